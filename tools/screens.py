@@ -46,7 +46,7 @@ def written(text: str) -> str:
             exec(compile(block["code"], "page", "exec"), namespace)
         elif block["language"] == "sh":
             for words in commands(block["code"]):
-                call = [sys.executable, "-m", "duramen.cli", *words]
+                call = [sys.executable, "-m", "duramen", *words]
                 environment = {**os.environ, "COLUMNS": "80"}
                 done = subprocess.run(
                     call, check=True, stdout=subprocess.PIPE, text=True, env=environment

@@ -229,7 +229,7 @@ def speed(repeats: int, jobs: int, trees: int, targets: int) -> None:
 def bsubtilis(data: Path, jobs: int, trees: int, checkpoint: Path | None) -> None:
     """Print time, peak memory and areas of `duramen network` on all genes."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "duramen.cli", "network", str(data / "expression.parquet")]
+        command = [sys.executable, "-m", "duramen", "network", str(data / "expression.parquet")]
         command += ["--genes", "rows", "--regulators", str(data / "tfs.txt")]
         command += ["--gold", str(data / "gold_edges.parquet"), "--trees", str(trees)]
         command += ["--max-features", "sqrt", "--source-scaling", "none"]

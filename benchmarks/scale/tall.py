@@ -47,7 +47,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder) / "tall.parquet", Path(folder) / "out"
         write(path, asked.rows, asked.task)
-        words = [sys.executable, "-m", "duramen.cli", "rank", path, "--target", "outcome"]
+        words = [sys.executable, "-m", "duramen", "rank", path, "--target", "outcome"]
         start = time.perf_counter()
         subprocess.run([*words, "--out", out, *asked.options], check=True)
         wall = time.perf_counter() - start

@@ -14,7 +14,7 @@ if missing():
     sys.exit(f"report.png and report-phone.png were not drawn: {missing()}")
 with tempfile.TemporaryDirectory() as folder:
     out = Path(folder) / "out"
-    command = [sys.executable, "-m", "duramen.cli", "rank", "--demo", "--quiet", "--out", str(out)]
+    command = [sys.executable, "-m", "duramen", "rank", "--demo", "--quiet", "--out", str(out)]
     subprocess.run(command, check=True)
     for screen, name in (("desktop", "report.png"), ("phone", "report-phone.png")):
         with opened(out / "report.html", screen) as (page, _):

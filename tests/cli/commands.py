@@ -78,7 +78,7 @@ def left_over(folder):
 def as_program(folder, *words):
     """Run the program in a folder of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "duramen.cli", *map(str, words)],
+        [sys.executable, "-m", "duramen", *map(str, words)],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -103,7 +103,7 @@ def assert_stops(folder, words, *, after, results=False):
     used_by_others = processor_time()
     before = sorted(entry.name for entry in folder.iterdir())
     process = subprocess.Popen(
-        [sys.executable, "-m", "duramen.cli", *map(str, words), "--out", "out"],
+        [sys.executable, "-m", "duramen", *map(str, words), "--out", "out"],
         cwd=folder,
         stderr=subprocess.PIPE,
         text=True,

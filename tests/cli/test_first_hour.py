@@ -821,7 +821,7 @@ def test_standard_input_of_a_program(tmp_path):
     words = ["--target", "y", "--trees", "5", "--no-test", "--out", "out"]
     with open(tmp_path / "a.csv", "rb") as stream:
         ended = subprocess.run(
-            [sys.executable, "-m", "duramen.cli", "rank", "-", *words],
+            [sys.executable, "-m", "duramen", "rank", "-", *words],
             cwd=tmp_path,
             stdin=stream,
             capture_output=True,

@@ -35,7 +35,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def program(folder: Path, *words: object, **options: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "duramen.cli", *map(str, words)]
+    command = [sys.executable, "-m", "duramen", *map(str, words)]
     return subprocess.run(  # type: ignore[call-overload,no-any-return]
         command, cwd=folder, capture_output=True, text=True, timeout=120, check=False, **options
     )
@@ -154,7 +154,7 @@ def test_a_signal_ends_a_command_cleanly(name: str, code: int, tmp_path: Path, t
     ]
     words += ["--permutations", "5000", "--checkpoint", "kept.npz", "--out", "out"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "duramen.cli", *map(str, words)],
+        [sys.executable, "-m", "duramen", *map(str, words)],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,

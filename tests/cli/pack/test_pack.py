@@ -114,7 +114,7 @@ def test_ctrl_c_and_going_on(tmp_path):
     np.save(tmp_path / "a.npy", np.random.default_rng(0).random((2000, 2000)))
     words = ["pack", "a.npy", "--memory", "1MB", "--out", "out"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "duramen.cli", *words],
+        [sys.executable, "-m", "duramen", *words],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,

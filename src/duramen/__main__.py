@@ -1,0 +1,5 @@
+"""`python -m duramen`: the command `duramen`, where no script is on the path."""
+
+from duramen.cli import main
+
+main()

@@ -1,5 +1,0 @@
-"""`python -m duramen.cli`."""
-
-from duramen.cli import main
-
-main()
