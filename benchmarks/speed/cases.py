@@ -48,6 +48,7 @@ DATA: dict[str, Callable[[], Data]] = {
     "300 x 30 regression": functools.partial(regression_correlated, 300, 30),
     "2000 x 500": functools.partial(classification, 2000, 500),
     "50,000 x 50": functools.partial(classification, 50_000, 50),
+    "50,000 x 50 regression": functools.partial(regression, 50_000, 50),
     "800 x 1600 regression": functools.partial(regression, 800, 1600),
 }
 
@@ -95,6 +96,8 @@ CASES = [
     Case("2000 x 500", "RF", "all", 200, 10.0),
     Case("50,000 x 50", "ET", "sqrt", 100, 4.0),
     Case("50,000 x 50", "RF", "sqrt", 100, 7.0),
+    Case("50,000 x 50 regression", "ET", "sqrt", 100, 2.0),
+    Case("50,000 x 50 regression", "ET", "all", 100, 4.0),
     Case("800 x 1600 regression", "ET", "sqrt", 100, 4.0),
     Case("800 x 1600 regression", "RF", "sqrt", 100, 6.0),
 ]
