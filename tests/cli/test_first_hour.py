@@ -517,6 +517,18 @@ def series_matrix(path):
         file.write(text)
 
 
+def gct(path, traits=True):
+    """A matrix of GenePattern, of the version that describes the samples or of the other."""
+    frame = expression()
+    frame.insert(0, "Description", "a gene")
+    if traits:
+        frame.loc["y"] = ["na", *clean()["y"]]
+        frame = frame.loc[["y", *GENES]]
+    size = [len(GENES), N, *([1, 1] if traits else [])]
+    first = f"#1.{2 + traits}\n" + "\t".join(map(str, size))
+    path.write_text(f"{first}\n{frame.to_csv(sep=chr(9))}", encoding="utf-8")
+
+
 def file(name, write, *more):
     """A file with samples in rows, and the options that it takes."""
 
@@ -609,6 +621,7 @@ READ = {
     ),
     "a series matrix of GEO": (file("GSE1_series_matrix.txt", series_matrix), "g3"),
     "a series matrix, compressed": (file("GSE1_series_matrix.txt.gz", series_matrix), "g3"),
+    "a matrix of GenePattern": (file("a.gct", gct), "g3"),
     "text with tabs": (file("a.txt", text(sep="\t")), "dose"),
     "text with commas": (file("a.txt", text()), "dose"),
     "text with semicolons": (file("a.txt", text(sep=";")), "dose"),
@@ -681,6 +694,16 @@ def test_files_are_read_as_they_come(case, tmp_path):
         "well": N // 2,
         "fi\u00e9vre" if case == "Latin-1" else "ill": N // 2,
     }
+
+
+def test_classes_of_genepattern_are_annotations(tmp_path):
+    gct(tmp_path / "a.gct", traits=False)
+    labels = " ".join(clean()["y"])
+    (tmp_path / "a.cls").write_text(f"{N} 2 1\n# ill well\n{labels}\n", encoding="utf-8")
+    words = [tmp_path / "a.gct", "--samples", tmp_path / "a.cls", "--target", "class"]
+    more = ["--samples-match", "position", "--no-test", "--trees", 30]
+    done(tmp_path / "out", "rank", *words, *more)
+    assert pq.read_table(tmp_path / "out/result.parquet")["name"][0].as_py() == "g3"
 
 
 # Files that are refused: what writes them and names the options, and what the message says.

@@ -99,6 +99,8 @@ def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
         ("a.arrow", b"no arrow at all", "is not an Arrow file, or is damaged"),
         ("a.feather", b"\0" * 64, "is not an Arrow file, or is damaged"),
         ("a.docx", "x", "the extension '.docx' of 'a.docx' is not known; files may be CSV"),
+        ("a.dta", "x", r"Hint: in Python pandas\.read_stata reads it, and dm\.rank"),
+        ("a.RDS", "x", r"Hint: write\.csv of R makes a \.csv file"),
         ("table", "x", "'table', no extension, is not known"),
         ("a.tar.gz", "x", "the extension '.gz' of 'a.tar.gz' is not known"),
         ("a.h5ad", "x", r"\.ods\)\. Hint: duramen pack makes a store of it"),

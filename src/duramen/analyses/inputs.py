@@ -13,7 +13,7 @@ from duramen.analyses.execution import Execution
 from duramen.analyses.problem import Problem, RowNames, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.data import Finding
-from duramen.data.learning_sets import LearningSet, learning_set, learning_set_of
+from duramen.data.learning_sets import LearningSet, learning_set_of
 from duramen.data.sources import is_anndata
 from duramen.findings.table import (
     dates_of,
@@ -171,7 +171,7 @@ def problem_of(
         findings += of_dates(dates_of(table.X)) if not isinstance(table.X, ColumnStore) else []
         _refuse(function, findings, keep_identifiers)
         with stray_columns() as stray:
-            data = learning_set(table.X, table.y, task=task, n_jobs=n_jobs, **described)
+            data = learning_set_of(table.X, table.y, function, task, n_jobs=n_jobs, **described)
         findings += map(of_stray, stray)
         findings += of_codes(data.table, [values.name for values in stray])
         if not data.target.censored:

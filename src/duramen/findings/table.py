@@ -205,6 +205,7 @@ _OF_A_KIND = 3  # findings of a kind that are told one by one
 _SAMPLED = 64  # rows by which columns are compared first
 _NOMINAL = KINDS.index("nominal")
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+")
+_PAIR = re.compile(r"\d+:[-+]?[.\d].*")  # of LIBSVM: the number of a column, and its value
 _NAMELESS = re.compile(r"(Unnamed: \d+|__index_level_\d+__|level_\d+|index|rownames)?")
 _OF_ROWS = re.compile(r"(^|.*[ _.-])(id|ids|iid|uid|uuid|guid|key|barcode|index)|.*[a-z]ID", re.A)
 READ_AS_MISSING = "read it as missing"
@@ -354,7 +355,8 @@ def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
 
     Of the first columns, more than half have a name that is one of their values, or a decimal
     number above numbers; or the first two names are the numbers of rows and of features, as in
-    files of scikit-learn.
+    files of scikit-learn; or most names are numbers of columns before values, as in files of
+    LIBSVM.
     """
     if isinstance(table, ColumnStore):
         names = table.names_of(np.arange(min(_COMPARED, table.n_columns)))
@@ -372,6 +374,11 @@ def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
     def column(j: int) -> Any:  # of a store its distinct values, of one column after the other
         return pa.array(table.values(j)) if isinstance(table, ColumnStore) else table.column(j)
 
+    pairs = tuple(name for name in names if _PAIR.fullmatch(name))
+    if len(pairs) >= 2 and 2 * len(pairs) > len(names):
+        message = f"{columns(pairs)} hold numbers of columns before values, as files of LIBSVM do"
+        reader = "sklearn.datasets.load_svmlight_file reads them, in Python, for dm.rank(X, y)"
+        return [Finding("names", pairs, message, reader)]
     like = tuple(name for j, name in enumerate(names) if _is_value(name, column(j)))
     if len(like) < 2 or 2 * len(like) <= len(names):
         return []

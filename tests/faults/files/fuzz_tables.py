@@ -1,8 +1,8 @@
 """Files that are unpacked, decoded, turned or joined as they are read, of any content.
 
-Archives, GEO series matrices, text in other encodings and below other lines, matrices whose rows
-are features, folders of Parquet files: read and packed alike, in one piece or in several, or
-refused.
+Archives, GEO series matrices, GCT files, text in other encodings and below other lines, matrices
+whose rows are features, folders of Parquet files: read and packed alike, in one piece or in
+several, or refused.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ GEO = (
     b'!Sample_characteristics_ch1\t"age: 30"\t"age: NA"\n!series_matrix_table_begin\n'
     b'"ID_REF"\t"s1"\t"s2"\n"g1"\t1\t2.5\n"g2"\t3\tnull\n!series_matrix_table_end\n'
 )
+GCT = b"#1.3\n2\t2\t1\t1\nid\tsymbol\ts1\ts2\nage\tna\t30\tNA\ng1\tA\t1\t2.5\ng2\tB\t3\tnull\n"
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,7 @@ KINDS = (
     Kind("t.zip", lambda: b"a,b,c\n" + CSV, {"member": "b.csv"}, _archived),
     Kind("GSE1_series_matrix.txt", lambda: GEO),
     Kind("GSE1_series_matrix.txt.gz", lambda: GEO, {}, _compressed),
+    Kind("t.gct", lambda: GCT),
     Kind("t.txt", lambda: (b"a,b,c\n" + CSV).replace(b",", b" ")),
     Kind("t.txt", lambda: b"# made by R\n" + (b"a;b;c\n" + CSV).replace(b",", b";")),
     Kind("t.csv", lambda: GENES, {"transpose": True}),

@@ -14,6 +14,7 @@ from duramen.io.formats.anndata import ANNDATA, ANNDATA_ZARR
 from duramen.io.formats.arrow import ARROW, PARQUET, is_folder
 from duramen.io.formats.excel import EXCEL
 from duramen.io.formats.format import Format, Request
+from duramen.io.formats.genepattern import CLS, GCT
 from duramen.io.formats.genotypes import BGEN, PGEN, VCZ
 from duramen.io.formats.npy import NPY
 from duramen.io.formats.plink import PLINK
@@ -24,7 +25,7 @@ from duramen.support.arrow import pa
 catalogue = Catalogue(
     "file format",
     (
-        *(CSV, TSV, TEXT, GEO, PARQUET, ARROW, EXCEL, NPY),
+        *(CSV, TSV, TEXT, GEO, GCT, CLS, PARQUET, ARROW, EXCEL, NPY),
         *(ANNDATA, ANNDATA_ZARR, PLINK, PGEN, VCZ, BGEN),
     ),
 )

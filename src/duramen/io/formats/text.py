@@ -7,7 +7,7 @@ parsed when all of it is there.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -314,6 +314,8 @@ class TransposedTextInput(_Text):
     That first line may lack a field above the names, as R writes it.
     """
 
+    _above = 1  # lines before those that are columns
+
     def __init__(self, text: TextFile, request: Request) -> None:
         super().__init__(text, request)
         self._rows = self._header()
@@ -344,11 +346,16 @@ class TransposedTextInput(_Text):
             self._rows = self._rows[1:]
         if not self._rows or len(self._rows) != wanted - 1:
             raise self._ragged(wanted, len(self._rows))
-        self._before = describing(self._rows)
-        warn_of(self._rows[: self._before], self._path.name, self._function)
+        self._before = self._n_describing()
         self._rows = self._rows[self._before :]
         self.names = names
         self.n_columns = len(names)
+
+    def _n_describing(self) -> int:
+        """Return how many fields after the name describe a column; warns that they are left out."""
+        count = describing(self._rows)
+        warn_of(self._rows[:count], self._path.name, self._function)
+        return count
 
     def samples(self) -> pa.Table:
         """Return the names of the rows."""
@@ -360,10 +367,10 @@ class TransposedTextInput(_Text):
         return Footprint(n_rows, n_rows * _CELL_BYTES, n_rows)
 
     def _columns(self, start: int, work: int) -> Iterator[Lines]:
-        """Yield the lines from `start` on, the first one not counted."""
+        """Yield the lines from `start` on, those above the columns not counted."""
         seen = 0
         for lines in self._lines(work):
-            skip = max(0, start + 1 - seen)
+            skip = max(0, start + self._above - seen)
             seen += len(lines)
             if skip < len(lines):
                 yield lines.rest(skip)
@@ -392,7 +399,29 @@ def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str)
     )
 
 
-CSV = _delimited("csv", "CSV", (".csv",), ",")
+_FRAMES = {
+    ".dta": "pandas.read_stata",
+    ".sav": "pandas.read_spss",
+    ".sas7bdat": "pandas.read_sas",
+    ".pkl": "pandas.read_pickle",
+    ".json": "pandas.read_json",
+    ".h5": "pandas.read_hdf, or scanpy.read_10x_h5 for cells,",
+    ".arff": "scipy.io.arff.loadarff, text as bytes,",
+    ".libsvm": "sklearn.datasets.load_svmlight_file",
+    ".svmlight": "sklearn.datasets.load_svmlight_file",
+    ".mtx": "scanpy.read_10x_mtx",
+    ".loom": "anndata.io.read_loom",
+}
+_OF_R = dict.fromkeys((".rds", ".rdata", ".rda"), "write.csv of R makes a .csv file of its table")
+
+CSV = replace(
+    _delimited("csv", "CSV", (".csv",), ","),
+    others=_OF_R
+    | {
+        suffix: f"in Python {reader} reads it, and dm.rank and dm.select take its table"
+        for suffix, reader in _FRAMES.items()
+    },
+)
 TSV = _delimited("tsv", "TSV", (".tsv", ".tab"), "\t")
 TEXT = _delimited("text", "Text", (".txt", ".zip"), "")
 
@@ -479,10 +508,13 @@ class GeoInput(TransposedTextInput):
                 named = trait if title.startswith(_TRAIT) and description else title
                 column = texts.setdefault(named, [None] * n)
                 column[row] = (description if named == trait else value).strip()
-        columns = {name: pa.array(values, pa.string()) for name, values in texts.items()}
-        return named_rows(
-            pa.table({name: _typed(values) for name, values in columns.items()}), "sample"
-        )
+        return sample_table(texts)
+
+
+def sample_table(columns: Mapping[str, Sequence[str | None]]) -> pa.Table:
+    """Return sample annotations, numeric where all values of a column are, named by ``sample``."""
+    texts = {name: pa.array(values, pa.string()) for name, values in columns.items()}
+    return named_rows(pa.table({name: _typed(text) for name, text in texts.items()}), "sample")
 
 
 def _typed(column: Any) -> Any:
