@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import duramen as dm
-from duramen.support.warning import warn
+from duramen.support.warning import gathered_warnings, warn
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
 RNG = np.random.default_rng(0)
@@ -86,3 +86,19 @@ def test_nothing_warns_by_itself():
         path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if raw.search(path.read_text())
     }
     assert results == {Path("support/warning.py")}
+
+
+def test_a_warning_that_repeats_is_gathered_once():
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with gathered_warnings() as gathered:
+            for _ in range(3):
+                warn("a: first")
+                warn("a: second", RuntimeWarning)
+        assert [(type(warning), str(warning)) for warning in gathered] == [
+            (UserWarning, "a: first"),
+            (RuntimeWarning, "a: second"),
+        ]
+        assert seen == []
+        warn("a: third")
+    assert [str(warning.message) for warning in seen] == ["a: third"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from duramen.support.warning import gathered_warnings
 
 if TYPE_CHECKING:
     from duramen.importances import Measure
@@ -119,10 +120,9 @@ class Execution:
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
         """Show warnings of the library as remarks."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with gathered_warnings() as gathered:
             yield
-        self.notes(str(warning.message) for warning in caught)
+        self.notes(map(str, gathered))
 
     @contextmanager
     def keeping(self, files: Callable[[], Sequence[Path]]) -> Iterator[None]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from duramen.support.arrow import pa
-from duramen.support.warning import warn
+from duramen.support.warning import gathered_warnings, warn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -155,11 +154,10 @@ def stray_columns() -> Iterator[list[StrayValues]]:
     from duramen.data import StrayValuesWarning
 
     stray: list[StrayValues] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with gathered_warnings() as gathered:
         yield stray
-    for warning in caught:
-        if isinstance(warning.message, StrayValuesWarning):
-            stray += warning.message.columns
+    for warning in gathered:
+        if isinstance(warning, StrayValuesWarning):
+            stray += warning.columns
         else:
-            warn(warning.message)
+            warn(warning)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from duramen.cli.ending import (
     lost_stops,
     out_of_memory,
 )
+from duramen.support.warning import gathered_warnings
 
 unseen: set[str] = set()
 """Folders that the user does not know, which messages leave out of names."""
@@ -149,10 +149,9 @@ def user_errors(command: str, quiet: bool = False) -> Iterator[None]:
 @contextmanager
 def warnings_as_notes(quiet: bool) -> Iterator[None]:
     """Show the warnings of the library as plain lines on standard error."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with gathered_warnings() as gathered:
         yield
-    notes([str(warning.message) for warning in caught], quiet)
+    notes(map(str, gathered), quiet)
 
 
 def notes(lines: Iterable[str], quiet: bool) -> None:

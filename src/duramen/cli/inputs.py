@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ from duramen.cli.problem import (
 from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
 from duramen.cli.stores import Opened, is_store, read_stored
 from duramen.support.arrow import is_number, is_text, pa
+from duramen.support.warning import gathered_warnings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -167,10 +167,9 @@ class Table:
             path = self.demo_set.path(stack) if self.demo else Path(self.file)
             self.reading.check(path, annotations.samples)
             findings = self.reading.findings(path)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with gathered_warnings() as gathered:
                 data = self.reading.read(path, caller, findings)
-        notes = tuple(as_typed(str(warning.message)) for warning in caught)
+        notes = tuple(as_typed(str(warning)) for warning in gathered)
         findings += of_names(data)
         names, there = RowNames(), data.column_names
         if annotations.samples is not None:
@@ -365,12 +364,14 @@ class Input(Table):
                 reading=reading.parameters(file),
             )
             unseen.add(f"{folder}{os.sep}")
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                with stray_columns() as stray, reading.looking(file, findings):
-                    pack_with(file, place, options, function=caller)
+            with (
+                gathered_warnings() as gathered,
+                stray_columns() as stray,
+                reading.looking(file, findings),
+            ):
+                pack_with(file, place, options, function=caller)
             findings += stray_findings(stray, file.name)
-            notes = tuple(as_typed(str(warning.message)) for warning in caught)
+            notes = tuple(as_typed(str(warning)) for warning in gathered)
             reading = replace(reading, categorical=())
             yield Opened(place, reading, True, tuple(findings), notes)
 

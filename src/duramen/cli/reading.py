@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.cli.declaration import choice, option
 from duramen.support.arrow import pa
-from duramen.support.warning import warn
+from duramen.support.warning import gathered_warnings, warn
 
 if TYPE_CHECKING:
     from duramen.data import Finding
@@ -123,16 +122,13 @@ class Reading:
         """Add what is found in the text of a file while it is read; other warnings stay."""
         from duramen.data import NumbersInTextWarning
 
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with gathered_warnings() as gathered:
             yield
-        for warning in caught:
-            if isinstance(warning.message, NumbersInTextWarning):
-                findings += [
-                    self._with_option(finding, path) for finding in warning.message.findings
-                ]
+        for warning in gathered:
+            if isinstance(warning, NumbersInTextWarning):
+                findings += [self._with_option(finding, path) for finding in warning.findings]
             else:
-                warn(warning.message)
+                warn(warning)
 
     def _with_option(self, finding: Finding, path: Path | str) -> Finding:
         """Return a finding about text with the options that answer it."""

@@ -7,7 +7,6 @@ encoded, so that a look costs little beside reading the table.
 from __future__ import annotations
 
 import re
-import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -28,6 +27,7 @@ from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.arrow import is_number, is_text, pa, without_dictionary
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
+from duramen.support.warning import gathered_warnings
 
 NODE = 10
 """Rows of a node: with 10, MDI of irrelevant features in random forests is nearly proportional."""
@@ -314,15 +314,13 @@ def _encoded_without(
         if len(dates) == len(frame.columns):
             return None, ()
         X = frame.drop(*dates).to_native()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", StrayValuesWarning)
+    with gathered_warnings() as gathered:
         table = encode(X)
-    messages = [warning.message for warning in caught]
     return table, tuple(
         stray
-        for message in messages
-        if isinstance(message, StrayValuesWarning)
-        for stray in message.columns
+        for warning in gathered
+        if isinstance(warning, StrayValuesWarning)
+        for stray in warning.columns
     )
 
 

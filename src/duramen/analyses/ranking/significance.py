@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from duramen.reports.significance import Verdict
 from duramen.results.significance import AdjustedSignificance, Significance
 from duramen.significance import SignificanceTest, catalogue
 from duramen.significance.cost import Cost, estimate_cost
+from duramen.support.warning import gathered_warnings
 
 _RECORDED_ELSEWHERE = (
     "method",
@@ -41,8 +41,7 @@ def run_test(
 ) -> Verdict:
     """Test a measure, whose scores are those of the forest that was grown, or the rows."""
     test = request.test
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with gathered_warnings() as gathered:
         if measure is None and not test.grows:
             result = _of_rows(request, inputs, execution.wording, execution.client)
         elif not test.grows:
@@ -61,7 +60,7 @@ def run_test(
                 inputs.data,
                 **{name: value for name, value in options.items() if test.takes(name)},
             )
-    said = [" ".join(str(warning.message).split()) for warning in caught]
+    said = [" ".join(str(warning).split()) for warning in gathered]
     noted = [f"{result.method}: {note}" for note in result.notes]  # some were warnings as well
     notes = tuple(dict.fromkeys((*said, *_too_few(result, execution.wording), *noted)))
     name = "" if measure is None else measure.name
