@@ -65,7 +65,7 @@ def main() -> int:
     for family in families:
         count = -int(-asked.attempts * family.weight // total)
         numbers = range(asked.first, asked.first + count)
-        outcomes = run(family.name, numbers, timeout=family.timeout)
+        outcomes = run({family.name: numbers}, timeout=family.timeout)[family.name]
         print(f"{family.name}: {outcomes}", flush=True)
         counts += outcomes.counts
         faults += outcomes.faults

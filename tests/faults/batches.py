@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,40 +39,41 @@ class Outcomes:
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
-    def add(self, kind: str, number: int, outcome: str) -> None:
-        """Count an outcome: a word, or a word and details after a colon."""
+    def add(self, name: str, outcome: str) -> None:
+        """Count an outcome of KIND/NUMBER: a word, or a word and details after a colon."""
         word = outcome.partition(": ")[0]
         self.counts[word] += 1
         if word in FAULTS:
-            self.faults.append(f"{kind} {number}: {outcome}")
+            self.faults.append(f"{name}: {outcome}")
 
     def __str__(self) -> str:
         return ", ".join(f"{count} {outcome}" for outcome, count in sorted(self.counts.items()))
 
 
-def run(kind: str, numbers: Sequence[int], *, timeout: float = 300.0) -> Outcomes:
-    """Run the attempts with these numbers; one that ends its process is counted as a crash.
+def run(attempts: Mapping[str, Sequence[int]], *, timeout: float = 300.0) -> dict[str, Outcomes]:
+    """Run attempts in one process; one that ends it is counted as a crash, and others go on.
 
     Parameters
     ----------
-    kind : str
-        Module of `tests.faults` with a function ``attempt(number, folder)``.
-    numbers : sequence of int
-        Numbers of the attempts, which determine them.
+    attempts : dict
+        Numbers of the attempts, which determine them, by kind: a module of `tests.faults` with a
+        function ``attempt(number, folder)``.
     timeout : float
         Seconds that a process may take.
     """
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         os.chmod(folder, 0o711)  # for attempts that become an ordinary user
-        return _run(kind, numbers, timeout, {**os.environ, "TMPDIR": folder})
+        return _run(attempts, timeout, {**os.environ, "TMPDIR": folder})
 
 
-def _run(kind: str, numbers: Sequence[int], timeout: float, environment: Any) -> Outcomes:
+def _run(
+    attempts: Mapping[str, Sequence[int]], timeout: float, environment: Any
+) -> dict[str, Outcomes]:
     """Run attempts whose temporary files, also of processes that end early, are in one folder."""
-    outcomes = Outcomes()
-    left = list(numbers)
+    outcomes = {kind: Outcomes() for kind in attempts}
+    left = [f"{kind}/{number}" for kind, numbers in attempts.items() for number in numbers]
     while left:
-        command = [sys.executable, "-m", "tests.faults.batches", kind, *map(str, left)]
+        command = [sys.executable, "-m", "tests.faults.batches", *left]
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=timeout, env=environment
@@ -82,17 +83,18 @@ def _run(kind: str, numbers: Sequence[int], timeout: float, environment: Any) ->
             raw = late.stdout or b""
             said, code, errors = raw.decode() if isinstance(raw, bytes) else raw, -1, "timed out"
         lines = [line.split(" ", 2) for line in said.splitlines()]
-        for word, number, *rest in lines:
+        for word, name, *rest in lines:
             if word == "ended":
-                outcomes.add(kind, int(number), rest[0])
-                left.remove(int(number))
+                outcomes[name.partition("/")[0]].add(name, rest[0])
+                left.remove(name)
         if not left:
             break
-        begun = [int(number) for word, number, *_ in lines if word == "began"]
+        begun = [name for word, name, *_ in lines if word == "began"]
         if not begun or begun[-1] not in left:
-            raise RuntimeError(f"{kind}: no attempt could be run (exit {code}): {errors[-2000:]}")
-        outcomes.add(kind, begun[-1], f"crash: exit {code}: {errors[-500:]}")
-        left.remove(begun[-1])
+            raise RuntimeError(f"no attempt could be run (exit {code}): {errors[-2000:]}")
+        name = begun[-1]
+        outcomes[name.partition("/")[0]].add(name, f"crash: exit {code}: {errors[-500:]}")
+        left.remove(name)
     return outcomes
 
 
@@ -113,15 +115,16 @@ def outcome_of(attempt: Attempt, number: int, folder: Path) -> str:
 
 
 def main() -> None:
-    """Run attempts and tell of each when it begins and how it ends."""
+    """Run attempts, each a KIND/NUMBER, and tell of each when it begins and how it ends."""
     from importlib import import_module
 
-    attempt: Attempt = import_module(f"tests.faults.{sys.argv[1]}").attempt
-    for number in map(int, sys.argv[2:]):
-        print(f"began {number}", flush=True)
+    for name in sys.argv[1:]:
+        kind, _, number = name.partition("/")
+        print(f"began {name}", flush=True)
+        attempt: Attempt = import_module(f"tests.faults.{kind}").attempt
         with tempfile.TemporaryDirectory() as folder:
-            outcome = " ".join(outcome_of(attempt, number, Path(folder)).split())
-            print(f"ended {number} {outcome}", flush=True)
+            outcome = " ".join(outcome_of(attempt, int(number), Path(folder)).split())
+            print(f"ended {name} {outcome}", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,33 +12,29 @@ from tests.faults.batches import READ, REFUSED, run
 import duramen as dm
 from duramen.forests import Forest
 
-SHORT = {
-    "files.crafted_stores": 60,
-    "files.crafted_forests": 60,
-    "files.damaged_files": 55,
-    "files.damaged_workbooks": 40,
-    "files.damaged_recordings": 40,
-    "files.fuzz_tables": 57,
-}
-# Each is a process; altered files of all formats are tried by the fast one.
-SLOW = {kind: (pytest.mark.slow,) for kind in SHORT if kind != "files.damaged_files"}
+# Stores and forests whose checksums fit are tried by tools/sanitize, with the same bounds.
+SHORT = {"files.damaged_workbooks": 40, "files.damaged_recordings": 40, "files.fuzz_tables": 57}
 
 
-@pytest.mark.parametrize("kind", [pytest.param(kind, marks=SLOW.get(kind, ())) for kind in SHORT])
-def test_altered_files_are_read_or_refused(kind: str) -> None:
-    outcomes = run(kind, range(SHORT[kind]))
-    assert outcomes.faults == []
-    assert set(outcomes.counts) <= {READ, REFUSED}
-    # Attempts that are all refused, or all read, would show nothing.
-    assert outcomes.counts[REFUSED] >= 10
-    assert outcomes.counts[READ] >= 3
-
-
-@pytest.mark.slow
-def test_attempts_leave_no_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "attempts",
+    [
+        pytest.param({"files.damaged_files": 55}, id="all formats"),
+        pytest.param(SHORT, id="by format", marks=pytest.mark.slow),
+    ],
+)
+def test_altered_files_are_read_or_refused(
+    attempts: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert run("files.damaged_files", range(2)).counts.total() == 2
-    assert list(tmp_path.iterdir()) == []
+    for kind, outcomes in run({kind: range(count) for kind, count in attempts.items()}).items():
+        assert outcomes.faults == []
+        assert set(outcomes.counts) <= {READ, REFUSED}
+        assert outcomes.counts.total() == attempts[kind]
+        # Attempts that are all refused, or all read, would show nothing.
+        assert outcomes.counts[REFUSED] >= 10
+        assert outcomes.counts[READ] >= 3
+    assert list(tmp_path.iterdir()) == []  # no temporary files
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.faults.batches import FAULTS, run
+from tests.faults.batches import run
 
 import duramen as dm
 from duramen.cli import main
@@ -21,21 +21,15 @@ TABLE = pa.table({"a": np.arange(8.0), "b": np.arange(8) % 2})
 
 @linux
 @pytest.mark.slow
-def test_commands_leave_all_results_or_none() -> None:
+def test_commands_leave_all_results_or_none_and_read_or_refuse_damaged_files() -> None:
+    """Both in one process, as it takes seconds to import all that commands need."""
     numbers = [*range(15, 18), *range(30, 37)]
-    outcomes = run("mixed_commands", numbers)
-    assert outcomes.faults == []
-    assert not set(outcomes.counts) & set(FAULTS)
-    assert outcomes.counts.total() == len(numbers)
-
-
-@linux
-@pytest.mark.slow
-def test_commands_read_or_refuse_damaged_files() -> None:
-    outcomes = run("damaged_inputs", range(36))
-    assert outcomes.faults == []
-    assert outcomes.counts["finished"] >= 3
-    assert outcomes.counts["refused"] >= 7
+    outcomes = run({"mixed_commands": numbers, "damaged_inputs": range(36)})
+    stopped, damaged = outcomes["mixed_commands"], outcomes["damaged_inputs"]
+    assert stopped.faults == damaged.faults == []
+    assert stopped.counts.total() == len(numbers)
+    assert damaged.counts["finished"] >= 3
+    assert damaged.counts["refused"] >= 7
 
 
 def test_an_old_folder_is_put_back_where_the_new_one_cannot_take_its_place(tmp_path: Path) -> None:
