@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.commands import assert_refused, duramen
+from tests.cli.commands import assert_refused, done, duramen
 
 distributed = pytest.importorskip("distributed")
 
@@ -108,16 +108,13 @@ def test_the_extra_that_is_not_there(tmp_path, monkeypatch):
 
 # --- programs, some of which are killed ----------------------------------------------------------
 
-LINE = "rank table.csv --target y --trees 40 --permutations 100 --quiet --seed 3"
-LONG = LINE.split(" ")
+LONG = "rank table.csv --target y --trees 40 --permutations 100 --quiet --seed 3".split()
 
 
 KEEPING = """
 from duramen.cli import main
 from duramen.jobs import replicates
-from duramen.reports import report
 replicates._INTERVAL = 0.0  # a checkpoint after each job
-report.svg = lambda plot, text, prefix: ""  # figures take longer than the work
 main()
 """
 
@@ -127,25 +124,17 @@ def program(*words):
     return subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True)
 
 
-def ranking(*words):
-    """Start the long command."""
-    return program(sys.executable, "-c", KEEPING, *LONG, *words)
-
-
 def dask(*words):
     """Start a program of Dask."""
     return program(Path(sys.executable).with_name("dask"), *words)
 
 
-@pytest.fixture(scope="module")
-def undisturbed(folder, tmp_path_factory):
+@pytest.fixture
+def undisturbed(folder, tmp_path, monkeypatch):
     """Result of the long command on threads."""
-    out = tmp_path_factory.mktemp("undisturbed") / "out"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        result = duramen(*LONG, "--out", out)
-    assert result.exit_code == 0, result.output
-    return (out / "result.csv").read_bytes()
+    monkeypatch.chdir(folder)
+    done(tmp_path / "undisturbed", *LONG)
+    return (tmp_path / "undisturbed" / "result.csv").read_bytes()
 
 
 @pytest.fixture
@@ -168,9 +157,7 @@ def crew(tmp_path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("_there")
 def test_workers_of_this_machine(tmp_path, undisturbed):
-    done = ranking("--workers", 1, "--out", tmp_path / "out")
-    _, said = done.communicate()
-    assert done.returncode == 0, said
+    done(tmp_path / "out", *LONG, "--workers", 1)
     assert (tmp_path / "out" / "result.csv").read_bytes() == undisturbed
 
 
@@ -180,8 +167,9 @@ def test_a_scheduler_that_is_killed_costs_no_result(tmp_path, undisturbed, crew)
     """Killed workers are the matter of tests/selection/test_workers.py."""
     file, (scheduler, _) = crew
     checkpoint, out = tmp_path / "kept.npz", tmp_path / "out"
-    words = ["--checkpoint", checkpoint, "--out", out]
-    running = ranking(*words, "--scheduler", file)
+    words = [*LONG, "--checkpoint", checkpoint]
+    options = [*words, "--scheduler", file, "--out", out]
+    running = program(sys.executable, "-c", KEEPING, *options)
     while not checkpoint.exists() and running.poll() is None:
         time.sleep(0.01)
     assert running.poll() is None, running.stderr.read()
@@ -190,7 +178,5 @@ def test_a_scheduler_that_is_killed_costs_no_result(tmp_path, undisturbed, crew)
     assert (running.returncode, out.exists()) == (2, False)
     assert "duramen rank: client: the connection to the scheduler was lost" in said
     assert "Traceback" not in said
-    alone = ranking(*words)
-    _, said = alone.communicate(timeout=240)
-    assert alone.returncode == 0, said
+    done(out, *words)
     assert (out / "result.csv").read_bytes() == undisturbed

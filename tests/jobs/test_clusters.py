@@ -122,27 +122,19 @@ def saved(result, path):
 @pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("name", CALLS)
-def test_same_bytes_on_a_cluster(client, tmp_path, name):
+def test_same_bytes_on_a_cluster(processes, tmp_path, monkeypatch, name):
     call = CALLS[name]
     expected = saved(call(), tmp_path / "here")
     sent = []
-    original = client.submit
+    original = processes.submit
 
     def submit(*arguments, **choices):
         sent.append(arguments)
         return original(*arguments, **choices)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(client, "submit", submit)
-        assert saved(call(client=client, n_jobs=2), tmp_path / "there") == expected
+    monkeypatch.setattr(processes, "submit", submit)
+    assert saved(call(client=processes, n_jobs=2), tmp_path / "there") == expected
     assert sent
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CALLS)
-def test_same_bytes_in_other_processes(processes, tmp_path, name):
-    expected = saved(CALLS[name](), tmp_path / "here")
-    assert saved(CALLS[name](client=processes), tmp_path / "there") == expected
 
 
 @pytest.mark.slow
