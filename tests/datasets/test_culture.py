@@ -136,6 +136,24 @@ def test_cultures_burst_at_the_rate_asked_for(rate):
     assert made.bursts.intervals.mean() == pytest.approx(1000 / rate, rel=0.4)
 
 
+@pytest.mark.slow
+def test_strength_is_found_in_each_module():
+    """Of two modules, one has weights of a third: none would fire with a factor for both."""
+    wiring = dm.datasets.culture_wiring(
+        120, n_links=1400, modules=2, clustering=None, random_state=0
+    )
+    own = wiring.modules[wiring.source]
+    weak = wiring.reweighted(wiring.weight * np.array([1.0, 1 / 3])[own])
+    made = dm.datasets.calcium_culture(
+        16_000, wiring=weak, burst_rate=0.3, imaging=CalciumImaging(noise=0.0), random_state=2
+    )
+    assert made.bursts.rate == pytest.approx(0.3, rel=0.4)
+    open_ = wiring.weight > 0  # links that are not blocked
+    ratio = made.wiring.weight[open_] / wiring.weight[open_]
+    first, second = (ratio[own[open_] == k].mean() for k in range(2))
+    assert first == pytest.approx(second, rel=0.3)
+
+
 def test_strength_is_found():
     asked = []
 
