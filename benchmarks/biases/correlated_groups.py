@@ -181,20 +181,22 @@ def slower_of_groups(random: np.random.Generator, seed: int) -> FloatArray:
     return grouped(importances(SLOW, forest, data, seed), all_groups())
 
 
-def of_groups(random: np.random.Generator, seed: int) -> FloatArray:
+def of_groups(
+    random: np.random.Generator, seed: int, measures: Sequence[str] = QUICK, tested: bool = True
+) -> FloatArray:
     """Means of importances by group and measure, group MDA, and fractions that the test takes."""
     X, y = sample_of_groups(random)
     data, groups = dm.learning_set(X, y), all_groups()
     forest = dm.RandomForestClassifier(TREES, random_state=seed)
-    values = grouped(importances(QUICK, forest, data, seed), groups)
+    values = grouped(importances(measures, forest, data, seed), groups)
     together = dm.importances.mda(
         forest.fit(data),
         data,
         feature_groups={str(i): list(group) for i, group in enumerate(groups)},
     ).values
-    taken = confirmed(data, "mda", seed)
     stand_for = of_representatives(X, y, seed)
-    return np.vstack([values, together, grouped(stand_for, groups), grouped(taken, groups)])
+    taken = [grouped(confirmed(data, "mda", seed), groups)] if tested else []
+    return np.vstack([values, together, grouped(stand_for, groups), *taken])
 
 
 def of_representatives(X: FloatArray, y: Classes, seed: int) -> FloatArray:

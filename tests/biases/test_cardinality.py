@@ -41,13 +41,15 @@ def test_measures_that_are_not_on_the_page_favor_many_values_too():
     others = [entry.name for entry in dm.importances.catalogue if entry.favors_many_values]
     others = [name for name in others if name not in QUICK]
 
-    def task(random, seed):
-        data = dm.learning_set(features(random), random.integers(0, 2, cardinality.ROWS))
-        return importances(others, dm.RandomForestClassifier(10, random_state=seed), data, seed)
+    for name in others:
 
-    result = simulated(task, 3, 1)
-    for i, name in enumerate(others):
-        assert result[:, i, -1].mean() > 1.5 * result[:, i, 0].mean(), name
+        def task(random, seed, name=name):
+            data = dm.learning_set(features(random), random.integers(0, 2, cardinality.ROWS))
+            return importances([name], dm.RandomForestClassifier(10, random_state=seed), data, seed)
+
+        # Of one table, MCFS gives the numbers 30 times what it gives two values.
+        values = simulated(task, 1 if name == "mcfs" else 3, 1).mean(axis=0)[0]
+        assert values[-1] > 1.5 * values[0], name
 
 
 @pytest.mark.slow

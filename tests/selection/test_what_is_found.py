@@ -86,13 +86,14 @@ def f1(model, relevant):
 
 
 def test_decoys_find_more_than_the_probe_in_madelon_and_with_memory_more_than_without():
-    data = dm.datasets.madelon_like(1500, n_probes=1480, random_state=0)
+    """F1 of 1, .75 and .89; with seeds 1 and 2 of the data 1, .50, .57 and .92, .67, .89."""
+    data = dm.datasets.madelon_like(1000, n_probes=480, random_state=0)
     relevant = np.isin(data.names, data.relevant)
     X = dm.encode(data.X)
 
     def n_found(alpha, relevance):
         search = dm.SequentialRandomSubspace(
-            n_estimators=800,
+            n_estimators=500,
             n_subspace_features=40,
             keep=alpha,
             relevance=relevance,

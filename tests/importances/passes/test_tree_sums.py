@@ -72,6 +72,7 @@ GROWTHS = {
     "multiway": {"splits": "multiway", "categorical_features": None},
     "one-vs-rest": {"splits": "one-vs-rest"},
 }
+STREAMS = [(1, 1, 1), (2, 4, 3), (3, 2, 30)]  # threads, trees of the first part and of others
 
 
 @one_test
@@ -88,11 +89,13 @@ def test_same_bits_kept_or_let_go(task, weighted, way, monkeypatch):
 @pytest.mark.parametrize(("nth_task", "task"), enumerate(["two", "three", "numbers"]))
 @pytest.mark.parametrize(("nth_way", "way"), enumerate(GROWTHS))
 def test_same_bits_whatever_the_growth(nth_task, task, nth_way, way, monkeypatch):
-    """Each task with each growth, and each of both with weights and without."""
-    same_bits(CHEAP, task, (nth_task + nth_way) % 2 == 1, way, monkeypatch)
+    """Each task with each growth, and each of both with weights and without, and in each stream."""
+    number = nth_task + nth_way
+    stream = STREAMS[number % len(STREAMS)]
+    same_bits(CHEAP, task, number % 2 == 1, way, monkeypatch, [stream])
 
 
-def same_bits(measures, task, weighted, way, monkeypatch):
+def same_bits(measures, task, weighted, way, monkeypatch, streams=STREAMS):
     data = learning_set(task, weighted=weighted)
     parameters = GROWTHS[way]
     criteria = ["squared_error"] if task == "numbers" else ["gini", "entropy"]
@@ -110,7 +113,7 @@ def same_bits(measures, task, weighted, way, monkeypatch):
             if name.name == "mdi_plus" and way == "multiway":  # binary splits only
                 continue
             expected = name(whole)
-            for n_jobs, first, size in ((1, 1, 1), (2, 4, 3), (3, 2, 30)):
+            for n_jobs, first, size in streams:
                 options = replace(
                     whole,
                     estimator=stream_of(data, model, first, size, n_jobs=n_jobs, **made),
