@@ -228,8 +228,8 @@ def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
     place = tmp_path / ("s" if packed else "t.csv")
     words = [place, "--target", "y", "--max-rows", 90, "--seed", 5]
     table = dm.Table(store if packed else frame, "y", max_rows=90)
-    rank = dm.rank(table, estimator=classifier(20), random_state=5)
-    done(tmp_path / "rank", "rank", *words, "--trees", 20)
+    rank = dm.rank(table, estimator=classifier(20), test=False, random_state=5)
+    done(tmp_path / "rank", "rank", *words, "--trees", 20, "--no-test")
     select = dm.select(table, random_state=5)
     done(tmp_path / "select", "select", *words)
     compare = dm.compare(
@@ -246,7 +246,7 @@ def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
     assert rank.run.classes["ill"] == pytest.approx(ill, abs=1)
     if packed:
         rows = dm.Table(frame, "y", max_rows=90)
-        other = dm.rank(rows, estimator=classifier(20), random_state=5)
+        other = dm.rank(rows, estimator=classifier(20), test=False, random_state=5)
         assert pa.table(dict(other.table)).equals(pa.table(dict(rank.table)))
 
 

@@ -108,7 +108,8 @@ def test_the_extra_that_is_not_there(tmp_path, monkeypatch):
 
 # --- programs, some of which are killed ----------------------------------------------------------
 
-LONG = "rank table.csv --target y --trees 40 --permutations 100 --quiet --seed 3".split()
+LINE = "rank table.csv --target y --trees 40 --permutations 100 --quiet --seed 3"
+LONG = LINE.split(" ")
 
 
 KEEPING = """

@@ -43,9 +43,8 @@ def n_found(network, effect):
 def test_the_absolute_effect_finds_more_links_than_the_plain_one(genes):
     """Permutations among all rows, as in the thesis.
 
-    Of 552 links in each subtype, 47 and 38 against 10 and 13 are seen with 39 permutations, of which
-    the level .05 is reached exactly by one side and by two; with another seed 45 and 56 against 16
-    and 15.
+    Of 552 links in each subtype, 47 and 38 against 10 and 13 are seen; with another seed 45 and 56
+    against 16 and 15. 39 permutations reach the level .05 exactly by one side and by two.
     """
     X, subtype = genes
     assert X.shape == (109, 24)

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import FILES, as_program, assert_refused, done, duramen
+from tests.cli.commands import FILES, assert_refused, done, duramen
 
 from duramen.data import encode
 from duramen.io import open_store, pack, read_table
@@ -110,7 +110,7 @@ def test_places_that_are_taken(out, table):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="sends signals")
-def test_ctrl_c_and_going_on(tmp_path):
+def test_ctrl_c_and_going_on(tmp_path, monkeypatch):
     np.save(tmp_path / "a.npy", np.random.default_rng(0).random((2000, 2000)))
     words = ["pack", "a.npy", "--memory", "1MB", "--out", "out"]
     process = subprocess.Popen(
@@ -140,8 +140,9 @@ def test_ctrl_c_and_going_on(tmp_path):
     assert not (tmp_path / "out").exists()
     noted = json.loads((tmp_path / ".out.part" / "progress.json").read_text())
     assert 0 < noted["n_columns"] < 2000
-    again = as_program(tmp_path, *words)
-    assert again.returncode == 0
+    monkeypatch.chdir(tmp_path)
+    again = duramen(*words)
+    assert again.exit_code == 0, again.output
     assert "note: checking what an earlier run left in .out.part" in again.stderr
     expected = pack(tmp_path / "a.npy", tmp_path / "s")
     assert open_store(tmp_path / "out").fingerprint() == expected.fingerprint()

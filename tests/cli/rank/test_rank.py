@@ -10,7 +10,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import FILES, as_program, assert_refused, assert_stops, done, duramen
+from tests.cli.commands import FILES, assert_refused, assert_stops, done, duramen
 from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
@@ -378,19 +378,7 @@ def test_ctrl_c_while_growing_stops_within_a_second(tmp_path):
     assert_stops(tmp_path, words, after=2.5)  # past reading and encoding
 
 
-# --- as a program --------------------------------------------------------------------------------
-
-
-@pytest.mark.slow  # `make demo` does nearly the same
-def test_demo_as_a_program(tmp_path):
-    ended = as_program(tmp_path, "rank", "--demo", "--trees", 20, "--permutations", 19)
-    assert ended.returncode == 0, ended.stderr
-    assert all(line.startswith("note: max-t") for line in ended.stderr.splitlines())
-    assert "leukemia.parquet: 72 rows x 7,129 features" in ended.stdout
-    assert "of 7,129 features are confirmed by max-T of MDI-oob" in ended.stdout
-    assert sorted(path.name for path in (tmp_path / "duramen-rank").iterdir()) == FILES
-    page = (tmp_path / "duramen-rank" / "report.html").read_text(encoding="utf-8")
-    assert "Golub" in page
+# --- as a program; the demo is run by tools/smoke ------------------------------------------------
 
 
 @pytest.mark.smoke
