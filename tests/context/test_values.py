@@ -212,13 +212,12 @@ def test_a_name_takes_its_column_out_of_the_inputs():
     ],
 )
 def test_a_table_names_its_context(make):
-    X, y = learning_set()
     columns = {"arm": CODES, "site": np.array(["n", "s", "w"] * 10)}
     with pytest.raises(ValueError, match=r"a single context, got 2\. Hint: call it for each"):
-        dm.context_importances(X, y, make(columns), **SETTINGS)
-    site = dm.context_importances(X, y, make({"site": columns["site"]}), **SETTINGS)
+        analyze(make(columns))
+    site = analyze(make({"site": columns["site"]}))
     assert (site.context_name, site.contexts) == ("site", ("n", "s", "w"))
-    arm = dm.context_importances(X, y, make({"arm": columns["arm"]}), **SETTINGS)
+    arm = analyze(make({"arm": columns["arm"]}))
     np.testing.assert_array_equal(arm.importances, site.importances)
 
 
