@@ -167,7 +167,7 @@ def vague_names(source: str, place: str = "") -> Iterator[int]:
             name = node.arg
         elif isinstance(node, ast.ClassDef | ast.FunctionDef):
             name = node.name
-        if name in vague or REPLACED & set((name or "").lower().split("_")):
+        if name and (name in vague or REPLACED & set(name.lower().split("_"))):
             yield node.lineno
 
 
