@@ -301,13 +301,14 @@ def rates_of(problem, task, n_sets, scheme="conditional"):
 
 
 @pytest.fixture
-def _few_permutations(monkeypatch):
-    """39 permutations, by which .05 is reached exactly by one side and by two."""
+def _few_permutations_and_trees(monkeypatch):
+    """39 permutations, by which .05 is reached exactly by one side and by two, and 10 trees."""
     monkeypatch.setattr(context_nulls, "PERMUTATIONS", 39)
+    monkeypatch.setattr(context_nulls, "TREES", 10)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_few_permutations")
+@pytest.mark.usefixtures("_few_permutations_and_trees")
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_context_that_shifts_classes(task):
     """50 data sets: mean rates of 5 features and 2 contexts at .05, by default and among all rows.
@@ -324,7 +325,7 @@ def test_a_context_that_shifts_classes(task):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_few_permutations")
+@pytest.mark.usefixtures("_few_permutations_and_trees")
 def test_a_context_that_shifts_features():
     """It is noted; within strata of the propensity score there is nothing left to note."""
     assert rates_of("shifts features", "classification", 25)["note"] > 0.95
