@@ -154,8 +154,9 @@ def test_the_gaussian_closed_form():
     random = np.random.default_rng(0)
     X = random.multivariate_normal(np.zeros(5), covariance, 3000)
     y = X @ alpha + np.sqrt(0.3) * random.normal(size=3000)
-    forest = dm.RandomForestRegressor(200, max_features=2, min_samples_leaf=5, random_state=0)
+    forest = dm.RandomForestRegressor(80, max_features=2, min_samples_leaf=5, random_state=0)
     result = shaff(forest.fit(X, y), X, y)
+    # .008; .009 to .015 with three other seeds
     assert np.abs(result.values - shapley(worth, 5)).max() < 0.03
 
 

@@ -190,11 +190,12 @@ def paper(n, seed):
 
 @pytest.mark.slow
 def test_the_analytic_example_of_the_paper():
+    """The error is that of the rows: of 100 trees .017, of 300 trees .018."""
     values = []
     for seed in range(3):
         X, y, exact = paper(3000, seed)
         model = dm.RandomForestRegressor(
-            300, max_features=None, min_samples_leaf=5, random_state=seed
+            100, max_features=None, min_samples_leaf=5, random_state=seed
         )
         values.append(sobol_mda(model.fit(X, y), X, y).values)
     assert np.abs(np.mean(values, axis=0) - exact).max() < 0.02
