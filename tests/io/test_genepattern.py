@@ -27,7 +27,10 @@ def packed(tmp_path: Path, text: str) -> ColumnStore:
     return dm.pack(write(tmp_path / "a.gct", text), tmp_path / "store")
 
 
-@pytest.mark.parametrize("text", [PLAIN, DESCRIBED, PLAIN.replace("\n", "\r\n")])
+@pytest.mark.parametrize(
+    "text",
+    [PLAIN, DESCRIBED, PLAIN.replace("\n", "\r\n"), "\ufeff" + PLAIN.replace("1.2", "1.2\t\t")],
+)
 def test_genes_become_columns(tmp_path, text):
     store = packed(tmp_path, text)
     assert store.names == ("g1", "g2")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from duramen.io.formats.format import Format, Input, Request
 from duramen.io.formats.text import TransposedTextInput, sample_table
-from duramen.io.formats.text_file import Lines, TextFile, unquoted
+from duramen.io.formats.text_file import TextFile
 from duramen.support.arrow import pa
 from duramen.support.text import as_number
 from duramen.support.warning import warn
 
 _HEAD = 1 << 12
-_WORK = 24  # bytes that cutting a byte of text takes
 _SIZES = {"#1.2": 2, "#1.3": 4}  # versions, and the numbers in the second line
 
 
@@ -32,7 +30,7 @@ class _Size:
 def open_gct(path: Path, request: Request) -> Input:
     """Open a matrix of genes by samples; its genes become columns, whether asked for or not."""
     text = replace(TextFile.of(path, "\t", request), separator="\t")
-    head = text.head(_HEAD).decode("utf-8", "replace").splitlines()[text.skip_rows :]
+    head = text.head(_HEAD).decode("utf-8-sig", "replace").splitlines()[text.skip_rows :]
     first, second = [*head, "", ""][:2]
     count = _SIZES.get(first.strip(), 0)
     numbers = [int(size) for size in second.split()[:count] if size.isdecimal()]
@@ -68,25 +66,12 @@ class GctInput(TransposedTextInput):
     def samples(self) -> pa.Table:
         """Return the names of the samples, and a column for each line that describes them."""
         texts: dict[str, list[str | None]] = {"sample": list(self._rows)}
-        for name, *values in self._lines_of_samples():
-            texts[name] = list(values[self._before :])
-        return sample_table(texts)
-
-    def _lines_of_samples(self) -> Iterator[list[str]]:
-        first = 0
-        for lines in self._lines(_WORK):
-            for i in range(max(0, 1 - first), min(len(lines), self._above - first)):
-                yield self._texts(lines, i)
-            first += len(lines)
-            if first >= self._above:
-                return
-
-    def _texts(self, lines: Lines, line: int) -> list[str]:
-        texts = [unquoted(field).decode("utf-8") for field in lines.fields(line)]
         wanted = 1 + self._before + len(self._rows)
-        if len(texts) != wanted:
-            raise self._ragged(len(texts), wanted)
-        return texts
+        for line in self._first(self._above)[1:]:
+            if len(line) != wanted:
+                raise self._ragged(len(line), wanted)
+            texts.setdefault(line[0], list(line[1 + self._before :]))
+        return sample_table(texts)
 
 
 GCT = Format("gct", "GCT", (".gct",), groups=open_gct, text=True, separator="\t")

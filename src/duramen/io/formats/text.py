@@ -140,11 +140,23 @@ class _Text(Input):
     def _explained(self) -> AbstractContextManager[None]:
         return explained(self._file)
 
-    def _header(self) -> list[str]:
-        """Return the fields of the first line."""
+    def _first(self, count: int) -> list[list[str]]:
+        """Return the fields of the first lines."""
+        rows: list[list[str]] = []
         for lines in self._lines(_WORK):
             with self._explained():
-                return [unquoted(field).decode("utf-8") for field in lines.fields(0)]
+                rows += [
+                    [unquoted(field).decode("utf-8") for field in lines.fields(i)]
+                    for i in range(min(len(lines), count - len(rows)))
+                ]
+            if len(rows) == count:
+                break
+        return rows
+
+    def _header(self) -> list[str]:
+        """Return the fields of the first line."""
+        for header in self._first(1):
+            return header
         raise ValueError(
             f"{self._function}: {self._path} is empty; its first line must name the columns"
         )
