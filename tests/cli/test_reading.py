@@ -312,6 +312,7 @@ def test_a_file_of_libsvm_is_known_as_such(tmp_path):
         ["0", "1", "2", "3"],  # numbers of columns, among their values or not
         ["7157", "672", "1956", "2064"],  # of genes
         ["dose", "a", "2.5", "age"],
+        ["08:00", "09:00", "10:00", "11:00"],  # of times, or places in the genome
     ],
 )
 def test_names_that_are_numbers_are_names(names):

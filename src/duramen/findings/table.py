@@ -372,7 +372,9 @@ def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
     def column(j: int) -> Any:  # of a store its distinct values, of one column after the other
         return pa.array(table.values(j)) if isinstance(table, ColumnStore) else table.column(j)
 
-    pairs = tuple(name for name in names if _PAIR.fullmatch(name))
+    pairs = tuple(
+        name for j, name in enumerate(names) if _PAIR.fullmatch(name) and _begins_as_pair(column(j))
+    )
     if len(pairs) >= 2 and 2 * len(pairs) > len(names):
         message = f"{columns(pairs)} hold numbers of columns before values, as files of LIBSVM do"
         reader = "sklearn.datasets.load_svmlight_file reads them, in Python, for dm.rank(X, y)"
@@ -385,6 +387,14 @@ def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
         "first row is taken for one"
     )
     return [Finding("names", like, message, "write a line of names above the rows")]
+
+
+def _begins_as_pair(column: Any) -> bool:
+    """Return whether the first value of a column is a pair, as in files of LIBSVM."""
+    if not is_text(column.type):
+        return False
+    value = without_dictionary(column.slice(0, 1)).to_pylist()[0]
+    return value is not None and _PAIR.fullmatch(value) is not None
 
 
 def _is_value(name: str, column: Any) -> bool:
