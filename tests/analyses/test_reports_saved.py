@@ -33,6 +33,7 @@ def loaded(report: Report, folder: Path) -> Report:
     return again
 
 
+@pytest.mark.slow
 def test_rankings(tmp_path):
     X, y = table()
     report = dm.rank(

@@ -1195,6 +1195,7 @@ STRANGERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stranger", list(STRANGERS))
 def test_strangers_come_to_their_answer(stranger, tmp_path):
     write, name, options, first_said, first = STRANGERS[stranger]

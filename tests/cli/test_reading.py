@@ -185,6 +185,7 @@ WORDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", list(WORDS))
 def test_stray_values_are_noted(command, stray):
     words = [command, stray / "marks.csv", *WORDS[command]]

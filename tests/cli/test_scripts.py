@@ -49,6 +49,7 @@ def calls(text):
     return [words[1:] for words in lines if words and words[0] == "duramen"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_json_has_the_record_and_the_first_rows_of_the_results(name, folder):
     (folder / "small.csv").write_text("a,b\n1,x\n2,y\n", encoding="utf-8")

@@ -51,6 +51,7 @@ def test_links_that_are_there(result):
         assert not mask.diagonal().any()
 
 
+@pytest.mark.slow
 def test_each_column_is_an_analysis(result):
     for t, (target, analysis) in enumerate(result.analyses.items()):
         others = [j for j, name in enumerate(result.names) if name != target]

@@ -265,6 +265,7 @@ def test_take_rows_keeps_the_meaning_of_codes() -> None:
         assert part.values(j).tolist() == table.values(j).tolist()
 
 
+@pytest.mark.slow
 def test_many_categories_take_little_time() -> None:
     n = 200_000
     words = np.char.add("id", np.random.default_rng(0).permutation(n).astype(str)).astype(object)

@@ -93,6 +93,7 @@ def test_fingerprints():
     assert data.permuted(order, key=1).fingerprint == same.permuted(order, key=1).fingerprint
 
 
+@pytest.mark.slow
 def test_the_same_answers_as_from_a_table_and_its_target():
     X, y = rows()
     labels = WORDS[y]

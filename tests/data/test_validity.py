@@ -19,6 +19,7 @@ def wrong(values: np.ndarray, offsets: np.ndarray) -> bool:
     )
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("piece", [1, 3, 1 << 17])
 def test_values_ascend(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:

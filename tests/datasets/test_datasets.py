@@ -17,6 +17,7 @@ LOADERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.smoke
 @one_test
 @pytest.mark.parametrize("name", LOADERS)

@@ -230,6 +230,7 @@ def test_selection_outside_is_biased_on_noise_and_inside_is_not():
 # --- the same always ---------------------------------------------
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("options", [{"n_jobs": 3}, {"n_jobs": -1, "verbose": 1}])
 def test_same_result_for_any_threads(options, capsys):

@@ -28,6 +28,7 @@ SHORT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SHORT)
 def test_odd_problems_have_right_results(kind: str, tmp_path: Path) -> None:
     attempt = import_module(f"tests.faults.{kind}").attempt

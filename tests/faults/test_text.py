@@ -146,6 +146,7 @@ def test_results_keep_names_exactly_unless_asked(
     assert names["--spreadsheet-safe",][6] == NAMES[6]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_errors(name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)

@@ -102,6 +102,7 @@ def test_nothing_is_said_of_usual_data_sets(name):
     assert leaks_of(data.data, data.target.to_numpy()) == []
 
 
+@pytest.mark.slow
 def test_chance_is_rarely_reported():
     """Targets that depend on nothing, with half of the values of each column missing."""
     result = 0

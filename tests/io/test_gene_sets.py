@@ -81,6 +81,7 @@ def test_columns_of_encoders_are_those_of_their_names():
         dm.io.transformed_groups(StandardScaler())
 
 
+@pytest.mark.slow
 def test_groups_of_a_command_from_gene_sets(tmp_path):
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.normal(size=(60, 4)), columns=list("ABCD"))

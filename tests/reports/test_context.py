@@ -293,6 +293,7 @@ def hostile_result():
     return result(HOSTILE, (HOSTILE[0], HOSTILE[1]), p=p, context_name=HOSTILE[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["features", "links"])
 def test_page_is_safe_and_needs_nothing_else(kind):
     if kind == "features":

@@ -262,6 +262,7 @@ def ends(text):
     return first, first + way
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_measures", [3, 11])
 def test_titles_stay_inside_of_figures(n_measures):
     others = [an_mda(measure=f"measure no. {i}") for i in range(n_measures - 1)]

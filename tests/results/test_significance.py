@@ -125,6 +125,7 @@ def test_top_keeps_the_adjusted_p_values_of_all(given_p, k):
     np.testing.assert_array_equal(best.holm(), result.holm()[index])
 
 
+@pytest.mark.slow
 def test_error_rates_hold_when_nothing_is_relevant():
     """2000 null runs of 20 tests, seed 0: rates .05 within 4 standard errors of .005."""
     runs = [of(p) for p in np.random.default_rng(0).random((2000, 20))]

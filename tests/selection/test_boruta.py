@@ -166,6 +166,7 @@ def test_percentile():
 # --- known selections ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("measure", ["mdi", "scaled_mda"])

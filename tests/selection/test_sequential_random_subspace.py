@@ -840,6 +840,7 @@ def selected_by(X, y, q, keep=0.5, n_estimators=150, **options):
     return set(model.fit(X, y).selected_.tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [0.0, 0.5, 1.0])
 def test_proposition_7_1_all_relevant_features_are_found_if_they_fit(keep):
     """K = 1 and r <= q: F are the relevant features, also those of degree r - 1 and copies."""
@@ -851,6 +852,7 @@ def test_proposition_7_1_all_relevant_features_are_found_if_they_fit(keep):
     assert selected_by(X, numbers, 3, keep, criterion="variance") == {1, 2, 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [0.0, 0.5, 1.0])
 def test_theorem_7_2_strongly_relevant_features_are_found_for_any_k(keep):
     """r <= q: 3 is strongly relevant, 0 and its copy 6 are weakly; no irrelevant one is found."""

@@ -40,6 +40,7 @@ def test_default_test_finds_features_and_few_false_ones(name):
     assert fdr <= 0.05 + 3.3 * values[:, 4].std() / np.sqrt(10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE)
 def test_rank_tests_have_the_power_of_the_table(name):
     """40 data sets of seed 0; within .1 of the table, whose own standard errors are unknown."""
@@ -49,6 +50,7 @@ def test_rank_tests_have_the_power_of_the_table(name):
     assert fdr <= 0.05 + band(0.05, 40)
 
 
+@pytest.mark.slow
 def test_problems_have_relevant_and_irrelevant_features():
     for name, draw in PROBLEMS.items():
         drawn = draw(np.random.default_rng(1))

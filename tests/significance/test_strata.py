@@ -399,6 +399,7 @@ def test_correlations_are_taken_at_the_level_with_strata_or_groups(name):
     assert right[0] > 0.01
 
 
+@pytest.mark.slow
 def test_intervals_of_a_covariate_leave_some_of_its_association():
     result, rows, two, _, twenty = problem_rates("covariate", {"t": of_correlations}, 25)
     rates_of = [result["t", v]["markers"][0] for v in (rows, two, twenty)]

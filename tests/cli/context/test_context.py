@@ -145,6 +145,7 @@ def test_numbers_are_those_of_the_library(gates, out):
     assert again == columns
 
 
+@pytest.mark.slow
 def test_the_primary_tumor_set(out):
     """Of 32 tests none holds within the sites; among all rows two did, as sex shifts the sites."""
     words = ["--demo", "--trees", 100, "--permutations", 399]
@@ -321,6 +322,7 @@ def test_several_contexts(gates, out):
     ]
 
 
+@pytest.mark.slow
 def test_a_context_of_numbers_is_cut(gates, out):
     words = ["context", gates, "--target", "y", "--context", "hour", "--drop", "time"]
     words += ["--drop", "amount", *FEW]
@@ -392,6 +394,7 @@ def test_network(gates, out):
     assert "Links that depend on the context" in html
 
 
+@pytest.mark.slow
 def test_some_targets_of_the_network(gates, out):
     words = ["--context", "time", "--targets", "y", "--targets", "left", "--control", "none"]
     _, run = done(out, "context", gates, "--network", *words, *FEW)

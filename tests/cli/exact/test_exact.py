@@ -224,6 +224,7 @@ def test_a_target_of_numbers_has_variance(patients, out):
     assert " variance of score" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_level_makes_small_informations_none(out):
     done(out, "exact", "--demo", "--level", "0.2")
     kinds = by_name(out, "relevance")
@@ -318,6 +319,7 @@ def test_names_of_rows_are_pointed_out(patients, out):
     assert silent.output == ""
 
 
+@pytest.mark.slow
 def test_fingerprint_is_that_of_a_forest_on_the_same_table(patients, out):
     for target, other in (("risk", "score"), ("score", "risk")):
         words = [patients, "--target", target, "--drop", other, "--drop", "patient"]

@@ -146,6 +146,7 @@ def grown(numbers):
     return forest, unfitted, table, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name != "vote-change"])
 def test_each_measure_is_that_of_the_library(name, everything, grown):
     _, record, out = everything
@@ -298,6 +299,7 @@ def test_numbers_have_mdi_out_of_bag_mdi_and_mda(file, tmp_path):
     assert "Rank correlations" not in titles(tmp_path / "two")  # two measures need no heat map
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forest", [kind.name for kind in FORESTS if not kind.samples_rows])
 def test_without_rows_out_of_bag_there_is_mdi_alone_and_a_note(forest, file, tmp_path):
     result, record = run(file, tmp_path / "out", "--forest", forest)
@@ -403,6 +405,7 @@ def test_command_of_the_record_names_the_measures(file, tmp_path):
     assert (again / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_tables_of_few_features(p, tmp_path):
     random = np.random.default_rng(0)

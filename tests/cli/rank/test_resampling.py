@@ -95,6 +95,7 @@ def test_stability_is_that_of_python(file, tmp_path):
     assert "Correlated features can replace each other" in page(tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_blocks_are_drawn_as_a_whole_and_strata_are_for_the_test(file, tmp_path):
     words = ["--intervals", "--stability", 2, "--resamples", 3]
     _, plain, _ = ranked(

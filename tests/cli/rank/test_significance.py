@@ -102,6 +102,7 @@ def assert_verdicts(wanted, columns, place, result, record):
     assert record["settings"]["significance"]["balanced"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", OPTIONS)
 def test_method_says_what_the_library_says(method, file, tmp_path):
     result, record = asked(file, tmp_path / "out", method)
@@ -317,6 +318,7 @@ def forest_and_rows(file):
     return forest, table.drop_columns(["y"]), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "words", "choices"),
     [

@@ -72,6 +72,7 @@ def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
     assert csv[0] == csv[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", catalogue, ids=lambda test: test.option)
 def test_every_method_takes_strata_or_refuses_them(method, file, tmp_path):
     able = method.takes("strata")

@@ -95,6 +95,7 @@ def test_verdicts_come_first_and_noise_of_many_values_last(tmp_path):
     assert html.index(">bit<") < html.index(">noise")
 
 
+@pytest.mark.slow
 def test_directions_are_about_the_class_that_is_named(file, tmp_path):
     for positive, wanted in (("a", "up for a"), ("b", "down for b")):
         run(file, tmp_path / "out", "--permutations", 39, "--positive", positive)

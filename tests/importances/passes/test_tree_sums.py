@@ -75,6 +75,7 @@ GROWTHS = {
 STREAMS = [(1, 1, 1), (2, 4, 3), (3, 2, 30)]  # threads, trees of the first part and of others
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
     ("task", "weighted", "way"),

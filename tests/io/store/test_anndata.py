@@ -61,6 +61,7 @@ def save(table, path, zarr_format=2):
             table.write_zarr(path)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
     ("suffix", "budget"), [(".h5ad", 5000), (".h5ad", 10**9), (".zarr", 10**9)]

@@ -109,6 +109,7 @@ def test_what_another_reader_sees(tmp_path):
     assert_same(open_store(path), encode(values, names=names))
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_hapmap(tmp_path, shared_data):
     bed_reader = pytest.importorskip("bed_reader")

@@ -305,6 +305,7 @@ def test_transposed_text_without_a_corner(tmp_path):
     assert store.samples["sample"].to_pylist() == ["s1", "s2"]
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("budget", [1500, 10**9])
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.ipc"])

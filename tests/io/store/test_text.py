@@ -125,6 +125,7 @@ def test_types_are_inferred_over_the_whole_column(tmp_path, monkeypatch):
     assert store.kinds == ("numeric", "numeric", "nominal")
 
 
+@pytest.mark.slow
 def test_lines_that_are_longer_than_the_budget(tmp_path, monkeypatch):
     small_budget(monkeypatch, 1000)
     names = ",".join(f"a rather long name {j}" for j in range(300))

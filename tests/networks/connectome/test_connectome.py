@@ -39,6 +39,7 @@ def test_averaged_partial_correlation_equals_the_dense_formulas(filters, exponen
     assert not actual.directed
 
 
+@pytest.mark.slow
 def test_full_method_equals_the_formulas():
     x = bursting()
     actual = dm.connectome(x, method="full", thresholds=FEW)
@@ -81,6 +82,7 @@ def test_settings_of_the_records():
     assert results["transfer_entropy"].unit == "bit"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [method.name for method in METHODS])
 def test_same_bytes_for_any_number_of_threads(method):
     x = bursting()

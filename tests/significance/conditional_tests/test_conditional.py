@@ -66,6 +66,7 @@ def test_the_result_does_not_depend_on_threads_and_resumes(tmp_path):
     assert not single.equals(conditional(FOREST, X, y, random_state=2))
 
 
+@pytest.mark.slow
 def test_groups_of_features_tell_the_common_information_of_their_members():
     X, y = proxies()
     groups = {"both": ["x0", "x1"], "noise": ["x4", "x5"]}
@@ -126,6 +127,7 @@ def test_survival_by_martingale_residuals():
     assert conditional(None, X, y, random_state=0).verdicts()[:2] == ("direct", "shared with x0")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:conditional. the draws")  # of a column with gaps
 def test_kinds_of_columns_and_gaps():
     random = np.random.default_rng(0)
@@ -173,6 +175,7 @@ def test_features_that_others_determine_are_not_direct():
     assert grouped.notes == ()
 
 
+@pytest.mark.slow
 def test_many_features_beside_few_rows_are_warned_of_and_drawn_by_lines():
     X = np.random.default_rng(0).normal(size=(30, 501))
     with pytest.warns(UserWarning, match="30 rows are few for 501 features: a single direct one"):
@@ -351,6 +354,7 @@ def test_a_checkpoint_of_another_distribution_is_refused(tmp_path):
         conditional(FOREST, X, X[:, 0], sampler=Normal(2.0), **choices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["crt", "loco"])
 def test_forests_without_a_feature_tell_what_it_adds(method):
     result = conditional(FOREST, *proxies(200), method=method, random_state=0)

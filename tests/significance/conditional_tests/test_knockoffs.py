@@ -324,6 +324,7 @@ def of_knockoffs(fitted):
     return covariance, covariance @ given_columns, knockoff
 
 
+@pytest.mark.slow
 def test_group_knockoffs_keep_covariances_when_groups_are_swapped():
     values, labels = in_blocks()
     fitted = SecondOrder.of(values, labels)

@@ -99,6 +99,7 @@ def test_neighbors_are_the_most_correlated_columns_of_other_features():
     np.testing.assert_allclose(left, expected, rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_neighbors_predict_what_more_features_than_rows_hide():
     """In a chain, the columns beside a column leave (1 - r^2) / (1 + r^2) of its variance."""
     random, r = np.random.default_rng(1), 0.7

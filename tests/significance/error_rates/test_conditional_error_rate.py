@@ -137,6 +137,7 @@ def test_nothing_is_taken_where_there_is_nothing():
         assert result.n_known == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_at, n_permutations", [(0.05, 39), (0.3, 39), (0.1, 20), (1.0, 20)])
 def test_stopping_decides_as_all_permutations_do(stop_at, n_permutations):
     X, y = problem(3)

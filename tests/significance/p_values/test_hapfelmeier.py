@@ -44,6 +44,7 @@ def by_hand(X, y, columns, n_permutations, seed):
     return scores(replicate_seed(seed, OBSERVED), X), null
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("stop_after", [None, 1, 3])
 def test_p_values_are_those_of_permuting_and_fitting_by_hand(stop_after):

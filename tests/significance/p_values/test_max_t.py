@@ -448,6 +448,7 @@ def assert_same_numbers(result, other):
         np.testing.assert_array_equal(result.details[name], column)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dominated", "kinds"])
 def test_same_bytes_for_any_number_of_threads(name, tmp_path):
     forest, X, y = PROBLEMS[name]

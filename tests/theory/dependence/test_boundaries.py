@@ -81,6 +81,7 @@ def test_nothing_relevant_has_the_empty_boundary() -> None:
     assert markov_boundaries(empty) == [()]
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(joints())
 def test_agrees_with_the_definition(counts) -> None:

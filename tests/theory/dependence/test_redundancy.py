@@ -145,6 +145,7 @@ def test_agrees_with_the_definitions(counts) -> None:
             assert result.redundant_to(name, [dist.names[j] for j in b])
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(joints(), st.data())
 def test_degree_of_redundancy(counts, data) -> None:

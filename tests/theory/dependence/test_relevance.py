@@ -169,6 +169,7 @@ def test_context_is_no_feature() -> None:
 # --- against the definitions ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(joints())
 def test_agrees_with_the_definitions(counts) -> None:

@@ -603,6 +603,7 @@ def test_it_prints_as_a_table():
     assert "1 row, 1 feature, 1 value of Y" in repr(from_table([[0]], [0]))
 
 
+@pytest.mark.slow
 def test_a_large_table_is_quick():
     random = np.random.default_rng(0)
     X = random.integers(0, 3, size=(300_000, 20))

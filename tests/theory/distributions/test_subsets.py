@@ -44,6 +44,7 @@ def test_the_first_columns_come_first_and_the_last_one_last() -> None:
         assert (many[k].members[head:, -1] == 4).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [0, 20, 1 << 16])
 @settings(max_examples=60)
 @given(joints())

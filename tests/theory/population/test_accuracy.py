@@ -107,6 +107,7 @@ def test_random_distributions_agree_with_all_trees():
         random_table_agrees(seed)
 
 
+@pytest.mark.slow
 def test_factorial_tables_agree_with_all_trees():
     for seed in range(5):
         factorial_table_agrees(seed)

@@ -244,6 +244,7 @@ def test_an_error_of_progress_stops_the_walk():
         lattice_importances(bits(500, 40), progress=progress, max_hours=None)
 
 
+@pytest.mark.slow
 def test_progress_goes_up_evenly_to_one():
     fractions = []
     start = time.perf_counter()

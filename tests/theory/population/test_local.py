@@ -23,6 +23,7 @@ def drawn(seed):
     return dist, rows, X, y
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
 @pytest.mark.parametrize("first", range(0, 200, 50))

@@ -279,6 +279,7 @@ def deterministic_table_agrees(seed):
             assert_agrees_with_every_tree(rows, trees, None)
 
 
+@pytest.mark.slow
 def test_agrees_with_growing_every_tree_on_deterministic_tables():
     for seed in range(2, 6):
         deterministic_table_agrees(seed)

@@ -116,6 +116,7 @@ def test_interactions_by_brute_force(seed, criterion):
     assert result.values.shape == (p, p)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("seed", range(40))

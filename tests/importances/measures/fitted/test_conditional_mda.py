@@ -60,6 +60,7 @@ def test_every_permutation_within_cells_written_out(task, score, threshold, rule
         assert np.abs(result.values).max() > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["permimp", "party"])
 def test_the_thresholds_that_papers_name_are_the_defaults(rule):
     model, X, y = small_forest("numbers", min_samples_leaf=1, seed=2)

@@ -59,6 +59,7 @@ def test_changes_of_a_linear_model_are_twice_the_variances():
     assert prediction_change(line, X, n_repeats=1).standard_error is None
 
 
+@pytest.mark.slow
 def test_changes_of_the_best_model_are_the_population_mda():
     """Of a full tree on all combinations: E (h - h~)^2 is the increase of the squared error."""
     X = np.array(np.meshgrid([0, 1], [0, 1], [0, 1])).reshape(3, -1).T

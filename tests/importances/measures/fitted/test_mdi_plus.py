@@ -96,6 +96,7 @@ def test_least_squares_is_a_regression_on_the_stumps_of_a_feature():
     np.testing.assert_allclose(actual.values, values.mean(axis=0), atol=1e-10)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("raw", [True, False])
 @pytest.mark.parametrize("leaf", [1, 5])

@@ -77,6 +77,7 @@ def by_the_oracle(estimator, table, responses, ignored, weights, fewest=1):
     return sums[counts > 0] / counts[counts > 0, np.newaxis], counts > 0
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 @pytest.mark.parametrize("splits", ["ordered", "multiway"])
