@@ -269,26 +269,19 @@ def numbers(y: NDArray[Any]) -> FloatArray:
     return (values - values.mean()) / values.std()
 
 
-def distilled(screening: float | None) -> Callable[[Drawn, int], FloatArray]:
-    """hidimstat's distilled conditional randomization test; least p of a feature's columns.
+def distilled(data: Drawn, seed: int) -> FloatArray:
+    """hidimstat's distilled conditional randomization test; least p of a feature's columns."""
+    from hidimstat import D0CRT
+    from sklearn.linear_model import LassoCV
 
-    With `screening`, as by default there, of that percentage of the columns, by a lasso.
-    """
-
-    def run(data: Drawn, seed: int) -> FloatArray:
-        from hidimstat import D0CRT
-        from sklearn.linear_model import LassoCV
-
-        X, feature = numeric(data[0])
-        y = numbers(data[1])
-        test = D0CRT(LassoCV(alphas=10), screening_threshold=screening, random_state=seed)
-        test.fit(X, y)
-        test.importance(X, y)
-        least = np.ones(feature.max() + 1)
-        np.minimum.at(least, feature, test.pvalues_)
-        return np.minimum(1.0, least * np.bincount(feature))
-
-    return run
+    X, feature = numeric(data[0])
+    y = numbers(data[1])
+    test = D0CRT(LassoCV(alphas=10), screening_threshold=None, random_state=seed)
+    test.fit(X, y)
+    test.importance(X, y)
+    least = np.ones(feature.max() + 1)
+    np.minimum.at(least, feature, test.pvalues_)
+    return np.minimum(1.0, least * np.bincount(feature))
 
 
 def forest_importance(data: Drawn, seed: int) -> FloatArray:
@@ -357,8 +350,7 @@ def knockoff_plus(data: Drawn, seed: int) -> FloatArray:
 METHODS: dict[str, Callable[[Drawn, int], Any]] = {
     "conditional": ours("covariance"),
     "cpi": ours("cpi"),
-    "distilled": distilled(None),
-    "distilled, 10 %": distilled(10.0),
+    "distilled": distilled,
     "CFI of a forest": forest_importance,
     "knockoffs": of_knockoffs(20),
     "knockoffs, 1 draw": of_knockoffs(1),
