@@ -49,6 +49,13 @@ def test_lines_of_samples_are_their_annotations(tmp_path):
     }
 
 
+def test_names_of_samples_stay_text(tmp_path):
+    numbered = DESCRIBED.replace("s1\ts2\ts3", "01\t02\t03").replace("age\t", "sample\t")
+    store = packed(tmp_path, numbered)
+    assert store.row_names == ("01", "02", "03")
+    assert store.samples.column_names == ["sample", "disease"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from duramen.io.formats.format import Format, Input, Request
-from duramen.io.formats.text import TransposedTextInput, sample_table
+from duramen.io.formats.text import TransposedTextInput
 from duramen.io.formats.text_file import TextFile
 from duramen.support.arrow import pa
 from duramen.support.text import as_number
@@ -65,13 +65,13 @@ class GctInput(TransposedTextInput):
 
     def samples(self) -> pa.Table:
         """Return the names of the samples, and a column for each line that describes them."""
-        texts: dict[str, list[str | None]] = {"sample": list(self._rows)}
+        texts: dict[str, list[str]] = {}
         wanted = 1 + self._before + len(self._rows)
         for line in self._first(self._above)[1:]:
             if len(line) != wanted:
                 raise self._ragged(len(line), wanted)
-            texts.setdefault(line[0], list(line[1 + self._before :]))
-        return sample_table(texts)
+            texts[line[0]] = line[1 + self._before :]
+        return self._annotated(texts)
 
 
 GCT = Format("gct", "GCT", (".gct",), groups=open_gct, text=True, separator="\t")

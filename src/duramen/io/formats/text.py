@@ -371,7 +371,14 @@ class TransposedTextInput(_Text):
 
     def samples(self) -> pa.Table:
         """Return the names of the rows."""
-        return named_rows(pa.table({"sample": pa.array(self._rows, pa.string())}), "sample")
+        return self._annotated({})
+
+    def _annotated(self, texts: Mapping[str, Sequence[str | None]]) -> pa.Table:
+        """Return the names of the rows, and annotations, numeric if all values of a column are."""
+        columns = {name: _typed(pa.array(values, pa.string())) for name, values in texts.items()}
+        names = {"sample": pa.array(self._rows, pa.string())}
+        # The names come first, and stay what they are where an annotation is called so too.
+        return named_rows(pa.table({**names, **columns, **names}), "sample")
 
     def footprint(self) -> Footprint:
         """Return the size of the table, whose names are read already."""
@@ -510,7 +517,7 @@ class GeoInput(TransposedTextInput):
     def samples(self) -> pa.Table:
         """Return what the file says of the samples: a column a line, or a characteristic."""
         n = len(self._rows)
-        texts: dict[str, list[str | None]] = {"sample": list(self._rows)}
+        texts: dict[str, list[str | None]] = {}
         for key, *values in self._described:
             if len(values) != n:
                 continue
@@ -520,13 +527,7 @@ class GeoInput(TransposedTextInput):
                 named = trait if title.startswith(_TRAIT) and description else title
                 column = texts.setdefault(named, [None] * n)
                 column[row] = (description if named == trait else value).strip()
-        return sample_table(texts)
-
-
-def sample_table(columns: Mapping[str, Sequence[str | None]]) -> pa.Table:
-    """Return sample annotations, numeric where all values of a column are, named by ``sample``."""
-    texts = {name: pa.array(values, pa.string()) for name, values in columns.items()}
-    return named_rows(pa.table({name: _typed(text) for name, text in texts.items()}), "sample")
+        return self._annotated(texts)
 
 
 def _typed(column: Any) -> Any:
