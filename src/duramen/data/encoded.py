@@ -230,11 +230,15 @@ class EncodedTable(Savable, Summarized, KernelOwner):
             return self
         frequent = np.zeros(self.n_columns, dtype=np.uint32)
         n_entries = np.empty(self.n_columns, dtype=np.int64)
+        most = _kernel.SPARSE_DENSITY * self.n_rows
         for j in range(self.n_columns):
-            counts = np.bincount(self.codes(j))
-            frequent[j] = counts.argmax()
-            n_entries[j] = self.n_rows - counts[frequent[j]]
-        few = n_entries <= _kernel.SPARSE_DENSITY * self.n_rows
+            codes = self.codes(j)
+            n_entries[j] = np.count_nonzero(codes)
+            if n_entries[j] > most:  # code 0 is not the most frequent one of such a column
+                counts = np.bincount(codes)
+                frequent[j] = counts.argmax()
+                n_entries[j] = self.n_rows - counts[frequent[j]]
+        few = n_entries <= most
         if not few.any():
             return self
         chosen, others = np.flatnonzero(few), np.flatnonzero(~few)

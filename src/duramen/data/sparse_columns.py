@@ -120,14 +120,13 @@ class SparseColumns(Savable, KernelOwner):
 
         The codes of a column are of the type that its width stands for.
         """
-        bits = np.zeros((len(frequent), -(-n_rows // _WORD)), dtype=np.uint64)
+        packed = np.zeros((len(frequent), -(-n_rows // _WORD) * (_WORD // 8)), dtype=np.uint8)
         entries: list[NDArray[Any]] = []
         for k, codes in enumerate(columns):
-            differs = codes != frequent[k]
-            packed = np.zeros(bits.shape[1] * 8, dtype=np.uint8)
-            packed[: -(-n_rows // 8)] = np.packbits(differs, bitorder="little")
-            bits[k] = packed.view("<u8")
+            differs = codes != codes.dtype.type(frequent[k])
+            packed[k, : -(-n_rows // 8)] = np.packbits(differs, bitorder="little")
             entries.append(codes[differs])
+        bits = packed.view("<u8").astype(np.uint64, copy=False)
         return SparseColumns._with(n_rows, bits, frequent, width, entries)
 
     def take_columns(self, chosen: IntArray) -> SparseColumns:
