@@ -16,6 +16,7 @@ from duramen.findings.table import _duplicates
 from duramen.forests import GrowthSettings, grow
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.growth import Guidance, grow_beside_decoys
+from duramen.io.store.column_store import of_rows, with_columns, without
 
 
 def draw_table(random, n, p):
@@ -177,8 +178,34 @@ def test_stores_of_sparse_matrices(tmp_path):
     store = dm.pack(sparse.csc_matrix(X), tmp_path / "s")
     assert store.as_table().block_of.tolist() == table.block_of.tolist()
     same_tables(store.as_table(), table)
-    assert store.take_columns([0]).sparse is None
-    assert dm.pack(X, tmp_path / "d").as_table().sparse is None
+    same_tables(store.take_columns([8, 3, 1]), table.take_columns([8, 3, 1]))
+    assert store.take_columns([8, 3, 1]).block_of.tolist() == [1, SPARSE, SPARSE]
+    assert store.take_columns([3], sparse=False).sparse is None
+    dense = dm.pack(X, tmp_path / "d")
+    assert dense.as_table().sparse is dense.take_columns([3]).sparse is None
+
+
+@one_test
+@pytest.mark.parametrize(
+    "seen",
+    [
+        lambda s: of_rows(s, np.arange(20, 400)),
+        lambda s: without(s, [2]),
+        lambda s: with_columns(s, dm.encode(np.eye(400)[:, :1], names=["more"])),
+    ],
+)
+def test_views_of_stores_of_sparse_matrices(tmp_path_factory, seen):
+    X, _, _ = counts()
+    folder = tmp_path_factory.mktemp("views")
+    view = seen(dm.pack(sparse.csc_matrix(X), folder / "s"))
+    dense = seen(dm.pack(X, folder / "d"))
+    for table, other in (
+        (view.as_table(), dense.as_table()),
+        (view.take_columns([1, 7]), dense.take_columns([1, 7])),
+    ):
+        assert table.sparse is not None
+        assert other.sparse is None
+        same_tables(table, other)
 
 
 def test_what_is_stored():

@@ -362,6 +362,43 @@ def test_a_store_gives_what_the_table_gives(tmp_path):
     assert on_table.transform(dm.encode(X)).names == tuple(X.columns[chosen])
 
 
+@one_test
+@pytest.mark.parametrize(
+    "options",
+    [SOON, {**SOON, "max_features": 2}, {**SOON, "tree": "cart"}, {"relevance": "decoy"}],
+)
+def test_a_store_of_a_sparse_matrix_gives_what_a_dense_one_gives(tmp_path_factory, options):
+    random = np.random.default_rng(0)
+    X = np.where(random.random((400, 60)) < 0.1, random.poisson(3, (400, 60)), 0).astype(float)
+    y = X[:, 3] + X[:, 7] > 0
+    folder = tmp_path_factory.mktemp("stores")
+    numbers = {"n_subspace_features": 12, "n_jobs": 1, **options}
+    tables, fitted = {}, {}
+    for kind, rows in (("sparse", scipy.sparse.csc_matrix(X)), ("dense", X)):
+        with pytest.MonkeyPatch.context() as patch:
+            read = tables[kind] = []
+            patch.setattr(Grower, "_table", noting(Grower._table, read))
+            fitted[kind] = selector(20, **numbers).fit(dm.pack(rows, folder / kind), y)
+    assert everything(fitted["sparse"]) == everything(fitted["dense"])
+    assert len(tables["sparse"]) == 20
+    # Trees with decoys are given dense columns, others those that the matrix has.
+    n_sparse = 0 if options.get("relevance") == "decoy" else 12
+    for table, dense in zip(tables["sparse"], tables["dense"], strict=True):
+        assert (0 if table.sparse is None else table.sparse.n_columns) == n_sparse
+        assert table.nbytes() <= dense.nbytes()
+        assert dense.sparse is None
+
+
+def noting(method, results):
+    """The method, whose results are kept in a list too."""
+
+    def noted(*arguments):
+        results.append(method(*arguments))
+        return results[-1]
+
+    return noted
+
+
 # --- prediction -------------------------------------------------------------------------------
 
 

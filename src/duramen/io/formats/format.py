@@ -139,6 +139,10 @@ class Columns(Protocol):
     n_rows: int
     n_columns: int
 
+    @property
+    def sparse(self) -> bool:
+        """True where they are those of a sparse matrix."""
+
     def kind_codes(self) -> NDArray[np.uint8]:
         """Return the kind of each column."""
 

@@ -72,6 +72,7 @@ class BedColumns:
     """
 
     named = True
+    sparse = False
 
     def __init__(self, path: Path, function: str) -> None:
         self.where = path.name

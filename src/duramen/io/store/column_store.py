@@ -146,7 +146,7 @@ class ColumnStore(Summarized):
             hint = f"; did you mean {close[0]!r}?" if close else ""
         return f"{self._columns.where} has no column {quoted(name)}{hint}"
 
-    def take_columns(self, index: ArrayLike) -> EncodedTable:
+    def take_columns(self, index: ArrayLike, *, sparse: bool = True) -> EncodedTable:
         """Return the columns of the given indices, or of a boolean mask, in that order, in memory.
 
         Reads these columns and nothing else; memory does not grow with the store.
@@ -154,6 +154,8 @@ class ColumnStore(Summarized):
         Parameters
         ----------
         index : array-like of int, shape (q,), or mask of shape (p,)
+        sparse : bool, default=True
+            Whether columns of a packed sparse matrix are sparse again; otherwise they are dense.
 
         Returns
         -------
@@ -172,7 +174,8 @@ class ColumnStore(Summarized):
             raise ValueError(
                 "take_columns: indices must be different, since column names are unique"
             )
-        return self._columns.take(chosen)
+        table = self._columns.take(chosen)
+        return table.with_sparse_columns() if sparse and self._columns.sparse else table
 
     @cached_property
     def schema(self) -> Schema:
@@ -619,7 +622,8 @@ class _Rows:
         """Return all columns, in memory, which has all rows of some of them at a time."""
         step = max(1, _BLOCK // max(1, self._base.n_rows))
         begins = range(0, self.n_columns, step)
-        parts = [self.take(np.arange(begin, min(begin + step, self.n_columns))) for begin in begins]
+        read = (self.take(np.arange(begin, min(begin + step, self.n_columns))) for begin in begins)
+        parts = [part.with_sparse_columns() if self.sparse else part for part in read]
         whole = reduce(lambda left, right: joined(left, right, "as_table"), parts)
         return replace(whole, named=parts[0].named)
 
@@ -643,6 +647,11 @@ class _OverSource:
     """Columns that are seen over those of a source, whose rows stay."""
 
     _base: Columns
+
+    @property
+    def sparse(self) -> bool:
+        """True where the columns of the source are those of a sparse matrix."""
+        return self._base.sparse
 
     def verify(self) -> None:
         """Raise ValueError where something of the source is damaged."""

@@ -97,6 +97,7 @@ class PackedColumns:
         self.n_rows: int = self.header["n_rows"]
         self.n_columns: int = self.header["n_columns"]
         self.named: bool = self.header["named"]
+        self.sparse = bool(self.header.get("sparse"))  # older stores do not say
         self._files = {name: self._opened(folder, name) for name in self.header["files"]}
         self._verified = False
         self._read_columns()
@@ -511,7 +512,7 @@ class PackedColumns:
             named=self.named,
         )
         table = table.over([self._files[name] for name in (*_FILES, layout.VALUES)])
-        return table.with_sparse_columns() if self.header.get("sparse") else table
+        return table.with_sparse_columns() if self.sparse else table
 
     def schema(self) -> Schema:
         """Return the columns without their rows; values mapped into memory, and checked."""

@@ -308,10 +308,18 @@ class Grower:
     def _table(self, columns: IntArray) -> EncodedTable:
         """Return columns, and shadow features, in memory."""
         if not self.n_shadows:
-            return self.data.table.take_columns(columns)
+            return self._columns(columns)
         if isinstance(self.data.table, EncodedTable):
             return self._shadowed.take_columns(columns)
         return self._beside_shadows(columns[columns < self.data.n_columns])
+
+    def _columns(self, columns: IntArray) -> EncodedTable:
+        """Return columns, in memory; those of a store dense where they have decoys."""
+        table = self.data.table
+        if self.decoy and isinstance(table, ColumnStore):
+            # Decoys read the codes of rows, which trees on some thousand rows find sooner in these.
+            return table.take_columns(columns, sparse=False)
+        return table.take_columns(columns)
 
     @cached_property
     def _shadowed(self) -> EncodedTable:
@@ -322,7 +330,7 @@ class Grower:
         m = self.n_shadows
         orders = [self._orders(stream(self.seed, j, 3), m) for j in features.tolist()]
         copied = np.repeat(np.arange(len(features)), m)
-        return with_probes(self.data.table.take_columns(features), copied, np.concatenate(orders))
+        return with_probes(self._columns(features), copied, np.concatenate(orders))
 
     @cached_property
     def _cycle(self) -> NDArray[np.uint32]:
