@@ -87,11 +87,9 @@ class Working {
   bool dense() const { return dense_; }
 
   // Columns that are read from their entries, as the table has them.
-  bool any_sparse() const { return !looks_.empty(); }
-  bool sparse(std::size_t j) const { return any_sparse() && looks_[j].place < 0; }
-  std::size_t sparse_place(std::size_t j) const {
-    return static_cast<std::size_t>(~looks_[j].place);
-  }
+  bool any_sparse() const { return !places_.empty(); }
+  bool sparse(std::size_t j) const { return any_sparse() && places_[j] < 0; }
+  std::size_t sparse_place(std::size_t j) const { return static_cast<std::size_t>(~places_[j]); }
   // Calls use(codes, element) with the codes of a sparse column and what makes them a T.
   template <class Use>
   void with_sparse(std::size_t j, Use&& use) const {
@@ -107,15 +105,14 @@ class Working {
       use([values = table_.values(j)](std::uint32_t code) { return static_cast<T>(values[code]); });
     }
   }
-  // The same where most codes are small: these are found in one cache line.
+  // The same for codes of entries row after row that are not large: these are found in one cache
+  // line.
   template <class Use>
   void with_small_element(std::size_t j, Use&& use) const {
     if constexpr (std::numeric_limits<T>::is_integer) {
       use([](std::uint32_t code) { return static_cast<T>(code); });
     } else {
-      use([&look = looks_[j], this, j](std::uint32_t code) {
-        return code < kSmall ? look.small[code] : static_cast<T>(table_.values(j)[code]);
-      });
+      use([&look = looks_[j]](std::uint32_t code) { return look.small[code]; });
     }
   }
   // The most frequent code of a sparse column, and the same as a T.
@@ -170,20 +167,21 @@ class Working {
 
  private:
   std::size_t place(std::size_t j) const {
-    return any_sparse() ? static_cast<std::size_t>(looks_[j].place) : j;
+    return any_sparse() ? static_cast<std::size_t>(places_[j]) : j;
   }
 
   // Gives the columns that are not sparse their places; returns how many there are.
   std::size_t leave_sparse() {
-    looks_.resize(n_columns_);
-    std::int64_t next = 0;
+    places_.resize(n_columns_);
+    std::int32_t next = 0;
     for (std::size_t j = 0; j < n_columns_; ++j) {
-      looks_[j].place = table_.is_sparse(j) ? ~table_.slot[j] : next++;
+      places_[j] = table_.is_sparse(j) ? ~static_cast<std::int32_t>(table_.slot[j]) : next++;
     }
     return static_cast<std::size_t>(next);
   }
 
   void note_values() {
+    looks_.resize(n_columns_);
     for (std::size_t j = 0; j < n_columns_; ++j) {
       if (!sparse(j)) continue;
       with_element(j, [&](auto element) {
@@ -264,16 +262,18 @@ class Working {
   std::size_t n_rows_, n_columns_, stride_ = 0, value_stride_ = 0;
   EntryOrders<T> orders_;
   std::shared_ptr<const EntryRows> entry_rows_ = std::make_shared<const EntryRows>();
-  // What is read of a column at any node, in one cache line. Of columns that lie here, their place
-  // among them; of sparse ones, their number among those, inverted, what the most frequent code
-  // stands for, and what the first codes do.
-  static constexpr std::uint32_t kSmall = std::numeric_limits<T>::is_integer ? 0 : 12;
-  struct alignas(std::numeric_limits<T>::is_integer ? 16 : 64) Look {
-    std::int64_t place = 0;
+  // Of columns that lie here, their place among them; of sparse ones, their number among those,
+  // inverted. None: all columns lie here in their order.
+  std::vector<std::int32_t> places_;
+  // What is read of a sparse column at any node where it has entries, in one cache line: what the
+  // most frequent code stands for, and what the first codes do.
+  static constexpr std::uint32_t kSmall =
+      std::numeric_limits<T>::is_integer ? 0 : EntryRows::kLarge;
+  struct alignas(std::numeric_limits<T>::is_integer ? sizeof(T) : 64) Look {
     T frequent{};
     std::array<T, kSmall> small{};
   };
-  std::vector<Look> looks_;  // none: all columns lie here in their order
+  std::vector<Look> looks_;
   bool dense_ = false;
   const T* columns_ = nullptr;
   std::vector<T> storage_;

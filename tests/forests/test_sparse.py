@@ -108,6 +108,7 @@ def test_same_forests_on_200_random_tables(part):
         ("ExtraTreesClassifier", 2),
         ("ExtraTreesClassifier", 3),
         ("ExtraTreesRegressor", 0),
+        ("RandomForestClassifier", 2),
         ("RandomForestRegressor", 0),
     ],
 )

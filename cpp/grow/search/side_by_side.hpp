@@ -40,6 +40,8 @@ class SideBySide {
     std::uint32_t wanted = search.settings.max_features;
     while (wanted > 0 && low < high && search.best.score < bound && !search.problem.stopped()) {
       std::uint32_t columns[kSide];
+      std::uint32_t next[kSide];
+      std::size_t n_next = 0;
       Split cuts[kSide];
       Draw draws[kSide];
       const std::size_t count = std::min({kSide, high - low, std::size_t{wanted}});
@@ -57,10 +59,11 @@ class SideBySide {
         for (std::size_t c = 0; c < count; ++c) ahead.next();
         for (std::size_t end = high; end > low && high - end < kSide; --end) {
           const std::size_t at = low + ahead.below(static_cast<std::uint32_t>(end - low));
-          search.ordered.prefetch(search.pool[at]);
+          next[n_next++] = search.pool[at];
         }
       }
-      search.ordered.random_cuts(search.node, columns, count, rows, random, cuts, draws);
+      search.ordered.random_cuts(search.node, columns, count, rows, random, cuts, draws,
+                                 search.best, next, n_next);
       search.pool.set_constants_aside(low, high, count,
                                       [&](std::size_t c) { return draws[c] == Draw::constant; });
       for (std::size_t c = 0; c < count && search.best.score < bound; ++c) {

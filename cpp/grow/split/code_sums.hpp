@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "grow/node.hpp"
 #include "grow/problem.hpp"
@@ -14,31 +15,68 @@
 namespace duramen {
 
 // What the rows of a code add up to: their number, their whole weight, and their moments, which are
-// whole numbers, or with two classes the weight of the first.
-struct CodeSum {
-  std::uint64_t size = 0;  // the number of rows times 2^32, and their weight: one addition for both
-  std::int64_t sum = 0;
+// whole numbers. Two additions for all three.
+class MomentSum {
+ public:
+  MomentSum() = default;
+  MomentSum(std::uint32_t n_rows, std::int32_t weight, std::int64_t sum)
+      : size_(std::uint64_t{n_rows} << 32 | static_cast<std::uint32_t>(weight)), sum_(sum) {}
 
-  static std::uint64_t size_of(std::uint32_t n_rows, std::int32_t weight) {
-    return std::uint64_t{n_rows} << 32 | static_cast<std::uint32_t>(weight);
-  }
-  std::uint32_t n_rows() const { return static_cast<std::uint32_t>(size >> 32); }
-  std::int32_t weight() const { return static_cast<std::int32_t>(size); }
-  CodeSum& operator+=(const CodeSum& other) {
-    size += other.size;
-    sum += other.sum;
+  static bool has_room(std::uint32_t /*n_rows*/, std::int64_t /*weight*/) { return true; }
+  bool empty() const { return size_ == 0; }
+  std::uint32_t n_rows() const { return static_cast<std::uint32_t>(size_ >> 32); }
+  std::int32_t weight() const { return static_cast<std::int32_t>(size_); }
+  std::int64_t sum() const { return sum_; }
+  MomentSum& operator+=(const MomentSum& other) {
+    size_ += other.size_;
+    sum_ += other.sum_;
     return *this;
   }
-  CodeSum& operator-=(const CodeSum& other) {
-    size -= other.size;
-    sum -= other.sum;
+  MomentSum& operator-=(const MomentSum& other) {
+    size_ -= other.size_;
+    sum_ -= other.sum_;
     return *this;
   }
+
+ private:
+  std::uint64_t size_ = 0;  // the number of rows times 2^32, and their weight
+  std::int64_t sum_ = 0;
+};
+
+// The same with two classes: `sum` is the weight of the first. One addition for all three.
+class ClassSum {
+ public:
+  ClassSum() = default;
+  ClassSum(std::uint32_t n_rows, std::int32_t weight, std::int64_t sum)
+      : all_(std::uint64_t{n_rows} << 2 * kBits | static_cast<std::uint64_t>(weight) << kBits |
+             static_cast<std::uint64_t>(sum)) {}
+
+  static bool has_room(std::uint32_t n_rows, std::int64_t weight) {
+    return n_rows <= kMost && weight <= kMost;
+  }
+  bool empty() const { return all_ == 0; }
+  std::uint32_t n_rows() const { return static_cast<std::uint32_t>(all_ >> 2 * kBits); }
+  std::int32_t weight() const { return static_cast<std::int32_t>(all_ >> kBits & kMost); }
+  std::int64_t sum() const { return static_cast<std::int64_t>(all_ & kMost); }
+  ClassSum& operator+=(const ClassSum& other) {
+    all_ += other.all_;
+    return *this;
+  }
+  ClassSum& operator-=(const ClassSum& other) {
+    all_ -= other.all_;
+    return *this;
+  }
+
+ private:
+  static constexpr int kBits = 21;  // of each of the three
+  static constexpr std::int64_t kMost = (std::int64_t{1} << kBits) - 1;
+  std::uint64_t all_ = 0;
 };
 
 template <class T, class Node>
 class CodeSums {
  public:
+  using Sum = std::conditional_t<Node::kClasses, ClassSum, MomentSum>;
   // Whether sums over rows are exact.
   static constexpr bool kExact = Node::kWhole && !ScoresRows<Node>;
 
@@ -54,30 +92,31 @@ class CodeSums {
 
   // Whether the entries of a sparse column may be added up by code.
   static bool suits(const Node& node, std::uint32_t n_codes) {
-    return two_sums(node) && n_codes <= std::min(kFewCodes, kFewCodes / 8 + node.n_rows() / 8);
+    const auto weight = static_cast<std::int64_t>(node.whole());
+    return two_sums(node) && Sum::has_room(node.n_rows(), weight) &&
+           n_codes <= std::min(kFewCodes, kFewCodes / 8 + node.n_rows() / 8);
   }
 
   // Adds up the rows of a column; take() must be called for each of its codes before the next.
   void add(const Node& node, std::size_t column, const std::uint32_t* rows, std::uint32_t n_codes,
            Gathered<T>& gathered) {
-    std::uint32_t way = 0;  // two sums of a code in turn: one need not wait for the other
-    const auto add_row = [&](const CodeSum& row, std::uint32_t code) {
-      by_code_[way][code] += row;
-      way ^= 1;
+    // Two sums of a code, for even and odd rows: one need not wait for the other.
+    const auto add_row = [this](std::uint32_t i, const Sum& row, std::uint32_t code) {
+      by_code_[i % 2][code] += row;
     };
     if (by_row_) {
       // Of two classes both are left in nodes that are asked for.
-      const CodeSum* of_rows =
+      const Sum* of_rows =
           of_rows_.of(rows, node.n_rows(), [&](std::uint32_t i) { return sum_of(node, i); });
       gathered.visit_rows(column, node.n_rows(), [&](std::uint32_t row, std::uint32_t code) {
-        add_row(of_rows[row], code);
+        add_row(row, of_rows[row], code);
       });
     } else {
       gathered.visit_entries(column, rows, node.n_rows(), [&](std::uint32_t i, T code) {
-        add_row(sum_of(node, i), static_cast<std::uint32_t>(code));
+        add_row(i, sum_of(node, i), static_cast<std::uint32_t>(code));
       });
     }
-    CodeSum others = sum_of(node);
+    Sum others = sum_of(node);
     for (std::uint32_t code = 0; code < n_codes; ++code) {
       by_code_[0][code] += by_code_[1][code];
       by_code_[1][code] = {};
@@ -86,10 +125,11 @@ class CodeSums {
     by_code_[0][gathered.frequent_code(column)] += others;
   }
 
-  const CodeSum& operator[](std::uint32_t code) const { return by_code_[0][code]; }
+  // Whether any row of the node has a code.
+  bool occurs(std::uint32_t code) const { return !by_code_[0][code].empty(); }
   // The sum of a code, which is 0 from then on.
-  CodeSum take(std::uint32_t code) {
-    const CodeSum sum = by_code_[0][code];
+  Sum take(std::uint32_t code) {
+    const Sum sum = by_code_[0][code];
     by_code_[0][code] = {};
     return sum;
   }
@@ -107,26 +147,25 @@ class CodeSums {
   }
 
   // Of a row, and of the node.
-  static CodeSum sum_of(const Node& node, std::uint32_t i) {
+  static Sum sum_of(const Node& node, std::uint32_t i) {
     const auto weight = node.weights()[i];
     if constexpr (Node::kClasses) {
-      return {CodeSum::size_of(1, weight), i < node.starts()[1] ? weight : 0};
+      return {1, weight, i < node.starts()[1] ? weight : 0};
     } else {
-      return {CodeSum::size_of(1, weight), static_cast<std::int64_t>(node.moments()[i])};
+      return {1, weight, static_cast<std::int64_t>(node.moments()[i])};
     }
   }
-  static CodeSum sum_of(const Node& node) {
-    const std::uint64_t size = CodeSum::size_of(node.n_rows(), node.whole());
+  static Sum sum_of(const Node& node) {
     if constexpr (Node::kClasses) {
-      return {size, node.totals()[0]};
+      return {node.n_rows(), node.whole(), node.totals()[0]};
     } else {
-      return {size, static_cast<std::int64_t>(node.sum())};
+      return {node.n_rows(), node.whole(), static_cast<std::int64_t>(node.sum())};
     }
   }
 
-  CodeSum by_code_[2][kFewCodes];  // 0 but while a column is looked at
-  bool by_row_ = false;            // entries are sought among all rows
-  NodeRows<CodeSum> of_rows_;
+  Sum by_code_[2][kFewCodes];  // 0 but while a column is looked at
+  bool by_row_ = false;        // entries are sought among all rows
+  NodeRows<Sum> of_rows_;
 };
 
 }  // namespace duramen

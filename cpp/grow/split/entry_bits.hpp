@@ -14,6 +14,10 @@
 #include "grow/problem.hpp"
 #include "large_pages.hpp"
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 namespace duramen {
 
 // Exchanges two quarters of each square of 2 x kHalf bits along the diagonal of a block.
@@ -28,15 +32,41 @@ void exchange_quarters(std::uint64_t* block, std::uint64_t mask) {
   }
 }
 
+#ifdef __AVX2__
+// The same of four rows in a register, whose other halves are two rows (kHalf = 2) or one away.
+template <int kHalf>
+__m256i exchange_quarters_of_four(__m256i rows, std::uint64_t mask) {
+  constexpr int kOthers = kHalf == 2 ? 0b01001110 : 0b10110001;  // lanes 2 3 0 1, or 1 0 3 2
+  constexpr int kSecond = kHalf == 2 ? 0b11110000 : 0b11001100;  // of two rows, in 32 bits
+  const __m256i others = _mm256_permute4x64_epi64(rows, kOthers);
+  const __m256i moved = _mm256_blend_epi32(_mm256_slli_epi64(others, kHalf),
+                                           _mm256_srli_epi64(others, kHalf), kSecond);
+  const __m256i first = _mm256_set1_epi64x(static_cast<std::int64_t>(mask));
+  const __m256i second = _mm256_set1_epi64x(static_cast<std::int64_t>(~mask));
+  const __m256i kept = _mm256_blend_epi32(first, second, kSecond);
+  return _mm256_or_si256(_mm256_and_si256(kept, rows), _mm256_andnot_si256(kept, moved));
+}
+#endif
+
 // Exchanges rows and columns of 64 x 64 bits. With constants in every loop the compiler does
-// several rows at a time.
+// several rows at a time, unless these are fewer than a register has.
 inline void transpose_bits(std::uint64_t* block) {
   exchange_quarters<32>(block, 0x00000000ffffffffU);
   exchange_quarters<16>(block, 0x0000ffff0000ffffU);
   exchange_quarters<8>(block, 0x00ff00ff00ff00ffU);
   exchange_quarters<4>(block, 0x0f0f0f0f0f0f0f0fU);
+#ifdef __AVX2__
+  for (std::size_t i = 0; i < 64; i += 4) {
+    auto* at = reinterpret_cast<__m256i*>(block + i);
+    __m256i rows = _mm256_loadu_si256(at);
+    rows = exchange_quarters_of_four<2>(rows, 0x3333333333333333U);
+    rows = exchange_quarters_of_four<1>(rows, 0x5555555555555555U);
+    _mm256_storeu_si256(at, rows);
+  }
+#else
   exchange_quarters<2>(block, 0x3333333333333333U);
   exchange_quarters<1>(block, 0x5555555555555555U);
+#endif
 }
 
 constexpr std::size_t kLine = 8;                  // words of a cache line
@@ -317,12 +347,14 @@ class SubtreeBits {
                                         : std::min<std::size_t>(kWord, n - kWord * (v + 1));
         for (std::size_t i = 0; i < n_next; ++i) __builtin_prefetch(next[i] + ahead);
         for (std::size_t w = w0; w < w1; ++w) {
-          std::uint64_t block[kWord]{};
+          std::uint64_t block[kWord];
           const std::size_t at = entry_rows_.word_of(w);
           for (std::size_t i = 0; i < count; ++i) block[i] = here[i][at];
+          for (std::size_t i = count; i < kWord; ++i) block[i] = 0;
           transpose_bits(block);
-          std::uint64_t* out = first_ + kWord * w * n_words_ + v;
-          for (std::size_t k = 0; k < kWord; ++k) out[k * n_words_] = block[k];
+          const std::size_t stride = n_words_;
+          std::uint64_t* out = first_ + kWord * w * stride + v;
+          for (std::size_t k = 0; k < kWord; ++k) out[k * stride] = block[k];
         }
       }
     }

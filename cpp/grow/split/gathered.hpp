@@ -84,6 +84,7 @@ class Gathered {
     }
     reads_columns_ = !by_row_ && !working_.any_sparse() && n >= kManyRows;
     subtree_ = nullptr;
+    found_column_ = n_columns_;
     joined_ = by_entry_rows_ = by_bits_ = false;
     if (distinct_rows_ && marks) mark_node(rows, n);
   }
@@ -124,6 +125,16 @@ class Gathered {
     return (any_row_[place.word] >> place.bit & 1) == 0;
   }
 
+  // Whether the rows that are entries of a sparse column are found before their codes are read.
+  bool finds_rows() const { return by_entry_rows_; }
+  // Finds them there, in found(), and returns how many there are.
+  std::uint32_t find(std::size_t column, std::uint32_t n) {
+    if (column != found_column_) n_found_ = find_in_rows(column, n, places_.data());
+    found_column_ = column;
+    return n_found_;
+  }
+  const std::uint32_t* found() const { return places_.data(); }
+
   // Calls visit(i, code) for the entries of a sparse column at the rows i of the node that was
   // started, in no order of meaning; returns how many there are.
   template <class Visit>
@@ -132,7 +143,8 @@ class Gathered {
     std::uint32_t* places = places_.data();
     std::uint32_t size = 0;
     if (by_entry_rows_) {
-      size = find_in_rows(column, n, places);
+      size = find(column, n);
+      prefetch_in_rows(column, places, size);
       visit_in_rows(column, rows, places, size, visit);
       return size;
     }
@@ -247,13 +259,23 @@ class Gathered {
     return gather_from(n, side(c), [&](std::uint32_t i) { return base[rows[i]]; });
   }
 
-  // The same of several columns.
-  void gather_side_by_side(const std::uint32_t* columns, std::size_t count,
-                           const std::uint32_t* rows, std::uint32_t n, std::pair<T, T>* ranges) {
+  // The same of several columns. Where the rows that are entries of a sparse column are found
+  // first, `leaves_out(column, at, size)` tells whether it is to be left out then; returns a bit
+  // for each that was.
+  template <class LeavesOut>
+  std::uint32_t gather_side_by_side(const std::uint32_t* columns, std::size_t count,
+                                    const std::uint32_t* rows, std::uint32_t n,
+                                    std::pair<T, T>* ranges, LeavesOut&& leaves_out) {
+    std::uint32_t left_out = 0;
     if (by_entry_rows_) {
       for (std::size_t c = 0; c < count; ++c) {
-        if (sparse(columns[c]) && !no_entry(columns[c])) {
-          entries_[c].size = find_in_rows(columns[c], n, entries_[c].at.data());
+        if (!sparse(columns[c]) || no_entry(columns[c])) continue;
+        NodeEntries<T>& own = entries_[c];
+        own.size = find_in_rows(columns[c], n, own.at.data());
+        if (leaves_out(columns[c], own.at.data(), own.size)) {
+          left_out |= 1U << c;
+        } else {
+          prefetch_in_rows(columns[c], own.at.data(), own.size);
         }
       }
       for (std::size_t c = 0; c < count; ++c) {
@@ -261,6 +283,7 @@ class Gathered {
           ranges[c] = gather_side(columns[c], rows, n, c);
           continue;
         }
+        if (left_out >> c & 1) continue;
         if (no_entry(columns[c])) {
           ranges[c] = {T{}, T{}};
           continue;
@@ -273,7 +296,7 @@ class Gathered {
                       [&](std::uint32_t, T code) { *codes++ = code; });
         ranges[c] = own.range();
       }
-      return;
+      return left_out;
     }
     if (!by_row_ || count == 1) {
       for (std::size_t c = 0; c < count; ++c) ranges[c] = gather_side(columns[c], rows, n, c);
@@ -284,6 +307,7 @@ class Gathered {
     } else {
       gather_from_rows<kSide>(columns, n, ranges);
     }
+    return left_out;
   }
 
   T* side(std::size_t c) { return buffer_.data() + c * side_stride_; }
@@ -347,18 +371,14 @@ class Gathered {
             std::max(std::max(high[0], high[1]), std::max(high[2], high[3]))};
   }
 
-  // The rows of a node that are entries of a sparse column, from the entries row after row; their
-  // codes are asked for ahead of their use.
+  // The rows of a node that are entries of a sparse column, from the entries row after row.
   std::uint32_t find_in_rows(std::size_t column, std::uint32_t n, std::uint32_t* at) const {
     const std::size_t k = working_.sparse_place(column);
     const EntryRows::Place place = working_.entry_rows().place(k);
     std::uint32_t size = 0;
     if (subtree_ != nullptr) {
       size = common_bits(subtree_->column(k), node_bits_.data(), subtree_->n_words(), at);
-      for (std::uint32_t e = 0; e < size; ++e) {
-        at[e] = positions_[at[e]];
-        __builtin_prefetch(node_rows_[at[e]] + place.word);
-      }
+      for (std::uint32_t e = 0; e < size; ++e) at[e] = positions_[at[e]];
     } else {
       // Without a branch for a row: which ones are entries is as good as random.
       for (std::uint32_t i = 0; i < n; ++i) {
@@ -369,20 +389,35 @@ class Gathered {
     return size;
   }
 
+  // Asks for the codes of these ahead of their use.
+  void prefetch_in_rows(std::size_t column, const std::uint32_t* at, std::uint32_t size) const {
+    if (subtree_ == nullptr) return;  // what was read for the bits has them
+    const std::size_t word = working_.entry_rows().place(working_.sparse_place(column)).word;
+    for (std::uint32_t e = 0; e < size; ++e) __builtin_prefetch(node_rows_[at[e]] + word);
+  }
+
   template <class Visit>
   void visit_in_rows(std::size_t column, const std::uint32_t* rows, const std::uint32_t* at,
                      std::uint32_t size, Visit&& visit) const {
     if (size == 0) return;
     const EntryRows& by_row = working_.entry_rows();
     const EntryRows::Before before(by_row.place(working_.sparse_place(column)));
+    std::uint32_t e = 0;
+    working_.with_small_element(column, [&](auto element) {
+      for (; e < size; ++e) {
+        const std::uint32_t code = by_row.code(node_rows_[at[e]], before);
+        if (code == EntryRows::kLarge) return;
+        visit(at[e], element(code));
+      }
+    });
+    if (e == size) return;
+    // Where the codes of the column lie is read only if one of them is large.
     working_.with_sparse(column, [&](auto codes, auto element) {
-      working_.with_small_element(column, [&](auto small_element) {
-        for (std::uint32_t e = 0; e < size; ++e) {
-          const std::uint32_t i = at[e];
-          const std::uint32_t code = by_row.code(node_rows_[i], before);
-          visit(i, code == EntryRows::kLarge ? element(codes[rows[i]]) : small_element(code));
-        }
-      });
+      for (; e < size; ++e) {
+        const std::uint32_t code = by_row.code(node_rows_[at[e]], before);
+        const bool large = code == EntryRows::kLarge;
+        visit(at[e], element(large ? codes[rows[at[e]]] : code));
+      }
     });
   }
 
@@ -458,7 +493,9 @@ class Gathered {
   std::vector<const std::uint64_t*> node_rows_;  // in the table of entries row after row
   std::vector<std::uint64_t> any_row_;           // the bits that any row of the node has, or empty
   std::vector<std::uint64_t> node_bits_;
-  std::vector<std::uint32_t> places_;     // of the entries of a column
+  std::vector<std::uint32_t> places_;  // of the entries of a column
+  std::size_t found_column_ = 0;       // whose entries were found last, or none
+  std::uint32_t n_found_ = 0;
   std::vector<std::uint32_t> positions_;  // of the rows within the node, where it is marked
   NodeEntries<T> entries_[kSide];
   std::vector<T> buffer_;

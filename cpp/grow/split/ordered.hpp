@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -146,19 +147,27 @@ class OrderedSplits {
 
   bool draws_side_by_side() const { return use_dense_ || !std::is_integral_v<T>; }
 
-  // A random cut of each of up to kSide numeric columns without missing values, with its score.
+  // A random cut of each of up to kSide numeric columns without missing values, with its score,
+  // which is kNone where it is known to be no better than the best so far. `next` are columns that
+  // may follow.
   void random_cuts(const Node& node, const std::uint32_t* columns, std::size_t count,
-                   const std::uint32_t* rows, Random& random, Split* cuts, Draw* draws) {
+                   const std::uint32_t* rows, Random& random, Split* cuts, Draw* draws,
+                   const Split& best, const std::uint32_t* next, std::size_t n_next) {
     const std::uint32_t n = node.n_rows();
     std::pair<T, T> ranges[kSide];
     bool scored[kSide]{};  // already
+    std::uint32_t beaten = 0;
     if constexpr (kDensePossible) {
       for (std::size_t c = 0; c < count; ++c) {
         ranges[c] = dense_.range(working_.column(columns[c]));
       }
     } else if constexpr (!std::is_integral_v<T>) {
       if (!gathered_.reads_long() && !gathered_.reads_columns()) {
-        gathered_.gather_side_by_side(columns, count, rows, n, ranges);
+        beaten = gathered_.gather_side_by_side(
+            columns, count, rows, n, ranges,
+            [&](std::uint32_t column, const std::uint32_t* at, std::uint32_t size) {
+              return is_beaten(node, column, at, size, best);
+            });
       }
     }
     for (std::size_t c = 0; c < count; ++c) {
@@ -175,6 +184,7 @@ class OrderedSplits {
           continue;
         }
         if (gathered_.reads_long()) {
+          if (c < n_next) prefetch(next[c]);
           if constexpr (kEntriesPossible) {
             if (may_add_up(node, columns[c])) {
               draws[c] = cut_by_code(node, columns[c], rows, random, cuts[c]);
@@ -183,6 +193,13 @@ class OrderedSplits {
             }
           }
           ranges[c] = gathered_.gather_side(columns[c], rows, n, c);
+        }
+        if (beaten >> c & 1) {
+          random.uniform();  // as for its cut
+          cuts[c].score = kNone;
+          draws[c] = Draw::scored;
+          scored[c] = true;
+          continue;
         }
       }
       const auto [low, high] = ranges[c];
@@ -285,6 +302,10 @@ class OrderedSplits {
           return sorted_.find_best_in_order(node, column, rows, working_.orders(),
                                             working_.frequent(column), random, best, n_scored);
         }
+        if (gathered_.finds_rows()) {
+          const std::uint32_t size = gathered_.find(column, node.n_rows());
+          if (is_beaten(node, column, gathered_.found(), size, best)) return true;
+        }
         if (sums_.suits(node, table_.n_codes(column))) {
           return sorted_.find_best_by_code(node, column, rows, table_.n_codes(column), gathered_,
                                            sums_, random, best, n_scored);
@@ -368,6 +389,42 @@ class OrderedSplits {
   bool may_use_entries(std::size_t column) const {
     return kEntriesPossible && by_entries_ && gathered_.sparse(column) &&
            table_.missing[column] == 0;
+  }
+
+  // Whether no cut of a sparse column can be better than the best split so far, by how much of its
+  // entries, which are at these rows of the node, belongs to each of two classes. A cut parts some
+  // of them from all other rows. Its score is convex in what these weigh in each class, since the
+  // criteria are concave, and so largest where that is all or nothing. False for columns that may
+  // be constant.
+  bool is_beaten(const Node& node, std::size_t column, const std::uint32_t* at, std::uint32_t size,
+                 const Split& best) const {
+    if constexpr (Node::kClasses && kEntriesPossible) {
+      if (!best.found() || size == 0 || size == node.n_rows() || node.n_groups() != 2) return false;
+      if (!scoring_ || !by_entries_ || settings_.tests_by_chi_square()) return false;
+      if constexpr (!std::is_integral_v<T>) {
+        if (working_.collides(column)) return false;
+      }
+      const std::uint32_t second = node.starts()[1];
+      Weight of_first{0};
+      Weight of_both{0};
+      for (std::uint32_t e = 0; e < size; ++e) {
+        const Weight weight = node.weights()[at[e]];
+        of_both += weight;
+        of_first += at[e] < second ? weight : Weight{0};
+      }
+      const Weight of_second = of_both - of_first;
+      return node.with_terms([&](auto terms) {
+        const auto score = [&](Weight a, Weight b) {
+          const double others = terms.term(node.totals()[0] - a) + terms.term(node.totals()[1] - b);
+          return terms.join(terms.term(a) + terms.term(b), a + b) +
+                 terms.join(others, node.whole() - a - b);
+        };
+        return score(of_first, Weight{0}) <= best.score &&
+               score(Weight{0}, of_second) <= best.score &&
+               score(of_first, of_second) <= best.score;
+      });
+    }
+    return false;
   }
 
   T missing_code(std::size_t column) const { return static_cast<T>(table_.n_values(column)); }
@@ -465,31 +522,28 @@ class OrderedSplits {
                    Random& random, Split& cut) {
     const std::uint32_t n_codes = table_.n_codes(column);
     sums_.add(node, column, rows, n_codes, gathered_);
-    std::uint32_t low = n_codes;
-    std::uint32_t high = 0;
-    for (std::uint32_t code = 0; code < n_codes; ++code) {
-      if (sums_[code].size == 0) continue;
-      low = std::min(low, code);
-      high = code;
-    }
-    CodeSum first;
+    std::uint32_t low = 0;
+    std::uint32_t high = n_codes - 1;
+    while (!sums_.occurs(low)) ++low;
+    while (!sums_.occurs(high)) --high;
+    typename CodeSums<T, Node>::Sum first;
     working_.with_element(column, [&](auto element) {
       if (low < high) cut = drawn_cut(column, element(low), element(high), random);
       const T limit = limit_of(cut);
       for (std::uint32_t code = low; code <= high; ++code) {
-        const CodeSum sum = sums_.take(code);
+        const auto sum = sums_.take(code);
         if (low < high && element(code) <= limit) first += sum;
       }
     });
     if (low == high) return Draw::constant;
     if (!large_enough(first.n_rows(), node.n_rows())) return Draw::forbidden;
     if constexpr (Node::kClasses) {
-      const Weight counts[2] = {static_cast<Weight>(first.sum),
-                                static_cast<Weight>(first.weight() - first.sum)};
+      const Weight counts[2] = {static_cast<Weight>(first.sum()),
+                                static_cast<Weight>(first.weight() - first.sum())};
       cut.score = score_of_counts(node, [&](std::size_t k) { return counts[k]; });
     } else {
       cut.score = score_of_moments(node, static_cast<Weight>(first.weight()),
-                                   static_cast<double>(first.sum));
+                                   static_cast<double>(first.sum()));
     }
     return Draw::scored;
   }
@@ -512,13 +566,21 @@ class OrderedSplits {
       if (!scoring_) return Draw::scored;
       if constexpr (Node::kClasses) {
         const auto& totals = node.totals();
-        counts_.assign(totals.size(), Weight{0});
-        for (std::uint32_t e = 0; e < entries.size; ++e) {
-          const std::uint32_t i = entries.at[e];
-          counts_[node.groups()[i]] += other_side(e) ? node.weights()[i] : Weight{0};
+        const auto count_by = [&](auto&& counts, auto&& class_of) {
+          for (std::uint32_t e = 0; e < entries.size; ++e) {
+            const std::uint32_t i = entries.at[e];
+            counts[class_of(i)] += other_side(e) ? node.weights()[i] : Weight{0};
+          }
+          cut.score = score_of_counts(
+              node, [&](std::size_t k) { return rest_first ? totals[k] - counts[k] : counts[k]; });
+        };
+        if (node.n_groups() == 2) {
+          count_by(std::array<Weight, 2>{},
+                   [second = node.starts()[1]](std::uint32_t i) { return i < second ? 0 : 1; });
+        } else {
+          counts_.assign(totals.size(), Weight{0});
+          count_by(counts_, [groups = node.groups()](std::uint32_t i) { return groups[i]; });
         }
-        cut.score = score_of_counts(
-            node, [&](std::size_t k) { return rest_first ? totals[k] - counts_[k] : counts_[k]; });
       } else {
         Weight first{0};
         double sum = 0.0;

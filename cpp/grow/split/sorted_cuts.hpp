@@ -114,13 +114,13 @@ class SortedCuts {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     std::uint32_t n_items = 0;
-    CodeSum first;
+    typename CodeSums<T, Node>::Sum first;
     for (std::uint32_t code = 0; code < n_codes; ++code) {
-      const CodeSum of_code = sums.take(code);
-      if (of_code.size == 0) continue;
+      const auto of_code = sums.take(code);
+      if (of_code.empty()) continue;
       first += of_code;
       sorted_[n_items] = static_cast<T>(code);
-      note_first(n_items, first.weight(), first.sum);
+      note_first(n_items, first.weight(), first.sum());
       begin += first.n_rows() < leaf ? 1 : 0;
       end += n - first.n_rows() >= leaf ? 1 : 0;
       ++n_items;
