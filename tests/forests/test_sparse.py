@@ -182,6 +182,8 @@ def test_stores_of_sparse_matrices(tmp_path):
     same_tables(store.take_columns([8, 3, 1]), table.take_columns([8, 3, 1]))
     assert store.take_columns([8, 3, 1]).block_of.tolist() == [1, SPARSE, SPARSE]
     assert store.take_columns([3], sparse=False).sparse is None
+    again = dm.pack(store, tmp_path / "again").as_table()
+    assert again.block_of.tolist() == table.block_of.tolist()
     dense = dm.pack(X, tmp_path / "d")
     assert dense.as_table().sparse is dense.take_columns([3]).sparse is None
 

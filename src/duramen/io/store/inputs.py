@@ -150,7 +150,10 @@ class EncodedInput(Input):
     def __init__(self, table: EncodedTable | ColumnStore, budget: int) -> None:
         self.where = "the table"
         self._table = table
-        self.sparse = isinstance(table, EncodedTable) and table.sparse is not None
+        if isinstance(table, ColumnStore):
+            self.sparse = table._columns.sparse
+        else:
+            self.sparse = table.sparse is not None
         self.n_columns = table.n_columns
         self._width = columns_within(budget, table.n_rows, _CELL_BYTES)
         named = self._columns(0, 1).named
@@ -171,7 +174,10 @@ class EncodedInput(Input):
         return None if variants is None else iter((variants,))
 
     def _columns(self, begin: int, end: int) -> EncodedTable:
-        return self._table.take_columns(np.arange(begin, min(end, self.n_columns)))
+        chosen = np.arange(begin, min(end, self.n_columns))
+        if isinstance(self._table, ColumnStore):  # codes are written, so dense ones take least
+            return self._table.take_columns(chosen, sparse=False)
+        return self._table.take_columns(chosen)
 
     def groups(self, start: int, work: Path) -> Iterator[EncodedTable]:
         """Yield neighboring columns of the table."""
