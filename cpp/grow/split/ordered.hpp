@@ -417,14 +417,12 @@ class OrderedSplits {
       }
       const Weight of_second = of_both - of_first;
       return node.with_terms([&](auto terms) {
-        const auto score = [&](Weight a, Weight b) {
-          const double others = terms.term(node.totals()[0] - a) + terms.term(node.totals()[1] - b);
-          return terms.join(terms.term(a) + terms.term(b), a + b) +
-                 terms.join(others, node.whole() - a - b);
+        const auto wins = [&](Weight a, Weight b) {
+          const auto count_of = [&](std::size_t k) { return k == 0 ? a : b; };
+          return score_by_terms(node, terms, count_of) > best.score;
         };
-        return score(of_first, Weight{0}) <= best.score &&
-               score(Weight{0}, of_second) <= best.score &&
-               score(of_first, of_second) <= best.score;
+        return !wins(of_first, Weight{0}) && !wins(Weight{0}, of_second) &&
+               !wins(of_first, of_second);
       });
     }
     return false;
@@ -666,18 +664,21 @@ class OrderedSplits {
   // The score of a split whose child 0 has the weight count_of(k) of each class k.
   template <class Count>
   static double score_of_counts(const Node& node, Count&& count_of) {
-    return node.with_terms([&](auto terms) {
-      double first_terms = 0.0;
-      double second_terms = 0.0;
-      Weight first{0};
-      for (std::size_t k = 0; k < node.totals().size(); ++k) {
-        const Weight count = count_of(k);
-        first += count;
-        first_terms += terms.term(count);
-        second_terms += terms.term(node.totals()[k] - count);
-      }
-      return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
-    });
+    return node.with_terms([&](auto terms) { return score_by_terms(node, terms, count_of); });
+  }
+  template <class Terms, class Count>
+  [[gnu::always_inline]] static double score_by_terms(const Node& node, Terms terms,
+                                                      Count&& count_of) {
+    double first_terms = 0.0;
+    double second_terms = 0.0;
+    Weight first{0};
+    for (std::size_t k = 0; k < node.totals().size(); ++k) {
+      const Weight count = count_of(k);
+      first += count;
+      first_terms += terms.term(count);
+      second_terms += terms.term(node.totals()[k] - count);
+    }
+    return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
   }
 
   // The same of one whose child 0 has this weight and this sum of moments.
