@@ -43,8 +43,8 @@ __m256i exchange_quarters_of_four(__m256i rows, std::uint64_t mask) {
                                            _mm256_srli_epi64(others, kHalf), kSecond);
   const __m256i first = _mm256_set1_epi64x(static_cast<std::int64_t>(mask));
   const __m256i second = _mm256_set1_epi64x(static_cast<std::int64_t>(~mask));
-  const __m256i kept = _mm256_blend_epi32(first, second, kSecond);
-  return _mm256_or_si256(_mm256_and_si256(kept, rows), _mm256_andnot_si256(kept, moved));
+  const __m256i unmoved = _mm256_blend_epi32(first, second, kSecond);
+  return _mm256_or_si256(_mm256_and_si256(unmoved, rows), _mm256_andnot_si256(unmoved, moved));
 }
 #endif
 
