@@ -158,6 +158,11 @@ def test_says_so_where_nothing_is_found(tmp_path, out):
     assert "A feature needs 10 trees or more to be judged: --trees" in " ".join(few.stdout.split())
     assert "given to trees" not in result.stdout  # no table
     assert "No feature was found" in page(out)
+    assert "--alpha 0.2" in said
+    options = ("--relevance", "probe", "--probes", 5, "--min-win-rate", 1)
+    by_probes, _ = done(out, *words, *options)
+    assert "A smaller --min-win-rate" in " ".join(by_probes.stdout.split())
+    assert "--alpha" not in by_probes.stdout
     assert str(pq.read_schema(out / "result.parquet").field("entered").type) == "int64"
 
 

@@ -473,7 +473,7 @@ class SequentialRandomSubspace(BaseSelector):
             facts=(("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
             nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} "
             "trees on average",
-            next_step=_next_step(mean_draws),
+            next_step=_next_step(mean_draws, self.relevance),
             columns=tuple(columns),
             reading=reading,
             cautions=_CAUTIONS,
@@ -626,17 +626,23 @@ _CAUTIONS = (
 _FEW_DRAWS = 10  # trees that a feature is given at least to be judged, on average
 
 
-def _next_step(mean_draws: float) -> str:
+def _next_step(mean_draws: float, relevance: str) -> str:
     """Say what to try where nothing was found."""
     if mean_draws < _FEW_DRAWS:
         return (
             f"A feature needs {_FEW_DRAWS} trees or more to be judged: --trees or --subspace gives "
             "each to more trees, and --patience 0 does not end the search early."
         )
-    return (
-        f"{NEXT_STEP} --alpha 0.2 accepts a fifth of false discoveries, and more trees (--trees) "
-        "with --patience 0 search longer."
-    )
+    longer = "more trees (--trees) with --patience 0 search longer."
+    if relevance in PARAMETERS_OF_TESTS["alpha"]:
+        return f"{NEXT_STEP} --alpha 0.2 accepts a fifth of false discoveries, and {longer}"
+    if relevance in PARAMETERS_OF_TESTS["min_win_rate"]:
+        return (
+            f"{NEXT_STEP} A smaller --min-win-rate finds features that beat the probes in fewer of "
+            f"their trees, as many relevant ones do; --relevance {TESTS[0]} tests at a false "
+            f"discovery rate; and {longer}"
+        )
+    return f"{NEXT_STEP} {longer[0].upper()}{longer[1:]}"
 
 
 _SHADOWS = (
