@@ -633,16 +633,15 @@ def _next_step(mean_draws: float, relevance: str) -> str:
             f"A feature needs {_FEW_DRAWS} trees or more to be judged: --trees or --subspace gives "
             "each to more trees, and --patience 0 does not end the search early."
         )
-    longer = "more trees (--trees) with --patience 0 search longer."
+    less_strict = ""
     if relevance in PARAMETERS_OF_TESTS["alpha"]:
-        return f"{NEXT_STEP} --alpha 0.2 accepts a fifth of false discoveries, and {longer}"
-    if relevance in PARAMETERS_OF_TESTS["min_win_rate"]:
-        return (
-            f"{NEXT_STEP} A smaller --min-win-rate finds features that beat the probes in fewer of "
-            f"their trees, as many relevant ones do; --relevance {TESTS[0]} tests at a false "
-            f"discovery rate; and {longer}"
+        less_strict = "--alpha 0.2 accepts a fifth of false discoveries. "
+    elif relevance in PARAMETERS_OF_TESTS["min_win_rate"]:
+        less_strict = (
+            "A smaller --min-win-rate finds features that beat the probes in fewer of their trees, "
+            f"as many relevant ones do; --relevance {TESTS[0]} tests at a false discovery rate. "
         )
-    return f"{NEXT_STEP} {longer[0].upper()}{longer[1:]}"
+    return f"{NEXT_STEP} {less_strict}More trees (--trees) with --patience 0 search longer."
 
 
 _SHADOWS = (
