@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#ifdef __AVX2__
+#if defined(__AVX2__) || defined(__BMI2__)
 #include <immintrin.h>
 #endif
 
@@ -69,6 +69,23 @@ void bits_up_to(const T* values, T limit, std::size_t n, std::uint64_t* words) {
     words[i / 64] = word;
   }
 }
+
+#ifdef __BMI2__
+constexpr bool kExtractsBits = true;  // by an instruction
+// The bits of a word where a mask has bits, next to each other.
+inline std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) {
+  return _pext_u64(word, mask);
+}
+#else
+constexpr bool kExtractsBits = false;
+inline std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) {
+  std::uint64_t bits = 0;
+  for (std::size_t k = 0; mask != 0; mask &= mask - 1, ++k) {
+    bits |= (word >> std::countr_zero(mask) & 1) << k;
+  }
+  return bits;
+}
+#endif
 
 #ifdef __AVX2__
 

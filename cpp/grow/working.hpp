@@ -90,6 +90,14 @@ class Working {
   bool any_sparse() const { return !places_.empty(); }
   bool sparse(std::size_t j) const { return any_sparse() && places_[j] < 0; }
   std::size_t sparse_place(std::size_t j) const { return static_cast<std::size_t>(~places_[j]); }
+  // The bits of a sparse column, and where its codes are bytes its entries.
+  struct ByteEntries {
+    const std::uint64_t* bits = nullptr;
+    const std::uint8_t* codes = nullptr;  // null where they are not
+    std::uint32_t size = 0;
+    std::uint32_t frequent = 0;
+  };
+  const ByteEntries& byte_entries(std::size_t j) const { return byte_entries_[j]; }
   // Calls use(codes, element) with the codes of a sparse column and what makes them a T.
   template <class Use>
   void with_sparse(std::size_t j, Use&& use) const {
@@ -152,15 +160,16 @@ class Working {
       __builtin_prefetch(values + at);
     }
   }
-  // Asks for the bits and the codes of the entries of a sparse column.
+  // Asks for where a sparse column lies, and for its bits and the codes of its entries.
+  void prefetch_byte_entries(std::size_t j) const { __builtin_prefetch(byte_entries_.data() + j); }
   void prefetch_entries(std::size_t j) const {
-    table_.visit_sparse(j, [&](auto codes) {
-      const std::size_t n_words = table_.sparse.n_words;
-      for (std::size_t w = 0; w < n_words; w += kLine) __builtin_prefetch(codes.bits + w, 0, 2);
-      const char* entries = reinterpret_cast<const char*>(codes.entries);
-      const std::size_t n_bytes = codes.before[n_words - 1] * sizeof(*codes.entries);
-      for (std::size_t at = 0; at < n_bytes; at += 64) __builtin_prefetch(entries + at, 0, 2);
-    });
+    const ByteEntries& entries = byte_entries_[j];
+    const std::size_t n_words = table_.sparse.n_words;
+    for (std::size_t w = 0; w < n_words; w += kLine) __builtin_prefetch(entries.bits + w, 0, 2);
+    if (entries.codes == nullptr) return;
+    for (std::size_t at = 0; at < entries.size; at += 64) {
+      __builtin_prefetch(entries.codes + at, 0, 2);
+    }
   }
   // Asks for what is read of a column at any node.
   void prefetch_look(std::size_t j) const { __builtin_prefetch(looks_.data() + j); }
@@ -182,8 +191,16 @@ class Working {
 
   void note_values() {
     looks_.resize(n_columns_);
+    byte_entries_.resize(n_columns_);
     for (std::size_t j = 0; j < n_columns_; ++j) {
       if (!sparse(j)) continue;
+      table_.visit_sparse(j, [&](auto codes) {
+        ByteEntries& entries = byte_entries_[j];
+        entries.bits = codes.bits;
+        entries.size = static_cast<std::uint32_t>(table_.sparse.n_entries(sparse_place(j)));
+        entries.frequent = codes.frequent;
+        if constexpr (sizeof(*codes.entries) == 1) entries.codes = codes.entries;
+      });
       with_element(j, [&](auto element) {
         looks_[j].frequent = element(frequent_code(j));
         const std::uint32_t n = std::min(table_.n_values(j), kSmall);
@@ -274,6 +291,7 @@ class Working {
     std::array<T, kSmall> small{};
   };
   std::vector<Look> looks_;
+  std::vector<ByteEntries> byte_entries_;
   bool dense_ = false;
   const T* columns_ = nullptr;
   std::vector<T> storage_;

@@ -51,15 +51,21 @@ class SideBySide {
         search.pool.swap(at, --high);
         search.ordered.prefetch_look(columns[c]);
       }
-      if (!search.ordered.reads_long()) {
+      const bool reads_long = search.ordered.reads_long();
+      if (!reads_long) {
         for (std::size_t c = 0; c < count; ++c) search.ordered.prefetch(columns[c]);
-      } else {
+      }
+      if (search.ordered.guesses_next()) {
         // The next ones, if none of these is constant.
         Random ahead = random;
         for (std::size_t c = 0; c < count; ++c) ahead.next();
         for (std::size_t end = high; end > low && high - end < kSide; --end) {
           const std::size_t at = low + ahead.below(static_cast<std::uint32_t>(end - low));
           next[n_next++] = search.pool[at];
+        }
+        for (std::size_t c = 0; c < n_next; ++c) {
+          search.ordered.prefetch_look(next[c]);
+          if (!reads_long) search.ordered.prefetch(next[c]);
         }
       }
       search.ordered.random_cuts(search.node, columns, count, rows, random, cuts, draws,

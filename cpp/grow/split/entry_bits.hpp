@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -20,6 +21,53 @@
 
 namespace duramen {
 
+// Exchanges rows and columns of 64 x 64 bits: row(i) is a word, column(k) where one goes to.
+#ifdef __AVX2__
+template <class Row, class Column>
+void transpose_bits(Row&& row, Column&& column) {
+  for (std::size_t start = 0; start < 64; start += 32) {
+    // Of 32 rows of 8 bytes, each register gets one byte of every row, in steps that double how
+    // many rows are next to each other; both of its halves at a time.
+    __m256i bytes[8];
+    for (std::size_t v = 0; v < 8; ++v) {
+      const std::size_t i = start + v / 2 * 4 + v % 2;
+      bytes[v] = _mm256_set_epi64x(
+          static_cast<std::int64_t>(row(i + 18)), static_cast<std::int64_t>(row(i + 16)),
+          static_cast<std::int64_t>(row(i + 2)), static_cast<std::int64_t>(row(i)));
+    }
+    __m256i twos[8];  // rows 4v, 4v + 1 and then 4v + 2, 4v + 3
+    for (std::size_t v = 0; v < 8; v += 2) {
+      twos[v] = _mm256_unpacklo_epi8(bytes[v], bytes[v + 1]);
+      twos[v + 1] = _mm256_unpackhi_epi8(bytes[v], bytes[v + 1]);
+    }
+    __m256i fours[2][4];  // the lower and the upper four bytes of rows 4v..4v + 3
+    for (std::size_t v = 0; v < 4; ++v) {
+      fours[0][v] = _mm256_unpacklo_epi16(twos[2 * v], twos[2 * v + 1]);
+      fours[1][v] = _mm256_unpackhi_epi16(twos[2 * v], twos[2 * v + 1]);
+    }
+    for (std::size_t half = 0; half < 2; ++half) {
+      for (std::size_t pair = 0; pair < 2; ++pair) {
+        __m256i eights[2];
+        for (std::size_t v = 0; v < 2; ++v) {
+          eights[v] = pair == 0 ? _mm256_unpacklo_epi32(fours[half][2 * v], fours[half][2 * v + 1])
+                                : _mm256_unpackhi_epi32(fours[half][2 * v], fours[half][2 * v + 1]);
+        }
+        for (std::size_t last = 0; last < 2; ++last) {
+          __m256i all = last == 0 ? _mm256_unpacklo_epi64(eights[0], eights[1])
+                                  : _mm256_unpackhi_epi64(eights[0], eights[1]);
+          const std::size_t byte = 4 * half + 2 * pair + last;
+          for (std::size_t bit = 8; bit-- > 0;) {
+            const auto word = static_cast<std::uint32_t>(_mm256_movemask_epi8(all));
+            std::memcpy(reinterpret_cast<char*>(column(8 * byte + bit)) + start / 8, &word,
+                        sizeof(word));
+            all = _mm256_add_epi8(all, all);
+          }
+        }
+      }
+    }
+  }
+}
+#else
 // Exchanges two quarters of each square of 2 x kHalf bits along the diagonal of a block.
 template <std::size_t kHalf>
 void exchange_quarters(std::uint64_t* block, std::uint64_t mask) {
@@ -32,42 +80,19 @@ void exchange_quarters(std::uint64_t* block, std::uint64_t mask) {
   }
 }
 
-#ifdef __AVX2__
-// The same of four rows in a register, whose other halves are two rows (kHalf = 2) or one away.
-template <int kHalf>
-__m256i exchange_quarters_of_four(__m256i rows, std::uint64_t mask) {
-  constexpr int kOthers = kHalf == 2 ? 0b01001110 : 0b10110001;  // lanes 2 3 0 1, or 1 0 3 2
-  constexpr int kSecond = kHalf == 2 ? 0b11110000 : 0b11001100;  // of two rows, in 32 bits
-  const __m256i others = _mm256_permute4x64_epi64(rows, kOthers);
-  const __m256i moved = _mm256_blend_epi32(_mm256_slli_epi64(others, kHalf),
-                                           _mm256_srli_epi64(others, kHalf), kSecond);
-  const __m256i first = _mm256_set1_epi64x(static_cast<std::int64_t>(mask));
-  const __m256i second = _mm256_set1_epi64x(static_cast<std::int64_t>(~mask));
-  const __m256i unmoved = _mm256_blend_epi32(first, second, kSecond);
-  return _mm256_or_si256(_mm256_and_si256(unmoved, rows), _mm256_andnot_si256(unmoved, moved));
-}
-#endif
-
-// Exchanges rows and columns of 64 x 64 bits. With constants in every loop the compiler does
-// several rows at a time, unless these are fewer than a register has.
-inline void transpose_bits(std::uint64_t* block) {
+template <class Row, class Column>
+void transpose_bits(Row&& row, Column&& column) {
+  std::uint64_t block[64];
+  for (std::size_t i = 0; i < 64; ++i) block[i] = row(i);
   exchange_quarters<32>(block, 0x00000000ffffffffU);
   exchange_quarters<16>(block, 0x0000ffff0000ffffU);
   exchange_quarters<8>(block, 0x00ff00ff00ff00ffU);
   exchange_quarters<4>(block, 0x0f0f0f0f0f0f0f0fU);
-#ifdef __AVX2__
-  for (std::size_t i = 0; i < 64; i += 4) {
-    auto* at = reinterpret_cast<__m256i*>(block + i);
-    __m256i rows = _mm256_loadu_si256(at);
-    rows = exchange_quarters_of_four<2>(rows, 0x3333333333333333U);
-    rows = exchange_quarters_of_four<1>(rows, 0x5555555555555555U);
-    _mm256_storeu_si256(at, rows);
-  }
-#else
   exchange_quarters<2>(block, 0x3333333333333333U);
   exchange_quarters<1>(block, 0x5555555555555555U);
-#endif
+  for (std::size_t k = 0; k < 64; ++k) *column(k) = block[k];
 }
+#endif
 
 constexpr std::size_t kLine = 8;                  // words of a cache line
 constexpr std::size_t kMostBitWords = kLine - 1;  // of bits in a line of entries
@@ -188,11 +213,12 @@ class EntryRows {
         for (std::size_t w = w0; w < std::min(w0 + n_bits_, n_words_); ++w) {
           const std::size_t count = std::min(kWord, n_sparse - kWord * w);
           for (std::size_t v = v0; v < v1; ++v) {
-            std::uint64_t block[kWord]{};
-            for (std::size_t k = 0; k < count; ++k) {
-              block[k] = sparse.bits[(kWord * w + k) * sparse.n_words + v];
-            }
-            transpose_bits(block);
+            std::uint64_t block[kWord];
+            transpose_bits(
+                [&](std::size_t k) {
+                  return k < count ? sparse.bits[(kWord * w + k) * sparse.n_words + v] : 0;
+                },
+                [&](std::size_t i) { return block + i; });
             const std::size_t n_rows = std::min(kWord, end - kWord * v);
             for (std::size_t i = 0; i < n_rows; ++i) {
               first_[(kWord * v + i) * stride_ + word_of(w)] = block[i];
@@ -333,12 +359,13 @@ class SubtreeBits {
     // Line after line of all rows: what is written of the columns of a line stays in the cache.
     const std::size_t n_all = entry_rows_.n_words();
     for (std::size_t i = 0; i < n; ++i) lines_[i] = entry_rows_.row(rows[i]);
+    // No node has a bit beyond the rows: what is read there does not matter.
+    for (std::size_t i = n; i < kWord * n_words_; ++i) lines_[i] = lines_[0];
     for (std::size_t w0 = 0, w1 = 0; w0 < n_all; w0 = w1) {
       const std::size_t line = entry_rows_.word_of(w0);
       w1 = std::min(w0 + entry_rows_.n_bits(), n_all);
       for (std::size_t v = 0; v < n_words_; ++v) {
         const std::uint64_t** here = lines_.data() + kWord * v;
-        const std::size_t count = std::min(kWord, n - kWord * v);
         // Those of the next rows, or of the next line of the first ones.
         const bool last = v + 1 == n_words_;
         const std::uint64_t** next = last ? lines_.data() : here + kWord;
@@ -347,14 +374,10 @@ class SubtreeBits {
                                         : std::min<std::size_t>(kWord, n - kWord * (v + 1));
         for (std::size_t i = 0; i < n_next; ++i) __builtin_prefetch(next[i] + ahead);
         for (std::size_t w = w0; w < w1; ++w) {
-          std::uint64_t block[kWord];
           const std::size_t at = entry_rows_.word_of(w);
-          for (std::size_t i = 0; i < count; ++i) block[i] = here[i][at];
-          for (std::size_t i = count; i < kWord; ++i) block[i] = 0;
-          transpose_bits(block);
-          const std::size_t stride = n_words_;
-          std::uint64_t* out = first_ + kWord * w * stride + v;
-          for (std::size_t k = 0; k < kWord; ++k) out[k * stride] = block[k];
+          std::uint64_t* out = first_ + kWord * w * n_words_ + v;
+          transpose_bits([&](std::size_t i) { return here[i][at]; },
+                         [&](std::size_t k) { return out + k * n_words_; });
         }
       }
     }

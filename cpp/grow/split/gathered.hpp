@@ -40,6 +40,9 @@ struct NodeEntries {
   }
 };
 
+// What is known of a column before its codes are read.
+enum class Verdict { open, constant, beaten };
+
 template <class T>
 class Gathered {
  public:
@@ -60,11 +63,11 @@ class Gathered {
     if (!working.entry_rows().empty()) {
       const std::size_t n_columns = SparseColumns::kWord * working.entry_rows().n_words();
       const std::size_t most = kSubtreeBytes / sizeof(std::uint64_t) / n_columns;
-      for (const std::size_t n_words : {std::size_t{16}, std::size_t{4}, std::size_t{1}}) {
-        if (n_words > 1 && (n_words > most || n_words > n_words_)) continue;
+      for (const std::size_t n_words : {std::size_t{16}, std::size_t{4}}) {
+        if (n_words > most || n_words > n_words_) continue;
         subtrees_.emplace_back(working.entry_rows(), problem.table.n_rows, n_words);
       }
-      node_rows_.resize(subtrees_[0].most_rows());
+      node_rows_.resize(subtrees_.empty() ? kFewRows : subtrees_[0].most_rows());
       // Rows are read as a whole where the candidates would read most of their lines.
       const std::size_t stride = working.entry_rows().stride();
       if (2 * problem.settings.max_features >= stride / kLine) any_row_.resize(stride);
@@ -102,9 +105,11 @@ class Gathered {
   // need not overlap.
   bool reads_columns() const { return reads_columns_; }
 
-  // Asks for what is read of a column at any node, before prefetch.
+  // Asks for what tells where a column lies, before prefetch.
   void prefetch_look(std::size_t column) const {
-    if (working_.any_sparse()) working_.prefetch_look(column);
+    if (!working_.any_sparse()) return;
+    working_.prefetch_look(column);
+    if (by_bits_) working_.prefetch_byte_entries(column);
   }
   // Asks for a column ahead of its use.
   void prefetch(std::size_t column) const {
@@ -123,6 +128,18 @@ class Gathered {
     if (!joined_ || !sparse(column)) return false;
     const EntryRows::Place place = working_.entry_rows().place(working_.sparse_place(column));
     return (any_row_[place.word] >> place.bit & 1) == 0;
+  }
+
+  // Whether the node is marked: a bit at the place of each row, and for each sparse column bits of
+  // the places of its entries.
+  bool marked() const { return subtree_ != nullptr || by_bits_; }
+  std::size_t n_words() const { return subtree_ != nullptr ? subtree_->n_words() : n_words_; }
+  std::uint32_t place(std::uint32_t row) const {
+    return subtree_ != nullptr ? subtree_->place(row) : row;
+  }
+  const std::uint64_t* bits(std::size_t column) const {
+    const std::size_t k = working_.sparse_place(column);
+    return subtree_ != nullptr ? subtree_->column(k) : working_.byte_entries(column).bits;
   }
 
   // Whether the rows that are entries of a sparse column are found before their codes are read.
@@ -259,24 +276,25 @@ class Gathered {
     return gather_from(n, side(c), [&](std::uint32_t i) { return base[rows[i]]; });
   }
 
-  // The same of several columns. Where the rows that are entries of a sparse column are found
-  // first, `leaves_out(column, at, size)` tells whether it is to be left out then; returns a bit
-  // for each that was.
-  template <class LeavesOut>
+  // The same of several columns. What judge(column, at, size) says of a sparse column is asked
+  // before its codes are read; where the node is not marked, its entries are at these rows. Returns
+  // a bit for each column that cannot be better than the best split so far: it has no range.
+  template <class Judge>
   std::uint32_t gather_side_by_side(const std::uint32_t* columns, std::size_t count,
                                     const std::uint32_t* rows, std::uint32_t n,
-                                    std::pair<T, T>* ranges, LeavesOut&& leaves_out) {
+                                    std::pair<T, T>* ranges, Judge&& judge) {
     std::uint32_t left_out = 0;
     if (by_entry_rows_) {
       for (std::size_t c = 0; c < count; ++c) {
         if (!sparse(columns[c]) || no_entry(columns[c])) continue;
         NodeEntries<T>& own = entries_[c];
-        own.size = find_in_rows(columns[c], n, own.at.data());
-        if (leaves_out(columns[c], own.at.data(), own.size)) {
-          left_out |= 1U << c;
-        } else {
-          prefetch_in_rows(columns[c], own.at.data(), own.size);
-        }
+        own.size = 0;
+        if (!marked()) own.size = find_in_rows(columns[c], n, own.at.data());
+        const Verdict verdict = judge(columns[c], own.at.data(), own.size);
+        if (verdict == Verdict::beaten) left_out |= 1U << c;
+        if (verdict != Verdict::open) continue;
+        if (marked()) own.size = find_in_rows(columns[c], n, own.at.data());
+        prefetch_in_rows(columns[c], own.at.data(), own.size);
       }
       for (std::size_t c = 0; c < count; ++c) {
         if (!sparse(columns[c])) {
@@ -284,7 +302,7 @@ class Gathered {
           continue;
         }
         if (left_out >> c & 1) continue;
-        if (no_entry(columns[c])) {
+        if (no_entry(columns[c]) || entries_[c].size == 0) {
           ranges[c] = {T{}, T{}};
           continue;
         }
@@ -425,7 +443,7 @@ class Gathered {
   // others the words of a column are compared with those of the node, where that is quicker than a
   // look at each of its rows.
   void mark_node(const std::uint32_t* rows, std::uint32_t n) {
-    by_entry_rows_ = !subtrees_.empty() && n <= subtrees_[0].most_rows();
+    by_entry_rows_ = n <= node_rows_.size();
     by_bits_ = !by_entry_rows_ && kRowsAWord * n >= n_words_;
     if (by_entry_rows_) {
       for (std::uint32_t i = 0; i < n; ++i) node_rows_[i] = working_.entry_rows().row(rows[i]);
@@ -476,7 +494,7 @@ class Gathered {
   static constexpr std::size_t kSubtreeBytes = std::size_t{1} << 21;
   static constexpr std::uint32_t kManyRows = 1024;
   static constexpr std::size_t kRowsAWord = 1;   // words that take as long as a row
-  static constexpr std::uint32_t kFewRows = 32;  // are not worth loading the bits of a subtree
+  static constexpr std::uint32_t kFewRows = 64;  // are not worth loading the bits of a subtree
 
   const Working<T>& working_;
   std::size_t n_columns_, side_stride_;

@@ -16,6 +16,7 @@
 #include "grow/split/best_splits.hpp"
 #include "grow/split/byte_cuts.hpp"
 #include "grow/split/candidate.hpp"
+#include "grow/split/class_bits.hpp"
 #include "grow/split/code_sums.hpp"
 #include "grow/split/dense.hpp"
 #include "grow/split/few_rows.hpp"
@@ -68,7 +69,9 @@ class OrderedSplits {
     return !orders_suffice_ || working_.orders().most() > kEntriesARow * n;
   }
 
-  // Whether so much of it is read that it pays to guess which is next.
+  // Whether it pays to guess which columns are next, and whether so much is read of each that they
+  // are asked for one by one.
+  bool guesses_next() const { return gathered_.marked(); }
   bool reads_long() const { return gathered_.reads_long(); }
   // Asks for what is read of a column at any node, and for the column at the one at hand, ahead of
   // its use.
@@ -89,6 +92,14 @@ class OrderedSplits {
     if (settings_.cut == Cut::best) sorted_.start_node(node);
     if constexpr (kEntriesPossible) {
       sums_.start_node(uses_sums_ && gathered_.reads_long());
+      counts_bits_ = false;
+      if constexpr (Node::kClasses) {
+        if (gathered_.marked() && may_be_beaten(node) &&
+            (!gathered_.reads_long() || node.unit_weights())) {
+          counts_bits_ = class_bits_.start_node(
+              node, gathered_.n_words(), [&](std::uint32_t i) { return gathered_.place(rows[i]); });
+        }
+      }
     }
     if constexpr (kPlainPossible) {
       few_.start_node();
@@ -166,7 +177,7 @@ class OrderedSplits {
         beaten = gathered_.gather_side_by_side(
             columns, count, rows, n, ranges,
             [&](std::uint32_t column, const std::uint32_t* at, std::uint32_t size) {
-              return is_beaten(node, column, at, size, best);
+              return judge(node, column, at, size, best);
             });
       }
     }
@@ -186,6 +197,11 @@ class OrderedSplits {
         if (gathered_.reads_long()) {
           if (c < n_next) prefetch(next[c]);
           if constexpr (kEntriesPossible) {
+            if (may_compress(node, columns[c])) {
+              draws[c] = cut_by_bits(node, columns[c], random, cuts[c]);
+              scored[c] = true;
+              continue;
+            }
             if (may_add_up(node, columns[c])) {
               draws[c] = cut_by_code(node, columns[c], rows, random, cuts[c]);
               scored[c] = true;
@@ -303,9 +319,10 @@ class OrderedSplits {
                                             working_.frequent(column), random, best, n_scored);
         }
         if constexpr (Node::kClasses) {
-          if (gathered_.finds_rows()) {
-            const std::uint32_t size = gathered_.find(column, node.n_rows());
-            if (is_beaten(node, column, gathered_.found(), size, best)) return true;
+          if (counts_bits_ || gathered_.finds_rows()) {
+            const std::uint32_t size = counts_bits_ ? 0 : gathered_.find(column, node.n_rows());
+            const Verdict verdict = judge(node, column, gathered_.found(), size, best);
+            if (verdict != Verdict::open) return verdict == Verdict::beaten;
           }
         }
         if (sums_.suits(node, table_.n_codes(column))) {
@@ -393,39 +410,54 @@ class OrderedSplits {
            table_.missing[column] == 0;
   }
 
-  // Whether no cut of a sparse column can be better than the best split so far, by how much of its
-  // entries, which are at these rows of the node, belongs to each of two classes. A cut parts some
-  // of them from all other rows. Its score is convex in what these weigh in each class, since the
-  // criteria are concave, and so largest where that is all or nothing. False for columns that may
-  // be constant. (A bound by sums of squares leaves out as many columns in regression, and saves no
-  // time there.)
-  bool is_beaten(const Node& node, std::size_t column, const std::uint32_t* at, std::uint32_t size,
-                 const Split& best) const {
+  // Whether columns of a node may be left out by is_beaten.
+  bool may_be_beaten(const Node& node) const {
+    return node.n_groups() == 2 && scoring_ && by_entries_ && !settings_.tests_by_chi_square();
+  }
+
+  // Whether a sparse column is constant, or no cut of it can be better than the best split so far,
+  // by how much of its entries belongs to each of two classes. A cut parts some of them from all
+  // other rows. Its score is convex in what these weigh in each class, since the criteria are
+  // concave, and so largest where that is all or nothing. (A bound by sums of squares leaves out as
+  // many columns in regression, and saves no time there.)
+  Verdict judge(const Node& node, std::size_t column, const std::uint32_t* at, std::uint32_t size,
+                const Split& best) {
     if constexpr (Node::kClasses && kEntriesPossible) {
-      if (!best.found() || size == 0 || size == node.n_rows() || node.n_groups() != 2) return false;
-      if (!scoring_ || !by_entries_ || settings_.tests_by_chi_square()) return false;
+      if (!counts_bits_ && (gathered_.marked() || !may_be_beaten(node))) return Verdict::open;
       if constexpr (!std::is_integral_v<T>) {
-        if (working_.collides(column)) return false;
+        if (working_.collides(column)) return Verdict::open;
       }
-      const std::uint32_t second = node.starts()[1];
-      Weight of_first{0};
-      Weight of_both{0};
-      for (std::uint32_t e = 0; e < size; ++e) {
-        const Weight weight = node.weights()[at[e]];
-        of_both += weight;
-        of_first += at[e] < second ? weight : Weight{0};
-      }
-      const Weight of_second = of_both - of_first;
-      return node.with_terms([&](auto terms) {
-        const auto wins = [&](Weight a, Weight b) {
-          const auto count_of = [&](std::size_t k) { return k == 0 ? a : b; };
-          return score_by_terms(node, terms, count_of) > best.score;
-        };
-        return !wins(of_first, Weight{0}) && !wins(Weight{0}, of_second) &&
-               !wins(of_first, of_second);
-      });
+      const auto [of_first, of_second] =
+          counts_bits_ ? class_bits_.weigh(gathered_.bits(column)) : weights_of(node, at, size);
+      const Weight of_both = of_first + of_second;
+      if (of_both == Weight{0}) return Verdict::constant;
+      if (of_both == node.whole() || !best.found()) return Verdict::open;
+      const bool beaten =
+          node.with_terms([&, of_first = of_first, of_second = of_second](auto terms) {
+            const auto wins = [&](Weight a, Weight b) {
+              const auto count_of = [&](std::size_t k) { return k == 0 ? a : b; };
+              return score_by_terms(node, terms, count_of) > best.score;
+            };
+            return !wins(of_first, Weight{0}) && !wins(Weight{0}, of_second) &&
+                   !wins(of_first, of_second);
+          });
+      return beaten ? Verdict::beaten : Verdict::open;
     }
-    return false;
+    return Verdict::open;
+  }
+
+  // What some rows of the node weigh in each of two classes.
+  static std::pair<Weight, Weight> weights_of(const Node& node, const std::uint32_t* at,
+                                              std::uint32_t size) {
+    const std::uint32_t second = node.starts()[1];
+    Weight of_first{0};
+    Weight of_both{0};
+    for (std::uint32_t e = 0; e < size; ++e) {
+      const Weight weight = node.weights()[at[e]];
+      of_both += weight;
+      of_first += at[e] < second ? weight : Weight{0};
+    }
+    return {of_first, of_both - of_first};
   }
 
   T missing_code(std::size_t column) const { return static_cast<T>(table_.n_values(column)); }
@@ -516,6 +548,51 @@ class OrderedSplits {
   bool may_add_up(const Node& node, std::uint32_t column) const {
     return uses_sums_ && may_use_entries(column) && sums_.suits(node, table_.n_codes(column)) &&
            !working_.collides(column);
+  }
+
+  // The same from the bits of its entries, in nodes that are sought among all rows.
+  bool may_compress(const Node& node, std::uint32_t column) const {
+    if constexpr (!Node::kClasses) return false;
+    return kExtractsBits && counts_bits_ && node.unit_weights() && may_use_entries(column) &&
+           !working_.collides(column) && working_.byte_entries(column).codes != nullptr;
+  }
+  Draw cut_by_bits(const Node& node, std::uint32_t column, Random& random, Split& cut) {
+    if constexpr (Node::kClasses && kEntriesPossible) {
+      const auto& entries = working_.byte_entries(column);
+      class_bits_.take_entries(entries.bits, entries.codes, entries.size);
+      const auto [of_first, of_second] = class_bits_.count();
+      const Weight of_both = of_first + of_second;
+      const auto frequent = static_cast<std::uint8_t>(entries.frequent);
+      std::pair<std::uint8_t, std::uint8_t> range{frequent, frequent};
+      if (of_both > Weight{0}) range = class_bits_.range();
+      const bool all_rows = of_both == node.whole();
+      const std::uint8_t low = all_rows ? range.first : std::min(range.first, frequent);
+      const std::uint8_t high = all_rows ? range.second : std::max(range.second, frequent);
+      if (low == high) return Draw::constant;
+      std::uint8_t last = low;  // of the codes that go first
+      const auto draw_between = [&](auto element) {
+        cut = drawn_cut(column, element(low), element(high), random);
+        const T limit = limit_of(cut);
+        while (last + 1 < high && element(last + 1U) <= limit) ++last;
+      };
+      if (high < EntryRows::kLarge) {
+        working_.with_small_element(column, draw_between);
+      } else {
+        working_.with_element(column, draw_between);
+      }
+      auto [first, second] = class_bits_.count_up_to(last);
+      if (frequent <= last) {
+        first += node.totals()[0] - of_first;
+        second += node.totals()[1] - of_second;
+      }
+      if (!large_enough(static_cast<std::uint32_t>(first + second), node.n_rows())) {
+        return Draw::forbidden;
+      }
+      const Weight counts[2] = {first, second};
+      cut.score = score_of_counts(node, [&](std::size_t k) { return counts[k]; });
+      return Draw::scored;
+    }
+    return Draw::constant;
   }
 
   // A random cut of such a column, with its score.
@@ -726,6 +803,8 @@ class OrderedSplits {
   std::vector<Weight> counts_;
   std::vector<std::uint64_t> words_;
   CodeSums<T, Node> sums_;
+  ClassBits<Node> class_bits_;
+  bool counts_bits_ = false;  // at the node at hand: class_bits_ has it
   SortedCuts<T, Node> sorted_;
   FewRows<Node> few_;
   ByteCuts<Node> bytes_;
