@@ -56,11 +56,8 @@ class ClassBits {
     }
   }
 
-  // Whether every row of the node weighs 1.
-  bool unit_weights() const { return n_planes_ == 1; }
-
-  // Where it does, and a row is its own place: takes in which entries of a column are in the node;
-  // these are the bits of the column and the codes of its entries.
+  // Where every row of the node weighs 1 and is its own place: takes in which entries of a column
+  // are in the node; these are the bits of the column and the codes of its entries.
   void take_entries(const std::uint64_t* bits, const std::uint8_t* codes, std::size_t n_entries) {
     const std::size_t n_words = (n_entries + kWord - 1) / kWord;
     codes_.resize(kWord * n_words);

@@ -123,7 +123,6 @@ inline std::uint32_t write_places(std::uint64_t word, std::size_t base, std::uin
 // and returns their number. Three more places than these may be written.
 inline std::uint32_t common_bits(const std::uint64_t* words, const std::uint64_t* others,
                                  std::size_t n_words, std::uint32_t* places) {
-  if (n_words == 1) return write_places(words[0] & others[0], 0, 0, places);
   constexpr std::size_t kSome = 64;
   std::uint32_t size = 0;
   std::uint32_t common[kSome];  // words with bits in common, found without a branch for each

@@ -94,7 +94,7 @@ class OrderedSplits {
       sums_.start_node(uses_sums_ && gathered_.reads_long());
       counts_bits_ = false;
       if constexpr (Node::kClasses) {
-        if (gathered_.marked() && may_be_beaten(node) &&
+        if (gathered_.marked() && may_judge(node) &&
             (!gathered_.reads_long() || node.unit_weights())) {
           counts_bits_ = class_bits_.start_node(
               node, gathered_.n_words(), [&](std::uint32_t i) { return gathered_.place(rows[i]); });
@@ -410,8 +410,8 @@ class OrderedSplits {
            table_.missing[column] == 0;
   }
 
-  // Whether columns of a node may be left out by is_beaten.
-  bool may_be_beaten(const Node& node) const {
+  // Whether the columns of a node may be judged before their codes are read.
+  bool may_judge(const Node& node) const {
     return node.n_groups() == 2 && scoring_ && by_entries_ && !settings_.tests_by_chi_square();
   }
 
@@ -423,7 +423,7 @@ class OrderedSplits {
   Verdict judge(const Node& node, std::size_t column, const std::uint32_t* at, std::uint32_t size,
                 const Split& best) {
     if constexpr (Node::kClasses && kEntriesPossible) {
-      if (!counts_bits_ && (gathered_.marked() || !may_be_beaten(node))) return Verdict::open;
+      if (!counts_bits_ && (gathered_.marked() || !may_judge(node))) return Verdict::open;
       if constexpr (!std::is_integral_v<T>) {
         if (working_.collides(column)) return Verdict::open;
       }
@@ -550,12 +550,13 @@ class OrderedSplits {
            !working_.collides(column);
   }
 
-  // The same from the bits of its entries, in nodes that are sought among all rows.
+  // Whether it is from the bits of its entries, in nodes that are sought among all rows.
   bool may_compress(const Node& node, std::uint32_t column) const {
     if constexpr (!Node::kClasses) return false;
     return kExtractsBits && counts_bits_ && node.unit_weights() && may_use_entries(column) &&
            !working_.collides(column) && working_.byte_entries(column).codes != nullptr;
   }
+  // Such a cut, with its score.
   Draw cut_by_bits(const Node& node, std::uint32_t column, Random& random, Split& cut) {
     if constexpr (Node::kClasses && kEntriesPossible) {
       const auto& entries = working_.byte_entries(column);
@@ -595,7 +596,7 @@ class OrderedSplits {
     return Draw::constant;
   }
 
-  // A random cut of such a column, with its score.
+  // A random cut from the sums of the codes, with its score.
   Draw cut_by_code(const Node& node, std::uint32_t column, const std::uint32_t* rows,
                    Random& random, Split& cut) {
     const std::uint32_t n_codes = table_.n_codes(column);
