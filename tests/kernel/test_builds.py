@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from tests.grid import one_test
 
 import duramen as dm
@@ -40,6 +41,27 @@ def test_same_trees(both_kernels, use_build, n, cut, task, bootstrap):
         use_build(build)
         grown.append(grow(dm.learning_set(X, target), settings, n_trees=30, seed=5))
     assert grown[0].n_nodes > 300
+    same_arrays(*grown)
+
+
+@pytest.mark.smoke
+@one_test
+@pytest.mark.parametrize("kind", [dm.ExtraTreesClassifier, dm.RandomForestClassifier])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_same_trees_of_sparse_tables(both_kernels, use_build, kind, n_classes):
+    # More rows than are read as bits of a subtree: entries are compressed where there is pext.
+    random = np.random.default_rng(n_classes)
+    stored = random.random((2000, 40)) < 0.1
+    X = np.where(stored, random.poisson(2, stored.shape) + 1.0, 0.0)
+    signal = X[:, :5].sum(axis=1) + random.normal(size=len(X))
+    y = np.digitize(signal, np.quantile(signal, np.arange(1, n_classes) / n_classes))
+    grown = []
+    for build in both_kernels:
+        use_build(build)
+        table = dm.encode(sparse.csc_matrix(X))
+        assert table.sparse is not None
+        grown.append(kind(5, random_state=0).fit(table, y).forest_)
+    assert grown[0].n_nodes > 1000
     same_arrays(*grown)
 
 
