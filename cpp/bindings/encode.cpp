@@ -181,7 +181,8 @@ void bind_encode(nb::module_& module) {
           "((u8, u16, u32), sparse, block_of, slot, values, offsets, missing); the encoder is then "
           "empty.");
   module.attr("SPARSE_ROWS") = duramen::kSparseRows;
-  module.attr("SPARSE_DENSITY") = duramen::kSparseDensity;
+  module.def("sparse_density", &duramen::sparse_density, nb::arg("of_table"),
+             "The proportion of entries up to which a column stays sparse, by that of its table.");
 }
 
 }  // namespace duramen::python

@@ -72,6 +72,16 @@ void scatter(const Row* rows, std::size_t count, const std::uint32_t* from, std:
   for (std::size_t i = 0; i < count; ++i) to[rows[i]] = from[i];
 }
 
+// The most entries of a column that stays sparse among these.
+double most_entries(std::span<const ColumnView> columns, double n_rows) {
+  if (n_rows <= static_cast<double>(kSparseRows)) return -1.0;
+  double n_entries = 0.0;
+  for (const ColumnView& view : columns) {
+    n_entries += view.rows != nullptr ? static_cast<double>(view.n_values) : n_rows;
+  }
+  return sparse_density(n_entries / n_rows / static_cast<double>(columns.size())) * n_rows;
+}
+
 // Codes of a sparse column at every row. `own` is memory that is kept.
 template <class T>
 Coded encode_sparse(const ColumnView& view, std::size_t n_rows, ColumnCoder& coder,
@@ -113,11 +123,6 @@ Encoder::Encoder(std::size_t n_rows, unsigned n_threads)
     : n_rows_(n_rows), n_threads_(std::max(1u, n_threads)) {
   offsets.extend(1);
   offsets.data()[0] = 0;
-}
-
-bool Encoder::stays_sparse(const ColumnView& view, const Coded& column) const {
-  return view.rows != nullptr && n_rows_ > kSparseRows &&
-         static_cast<double>(column.n_entries) <= kSparseDensity * static_cast<double>(n_rows_);
 }
 
 void Encoder::place(std::uint32_t n_values, bool missing, const Coded* sparse) {
@@ -226,6 +231,7 @@ std::ptrdiff_t Encoder::add(std::span<const ColumnView> columns,
   std::vector<double> distinct(codes.size());
   std::vector<Coded> coded(tiles_a_batch * width);
   const std::size_t column_before = n_columns();
+  const double most = most_entries(columns, static_cast<double>(n_rows_));
 
   std::atomic<std::size_t> next_tile{0}, next_column{0};
   std::atomic<bool> failed{false};
@@ -277,7 +283,8 @@ std::ptrdiff_t Encoder::add(std::span<const ColumnView> columns,
         outcome = static_cast<std::ptrdiff_t>(j);
         stop = true;
       } else {
-        const bool sparse = stays_sparse(columns[j], column);
+        const bool sparse =
+            columns[j].rows != nullptr && static_cast<double>(column.n_entries) <= most;
         place(column.n_codes - column.missing, column.missing, sparse ? &column : nullptr);
       }
     }

@@ -81,10 +81,16 @@ struct ColumnView {
   std::size_t n_values = 0;    // that are given, of a sparse column
 };
 
-// Columns that came sparse and have at most this proportion of entries stay so (table.hpp); in
-// tables of few rows they do not, as growth would unpack them.
+// In tables of few rows no column stays sparse (table.hpp), as growth would unpack it.
 inline constexpr std::size_t kSparseRows = 256;
-inline constexpr double kSparseDensity = 1.0 / 3;
+
+// A column that came sparse stays so up to this proportion of entries, by that of its table. Where
+// most columns have few, growth reads all in one way, also the few with more; where most have many,
+// random cuts are quicker in columns that are not sparse.
+inline double sparse_density(double of_table) {
+  constexpr double kFew = 0.2;
+  return of_table <= kFew ? 2.0 / 3 : 1.0 / 3;
+}
 
 class Encoder {
  public:
@@ -126,7 +132,6 @@ class Encoder {
   // Finds the place of a column with `n_values` values and appends its description. Of a column
   // that is stored sparse, `sparse` tells of its entries.
   void place(std::uint32_t n_values, bool missing, const Coded* sparse = nullptr);
-  bool stays_sparse(const ColumnView& view, const Coded& column) const;
   void write_codes(std::size_t column, const std::uint32_t* codes);
   void write_entries(std::size_t column, const std::uint32_t* codes);
   std::size_t n_words() const { return (n_rows_ + 63) / 64; }

@@ -17,7 +17,8 @@ def digest(bytes: Bytes) -> tuple[int, int]: ...
 # encode
 
 SPARSE_ROWS: int
-SPARSE_DENSITY: float
+
+def sparse_density(of_table: float) -> float: ...
 
 class ColumnEncoder:
     def __init__(self, n_rows: int, n_threads: int = 1) -> None: ...

@@ -235,6 +235,23 @@ def test_what_is_stored():
     assert dm.encode(sparse.csr_matrix(frequent)).sparse.frequent.tolist() == [7]
 
 
+def test_columns_of_many_entries():
+    """Stay sparse beside those of few, and are dense where most columns have many."""
+    random = np.random.default_rng(3)
+    for of_others, sparse_ones in ((0.05, 21), (0.25, 19)):
+        density = np.array([of_others] * 19 + [0.4, 0.6, 0.75])
+        X = random.poisson(2, (400, 22)) + 1
+        X *= random.random(X.shape) < density
+        table, dense = dm.encode(sparse.csr_matrix(X)), dm.encode(X)
+        assert table.block_of.tolist() == [SPARSE] * sparse_ones + [0] * (22 - sparse_ones)
+        assert dense.with_sparse_columns().block_of.tolist() == table.block_of.tolist()
+        same_tables(table, dense)
+        y = (X[:, 19:].sum(axis=1) > 4).astype(int)
+        for make in (dm.ExtraTreesClassifier, dm.RandomForestClassifier):
+            forests = [make(5, random_state=0).fit(rows, y).forest_ for rows in (table, dense)]
+            same_forests(*forests)
+
+
 @one_test
 @pytest.mark.parametrize("kinds", ["nominal", "ordinal", {0: "nominal", 8: "ordinal"}])
 @pytest.mark.parametrize("dtype", [np.int64, np.float32, bool])

@@ -217,7 +217,8 @@ class EncodedTable(Savable, Summarized, KernelOwner):
     def with_sparse_columns(self) -> EncodedTable:
         """Return the same table with columns of few entries stored by these.
 
-        The columns that a sparse matrix of the same values would keep sparse.
+        The columns that a sparse matrix of the same values would keep sparse, if it leaves out the
+        most frequent value of each.
 
         Examples
         --------
@@ -230,15 +231,14 @@ class EncodedTable(Savable, Summarized, KernelOwner):
             return self
         frequent = np.zeros(self.n_columns, dtype=np.uint32)
         n_entries = np.empty(self.n_columns, dtype=np.int64)
-        most = _kernel.SPARSE_DENSITY * self.n_rows
         for j in range(self.n_columns):
             codes = self.codes(j)
             n_entries[j] = np.count_nonzero(codes)
-            if n_entries[j] > most:  # code 0 is not the most frequent one of such a column
+            if 2 * n_entries[j] > self.n_rows:  # code 0 may not be the most frequent one
                 counts = np.bincount(codes)
                 frequent[j] = counts.argmax()
                 n_entries[j] = self.n_rows - counts[frequent[j]]
-        few = n_entries <= most
+        few = n_entries <= _kernel.sparse_density(n_entries.mean() / self.n_rows) * self.n_rows
         if not few.any():
             return self
         chosen, others = np.flatnonzero(few), np.flatnonzero(~few)
