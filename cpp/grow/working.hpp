@@ -128,6 +128,12 @@ class Working {
     return table_.sparse.frequent[sparse_place(j)];
   }
   T frequent(std::size_t j) const { return looks_[j].frequent; }
+  // The first two values of a sparse column and the last one, as T, if the first is the most
+  // frequent; else three that leave no number between the first two.
+  struct Ends {
+    T first{}, second{}, last{};
+  };
+  const Ends& ends(std::size_t j) const { return ends_[j]; }
   // The entries of sparse columns in the order of their codes, perhaps none.
   const EntryOrders<T>& orders() const { return orders_; }
   // Of any column, by row.
@@ -191,6 +197,7 @@ class Working {
 
   void note_values() {
     looks_.resize(n_columns_);
+    ends_.resize(n_columns_);
     byte_entries_.resize(n_columns_);
     for (std::size_t j = 0; j < n_columns_; ++j) {
       if (!sparse(j)) continue;
@@ -205,6 +212,10 @@ class Working {
         looks_[j].frequent = element(frequent_code(j));
         const std::uint32_t n = std::min(table_.n_values(j), kSmall);
         for (std::uint32_t code = 0; code < n; ++code) looks_[j].small[code] = element(code);
+        const std::uint32_t n_values = table_.n_values(j);
+        if (frequent_code(j) == 0 && n_values > 1) {
+          ends_[j] = {element(0U), element(1U), element(n_values - 1)};
+        }
       });
     }
   }
@@ -291,6 +302,7 @@ class Working {
     std::array<T, kSmall> small{};
   };
   std::vector<Look> looks_;
+  std::vector<Ends> ends_;
   std::vector<ByteEntries> byte_entries_;
   bool dense_ = false;
   const T* columns_ = nullptr;

@@ -40,8 +40,12 @@ struct NodeEntries {
   }
 };
 
-// What is known of a column before its codes are read.
-enum class Verdict { open, constant, beaten };
+// What is known of a column before its codes are read: nothing, or that it varies, that it is
+// constant, or that it varies and is no better than the best split so far.
+enum class Verdict { unknown, varies, constant, beaten };
+inline bool decided(Verdict verdict) {
+  return verdict == Verdict::constant || verdict == Verdict::beaten;
+}
 
 template <class T>
 class Gathered {
@@ -292,7 +296,7 @@ class Gathered {
         if (!marked()) own.size = find_in_rows(columns[c], n, own.at.data());
         const Verdict verdict = judge(columns[c], own.at.data(), own.size);
         if (verdict == Verdict::beaten) left_out |= 1U << c;
-        if (verdict != Verdict::open) continue;
+        if (decided(verdict)) continue;
         if (marked()) own.size = find_in_rows(columns[c], n, own.at.data());
         prefetch_in_rows(columns[c], own.at.data(), own.size);
       }

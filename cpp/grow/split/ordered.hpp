@@ -174,10 +174,19 @@ class OrderedSplits {
       }
     } else if constexpr (!std::is_integral_v<T>) {
       if (!gathered_.reads_long() && !gathered_.reads_columns()) {
+        // The numbers of the cuts, as long as it is known which columns have one.
+        Random ahead = random;
+        bool knows = std::all_of(columns, columns + count,
+                                 [&](std::uint32_t column) { return gathered_.sparse(column); });
         beaten = gathered_.gather_side_by_side(
             columns, count, rows, n, ranges,
             [&](std::uint32_t column, const std::uint32_t* at, std::uint32_t size) {
-              return judge(node, column, at, size, best);
+              Random after = ahead;
+              const double u = after.uniform();
+              const Verdict verdict = judge(node, column, at, size, best, knows ? &u : nullptr);
+              knows &= verdict != Verdict::unknown;
+              if (verdict != Verdict::constant) ahead = after;
+              return verdict;
             });
       }
     }
@@ -322,7 +331,7 @@ class OrderedSplits {
           if (counts_bits_ || gathered_.finds_rows()) {
             const std::uint32_t size = counts_bits_ ? 0 : gathered_.find(column, node.n_rows());
             const Verdict verdict = judge(node, column, gathered_.found(), size, best);
-            if (verdict != Verdict::open) return verdict == Verdict::beaten;
+            if (decided(verdict)) return verdict == Verdict::beaten;
           }
         }
         if (sums_.suits(node, table_.n_codes(column))) {
@@ -419,31 +428,44 @@ class OrderedSplits {
   // by how much of its entries belongs to each of two classes. A cut parts some of them from all
   // other rows. Its score is convex in what these weigh in each class, since the criteria are
   // concave, and so largest where that is all or nothing. (A bound by sums of squares leaves out as
-  // many columns in regression, and saves no time there.)
+  // many columns in regression, and saves no time there.) Where the number of a random cut is given
+  // and tells that all entries lie beyond it, the score itself is known.
   Verdict judge(const Node& node, std::size_t column, const std::uint32_t* at, std::uint32_t size,
-                const Split& best) {
+                const Split& best, const double* number = nullptr) {
     if constexpr (Node::kClasses && kEntriesPossible) {
-      if (!counts_bits_ && (gathered_.marked() || !may_judge(node))) return Verdict::open;
+      if (!counts_bits_ && (gathered_.marked() || !may_judge(node))) return Verdict::unknown;
       if constexpr (!std::is_integral_v<T>) {
-        if (working_.collides(column)) return Verdict::open;
+        if (working_.collides(column)) return Verdict::unknown;
       }
       const auto [of_first, of_second] =
           counts_bits_ ? class_bits_.weigh(gathered_.bits(column)) : weights_of(node, at, size);
       const Weight of_both = of_first + of_second;
       if (of_both == Weight{0}) return Verdict::constant;
-      if (of_both == node.whole() || !best.found()) return Verdict::open;
+      if (of_both == node.whole()) return Verdict::unknown;
+      if (!best.found()) return Verdict::varies;
       const bool beaten =
           node.with_terms([&, of_first = of_first, of_second = of_second](auto terms) {
             const auto wins = [&](Weight a, Weight b) {
               const auto count_of = [&](std::size_t k) { return k == 0 ? a : b; };
               return score_by_terms(node, terms, count_of) > best.score;
             };
-            return !wins(of_first, Weight{0}) && !wins(Weight{0}, of_second) &&
-                   !wins(of_first, of_second);
+            if (wins(of_first, of_second)) return false;
+            if (number != nullptr && parts_all_entries(column, *number)) return true;
+            return !wins(of_first, Weight{0}) && !wins(Weight{0}, of_second);
           });
-      return beaten ? Verdict::beaten : Verdict::open;
+      return beaten ? Verdict::beaten : Verdict::varies;
     }
-    return Verdict::open;
+    return Verdict::unknown;
+  }
+
+  // Whether a random cut leaves all entries of a column at a node with others beyond it, whichever
+  // their codes are.
+  bool parts_all_entries(std::size_t column, double number) const {
+    if constexpr (!std::is_integral_v<T>) {
+      const auto [first, second, last] = working_.ends(column);
+      return mixture(first, last, number) < second;
+    }
+    return false;
   }
 
   // What some rows of the node weigh in each of two classes.
