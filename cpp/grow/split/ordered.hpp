@@ -463,7 +463,7 @@ class OrderedSplits {
   bool parts_all_entries(std::size_t column, double number) const {
     if constexpr (!std::is_integral_v<T>) {
       const auto [first, second, last] = working_.ends(column);
-      return mixture(first, last, number) < second;
+      return rounded_mixture(first, last, number) < second;
     }
     return false;
   }
@@ -499,9 +499,13 @@ class OrderedSplits {
 
   template <class Real>
   static Real mixture(Real a, Real b, double u) {
-    const Real drawn =
-        static_cast<Real>(static_cast<double>(a) * (1.0 - u) + static_cast<double>(b) * u);
+    const Real drawn = rounded_mixture(a, b, u);
     return drawn >= a && drawn < b ? drawn : a;
+  }
+  // Perhaps a or b by rounding; larger b do not make it smaller.
+  template <class Real>
+  static Real rounded_mixture(Real a, Real b, double u) {
+    return static_cast<Real>(static_cast<double>(a) * (1.0 - u) + static_cast<double>(b) * u);
   }
 
   // The last of values[low..high) that is not above the threshold; values[low] is not.
