@@ -72,13 +72,11 @@ void scatter(const Row* rows, std::size_t count, const std::uint32_t* from, std:
   for (std::size_t i = 0; i < count; ++i) to[rows[i]] = from[i];
 }
 
-// The most entries of a column that stays sparse among these.
+// The most entries of a column that stays sparse among these, if they came sparse.
 double most_entries(std::span<const ColumnView> columns, double n_rows) {
   if (n_rows <= static_cast<double>(kSparseRows)) return -1.0;
   double n_entries = 0.0;
-  for (const ColumnView& view : columns) {
-    n_entries += view.rows != nullptr ? static_cast<double>(view.n_values) : n_rows;
-  }
+  for (const ColumnView& view : columns) n_entries += static_cast<double>(view.n_values);
   return sparse_density(n_entries / n_rows / static_cast<double>(columns.size())) * n_rows;
 }
 

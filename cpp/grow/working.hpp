@@ -210,9 +210,9 @@ class Working {
       });
       with_element(j, [&](auto element) {
         looks_[j].frequent = element(frequent_code(j));
-        const std::uint32_t n = std::min(table_.n_values(j), kSmall);
-        for (std::uint32_t code = 0; code < n; ++code) looks_[j].small[code] = element(code);
         const std::uint32_t n_values = table_.n_values(j);
+        const std::uint32_t n = std::min(n_values, kSmall);
+        for (std::uint32_t code = 0; code < n; ++code) looks_[j].small[code] = element(code);
         if (frequent_code(j) == 0 && n_values > 1) {
           ends_[j] = {element(0U), element(1U), element(n_values - 1)};
         }
