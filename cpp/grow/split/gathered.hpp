@@ -91,7 +91,8 @@ class Gathered {
     }
     reads_columns_ = !by_row_ && !working_.any_sparse() && n >= kManyRows;
     subtree_ = nullptr;
-    found_column_ = n_columns_;
+    n_ = n;
+    word_column_ = n_columns_;
     joined_ = by_entry_rows_ = by_bits_ = false;
     if (distinct_rows_ && marks) mark_node(rows, n);
   }
@@ -134,27 +135,27 @@ class Gathered {
     return (any_row_[place.word] >> place.bit & 1) == 0;
   }
 
-  // Whether the node is marked: a bit at the place of each row, and for each sparse column bits of
-  // the places of its entries.
-  bool marked() const { return subtree_ != nullptr || by_bits_; }
-  std::size_t n_words() const { return subtree_ != nullptr ? subtree_->n_words() : n_words_; }
-  std::uint32_t place(std::uint32_t row) const {
-    return subtree_ != nullptr ? subtree_->place(row) : row;
-  }
-  const std::uint64_t* bits(std::size_t column) const {
-    const std::size_t k = working_.sparse_place(column);
-    return subtree_ != nullptr ? subtree_->column(k) : working_.byte_entries(column).bits;
-  }
+  // Whether it pays to guess which columns are next.
+  bool guesses_next() const { return subtree_ != nullptr || by_bits_; }
 
-  // Whether the rows that are entries of a sparse column are found before their codes are read.
-  bool finds_rows() const { return by_entry_rows_; }
-  // Finds them there, in found(), and returns how many there are.
-  std::uint32_t find(std::size_t column, std::uint32_t n) {
-    if (column != found_column_) n_found_ = find_in_rows(column, n, places_.data());
-    found_column_ = column;
-    return n_found_;
+  // Whether rows of the node have places, and sparse columns bits at those of their entries.
+  bool marked() const { return by_entry_rows_ || by_bits_; }
+  std::size_t n_words() const {
+    return subtree_ != nullptr ? subtree_->n_words() : by_bits_ ? n_words_ : 1;
   }
-  const std::uint32_t* found() const { return places_.data(); }
+  // Of row i of the node.
+  std::uint32_t place(const std::uint32_t* rows, std::uint32_t i) const {
+    return subtree_ != nullptr ? subtree_->place(rows[i]) : by_bits_ ? rows[i] : i;
+  }
+  // Valid until the next call.
+  const std::uint64_t* bits(std::size_t column) {
+    if (by_bits_) return working_.byte_entries(column).bits;
+    const std::size_t k = working_.sparse_place(column);
+    if (subtree_ != nullptr) return subtree_->column(k);
+    if (column != word_column_) word_ = word_of_rows(working_.entry_rows().place(k));
+    word_column_ = column;
+    return &word_;
+  }
 
   // Calls visit(i, code) for the entries of a sparse column at the rows i of the node that was
   // started, in no order of meaning; returns how many there are.
@@ -164,7 +165,7 @@ class Gathered {
     std::uint32_t* places = places_.data();
     std::uint32_t size = 0;
     if (by_entry_rows_) {
-      size = find(column, n);
+      size = find_in_rows(column, places);
       prefetch_in_rows(column, places, size);
       visit_in_rows(column, rows, places, size, visit);
       return size;
@@ -280,9 +281,9 @@ class Gathered {
     return gather_from(n, side(c), [&](std::uint32_t i) { return base[rows[i]]; });
   }
 
-  // The same of several columns. What judge(column, at, size) says of a sparse column is asked
-  // before its codes are read; where the node is not marked, its entries are at these rows. Returns
-  // a bit for each column that cannot be better than the best split so far: it has no range.
+  // The same of several columns. What judge(column) says of a sparse column is asked before its
+  // codes are read. Returns a bit for each column that cannot be better than the best split so far:
+  // it has no range.
   template <class Judge>
   std::uint32_t gather_side_by_side(const std::uint32_t* columns, std::size_t count,
                                     const std::uint32_t* rows, std::uint32_t n,
@@ -293,11 +294,10 @@ class Gathered {
         if (!sparse(columns[c]) || no_entry(columns[c])) continue;
         NodeEntries<T>& own = entries_[c];
         own.size = 0;
-        if (!marked()) own.size = find_in_rows(columns[c], n, own.at.data());
-        const Verdict verdict = judge(columns[c], own.at.data(), own.size);
+        const Verdict verdict = judge(columns[c]);
         if (verdict == Verdict::beaten) left_out |= 1U << c;
         if (decided(verdict)) continue;
-        if (marked()) own.size = find_in_rows(columns[c], n, own.at.data());
+        own.size = find_in_rows(columns[c], own.at.data());
         prefetch_in_rows(columns[c], own.at.data(), own.size);
       }
       for (std::size_t c = 0; c < count; ++c) {
@@ -393,21 +393,20 @@ class Gathered {
             std::max(std::max(high[0], high[1]), std::max(high[2], high[3]))};
   }
 
+  // A bit for each row of a node of few rows, whether it has an entry in a column.
+  std::uint64_t word_of_rows(const EntryRows::Place& place) const {
+    std::uint64_t word = 0;
+    for (std::uint32_t i = n_; i-- > 0;)
+      word = 2 * word + (node_rows_[i][place.word] >> place.bit & 1);
+    return word;
+  }
+
   // The rows of a node that are entries of a sparse column, from the entries row after row.
-  std::uint32_t find_in_rows(std::size_t column, std::uint32_t n, std::uint32_t* at) const {
-    const std::size_t k = working_.sparse_place(column);
-    const EntryRows::Place place = working_.entry_rows().place(k);
-    std::uint32_t size = 0;
-    if (subtree_ != nullptr) {
-      size = common_bits(subtree_->column(k), node_bits_.data(), subtree_->n_words(), at);
-      for (std::uint32_t e = 0; e < size; ++e) at[e] = positions_[at[e]];
-    } else {
-      // Without a branch for a row: which ones are entries is as good as random.
-      for (std::uint32_t i = 0; i < n; ++i) {
-        at[size] = i;
-        size += static_cast<std::uint32_t>(node_rows_[i][place.word] >> place.bit & 1);
-      }
-    }
+  std::uint32_t find_in_rows(std::size_t column, std::uint32_t* at) {
+    const std::uint64_t* of_column = bits(column);
+    if (subtree_ == nullptr) return write_places(*of_column, 0, 0, at);
+    const std::uint32_t size = common_bits(of_column, node_bits_.data(), subtree_->n_words(), at);
+    for (std::uint32_t e = 0; e < size; ++e) at[e] = positions_[at[e]];
     return size;
   }
 
@@ -515,9 +514,10 @@ class Gathered {
   std::vector<const std::uint64_t*> node_rows_;  // in the table of entries row after row
   std::vector<std::uint64_t> any_row_;           // the bits that any row of the node has, or empty
   std::vector<std::uint64_t> node_bits_;
-  std::vector<std::uint32_t> places_;  // of the entries of a column
-  std::size_t found_column_ = 0;       // whose entries were found last, or none
-  std::uint32_t n_found_ = 0;
+  std::uint32_t n_ = 0;                   // rows of the node
+  std::uint64_t word_ = 0;                // the bits of a column at a node of few rows
+  std::size_t word_column_ = 0;           // which one it is
+  std::vector<std::uint32_t> places_;     // of the entries of a column
   std::vector<std::uint32_t> positions_;  // of the rows within the node, where it is marked
   NodeEntries<T> entries_[kSide];
   std::vector<T> buffer_;

@@ -71,7 +71,7 @@ class OrderedSplits {
 
   // Whether it pays to guess which columns are next, and whether so much is read of each that they
   // are asked for one by one.
-  bool guesses_next() const { return gathered_.marked(); }
+  bool guesses_next() const { return gathered_.guesses_next(); }
   bool reads_long() const { return gathered_.reads_long(); }
   // Asks for what is read of a column at any node, and for the column at the one at hand, ahead of
   // its use.
@@ -97,7 +97,7 @@ class OrderedSplits {
         if (gathered_.marked() && may_judge(node) &&
             (!gathered_.reads_long() || node.unit_weights())) {
           counts_bits_ = class_bits_.start_node(
-              node, gathered_.n_words(), [&](std::uint32_t i) { return gathered_.place(rows[i]); });
+              node, gathered_.n_words(), [&](std::uint32_t i) { return gathered_.place(rows, i); });
         }
       }
     }
@@ -179,11 +179,10 @@ class OrderedSplits {
         bool knows = std::all_of(columns, columns + count,
                                  [&](std::uint32_t column) { return gathered_.sparse(column); });
         beaten = gathered_.gather_side_by_side(
-            columns, count, rows, n, ranges,
-            [&](std::uint32_t column, const std::uint32_t* at, std::uint32_t size) {
+            columns, count, rows, n, ranges, [&](std::uint32_t column) {
               Random after = ahead;
               const double u = after.uniform();
-              const Verdict verdict = judge(node, column, at, size, best, knows ? &u : nullptr);
+              const Verdict verdict = judge(node, column, best, knows ? &u : nullptr);
               knows &= verdict != Verdict::unknown;
               if (verdict != Verdict::constant) ahead = after;
               return verdict;
@@ -328,9 +327,8 @@ class OrderedSplits {
                                             working_.frequent(column), random, best, n_scored);
         }
         if constexpr (Node::kClasses) {
-          if (counts_bits_ || gathered_.finds_rows()) {
-            const std::uint32_t size = counts_bits_ ? 0 : gathered_.find(column, node.n_rows());
-            const Verdict verdict = judge(node, column, gathered_.found(), size, best);
+          if (counts_bits_) {
+            const Verdict verdict = judge(node, column, best);
             if (decided(verdict)) return verdict == Verdict::beaten;
           }
         }
@@ -430,15 +428,14 @@ class OrderedSplits {
   // concave, and so largest where that is all or nothing. (A bound by sums of squares leaves out as
   // many columns in regression, and saves no time there.) Where the number of a random cut is given
   // and tells that all entries lie beyond it, the score itself is known.
-  Verdict judge(const Node& node, std::size_t column, const std::uint32_t* at, std::uint32_t size,
-                const Split& best, const double* number = nullptr) {
+  Verdict judge(const Node& node, std::size_t column, const Split& best,
+                const double* number = nullptr) {
     if constexpr (Node::kClasses && kEntriesPossible) {
-      if (!counts_bits_ && (gathered_.marked() || !may_judge(node))) return Verdict::unknown;
+      if (!counts_bits_) return Verdict::unknown;
       if constexpr (!std::is_integral_v<T>) {
         if (working_.collides(column)) return Verdict::unknown;
       }
-      const auto [of_first, of_second] =
-          counts_bits_ ? class_bits_.weigh(gathered_.bits(column)) : weights_of(node, at, size);
+      const auto [of_first, of_second] = class_bits_.weigh(gathered_.bits(column));
       const Weight of_both = of_first + of_second;
       if (of_both == Weight{0}) return Verdict::constant;
       if (of_both == node.whole()) return Verdict::unknown;
@@ -466,20 +463,6 @@ class OrderedSplits {
       return rounded_mixture(first, last, number) < second;
     }
     return false;
-  }
-
-  // What some rows of the node weigh in each of two classes.
-  static std::pair<Weight, Weight> weights_of(const Node& node, const std::uint32_t* at,
-                                              std::uint32_t size) {
-    const std::uint32_t second = node.starts()[1];
-    Weight of_first{0};
-    Weight of_both{0};
-    for (std::uint32_t e = 0; e < size; ++e) {
-      const Weight weight = node.weights()[at[e]];
-      of_both += weight;
-      of_first += at[e] < second ? weight : Weight{0};
-    }
-    return {of_first, of_both - of_first};
   }
 
   T missing_code(std::size_t column) const { return static_cast<T>(table_.n_values(column)); }
