@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -66,12 +67,12 @@ class Gathered {
     positions_.resize(problem.table.n_rows);
     if (!working.entry_rows().empty()) {
       const std::size_t n_columns = SparseColumns::kWord * working.entry_rows().n_words();
-      const std::size_t most = kSubtreeBytes / sizeof(std::uint64_t) / n_columns;
-      for (const std::size_t n_words : {std::size_t{16}, std::size_t{4}}) {
-        if (n_words > most || n_words > n_words_) continue;
-        subtrees_.emplace_back(working.entry_rows(), problem.table.n_rows, n_words);
+      const std::size_t n_words = std::min(
+          {kSubtreeBytes / sizeof(std::uint64_t) / n_columns, kMostSubtreeWords, n_words_ / 2});
+      if (n_words * SparseColumns::kWord > kFewRows) {
+        subtree_bits_.emplace(working.entry_rows(), problem.table.n_rows, n_words);
       }
-      node_rows_.resize(subtrees_.empty() ? kFewRows : subtrees_[0].most_rows());
+      node_rows_.resize(subtree_bits_ ? subtree_bits_->most_rows() : kFewRows);
       // Rows are read as a whole where the candidates would read most of their lines.
       const std::size_t stride = working.entry_rows().stride();
       if (2 * problem.settings.max_features >= stride / kLine) any_row_.resize(stride);
@@ -98,7 +99,7 @@ class Gathered {
   }
 
   void start_tree() {
-    for (SubtreeBits& subtree : subtrees_) subtree.start_tree();
+    if (subtree_bits_) subtree_bits_->start_tree();
   }
 
   bool sparse(std::size_t column) const { return working_.sparse(column); }
@@ -455,17 +456,12 @@ class Gathered {
         join_rows(n);
         return;
       }
-      for (SubtreeBits& subtree : subtrees_) {
-        if (n > subtree.most_rows()) break;
-        if (!subtree.holds(rows, n)) {
-          const std::size_t n_words = (n + SparseColumns::kWord - 1) / SparseColumns::kWord;
-          if (n <= kFewRows || (subtree_ != nullptr && subtree_->n_words() <= 2 * n_words))
-            continue;
-          subtree.load(rows, n);
-        }
-        subtree_ = &subtree;
+      if (!subtree_bits_) return;
+      if (!subtree_bits_->holds(rows, n)) {
+        if (n <= kFewRows) return;
+        subtree_bits_->load(rows, n);
       }
-      if (subtree_ == nullptr) return;
+      subtree_ = &*subtree_bits_;
       std::fill_n(node_bits_.begin(), subtree_->n_words(), 0U);
       for (std::uint32_t i = 0; i < n; ++i) mark(subtree_->place(rows[i]), i);
     } else if (by_bits_) {
@@ -493,8 +489,9 @@ class Gathered {
     positions_[place] = position;
   }
 
-  // Bits of the larger subtree, which stay in the second cache with what else is read there.
+  // The bits of a subtree, which stay in the second cache with what else is read there.
   static constexpr std::size_t kSubtreeBytes = std::size_t{1} << 21;
+  static constexpr std::size_t kMostSubtreeWords = 16;
   static constexpr std::uint32_t kManyRows = 1024;
   static constexpr std::size_t kRowsAWord = 1;   // words that take as long as a row
   static constexpr std::uint32_t kFewRows = 64;  // are not worth loading the bits of a subtree
@@ -509,7 +506,7 @@ class Gathered {
   bool by_bits_ = false;        // the node is marked among all rows
   bool distinct_rows_ = false;  // no node has a row twice
   std::size_t n_words_ = 0;
-  std::vector<SubtreeBits> subtrees_;            // the one of more rows first
+  std::optional<SubtreeBits> subtree_bits_;
   const SubtreeBits* subtree_ = nullptr;         // that the node is read from
   std::vector<const std::uint64_t*> node_rows_;  // in the table of entries row after row
   std::vector<std::uint64_t> any_row_;           // the bits that any row of the node has, or empty
