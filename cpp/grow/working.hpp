@@ -34,6 +34,8 @@ constexpr std::size_t kRowMajorBytes = std::size_t{1} << 28;
 template <class T>
 class Working {
  public:
+  using Code = std::conditional_t<std::numeric_limits<T>::is_integer, T, std::uint32_t>;
+
   // With `by_rows`, small nodes are to read sparse columns from their entries row after row.
   explicit Working(const Table& table, bool by_rows = false, EntryOrders<T> orders = {})
       : table_(table),
@@ -98,50 +100,47 @@ class Working {
     std::uint32_t frequent = 0;
   };
   const ByteEntries& byte_entries(std::size_t j) const { return byte_entries_[j]; }
-  // Calls use(codes, element) with the codes of a sparse column and what makes them a T.
-  template <class Use>
-  void with_sparse(std::size_t j, Use&& use) const {
-    with_element(
-        j, [&](auto element) { table_.visit_sparse(j, [&](auto codes) { use(codes, element); }); });
+  // Calls visit(codes) with the codes of a sparse column.
+  template <class Visitor>
+  void visit_sparse(std::size_t j, Visitor&& visit) const {
+    table_.visit_sparse(j, visit);
   }
-  // Calls use(element) with what makes codes of a column a T.
-  template <class Use>
-  void with_element(std::size_t j, Use&& use) const {
+  // The most frequent code of a sparse column.
+  Code frequent_code(std::size_t j) const {
+    return static_cast<Code>(table_.sparse.frequent[sparse_place(j)]);
+  }
+  // A code of a sparse column as a T.
+  T value(std::size_t j, std::uint32_t code) const {
     if constexpr (std::numeric_limits<T>::is_integer) {
-      use([](std::uint32_t code) { return static_cast<T>(code); });
+      return static_cast<T>(code);
     } else {
-      use([values = table_.values(j)](std::uint32_t code) { return static_cast<T>(values[code]); });
+      return code < kLookValues ? looks_[j].values[code] : static_cast<T>(table_.values(j)[code]);
     }
   }
-  // The same for codes of entries row after row that are not large: these are found in one cache
-  // line.
-  template <class Use>
-  void with_small_element(std::size_t j, Use&& use) const {
+  // The last code of a sparse column whose value is at most a limit; that of its first is.
+  Code code_up_to(std::size_t j, T limit) const {
     if constexpr (std::numeric_limits<T>::is_integer) {
-      use([](std::uint32_t code) { return static_cast<T>(code); });
+      return limit;
     } else {
-      use([&look = looks_[j]](std::uint32_t code) { return look.small[code]; });
+      const auto& values = looks_[j].values;
+      std::uint32_t code = 0;
+      while (code + 1 < kLookValues && values[code + 1] <= limit) ++code;
+      if (code + 1 < kLookValues) return code;
+      const double* all = table_.values(j);
+      return static_cast<Code>(
+          std::upper_bound(all + code, all + table_.n_values(j), limit,
+                           [](T bound, double value) { return bound < static_cast<T>(value); }) -
+          all - 1);
     }
   }
-  // The most frequent code of a sparse column, and the same as a T.
-  std::uint32_t frequent_code(std::size_t j) const {
-    return table_.sparse.frequent[sparse_place(j)];
-  }
-  T frequent(std::size_t j) const { return looks_[j].frequent; }
-  // The first two values of a sparse column and the last one, as T, if the first is the most
-  // frequent; else three that leave no number between the first two.
-  struct Ends {
-    T first{}, second{}, last{};
-  };
-  const Ends& ends(std::size_t j) const { return ends_[j]; }
+  // The last value of a sparse column if the first is the most frequent, else infinity.
+  T last_value(std::size_t j) const { return looks_[j].last; }
   // The entries of sparse columns in the order of their codes, perhaps none.
   const EntryOrders<T>& orders() const { return orders_; }
   // Of any column, by row.
   T at(std::size_t j, std::size_t row) const {
     if (!sparse(j)) return column(j)[row];
-    T result{};
-    with_sparse(j, [&](auto codes, auto element) { result = element(codes[row]); });
-    return result;
+    return value(j, table_.code(j, row));
   }
 
   // Distinct values of a column of a dense table in single precision, filled up with infinities, or
@@ -196,8 +195,7 @@ class Working {
   }
 
   void note_values() {
-    looks_.resize(n_columns_);
-    ends_.resize(n_columns_);
+    if (!std::numeric_limits<T>::is_integer) looks_.resize(n_columns_);
     byte_entries_.resize(n_columns_);
     for (std::size_t j = 0; j < n_columns_; ++j) {
       if (!sparse(j)) continue;
@@ -208,15 +206,15 @@ class Working {
         entries.frequent = codes.frequent;
         if constexpr (sizeof(*codes.entries) == 1) entries.codes = codes.entries;
       });
-      with_element(j, [&](auto element) {
-        looks_[j].frequent = element(frequent_code(j));
+      if constexpr (!std::numeric_limits<T>::is_integer) {
+        const double* values = table_.values(j);
         const std::uint32_t n_values = table_.n_values(j);
-        const std::uint32_t n = std::min(n_values, kSmall);
-        for (std::uint32_t code = 0; code < n; ++code) looks_[j].small[code] = element(code);
-        if (frequent_code(j) == 0 && n_values > 1) {
-          ends_[j] = {element(0U), element(1U), element(n_values - 1)};
+        for (std::uint32_t code = 0; code < std::min(n_values, kLookValues); ++code) {
+          looks_[j].values[code] = static_cast<T>(values[code]);
         }
-      });
+        if (frequent_code(j) == 0 && n_values > 1)
+          looks_[j].last = static_cast<T>(values[n_values - 1]);
+      }
     }
   }
 
@@ -293,16 +291,15 @@ class Working {
   // Of columns that lie here, their place among them; of sparse ones, their number among those,
   // inverted. None: all columns lie here in their order.
   std::vector<std::int32_t> places_;
-  // What is read of a sparse column at any node where it has entries, in one cache line: what the
-  // most frequent code stands for, and what the first codes do.
-  static constexpr std::uint32_t kSmall =
-      std::numeric_limits<T>::is_integer ? 0 : EntryRows::kLarge;
-  struct alignas(std::numeric_limits<T>::is_integer ? sizeof(T) : 64) Look {
-    T frequent{};
-    std::array<T, kSmall> small{};
+  // What is read of a sparse column at any node where it has entries, in one cache line: its first
+  // values, with infinities where there are fewer, and the last one.
+  static constexpr std::uint32_t kLookValues = EntryRows::kLarge;
+  struct alignas(64) Look {
+    Look() { values.fill(std::numeric_limits<T>::infinity()); }
+    std::array<T, kLookValues> values;
+    T last = std::numeric_limits<T>::infinity();
   };
-  std::vector<Look> looks_;
-  std::vector<Ends> ends_;
+  std::vector<Look> looks_;  // where T is float
   std::vector<ByteEntries> byte_entries_;
   bool dense_ = false;
   const T* columns_ = nullptr;

@@ -112,8 +112,8 @@ class CodeSums {
         add_row(row, of_rows[row], code);
       });
     } else {
-      gathered.visit_entries(column, rows, node.n_rows(), [&](std::uint32_t i, T code) {
-        add_row(i, sum_of(node, i), static_cast<std::uint32_t>(code));
+      gathered.visit_entries(column, rows, node.n_rows(), [&](std::uint32_t i, std::uint32_t code) {
+        add_row(i, sum_of(node, i), code);
       });
     }
     Sum others = sum_of(node);

@@ -19,20 +19,20 @@ namespace duramen {
 
 // The entries of a sparse column at the rows of a node, in no order of meaning. All other rows of
 // the node have the most frequent code.
-template <class T>
+template <class Code>
 struct NodeEntries {
   std::vector<std::uint32_t> at;  // the row within the node
-  std::vector<T> codes;
+  std::vector<Code> codes;
   std::uint32_t size = 0;
   std::uint32_t n_rows = 0;  // of the node
-  T frequent{};
+  Code frequent{};
 
   bool all_rows() const { return size == n_rows; }
 
   // The least and the largest code of the node.
-  std::pair<T, T> range() const {
-    T low = all_rows() ? codes[0] : frequent;
-    T high = low;
+  std::pair<Code, Code> range() const {
+    Code low = all_rows() ? codes[0] : frequent;
+    Code high = low;
     for (std::uint32_t e = 0; e < size; ++e) {
       low = codes[e] < low ? codes[e] : low;
       high = codes[e] > high ? codes[e] : high;
@@ -51,6 +51,8 @@ inline bool decided(Verdict verdict) {
 template <class T>
 class Gathered {
  public:
+  using Code = typename Working<T>::Code;
+  using Entries = NodeEntries<Code>;
   static constexpr std::size_t kSide = 4;  // columns at a time
 
   Gathered(const Problem& problem, const Working<T>& working)
@@ -78,7 +80,7 @@ class Gathered {
       if (2 * problem.settings.max_features >= stride / kLine) any_row_.resize(stride);
     }
     places_.resize(problem.table.n_rows + kPadding);
-    for (NodeEntries<T>& entries : entries_) {
+    for (Entries& entries : entries_) {
       entries.at.resize(problem.table.n_rows + kPadding);
       entries.codes.resize(problem.table.n_rows);
     }
@@ -171,11 +173,11 @@ class Gathered {
       visit_in_rows(column, rows, places, size, visit);
       return size;
     }
-    working_.with_sparse(column, [&](auto codes, auto element) {
+    working_.visit_sparse(column, [&](auto codes) {
       if (by_bits_) {
         size = visit_common_bits(codes.bits, node_bits_.data(), n_words_,
                                  [&](std::uint32_t row, std::uint32_t rank) {
-                                   visit(positions_[row], element(codes.entries[rank]));
+                                   visit(positions_[row], codes.entries[rank]);
                                  });
         return;
       }
@@ -189,7 +191,7 @@ class Gathered {
       for (std::uint32_t e = 0; e < size; ++e) {
         const std::uint32_t row = rows[places[e]];
         const std::uint64_t bit = std::uint64_t{1} << (row % kWord);
-        visit(places[e], element(codes.entry(row / kWord, codes.bits[row / kWord], bit)));
+        visit(places[e], codes.entry(row / kWord, codes.bits[row / kWord], bit));
       }
     });
     return size;
@@ -200,7 +202,7 @@ class Gathered {
   template <class Visit>
   void visit_rows(std::size_t column, std::uint32_t n, Visit&& visit) {
     constexpr std::size_t kFraction = 2;  // of the rows, from which on all entries take less time
-    working_.with_sparse(column, [&](auto codes, auto) {
+    working_.visit_sparse(column, [&](auto codes) {
       if (kFraction * n < positions_.size()) {
         visit_common_bits(
             codes.bits, node_bits_.data(), n_words_,
@@ -217,31 +219,38 @@ class Gathered {
   }
 
   // The most frequent code of a sparse column.
-  std::uint32_t frequent_code(std::size_t column) const { return working_.frequent_code(column); }
+  Code frequent_code(std::size_t column) const { return working_.frequent_code(column); }
 
   // The entries of a sparse column at the node that was started; valid until the next call with
   // the same side.
-  const NodeEntries<T>& entries(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
-                                std::size_t side = 0) {
-    NodeEntries<T>& result = entries_[side];
+  const Entries& entries(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
+                         std::size_t side = 0) {
+    Entries& result = entries_[side];
     result.n_rows = n;
-    result.frequent = working_.frequent(column);
+    result.frequent = frequent_code(column);
     std::uint32_t* at = result.at.data();
-    T* codes = result.codes.data();
-    result.size = visit_entries(column, rows, n, [&](std::uint32_t i, T code) {
+    Code* codes = result.codes.data();
+    result.size = visit_entries(column, rows, n, [&](std::uint32_t i, std::uint32_t code) {
       *at++ = i;
-      *codes++ = code;
+      *codes++ = static_cast<Code>(code);
     });
     return result;
+  }
+  // The least and the largest value among them.
+  std::pair<T, T> range_of(std::size_t column, const Entries& entries) const {
+    const auto [low, high] = entries.range();
+    return {working_.value(column, low), working_.value(column, high)};
   }
 
   // One column; returns the least and the largest.
   std::pair<T, T> gather(std::size_t column, const std::uint32_t* rows, std::uint32_t n) {
     if (sparse(column)) {
-      const NodeEntries<T>& own = entries(column, rows, n);
-      std::fill_n(buffer_.data(), n, own.frequent);
-      for (std::uint32_t e = 0; e < own.size; ++e) buffer_[own.at[e]] = own.codes[e];
-      return own.range();
+      const Entries& own = entries(column, rows, n);
+      std::fill_n(buffer_.data(), n, working_.value(column, own.frequent));
+      for (std::uint32_t e = 0; e < own.size; ++e) {
+        buffer_[own.at[e]] = working_.value(column, own.codes[e]);
+      }
+      return range_of(column, own);
     }
     if (by_row_) {
       const T* base = working_.rows() + column;
@@ -273,7 +282,7 @@ class Gathered {
   // entries are gathered.
   std::pair<T, T> gather_side(std::size_t column, const std::uint32_t* rows, std::uint32_t n,
                               std::size_t c) {
-    if (sparse(column)) return entries(column, rows, n, c).range();
+    if (sparse(column)) return range_of(column, entries(column, rows, n, c));
     if (by_row_) {
       const T* base = working_.rows() + column;
       return gather_from(n, side(c), [&](std::uint32_t i) { return base[row_starts_[i]]; });
@@ -293,7 +302,7 @@ class Gathered {
     if (by_entry_rows_) {
       for (std::size_t c = 0; c < count; ++c) {
         if (!sparse(columns[c]) || no_entry(columns[c])) continue;
-        NodeEntries<T>& own = entries_[c];
+        Entries& own = entries_[c];
         own.size = 0;
         const Verdict verdict = judge(columns[c]);
         if (verdict == Verdict::beaten) left_out |= 1U << c;
@@ -311,13 +320,14 @@ class Gathered {
           ranges[c] = {T{}, T{}};
           continue;
         }
-        NodeEntries<T>& own = entries_[c];
+        Entries& own = entries_[c];
         own.n_rows = n;
-        own.frequent = working_.frequent(columns[c]);
-        T* codes = own.codes.data();
-        visit_in_rows(columns[c], rows, own.at.data(), own.size,
-                      [&](std::uint32_t, T code) { *codes++ = code; });
-        ranges[c] = own.range();
+        own.frequent = frequent_code(columns[c]);
+        Code* codes = own.codes.data();
+        visit_in_rows(
+            columns[c], rows, own.at.data(), own.size,
+            [&](std::uint32_t, std::uint32_t code) { *codes++ = static_cast<Code>(code); });
+        ranges[c] = range_of(columns[c], own);
       }
       return left_out;
     }
@@ -334,7 +344,7 @@ class Gathered {
   }
 
   T* side(std::size_t c) { return buffer_.data() + c * side_stride_; }
-  const NodeEntries<T>& entries_of_side(std::size_t c) const { return entries_[c]; }
+  const Entries& entries_of_side(std::size_t c) const { return entries_[c]; }
 
  private:
   // Nodes whose rows fit the cache are read from the rows: children find them there again. So are
@@ -425,20 +435,17 @@ class Gathered {
     const EntryRows& by_row = working_.entry_rows();
     const EntryRows::Before before(by_row.place(working_.sparse_place(column)));
     std::uint32_t e = 0;
-    working_.with_small_element(column, [&](auto element) {
-      for (; e < size; ++e) {
-        const std::uint32_t code = by_row.code(node_rows_[at[e]], before);
-        if (code == EntryRows::kLarge) return;
-        visit(at[e], element(code));
-      }
-    });
+    for (; e < size; ++e) {
+      const std::uint32_t code = by_row.code(node_rows_[at[e]], before);
+      if (code == EntryRows::kLarge) break;
+      visit(at[e], code);
+    }
     if (e == size) return;
     // Where the codes of the column lie is read only if one of them is large.
-    working_.with_sparse(column, [&](auto codes, auto element) {
+    working_.visit_sparse(column, [&](auto codes) {
       for (; e < size; ++e) {
         const std::uint32_t code = by_row.code(node_rows_[at[e]], before);
-        const bool large = code == EntryRows::kLarge;
-        visit(at[e], element(large ? codes[rows[at[e]]] : code));
+        visit(at[e], code == EntryRows::kLarge ? codes[rows[at[e]]] : code);
       }
     });
   }
@@ -516,7 +523,7 @@ class Gathered {
   std::size_t word_column_ = 0;           // which one it is
   std::vector<std::uint32_t> places_;     // of the entries of a column
   std::vector<std::uint32_t> positions_;  // of the rows within the node, where it is marked
-  NodeEntries<T> entries_[kSide];
+  Entries entries_[kSide];
   std::vector<T> buffer_;
   std::vector<std::size_t> row_starts_;
 };

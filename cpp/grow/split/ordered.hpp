@@ -262,7 +262,7 @@ class OrderedSplits {
     if constexpr (kDensePossible) {
       range = dense_.range(working_.column(column));
     } else if (by_entries) {
-      range = gathered_.entries(column, rows, node.n_rows()).range();
+      range = gathered_.range_of(column, gathered_.entries(column, rows, node.n_rows()));
     } else {
       range = gather_range(column, rows, node.n_rows());
     }
@@ -281,8 +281,9 @@ class OrderedSplits {
                   Split& best, std::uint64_t& n_scored) {
     Split cut;
     const bool by_entries = may_use_entries(column);
-    const auto [low, high] = by_entries ? gathered_.entries(column, rows, node.n_rows()).range()
-                                        : gather_range(column, rows, node.n_rows());
+    const auto [low, high] =
+        by_entries ? gathered_.range_of(column, gathered_.entries(column, rows, node.n_rows()))
+                   : gather_range(column, rows, node.n_rows());
     if (low == high) {
       if (std::is_integral_v<T> || !working_.collides(column)) return false;
       const Draw draw = code_cut(node, column, rows, random, cut);
@@ -320,11 +321,11 @@ class OrderedSplits {
         }
       }
     }
-    if constexpr (kEntriesPossible) {
+    if constexpr (kEntriesPossible && std::is_integral_v<T>) {
       if (may_use_entries(column)) {
         if (in_order_) {
           return sorted_.find_best_in_order(node, column, rows, working_.orders(),
-                                            working_.frequent(column), random, best, n_scored);
+                                            working_.frequent_code(column), random, best, n_scored);
         }
         if constexpr (Node::kClasses) {
           if (counts_bits_) {
@@ -459,8 +460,8 @@ class OrderedSplits {
   // their codes are.
   bool parts_all_entries(std::size_t column, double number) const {
     if constexpr (!std::is_integral_v<T>) {
-      const auto [first, second, last] = working_.ends(column);
-      return rounded_mixture(first, last, number) < second;
+      return rounded_mixture(working_.value(column, 0), working_.last_value(column), number) <
+             working_.value(column, 1);
     }
     return false;
   }
@@ -579,17 +580,8 @@ class OrderedSplits {
       const std::uint8_t low = all_rows ? range.first : std::min(range.first, frequent);
       const std::uint8_t high = all_rows ? range.second : std::max(range.second, frequent);
       if (low == high) return Draw::constant;
-      std::uint8_t last = low;  // of the codes that go first
-      const auto draw_between = [&](auto element) {
-        cut = drawn_cut(column, element(low), element(high), random);
-        const T limit = limit_of(cut);
-        while (last + 1 < high && element(last + 1U) <= limit) ++last;
-      };
-      if (high < EntryRows::kLarge) {
-        working_.with_small_element(column, draw_between);
-      } else {
-        working_.with_element(column, draw_between);
-      }
+      cut = drawn_cut(column, working_.value(column, low), working_.value(column, high), random);
+      const auto last = static_cast<std::uint8_t>(working_.code_up_to(column, limit_of(cut)));
       auto [first, second] = class_bits_.count_up_to(last);
       if (frequent <= last) {
         first += node.totals()[0] - of_first;
@@ -615,14 +607,15 @@ class OrderedSplits {
     while (!sums_.occurs(low)) ++low;
     while (!sums_.occurs(high)) --high;
     typename CodeSums<T, Node>::Sum first;
-    working_.with_element(column, [&](auto element) {
-      if (low < high) cut = drawn_cut(column, element(low), element(high), random);
-      const T limit = limit_of(cut);
-      for (std::uint32_t code = low; code <= high; ++code) {
-        const auto sum = sums_.take(code);
-        if (low < high && element(code) <= limit) first += sum;
-      }
-    });
+    std::uint32_t last = low;
+    if (low < high) {
+      cut = drawn_cut(column, working_.value(column, low), working_.value(column, high), random);
+      last = working_.code_up_to(column, limit_of(cut));
+    }
+    for (std::uint32_t code = low; code <= high; ++code) {
+      const auto sum = sums_.take(code);
+      if (code <= last) first += sum;
+    }
     if (low == high) return Draw::constant;
     if (!large_enough(first.n_rows(), node.n_rows())) return Draw::forbidden;
     if constexpr (Node::kClasses) {
@@ -638,12 +631,12 @@ class OrderedSplits {
 
   // Scores a drawn cut of a sparse column: the rows that are on the other side than those of the
   // most frequent code, and the rest.
-  Draw score_entries(const Node& node, const NodeEntries<T>& entries, Split& cut) {
+  Draw score_entries(const Node& node, const typename Gathered<T>::Entries& entries, Split& cut) {
     if constexpr (kEntriesPossible) {
-      const T limit = limit_of(cut);
-      const bool rest_first = entries.frequent <= limit;
+      const auto last = working_.code_up_to(static_cast<std::size_t>(cut.feature), limit_of(cut));
+      const bool rest_first = entries.frequent <= last;
       const auto other_side = [&](std::uint32_t e) {
-        return (entries.codes[e] <= limit) != rest_first;
+        return (entries.codes[e] <= last) != rest_first;
       };
       if (settings_.min_samples_leaf > 1) {
         std::uint32_t count = 0;
@@ -654,20 +647,35 @@ class OrderedSplits {
       if (!scoring_) return Draw::scored;
       if constexpr (Node::kClasses) {
         const auto& totals = node.totals();
-        const auto count_by = [&](auto&& counts, auto&& class_of) {
-          for (std::uint32_t e = 0; e < entries.size; ++e) {
-            const std::uint32_t i = entries.at[e];
-            counts[class_of(i)] += other_side(e) ? node.weights()[i] : Weight{0};
-          }
-          cut.score = score_of_counts(
-              node, [&](std::size_t k) { return rest_first ? totals[k] - counts[k] : counts[k]; });
+        const auto score = [&](auto&& count_of) {
+          cut.score = score_of_counts(node, [&](std::size_t k) {
+            return rest_first ? totals[k] - count_of(k) : count_of(k);
+          });
         };
         if (node.n_groups() == 2) {
-          count_by(std::array<Weight, 2>{},
-                   [second = node.starts()[1]](std::uint32_t i) { return i < second ? 0 : 1; });
+          const auto count = [&](auto&& weight_of) {
+            const std::uint32_t second = node.starts()[1];
+            Weight of_first{0};
+            Weight of_both{0};
+            for (std::uint32_t e = 0; e < entries.size; ++e) {
+              const Weight weight = other_side(e) ? weight_of(entries.at[e]) : Weight{0};
+              of_both += weight;
+              of_first += entries.at[e] < second ? weight : Weight{0};
+            }
+            score([&](std::size_t k) { return k == 0 ? of_first : of_both - of_first; });
+          };
+          if (node.unit_weights()) {
+            count([](std::uint32_t) { return Weight{1}; });
+          } else {
+            count([weights = node.weights()](std::uint32_t i) { return weights[i]; });
+          }
         } else {
           counts_.assign(totals.size(), Weight{0});
-          count_by(counts_, [groups = node.groups()](std::uint32_t i) { return groups[i]; });
+          for (std::uint32_t e = 0; e < entries.size; ++e) {
+            const std::uint32_t i = entries.at[e];
+            counts_[node.groups()[i]] += other_side(e) ? node.weights()[i] : Weight{0};
+          }
+          score([&](std::size_t k) { return counts_[k]; });
         }
       } else {
         Weight first{0};
