@@ -184,20 +184,6 @@ class EntryRows {
   struct Place {
     std::size_t word, bit;
   };
-  // The entries of the line of a column that lie before it, as a mask for each word.
-  struct Before {
-    explicit Before(const Place& place) : line(place.word / kLine * kLine) {
-      const std::size_t last = place.word % kLine;
-      for (std::size_t w = 0; w < kMostBitWords; ++w) {
-        masks[w] = w < last    ? ~std::uint64_t{0}
-                   : w == last ? (std::uint64_t{1} << place.bit) - 1
-                               : 0;
-      }
-    }
-    std::size_t line;
-    std::uint64_t masks[kMostBitWords];
-  };
-
   EntryRows() = default;  // none: nodes are read from the columns
   EntryRows(const Table& table, std::size_t n_sparse) : n_words_((n_sparse + kWord - 1) / kWord) {
     const SparseColumns& sparse = table.sparse;
@@ -250,11 +236,14 @@ class EntryRows {
   Place place(std::size_t k) const { return {word_of(k / kWord), k % kWord}; }
 
   // The code of a row that has an entry in a column, or kLarge.
-  std::uint32_t code(const std::uint64_t* row, const Before& before) const {
-    const std::uint64_t* line = row + before.line;
-    std::size_t at = 0;
-    for (std::size_t w = 0; w < kMostBitWords; ++w) {
-      at += static_cast<std::size_t>(std::popcount(line[w] & before.masks[w]));
+  std::uint32_t code(const std::uint64_t* row, const Place& place) const {
+    const std::size_t last = place.word % kLine;
+    const std::uint64_t* line = row + (place.word - last);
+    // How many entries of the line lie before it.
+    auto at =
+        static_cast<std::size_t>(std::popcount(line[last] & ((std::uint64_t{1} << place.bit) - 1)));
+    for (std::size_t w = 0; w < last; ++w) {
+      at += static_cast<std::size_t>(std::popcount(line[w]));
     }
     at = std::min(at, room_);
     const std::uint64_t codes = line[n_bits_ + at / kCodes];

@@ -433,10 +433,10 @@ class Gathered {
                      std::uint32_t size, Visit&& visit) const {
     if (size == 0) return;
     const EntryRows& by_row = working_.entry_rows();
-    const EntryRows::Before before(by_row.place(working_.sparse_place(column)));
+    const EntryRows::Place place = by_row.place(working_.sparse_place(column));
     std::uint32_t e = 0;
     for (; e < size; ++e) {
-      const std::uint32_t code = by_row.code(node_rows_[at[e]], before);
+      const std::uint32_t code = by_row.code(node_rows_[at[e]], place);
       if (code == EntryRows::kLarge) break;
       visit(at[e], code);
     }
@@ -444,7 +444,7 @@ class Gathered {
     // Where the codes of the column lie is read only if one of them is large.
     working_.visit_sparse(column, [&](auto codes) {
       for (; e < size; ++e) {
-        const std::uint32_t code = by_row.code(node_rows_[at[e]], before);
+        const std::uint32_t code = by_row.code(node_rows_[at[e]], place);
         visit(at[e], code == EntryRows::kLarge ? codes[rows[at[e]]] : code);
       }
     });
