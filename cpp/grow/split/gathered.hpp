@@ -407,8 +407,9 @@ class Gathered {
   // A bit for each row of a node of few rows, whether it has an entry in a column.
   std::uint64_t word_of_rows(const EntryRows::Place& place) const {
     std::uint64_t word = 0;
-    for (std::uint32_t i = n_; i-- > 0;)
+    for (std::uint32_t i = n_; i-- > 0;) {
       word = 2 * word + (node_rows_[i][place.word] >> place.bit & 1);
+    }
     return word;
   }
 
