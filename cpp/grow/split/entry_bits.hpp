@@ -184,6 +184,7 @@ class EntryRows {
   struct Place {
     std::size_t word, bit;
   };
+
   EntryRows() = default;  // none: nodes are read from the columns
   EntryRows(const Table& table, std::size_t n_sparse) : n_words_((n_sparse + kWord - 1) / kWord) {
     const SparseColumns& sparse = table.sparse;

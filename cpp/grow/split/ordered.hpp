@@ -261,7 +261,7 @@ class OrderedSplits {
     if constexpr (kDensePossible) {
       range = dense_.range(working_.column(column));
     } else if (by_entries) {
-      range = gathered_.range_of(column, gathered_.entries(column, rows, node.n_rows()));
+      range = gathered_.gather_side(column, rows, node.n_rows(), 0);
     } else {
       range = gather_range(column, rows, node.n_rows());
     }
@@ -280,9 +280,8 @@ class OrderedSplits {
                   Split& best, std::uint64_t& n_scored) {
     Split cut;
     const bool by_entries = may_use_entries(column);
-    const auto [low, high] =
-        by_entries ? gathered_.range_of(column, gathered_.entries(column, rows, node.n_rows()))
-                   : gather_range(column, rows, node.n_rows());
+    const auto [low, high] = by_entries ? gathered_.gather_side(column, rows, node.n_rows(), 0)
+                                        : gather_range(column, rows, node.n_rows());
     if (low == high) {
       if (std::is_integral_v<T> || !working_.collides(column)) return false;
       const Draw draw = code_cut(node, column, rows, random, cut);
