@@ -20,13 +20,13 @@ inline bool has_avx2() {
   return (leaf[1] & kAvx2) != 0 && (leaf[1] & kBmi2) != 0;
 }
 
-inline void prefetch(const void* address) {
+inline void prefetch_line(const void* address) {
   _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T0);
 }
 #elif defined(_MSC_VER)
 inline bool has_avx2() { return false; }
 
-inline void prefetch(const void*) {}
+inline void prefetch_line(const void*) {}
 #else
 #if defined(__x86_64__)
 inline bool has_avx2() {
@@ -37,7 +37,11 @@ inline bool has_avx2() {
 inline bool has_avx2() { return false; }
 #endif
 
-inline void prefetch(const void* address) { __builtin_prefetch(address); }
+[[gnu::always_inline]] inline void prefetch_line(const void* address) {
+  __builtin_prefetch(address);
+  // GCC takes a function that does no more for one without effect, and leaves its calls out.
+  asm volatile("");
+}
 #endif
 
 }  // namespace duramen

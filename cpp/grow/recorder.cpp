@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "processor.hpp"
+
 namespace duramen {
 
 void Recorder::finish_tree() {
@@ -85,7 +87,7 @@ void Recorder::place_rounded_cuts() {
       const NodeRecord& record = nodes_[pending_[begin + lane].id];
       searches[lane].low *= kStep;
       values[lane] = table_.values(static_cast<std::size_t>(record.feature)) + searches[lane].low;
-      for (std::uint32_t v = 0; v < kStep; v += 8) __builtin_prefetch(values[lane] + v);
+      for (std::uint32_t v = 0; v < kStep; v += 8) prefetch_line(values[lane] + v);
     }
     for (std::size_t lane = 0; lane < count; ++lane) {
       const std::uint32_t id = pending_[begin + lane].id;

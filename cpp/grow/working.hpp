@@ -20,6 +20,7 @@
 #include "grow/value_samples.hpp"
 #include "lanes.hpp"
 #include "large_pages.hpp"
+#include "processor.hpp"
 
 namespace duramen {
 
@@ -93,13 +94,7 @@ class Working {
   bool any_sparse() const { return !places_.empty(); }
   bool sparse(std::size_t j) const { return any_sparse() && places_[j] < 0; }
   std::size_t sparse_place(std::size_t j) const { return static_cast<std::size_t>(~places_[j]); }
-  // The bits of a sparse column, and where its codes are bytes its entries.
-  struct ByteEntries {
-    const std::uint64_t* bits = nullptr;
-    const std::uint8_t* codes = nullptr;  // null where they are not
-    std::uint32_t size = 0;
-    std::uint32_t frequent = 0;
-  };
+  // Those of a sparse column.
   const ByteEntries& byte_entries(std::size_t j) const { return byte_entries_[j]; }
   // Calls visit(codes) with the codes of a sparse column.
   template <class Visitor>
@@ -160,25 +155,22 @@ class Working {
   // Asks for a column of a dense table ahead of its use.
   void prefetch(std::size_t j) const {
     const char* codes = reinterpret_cast<const char*>(column(j));
-    for (std::size_t at = 0; at < stride_; at += 64) __builtin_prefetch(codes + at);
+    for (std::size_t at = 0; at < stride_; at += 64) prefetch_line(codes + at);
     const char* values = reinterpret_cast<const char*>(rounded_.data() + j * value_stride_);
     for (std::size_t at = 0; at < value_stride_ * sizeof(float); at += 64) {
-      __builtin_prefetch(values + at);
+      prefetch_line(values + at);
     }
   }
   // Asks for where a sparse column lies, and for its bits and the codes of its entries.
-  void prefetch_byte_entries(std::size_t j) const { __builtin_prefetch(byte_entries_.data() + j); }
+  void prefetch_byte_entries(std::size_t j) const { prefetch_line(byte_entries_.data() + j); }
   void prefetch_entries(std::size_t j) const {
     const ByteEntries& entries = byte_entries_[j];
-    const std::size_t n_words = table_.sparse.n_words;
-    for (std::size_t w = 0; w < n_words; w += kLine) __builtin_prefetch(entries.bits + w, 0, 2);
-    if (entries.codes == nullptr) return;
-    for (std::size_t at = 0; at < entries.size; at += 64) {
-      __builtin_prefetch(entries.codes + at, 0, 2);
+    for (std::size_t line = 0; kLine * line < table_.sparse.n_words; ++line) {
+      entries.prefetch(line);
     }
   }
   // Asks for what is read of a column at any node.
-  void prefetch_look(std::size_t j) const { __builtin_prefetch(looks_.data() + j); }
+  void prefetch_look(std::size_t j) const { prefetch_line(looks_.data() + j); }
 
  private:
   std::size_t place(std::size_t j) const {
@@ -203,9 +195,11 @@ class Working {
       table_.visit_sparse(j, [&](auto codes) {
         ByteEntries& entries = byte_entries_[j];
         entries.bits = codes.bits;
-        entries.size = static_cast<std::uint32_t>(table_.sparse.n_entries(sparse_place(j)));
         entries.frequent = codes.frequent;
-        if constexpr (sizeof(*codes.entries) == 1) entries.codes = codes.entries;
+        if constexpr (sizeof(*codes.entries) == 1) {
+          entries.codes = codes.entries;
+          entries.size = static_cast<std::uint32_t>(table_.sparse.n_entries(sparse_place(j)));
+        }
       });
       if constexpr (!std::numeric_limits<T>::is_integer) {
         const double* values = table_.values(j);
@@ -251,11 +245,11 @@ class Working {
 
   void round_values(const Table& table) {
     // Rows taken from a larger table bring all of its values.
-    value_stride_ = stride_;
     for (std::size_t j = 0; j < n_columns_; ++j) {
       value_stride_ = std::max<std::size_t>(value_stride_, table.n_values(j));
     }
-    value_stride_ = (value_stride_ + kLane - 1) / kLane * kLane;
+    constexpr std::size_t kFloats = kLineBytes / sizeof(float);
+    value_stride_ = (value_stride_ + kFloats - 1) / kFloats * kFloats;
     rounded_.assign(value_stride_ * n_columns_, std::numeric_limits<float>::infinity());
     exact_.resize(n_columns_);
     for (std::size_t j = 0; j < n_columns_; ++j) {

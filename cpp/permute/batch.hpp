@@ -78,7 +78,7 @@ class Batch<CodeRows> {
     at_[n_] = static_cast<std::uint32_t>(node);
     own_[n_] = codes_.data() + static_cast<std::size_t>(place - paths_->begin(0)) * width;
     other_[n_] = codes_.data() + std::size_t{ranks_[donor]} * width;
-    prefetch(other_[n_]);
+    prefetch_line(other_[n_]);
     if (++n_ == PackedTree::kLanes) finish(change);
   }
 

@@ -91,6 +91,16 @@ def test_folders_are_small(root: Path) -> None:
     assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 
 
+def test_memory_is_asked_for_in_one_place(root: Path) -> None:
+    """GCC leaves out calls of functions that only prefetch; `prefetch_line` prevents that."""
+    users = [
+        path.relative_to(root / "cpp").as_posix()
+        for path in (root / "cpp").rglob("*")
+        if path.is_file() and "__builtin_prefetch" in path.read_text(encoding="utf-8")
+    ]
+    assert users == ["processor.hpp"]
+
+
 def test_benchmarks_are_described(root: Path) -> None:
     """benchmarks/README.md lists the commands, but for memory, which is the process of a peer."""
     text = (root / "benchmarks" / "README.md").read_text(encoding="utf-8")

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "grow/split/entry_bits.hpp"
 #include "lanes.hpp"
 
 namespace duramen {
@@ -57,14 +58,14 @@ class ClassBits {
   }
 
   // Where every row of the node weighs 1 and is its own place: takes in which entries of a column
-  // are in the node; these are the bits of the column and the codes of its entries.
-  void take_entries(const std::uint64_t* bits, const std::uint8_t* codes, std::size_t n_entries) {
-    const std::size_t n_words = (n_entries + kWord - 1) / kWord;
+  // are in the node. Asks in passing for those of a column that may follow.
+  void take_entries(const ByteEntries& entries, const ByteEntries& following) {
+    const std::size_t n_words = (entries.size + kWord - 1) / kWord;
     codes_.resize(kWord * n_words);
     in_node_.resize(kWord * n_words);
-    std::copy_n(codes, n_entries, codes_.data());
+    std::copy_n(entries.codes, entries.size, codes_.data());
     for (auto* words : {&first_, &second_, &some_}) words->resize(n_words + 1);
-    compress(words_.data(), bits, n_words_, first_.data(), second_.data());
+    compress(words_.data(), entries.bits, n_words_, first_.data(), second_.data(), following);
     for (std::size_t w = 0; w < n_words; ++w) some_[w] = first_[w] | second_[w];
     expand_bits(some_.data(), codes_.size(), in_node_.data());
   }
@@ -87,15 +88,12 @@ class ClassBits {
   // Of two classes side by side, the bits where a column has bits, next to each other.
   [[gnu::noinline]] static void compress(const std::uint64_t* classes, const std::uint64_t* column,
                                          std::size_t n_words, std::uint64_t* first,
-                                         std::uint64_t* second) {
+                                         std::uint64_t* second, ByteEntries following) {
     std::uint64_t word_of_first = 0;  // that is being filled
     std::uint64_t word_of_second = 0;
     std::size_t filled = 0;
-    for (std::size_t w = 0; w < n_words; ++w) {
-      const std::uint64_t here = column[w];
-      const std::uint64_t in_first = extract_bits(classes[2 * w], here);
-      const std::uint64_t in_second = extract_bits(classes[2 * w + 1], here);
-      const std::size_t end = filled + static_cast<std::size_t>(std::popcount(here));
+    const auto append = [&](std::uint64_t in_first, std::uint64_t in_second, std::size_t count) {
+      const std::size_t end = filled + count;
       *first = word_of_first |= in_first << filled;
       *second = word_of_second |= in_second << filled;
       if (end >= kWord) {
@@ -105,7 +103,30 @@ class ClassBits {
         ++second;
       }
       filled = end % kWord;
+    };
+    const auto append_word = [&](std::size_t w) {
+      append(extract_bits(classes[2 * w], column[w]), extract_bits(classes[2 * w + 1], column[w]),
+             static_cast<std::size_t>(std::popcount(column[w])));
+    };
+    constexpr std::size_t kSome = 4;  // words that are appended together if their bits fit into one
+    std::size_t w = 0;
+    for (; w + kSome <= n_words; w += kSome) {
+      if (w % kLine == 0) following.prefetch(w / kLine);
+      std::uint64_t in_first = 0;
+      std::uint64_t in_second = 0;
+      std::size_t count = 0;
+      for (std::size_t v = w; v < w + kSome; ++v) {
+        in_first |= extract_bits(classes[2 * v], column[v]) << count % kWord;
+        in_second |= extract_bits(classes[2 * v + 1], column[v]) << count % kWord;
+        count += static_cast<std::size_t>(std::popcount(column[v]));
+      }
+      if (count <= kWord) {
+        append(in_first, in_second, count);
+      } else {
+        for (std::size_t v = w; v < w + kSome; ++v) append_word(v);
+      }
     }
+    for (; w < n_words; ++w) append_word(w);
     *first = word_of_first;
     *second = word_of_second;
   }

@@ -14,6 +14,7 @@
 #include "data/table.hpp"
 #include "grow/problem.hpp"
 #include "large_pages.hpp"
+#include "processor.hpp"
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -96,13 +97,27 @@ void transpose_bits(Row&& row, Column&& column) {
 
 constexpr std::size_t kLine = 8;                  // words of a cache line
 constexpr std::size_t kMostBitWords = kLine - 1;  // of bits in a line of entries
+constexpr std::size_t kLineBytes = kLine * sizeof(std::uint64_t);
 
 // The first word from this one on that begins a cache line.
 inline std::uint64_t* aligned_to_line(std::uint64_t* words) {
-  constexpr std::size_t kBytes = kLine * sizeof(std::uint64_t);
-  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(words) % kBytes;
-  return words + (beyond == 0 ? 0 : (kBytes - beyond) / sizeof(std::uint64_t));
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(words) % kLineBytes;
+  return words + (beyond == 0 ? 0 : (kLineBytes - beyond) / sizeof(std::uint64_t));
 }
+
+// The bits of a sparse column, and where its codes are bytes its entries.
+struct ByteEntries {
+  const std::uint64_t* bits = nullptr;
+  const std::uint8_t* codes = nullptr;  // null where they are not
+  std::uint32_t size = 0;               // number of these
+  std::uint32_t frequent = 0;
+
+  // Asks for a line of bits and a line of codes ahead of their use.
+  void prefetch(std::size_t line) const {
+    prefetch_line(bits + kLine * line);
+    if (kLineBytes * line < size) prefetch_line(codes + kLineBytes * line);
+  }
+};
 
 // Writes the places of the bits of a word behind `size` others; returns how many there are now.
 inline std::uint32_t write_places(std::uint64_t word, std::size_t base, std::uint32_t size,
@@ -361,7 +376,7 @@ class SubtreeBits {
         const std::size_t ahead = last ? line + kLine : line;
         const std::size_t n_next = last ? std::min<std::size_t>(kWord, n)
                                         : std::min<std::size_t>(kWord, n - kWord * (v + 1));
-        for (std::size_t i = 0; i < n_next; ++i) __builtin_prefetch(next[i] + ahead);
+        for (std::size_t i = 0; i < n_next; ++i) prefetch_line(next[i] + ahead);
         for (std::size_t w = w0; w < w1; ++w) {
           const std::size_t at = entry_rows_.word_of(w);
           std::uint64_t* out = first_ + kWord * w * n_words_ + v;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "grow/split/entry_bits.hpp"
 #include "grow/working.hpp"
 #include "lanes.hpp"
+#include "processor.hpp"
 
 namespace duramen {
 
@@ -95,7 +97,7 @@ class Gathered {
     reads_columns_ = !by_row_ && !working_.any_sparse() && n >= kManyRows;
     subtree_ = nullptr;
     n_ = n;
-    word_column_ = n_columns_;
+    for (Word& word : words_) word.column = n_columns_;
     joined_ = by_entry_rows_ = by_bits_ = false;
     if (distinct_rows_ && marks) mark_node(rows, n);
   }
@@ -125,7 +127,7 @@ class Gathered {
     if (!sparse(column)) return;
     const std::size_t k = working_.sparse_place(column);
     if (subtree_ != nullptr) {
-      __builtin_prefetch(subtree_->column(k));
+      prefetch_line(subtree_->column(k));
     } else if (by_bits_) {
       working_.prefetch_entries(column);
     }
@@ -134,7 +136,7 @@ class Gathered {
   // Whether no row of the node is known to be an entry of the column, which is sparse then.
   bool no_entry(std::size_t column) const {
     if (!joined_ || !sparse(column)) return false;
-    const EntryRows::Place place = working_.entry_rows().place(working_.sparse_place(column));
+    const EntryRows::Place place = place_in_row(column);
     return (any_row_[place.word] >> place.bit & 1) == 0;
   }
 
@@ -150,14 +152,24 @@ class Gathered {
   std::uint32_t place(const std::uint32_t* rows, std::uint32_t i) const {
     return subtree_ != nullptr ? subtree_->place(rows[i]) : by_bits_ ? rows[i] : i;
   }
-  // Valid until the next call.
-  const std::uint64_t* bits(std::size_t column) {
+  // Valid until the next call with the same side.
+  const std::uint64_t* bits(std::size_t column, std::size_t c = 0) {
     if (by_bits_) return working_.byte_entries(column).bits;
-    const std::size_t k = working_.sparse_place(column);
-    if (subtree_ != nullptr) return subtree_->column(k);
-    if (column != word_column_) word_ = word_of_rows(working_.entry_rows().place(k));
-    word_column_ = column;
-    return &word_;
+    if (subtree_ != nullptr) return subtree_->column(working_.sparse_place(column));
+    Word& word = words_[c];
+    if (column != word.column) word = {column, words_of_rows<1>({place_in_row(column)})[0]};
+    return &word.bits;
+  }
+
+  // Reads those of columns side by side, where they are read from the rows of the node.
+  void read_bits(const std::uint32_t* columns, std::size_t count) {
+    if (!by_entry_rows_ || subtree_ != nullptr) return;
+    std::array<EntryRows::Place, kSide> places{};
+    for (std::size_t c = 0; c < count; ++c) {
+      if (sparse(columns[c])) places[c] = place_in_row(columns[c]);
+    }
+    const auto words = words_of_rows(places);
+    for (std::size_t c = 0; c < count; ++c) words_[c] = {columns[c], words[c]};
   }
 
   // Calls visit(i, code) for the entries of a sparse column at the rows i of the node that was
@@ -168,7 +180,7 @@ class Gathered {
     std::uint32_t* places = places_.data();
     std::uint32_t size = 0;
     if (by_entry_rows_) {
-      size = find_in_rows(column, places);
+      size = find_in_rows(column, 0, places);
       prefetch_in_rows(column, places, size);
       visit_in_rows(column, rows, places, size, visit);
       return size;
@@ -304,10 +316,10 @@ class Gathered {
         if (!sparse(columns[c]) || no_entry(columns[c])) continue;
         Entries& own = entries_[c];
         own.size = 0;
-        const Verdict verdict = judge(columns[c]);
+        const Verdict verdict = judge(columns[c], c);
         if (verdict == Verdict::beaten) left_out |= 1U << c;
         if (decided(verdict)) continue;
-        own.size = find_in_rows(columns[c], own.at.data());
+        own.size = find_in_rows(columns[c], c, own.at.data());
         prefetch_in_rows(columns[c], own.at.data(), own.size);
       }
       for (std::size_t c = 0; c < count; ++c) {
@@ -347,6 +359,12 @@ class Gathered {
   const Entries& entries_of_side(std::size_t c) const { return entries_[c]; }
 
  private:
+  // The bits of a column at a node of few rows.
+  struct Word {
+    std::size_t column = 0;
+    std::uint64_t bits = 0;
+  };
+
   // Nodes whose rows fit the cache are read from the rows: children find them there again. So are
   // larger ones whose candidates are read together, where these lie in more cache lines than the
   // rows.
@@ -404,18 +422,28 @@ class Gathered {
             std::max(std::max(high[0], high[1]), std::max(high[2], high[3]))};
   }
 
-  // A bit for each row of a node of few rows, whether it has an entry in a column.
-  std::uint64_t word_of_rows(const EntryRows::Place& place) const {
-    std::uint64_t word = 0;
+  // Where a sparse column is in the entries row after row.
+  EntryRows::Place place_in_row(std::size_t column) const {
+    return working_.entry_rows().place(working_.sparse_place(column));
+  }
+
+  // Of some columns, a bit for each row of a node of few rows: whether it has an entry there.
+  template <std::size_t kCount>
+  std::array<std::uint64_t, kCount> words_of_rows(
+      const std::array<EntryRows::Place, kCount>& places) const {
+    std::array<std::uint64_t, kCount> words{};
     for (std::uint32_t i = n_; i-- > 0;) {
-      word = 2 * word + (node_rows_[i][place.word] >> place.bit & 1);
+      const std::uint64_t* row = node_rows_[i];
+      for (std::size_t c = 0; c < kCount; ++c) {
+        words[c] = 2 * words[c] + (row[places[c].word] >> places[c].bit & 1);
+      }
     }
-    return word;
+    return words;
   }
 
   // The rows of a node that are entries of a sparse column, from the entries row after row.
-  std::uint32_t find_in_rows(std::size_t column, std::uint32_t* at) {
-    const std::uint64_t* of_column = bits(column);
+  std::uint32_t find_in_rows(std::size_t column, std::size_t c, std::uint32_t* at) {
+    const std::uint64_t* of_column = bits(column, c);
     if (subtree_ == nullptr) return write_places(*of_column, 0, 0, at);
     const std::uint32_t size = common_bits(of_column, node_bits_.data(), subtree_->n_words(), at);
     for (std::uint32_t e = 0; e < size; ++e) at[e] = positions_[at[e]];
@@ -425,8 +453,8 @@ class Gathered {
   // Asks for the codes of these ahead of their use.
   void prefetch_in_rows(std::size_t column, const std::uint32_t* at, std::uint32_t size) const {
     if (subtree_ == nullptr) return;  // what was read for the bits has them
-    const std::size_t word = working_.entry_rows().place(working_.sparse_place(column)).word;
-    for (std::uint32_t e = 0; e < size; ++e) __builtin_prefetch(node_rows_[at[e]] + word);
+    const std::size_t word = place_in_row(column).word;
+    for (std::uint32_t e = 0; e < size; ++e) prefetch_line(node_rows_[at[e]] + word);
   }
 
   template <class Visit>
@@ -434,7 +462,7 @@ class Gathered {
                      std::uint32_t size, Visit&& visit) const {
     if (size == 0) return;
     const EntryRows& by_row = working_.entry_rows();
-    const EntryRows::Place place = by_row.place(working_.sparse_place(column));
+    const EntryRows::Place place = place_in_row(column);
     std::uint32_t e = 0;
     for (; e < size; ++e) {
       const std::uint32_t code = by_row.code(node_rows_[at[e]], place);
@@ -520,8 +548,7 @@ class Gathered {
   std::vector<std::uint64_t> any_row_;           // the bits that any row of the node has, or empty
   std::vector<std::uint64_t> node_bits_;
   std::uint32_t n_ = 0;                   // rows of the node
-  std::uint64_t word_ = 0;                // the bits of a column at a node of few rows
-  std::size_t word_column_ = 0;           // which one it is
+  Word words_[kSide];                     // of each side
   std::vector<std::uint32_t> places_;     // of the entries of a column
   std::vector<std::uint32_t> positions_;  // of the rows within the node, where it is marked
   Entries entries_[kSide];

@@ -177,11 +177,19 @@ class OrderedSplits {
         Random ahead = random;
         bool knows = std::all_of(columns, columns + count,
                                  [&](std::uint32_t column) { return gathered_.sparse(column); });
+        gathered_.read_bits(columns, count);
+        // Before any of them is judged: no load waits for what becomes of another column.
+        std::pair<Weight, Weight> weights[kSide]{};
+        if (counts_bits_) {
+          for (std::size_t c = 0; c < count; ++c) {
+            if (gathered_.sparse(columns[c])) weights[c] = weigh_entries(columns[c], c);
+          }
+        }
         beaten = gathered_.gather_side_by_side(
-            columns, count, rows, n, ranges, [&](std::uint32_t column) {
+            columns, count, rows, n, ranges, [&](std::uint32_t column, std::size_t c) {
               Random after = ahead;
               const double u = after.uniform();
-              const Verdict verdict = judge(node, column, best, knows ? &u : nullptr);
+              const Verdict verdict = judge(node, column, weights[c], best, knows ? &u : nullptr);
               knows &= verdict != Verdict::unknown;
               if (verdict != Verdict::constant) ahead = after;
               return verdict;
@@ -202,13 +210,14 @@ class OrderedSplits {
           continue;
         }
         if (gathered_.reads_long()) {
+          if (may_compress(node, columns[c])) {
+            const std::uint32_t following = c < n_next ? next[c] : columns[c];
+            draws[c] = cut_by_bits(node, columns[c], random, cuts[c], following);
+            scored[c] = true;
+            continue;
+          }
           if (c < n_next) prefetch(next[c]);
           if constexpr (kEntriesPossible) {
-            if (may_compress(node, columns[c])) {
-              draws[c] = cut_by_bits(node, columns[c], random, cuts[c]);
-              scored[c] = true;
-              continue;
-            }
             if (may_add_up(node, columns[c])) {
               draws[c] = cut_by_code(node, columns[c], rows, random, cuts[c]);
               scored[c] = true;
@@ -327,7 +336,7 @@ class OrderedSplits {
         }
         if constexpr (Node::kClasses) {
           if (counts_bits_) {
-            const Verdict verdict = judge(node, column, best);
+            const Verdict verdict = judge(node, column, weigh_entries(column), best);
             if (decided(verdict)) return verdict == Verdict::beaten;
           }
         }
@@ -421,20 +430,26 @@ class OrderedSplits {
     return node.n_groups() == 2 && scoring_ && by_entries_ && !settings_.tests_by_chi_square();
   }
 
+  // What the entries of a sparse column at the node weigh in each of two classes.
+  std::pair<Weight, Weight> weigh_entries(std::size_t column, std::size_t side = 0) {
+    if constexpr (Node::kClasses) return class_bits_.weigh(gathered_.bits(column, side));
+    return {};
+  }
+
   // Whether a sparse column is constant, or no cut of it can be better than the best split so far,
-  // by how much of its entries belongs to each of two classes. A cut parts some of them from all
-  // other rows. Its score is convex in what these weigh in each class, since the criteria are
-  // concave, and so largest where that is all or nothing. (A bound by sums of squares leaves out as
-  // many columns in regression, and saves no time there.) Where the number of a random cut is given
-  // and tells that all entries lie beyond it, the score itself is known.
-  Verdict judge(const Node& node, std::size_t column, const Split& best,
-                const double* number = nullptr) {
+  // by what its entries weigh in each of two classes. A cut parts some of them from all other rows.
+  // Its score is convex in what these weigh in each class, since the criteria are concave, and so
+  // largest where that is all or nothing. (A bound by sums of squares leaves out as many columns in
+  // regression, and saves no time there.) Where the number of a random cut is given and tells that
+  // all entries lie beyond it, the score itself is known.
+  Verdict judge(const Node& node, std::size_t column, const std::pair<Weight, Weight>& weights,
+                const Split& best, const double* number = nullptr) const {
     if constexpr (Node::kClasses && kEntriesPossible) {
       if (!counts_bits_) return Verdict::unknown;
       if constexpr (!std::is_integral_v<T>) {
         if (working_.collides(column)) return Verdict::unknown;
       }
-      const auto [of_first, of_second] = class_bits_.weigh(gathered_.bits(column));
+      const auto& [of_first, of_second] = weights;
       const Weight of_both = of_first + of_second;
       if (of_both == Weight{0}) return Verdict::constant;
       if (of_both == node.whole()) return Verdict::unknown;
@@ -564,11 +579,12 @@ class OrderedSplits {
     return kExtractsBits && counts_bits_ && node.unit_weights() && may_use_entries(column) &&
            !working_.collides(column) && working_.byte_entries(column).codes != nullptr;
   }
-  // Such a cut, with its score.
-  Draw cut_by_bits(const Node& node, std::uint32_t column, Random& random, Split& cut) {
+  // Such a cut, with its score. Asks for the entries of a column that may follow in passing.
+  Draw cut_by_bits(const Node& node, std::uint32_t column, Random& random, Split& cut,
+                   std::uint32_t following) {
     if constexpr (Node::kClasses && kEntriesPossible) {
-      const auto& entries = working_.byte_entries(column);
-      class_bits_.take_entries(entries.bits, entries.codes, entries.size);
+      const ByteEntries& entries = working_.byte_entries(column);
+      class_bits_.take_entries(entries, working_.byte_entries(following));
       const auto [of_first, of_second] = class_bits_.count();
       const Weight of_both = of_first + of_second;
       const auto frequent = static_cast<std::uint8_t>(entries.frequent);

@@ -10,6 +10,7 @@
 
 #include "data/table.hpp"
 #include "grow/problem.hpp"
+#include "processor.hpp"
 
 namespace duramen {
 
@@ -67,9 +68,9 @@ class EntryOrders {
   void prefetch(std::size_t column) const {
     for (std::size_t e = begin_[column]; e < begin_[column + 1]; e += 64 / sizeof(T)) {
       for (std::size_t more = 0; more < 64 / sizeof(T); more += 16) {
-        __builtin_prefetch(rows_.data() + e + more, 0, 2);
+        prefetch_line(rows_.data() + e + more);
       }
-      __builtin_prefetch(codes_.data() + e, 0, 2);
+      prefetch_line(codes_.data() + e);
     }
   }
 
