@@ -211,7 +211,8 @@ class OrderedSplits {
         }
         if (gathered_.reads_long()) {
           if (may_compress(node, columns[c])) {
-            const std::uint32_t following = c < n_next ? next[c] : columns[c];
+            const bool follows = c < n_next && gathered_.sparse(next[c]);
+            const std::uint32_t following = follows ? next[c] : columns[c];
             draws[c] = cut_by_bits(node, columns[c], random, cuts[c], following);
             scored[c] = true;
             continue;
