@@ -75,9 +75,7 @@ class OrderedSplits {
   // Asks for what is read of a column at any node, and for the column at the one at hand, ahead of
   // its use.
   void prefetch_look(std::size_t column) const { gathered_.prefetch_look(column); }
-  void prefetch(std::size_t column) const {
-    in_order_ ? working_.orders().prefetch(column) : gathered_.prefetch(column);
-  }
+  void prefetch(std::size_t column) const { gathered_.prefetch(column); }
 
   void start_node(const Node& node, const std::uint32_t* rows) {
     use_dense_ = false;

@@ -10,7 +10,6 @@
 
 #include "data/table.hpp"
 #include "grow/problem.hpp"
-#include "processor.hpp"
 
 namespace duramen {
 
@@ -64,16 +63,6 @@ class EntryOrders {
     return {rows_.data() + begin, codes_.data() + begin, begin_[column + 1] - begin,
             below_[column]};
   }
-  // Asks for them ahead of their use.
-  void prefetch(std::size_t column) const {
-    for (std::size_t e = begin_[column]; e < begin_[column + 1]; e += 64 / sizeof(T)) {
-      for (std::size_t more = 0; more < 64 / sizeof(T); more += 16) {
-        prefetch_line(rows_.data() + e + more);
-      }
-      prefetch_line(codes_.data() + e);
-    }
-  }
-
   // The weight of a row in a tree and the target of the row in one number, which is not 0.
   std::uint32_t weighted_target(std::size_t row, std::int32_t weight) const {
     return static_cast<std::uint32_t>(weight) << kBits | target_codes_[row];
