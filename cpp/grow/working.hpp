@@ -94,7 +94,7 @@ class Working {
   bool any_sparse() const { return !places_.empty(); }
   bool sparse(std::size_t j) const { return any_sparse() && places_[j] < 0; }
   std::size_t sparse_place(std::size_t j) const { return static_cast<std::size_t>(~places_[j]); }
-  // Those of a sparse column.
+  // The bits and the entries of a sparse column.
   const ByteEntries& byte_entries(std::size_t j) const { return byte_entries_[j]; }
   // Calls visit(codes) with the codes of a sparse column.
   template <class Visitor>
@@ -155,9 +155,9 @@ class Working {
   // Asks for a column of a dense table ahead of its use.
   void prefetch(std::size_t j) const {
     const char* codes = reinterpret_cast<const char*>(column(j));
-    for (std::size_t at = 0; at < stride_; at += 64) prefetch_line(codes + at);
+    for (std::size_t at = 0; at < stride_; at += kLineBytes) prefetch_line(codes + at);
     const char* values = reinterpret_cast<const char*>(rounded_.data() + j * value_stride_);
-    for (std::size_t at = 0; at < value_stride_ * sizeof(float); at += 64) {
+    for (std::size_t at = 0; at < value_stride_ * sizeof(float); at += kLineBytes) {
       prefetch_line(values + at);
     }
   }

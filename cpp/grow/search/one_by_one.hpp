@@ -32,7 +32,7 @@ bool draw_one_by_one(NodeSearch<T, Node>& search, Range& range, Random& random, 
     if (low == high) break;
     const std::size_t at = low + random.below(static_cast<std::uint32_t>(high - low));
     const std::uint32_t column = pool[at];
-    if (search.working.any_sparse() && high - low > 1) {
+    if (search.ordered.guesses_next() && high - low > 1) {
       // The next one, if this one is not constant.
       Random ahead = random;
       const std::size_t next = low + ahead.below(static_cast<std::uint32_t>(high - low - 1));

@@ -63,6 +63,7 @@ class EntryOrders {
     return {rows_.data() + begin, codes_.data() + begin, begin_[column + 1] - begin,
             below_[column]};
   }
+
   // The weight of a row in a tree and the target of the row in one number, which is not 0.
   std::uint32_t weighted_target(std::size_t row, std::int32_t weight) const {
     return static_cast<std::uint32_t>(weight) << kBits | target_codes_[row];
