@@ -1,14 +1,18 @@
 """Options --scheduler and --workers: the bytes of threads, and what a user is told."""
 
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.request import urlopen
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
+
+from duramen.cli.cluster import connected, connected_client
 
 distributed = pytest.importorskip("distributed")
 
@@ -160,6 +164,39 @@ def crew(tmp_path):
 def test_workers_of_this_machine(tmp_path, undisturbed):
     done(tmp_path / "out", *LONG, "--workers", 1)
     assert (tmp_path / "out" / "result.csv").read_bytes() == undisturbed
+
+
+@pytest.mark.slow
+def test_other_users_reach_no_process():
+    """Whoever reaches a worker can run code in it; other users have no certificate of this run."""
+    psutil = pytest.importorskip("psutil")
+    with connected("rank", None, 1, 1, quiet=True):
+        client = connected_client()
+        assert client.run(os.getpid)  # its owner is let in
+        this = psutil.Process()
+        sockets = [
+            connection.laddr
+            for process in (this, *this.children(recursive=True))
+            for connection in process.net_connections("tcp")
+            if connection.status == psutil.CONN_LISTEN
+        ]
+        scheduler, worker = (
+            int(address.rpartition(":")[2])
+            for address in (client.scheduler.address, *client.ncores())
+        )
+        assert {scheduler, worker} < {place.port for place in sockets}
+        assert {place.ip for place in sockets} == {"127.0.0.1"}
+        for place in sockets:
+            for scheme, known in (("tcp", {}), ("tls", own_certificate())):
+                with pytest.raises((OSError, RuntimeError)):
+                    distributed.Client(f"{scheme}://127.0.0.1:{place.port}", timeout=2, **known)
+            with pytest.raises(OSError):
+                urlopen(f"http://127.0.0.1:{place.port}/sitemap.json", timeout=2)
+
+
+def own_certificate():
+    """What another user can make: a certificate that is signed by nobody the cluster knows."""
+    return {"security": distributed.Security.temporary()}
 
 
 @pytest.mark.slow

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any
 
 from duramen.cli.console import notes
 
 _TIMEOUT = 10  # seconds to reach a scheduler
+
+_OPEN = "every user of its network can run code on its workers (docs/how-to/running/cluster.md)"
 
 _client: ContextVar[Any] = ContextVar("client", default=None)
 
@@ -56,6 +60,8 @@ def connected(
         else:
             client = stack.enter_context(_started(distributed, workers or 1, jobs))
         notes([_described(client, scheduler)], quiet)
+        if client.scheduler.address.startswith("tcp:"):
+            notes(["the connection to the scheduler is not encrypted: " + _OPEN], quiet)
         token = _client.set(client)
         stack.callback(_client.reset, token)
         yield
@@ -74,27 +80,59 @@ def _reached(distributed: Any, scheduler: str) -> Any:
                 )
             return distributed.Client(scheduler_file=scheduler, timeout=_TIMEOUT)
         return distributed.Client(scheduler, timeout=_TIMEOUT)
-    except (OSError, ValueError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
+    except FileNotFoundError:
+        raise
+    except TypeError:
+        raise ConnectionError(
+            f"--scheduler {scheduler}: the scheduler takes encrypted connections only, and this "
+            "process has no certificate. Hint: set DASK_CONFIG to the file of certificates that "
+            "the scheduler was started with"
+        ) from None
+    except (OSError, ValueError):
         raise ConnectionError(
             f"--scheduler {scheduler}: no Dask scheduler answers there within {_TIMEOUT} s. Hint: "
             "`dask scheduler` prints its address, such as tcp://192.0.2.1:8786"
         ) from None
 
 
-def _started(distributed: Any, workers: int, jobs: int) -> Any:
-    """Return a client of so many processes on this machine, among which the threads are divided."""
-    from duramen.support.checks import check_jobs
+@contextmanager
+def _started(distributed: Any, workers: int, jobs: int) -> Iterator[Any]:
+    """Start so many processes on this machine, among which the threads are divided.
 
-    threads = max(1, check_jobs("--jobs", jobs) // workers)
-    return distributed.Client(
-        n_workers=workers,
-        threads_per_worker=threads,
-        processes=True,
-        dashboard_address=":0",
-        silence_logs=logging.CRITICAL,
-    )
+    Whoever reaches a worker can run code in it, and a machine may have other users. Connections
+    are therefore encrypted and need a certificate that only these processes have, and nothing
+    answers HTTP.
+    """
+    from duramen.support.checks import check_jobs, extra_package
+
+    extra_package("cryptography", "duramen: --workers", "distributed")
+    http: dict[str, list[str]] = {
+        f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")
+    }
+
+    class WithoutHttp(distributed.WorkerPlugin):  # type: ignore[misc]
+        def setup(self, worker: Any) -> None:
+            worker.http_server.stop()
+
+    with ExitStack() as stack:
+        stack.enter_context(import_module("dask").config.set(http))
+        # A signal must not interrupt the start, which leaves processes that cannot be closed.
+        starting = stack.enter_context(ThreadPoolExecutor(1)).submit(
+            distributed.LocalCluster,
+            n_workers=workers,
+            threads_per_worker=max(1, check_jobs("--jobs", jobs) // workers),
+            processes=True,
+            host="127.0.0.1",
+            security=distributed.Security.temporary(),
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        )
+        stack.callback(lambda: starting.result().close())
+        cluster = starting.result()
+        cluster.scheduler.http_server.stop()
+        client = stack.enter_context(distributed.Client(cluster))
+        client.register_plugin(WithoutHttp())
+        yield client
 
 
 def _described(client: Any, scheduler: str | None) -> str:
