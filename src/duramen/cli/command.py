@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from duramen.cli.cluster import connected
-from duramen.cli.console import notes, partial_folder, user_errors
+from duramen.cli.console import note, notes, partial_folder, user_errors, warnings_as_notes
 from duramen.cli.declaration import given_paths
 from duramen.cli.ending import Clock, Stopped, unfinished
 from duramen.cli.options import ClusterWork, Output, check_parent
@@ -171,25 +171,37 @@ def _move_others(old: Path, place: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
+@contextmanager
+def _dispensable(name: str) -> Iterator[None]:
+    """Leave out a file that cannot be made, with a note: the tables are there."""
+    try:
+        yield
+    except OSError:  # as of a full disk, which concerns all files
+        raise
+    except Exception as error:
+        note(f"{name} is left out: {type(error).__name__}: {error}")
+
+
 def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> Report:
     """Write report.html, result.csv, result.parquet and run.json, for the options of a command.
 
     Also result.xlsx if they ask for it, and the further tables of the report. Returns the report
     with the record that was written.
     """
+    from duramen.io import write_table
     from duramen.reports import render
-    from duramen.reports.report import write_tables
+    from duramen.reports.report import WORKBOOK, write_tables
+    from duramen.support.arrow import pa
 
-    with clock.step("report"):
-        (folder / "report.html").write_text(render(report), encoding="utf-8")
+    safe = options.output.spreadsheet_safe
     with clock.step("write"):
-        write_tables(
-            folder,
-            report.table,
-            report.further,
-            spreadsheet_safe=options.output.spreadsheet_safe,
-            xlsx=options.output.xlsx,
-        )
+        write_tables(folder, report.table, report.further, spreadsheet_safe=safe)
+        if options.output.xlsx:
+            with _dispensable(WORKBOOK):
+                write_table(pa.table(dict(report.table)), folder / WORKBOOK)
+    with clock.step("report"), _dispensable("report.html"), warnings_as_notes(options.output.quiet):
+        report = report.drawn()
+        (folder / "report.html").write_text(render(report), encoding="utf-8")
     record = replace(
         report.run,
         paths=given_paths(options),

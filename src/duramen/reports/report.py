@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from importlib.resources import files
 from io import StringIO
 from itertools import count
@@ -25,6 +29,7 @@ from duramen.results.summary import Framed, Summary
 from duramen.support.arrow import pa
 from duramen.support.files import expanded, replacing
 from duramen.support.text import printable
+from duramen.support.warning import warn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -61,7 +66,7 @@ def svg(plot: Plot, text: str, prefix: str) -> str:
     `text` says what it shows, for those who cannot see it; `prefix` makes its ids differ from those
     of others on the page.
     """
-    import matplotlib
+    matplotlib = _matplotlib()
     from matplotlib.figure import Figure as Canvas
 
     figure = plot.figure
@@ -85,6 +90,20 @@ def svg(plot: Plot, text: str, prefix: str) -> str:
         # A glyph that matplotlib's font lacks is no loss: the browser draws the text.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         return _embedded(_svg(canvas), text, prefix)
+
+
+def _matplotlib() -> Any:
+    """Import matplotlib without the backend of MPLBACKEND, which need not exist here.
+
+    Figures of a page need no backend. One that exists is the default for whoever draws later.
+    """
+    backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
+    matplotlib = import_module("matplotlib")
+    if backend is not None:
+        os.environ["MPLBACKEND"] = backend
+        with suppress(ValueError):
+            matplotlib.rcParams["backend"] = backend
+    return matplotlib
 
 
 def _svg(canvas: Canvas) -> str:
@@ -162,14 +181,11 @@ def write_tables(
     further: Mapping[str, Mapping[str, Any]],
     *,
     spreadsheet_safe: bool,
-    xlsx: bool = False,
 ) -> None:
-    """Write result.csv and result.parquet, result.xlsx if asked for, and further tables."""
+    """Write result.csv, result.parquet and further tables."""
     columns = pa.table(dict(table))
     write_table(columns, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)
     write_table(columns, folder / "result.parquet")
-    if xlsx:
-        write_table(columns, folder / WORKBOOK)
     for name, more in further.items():
         write_table(pa.table(dict(more)), folder / name, spreadsheet_safe=spreadsheet_safe)
 
@@ -389,9 +405,10 @@ class Report(Saved, Framed):
         OSError
             If the folder cannot be written to.
         """
-        place, report = expanded(folder, f"{type(self).__name__}.save"), self.drawn()
+        place = expanded(folder, f"{type(self).__name__}.save")
         place.mkdir(parents=True, exist_ok=True)
         write_tables(place, self.table, self.further, spreadsheet_safe=spreadsheet_safe)
+        report = self.drawn()
         record = replace(self.run, references=self.references)
         written = {"report.html": render(report), "run.json": record.to_json()}
         for name, text in written.items():
@@ -413,19 +430,31 @@ class Report(Saved, Framed):
         return super().load(expanded(folder, f"{cls.__name__}.load") / _ARCHIVE)
 
     def drawn(self) -> Self:
-        """Return the report with all figures drawn, which no longer hold what they show."""
-        number = count()
+        """Return the report with all figures drawn, which no longer hold what they show.
+
+        A figure that cannot be drawn is replaced by its text, and a note gives the reason.
+        """
+        number, failures = count(), list[str]()
 
         def with_drawing(section: Any) -> Any:
             i = next(number)
             if isinstance(section, Group):
                 return replace(section, sections=tuple(map(with_drawing, section.sections)))
             if isinstance(section, Chart) and isinstance(section.plot, Plot):
-                drawing = svg(section.plot, section.text, f"figure{i}")
+                try:
+                    drawing = svg(section.plot, section.text, f"figure{i}")
+                except Exception as error:  # results are not lost for want of a figure
+                    failures.append(
+                        f"the figure {section.title!r} is left out: {type(error).__name__}: {error}"
+                    )
+                    return Prose(section.title, (section.text,))
                 return replace(section, plot=Drawing(drawing))
             return section
 
-        return replace(self, sections=tuple(map(with_drawing, self.sections)))
+        sections = tuple(map(with_drawing, self.sections))
+        for failure in failures:
+            warn(failure)
+        return replace(self, sections=sections, notes=(*self.notes, *failures))
 
     def _summary(self, rows: int) -> Summary:
         heading = (self.conclusion or self.title,)

@@ -199,4 +199,4 @@ def test_what_must_be_given(name):
 
 
 def test_a_fault_of_ours_leaves_nothing(out):
-    assert_fault_leaves_nothing("duramen.reports.render", out, ("plan", *ASKED))
+    assert_fault_leaves_nothing("duramen.reports.report.write_table", out, ("plan", *ASKED))
