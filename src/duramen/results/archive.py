@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import time
@@ -22,6 +23,7 @@ from duramen.support.files import InUseError, held, naming, replacing, unfinishe
 from duramen.support.provenance import fingerprint
 
 _HEADER = "json"
+_ENCRYPTED = 1  # flag of a member of a ZIP archive
 # Errors that the parts of a file other than those that duramen wrote can raise.
 _ODD = (OSError, EOFError, BadZipFile, LookupError, TypeError, ValueError, AttributeError)
 _TOO_MUCH = (RecursionError, MemoryError, OverflowError, NotImplementedError)
@@ -101,16 +103,32 @@ def _members(file: IO[bytes]) -> dict[str, NDArray[Any]]:
         members = archive.infolist()
         if any(member.compress_type != ZIP_STORED for member in members):
             raise ValueError("a member is compressed")
+        if any(member.flag_bits & _ENCRYPTED for member in members):
+            raise ValueError("a member is encrypted")
         if sum(member.file_size for member in members) > size:
             raise ValueError("its members claim more bytes than it has")
         arrays = {}
         for entry in members:
+            with archive.open(entry) as member:
+                _require_bytes(member, entry.file_size)
             with archive.open(entry) as member:
                 array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
                 if member.read(1):  # also checks the CRC-32 of the member
                     raise ValueError(f"{entry.filename} has more bytes than its array")
             arrays[entry.filename.removesuffix(".npy")] = array
     return arrays
+
+
+def _require_bytes(member: IO[bytes], size: int) -> None:
+    """Check that an array of the npy format has no more items than the member has bytes.
+
+    Items of no bytes, such as texts of no characters, could be any number, and take memory later.
+    """
+    read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    version = npy.read_magic(member)
+    shape, *_ = read_header[version](member)
+    if math.prod(shape) > size:
+        raise ValueError(f"an array claims {math.prod(shape):,} items in {size:,} bytes")
 
 
 def _short(error: BaseException) -> str:

@@ -177,13 +177,17 @@ def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
         from scipy.sparse import csr_array  # not needed by the exact theory
 
         parts = (_unpacked(value[name], arrays) for name in ("data", "indices", "indptr"))
-        return csr_array(tuple(parts), shape=tuple(value[_SPARSE]))
+        matrix = csr_array(tuple(parts), shape=tuple(value[_SPARSE]))
+        matrix.check_format(full_check=True)  # SciPy reads and writes where the indices say
+        return matrix
     if _MASKED in value:
         return np.ma.array(**_unpacked(value[_MASKED], arrays))
     if _ARROW in value:
         from duramen.support.arrow import pa
 
-        return pa.ipc.open_stream(_unpacked(value[_ARROW], arrays).tobytes()).read_all().column(0)
+        table = pa.ipc.open_stream(_unpacked(value[_ARROW], arrays).tobytes()).read_all()
+        table.validate(full=True)  # offsets of texts, indices of dictionaries
+        return table.column(0)
     if _ITEMS in value:
         return dict(_unpacked(value[_ITEMS], arrays))
     if _TUPLE in value:
