@@ -89,3 +89,12 @@ def test_bad_requests():
         forest.export_text(decimals=0)
     with pytest.raises(ValueError, match="export_dot: max_depth"):
         forest.export_dot(max_depth=-1)
+
+
+def test_names_are_escaped():
+    names = ["\x1b[31mred", "b\x9bc"]
+    X = pd.DataFrame(np.arange(12.0).reshape(6, 2), columns=names)
+    forest = estimators.RandomForestClassifier(1, random_state=0).fit(X, ["\x1b]0;x", "\x85"] * 3)
+    for text in (forest.export_text(), forest.export_dot()):
+        assert text.replace("\n", "").isprintable()
+        assert r"\x1b" in text

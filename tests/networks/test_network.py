@@ -1,6 +1,8 @@
 """The result of network inference: ranked links, other forms, checks."""
 
+import csv
 import io
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -92,3 +94,19 @@ def test_refuses(change, message):
     options = {"names": network.names, "weights": network.weights, **change}
     with pytest.raises(ValueError, match=message):
         Network(**options)
+
+
+HOSTILE = ("tab\there", 'quote"', "line\nbreak", "\x1b[31m", "\x00", "\ud800", "plain")
+
+
+def test_files_of_names_with_odd_characters(tmp_path):
+    network = replace(made(), names=HOSTILE)
+    network.write_tsv(tmp_path / "a.tsv")
+    with (tmp_path / "a.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t"))
+    assert len(rows) == network.n_candidates
+    assert {row[0] for row in rows} == {*HOSTILE[:5], r"\ud800", "plain"}
+    network.write_graphml(tmp_path / "a.graphml")
+    nodes = nx.read_graphml(tmp_path / "a.graphml").nodes
+    assert {'quote"', r"line\nbreak", r"\x1b[31m", r"\x00"} < set(nodes)
+    assert len(nodes) == len(HOSTILE)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from duramen.forests.arrays import FAMILY_MASK, MISSING_FIRST, MULTIWAY, ONE_VS_REST, ORDERED
 from duramen.forests.forest import Forest, Tree
 from duramen.support.checks import check_integer, check_optional_integer
+from duramen.support.text import escaped
 
 LISTED = 6
 
@@ -105,7 +106,7 @@ def branch_tests(forest: Forest, tree: Tree, node: int, decimals: int = 4) -> li
     Numbers have `decimals` significant digits.
     """
     column = int(tree.feature[node])
-    name = forest.names[column]
+    name = escaped(forest.names[column])
     values = [_shown(value, decimals) for value in column_values(forest, column)]
     missing = bool(forest.schema.missing[column])
     names = [*values, "missing"] if missing else values
@@ -146,7 +147,7 @@ def _ordered_tests(
     forest: Forest, tree: Tree, node: int, values: Sequence[str], decimals: int
 ) -> list[str]:
     column, cut = int(tree.feature[node]), int(tree.cut[node])
-    name, kind = forest.names[column], forest.schema.kinds[column]
+    name, kind = escaped(forest.names[column]), forest.schema.kinds[column]
     if kind == "numeric":
         if np.isinf(tree.threshold[node]):  # the missing against all the others
             return [f"{name} known", name]
@@ -195,13 +196,14 @@ class _Writer:
         if self.forest.classes is None:
             return f": {_shown(values[0], self.decimals)}"
         best = int(np.argmax(values))
-        return f": {self.forest.classes[best]} ({_shown(values[best], self.decimals)})"
+        name = _shown(self.forest.classes[best], self.decimals)
+        return f": {name} ({_shown(values[best], self.decimals)})"
 
 
 def _shown(value: Any, decimals: int) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.{decimals}g}"
-    return str(value)
+    return escaped(str(value))
 
 
 def _listed(labels: Iterable[str]) -> str:

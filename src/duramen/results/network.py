@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 from codecs import getwriter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, native_frame
 from duramen.support.files import replacing
 from duramen.support.provenance import frozen_metadata
-from duramen.support.text import fixed
+from duramen.support.text import escaped, fixed
 
 _OWNER = "Network"
 _BLOCK = 1 << 20  # links that are looked at together, at least
@@ -302,14 +303,23 @@ class Network(Result):
     def write_graphml(self, path: str | PathLike[str], n: int | None = None) -> None:
         """Write the heaviest links as GraphML, which Cytoscape and Gephi read.
 
+        Characters that XML does not allow in names, such as control characters, are escaped.
+
         Parameters
         ----------
         path : path
             File to write.
         n : int, optional
             As for `to_networkx`.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If networkx is not installed.
+        ValueError
+            If two names are equal once they are escaped.
         """
-        graph = self.to_networkx(n)
+        graph = replace(self, names=tuple(map(escaped, self.names))).to_networkx(n)
         nx = checks.extra_package("networkx", f"{_OWNER}.write_graphml", "networks")
         with replacing(Path(path)) as file:
             nx.write_graphml(graph, file)
@@ -317,7 +327,8 @@ class Network(Result):
     def write_tsv(self, path: str | PathLike[str], n: int | None = None) -> None:
         """Write source, target and weight of the heaviest links, one a line, without a header.
 
-        This is the format of the DREAM challenges.
+        This is the format of the DREAM challenges. Names that hold a tab, a quote or a line break
+        are quoted.
 
         Parameters
         ----------
@@ -326,11 +337,7 @@ class Network(Result):
         n : int, optional
             Number of links; all candidates by default.
         """
-        i, j = self.ranked(n)
-        links = zip(i.tolist(), j.tolist(), link_weights.at(self.weights, i, j), strict=True)
-        lines = (f"{self.names[a]}\t{self.names[b]}\t{w:.17g}\n" for a, b, w in links)
-        with replacing(Path(path)) as file:
-            file.writelines(line.encode() for line in lines)
+        self._write_links(path, "\t", self._heaviest(n))
 
     def write_adjacencies(self, path: str | PathLike[str], n: int | None = None) -> None:
         """Write the links of positive weight as pySCENIC and arboreto do: TF, target, importance.
@@ -345,14 +352,22 @@ class Network(Result):
         n : int, optional
             Number of links at most; all by default.
         """
+        positive = (link for link in self._heaviest(n) if link[2] > 0)
         sign = "," if Path(path).suffix.lower() == ".csv" else "\t"
+        self._write_links(path, sign, chain([("TF", "target", "importance")], positive))
+
+    def _heaviest(self, n: int | None) -> Iterator[tuple[str, str, float]]:
+        """Yield source, target and weight of the heaviest links."""
         i, j = self.ranked(n)
-        columns = ([self.names[a] for a in i], [self.names[b] for b in j])
         weights = link_weights.at(self.weights, i, j).tolist()
+        for a, b, weight in zip(i.tolist(), j.tolist(), weights, strict=True):
+            yield self.names[a], self.names[b], weight
+
+    def _write_links(self, path: str | PathLike[str], sign: str, rows: Iterable[Any]) -> None:
+        """Write rows to a file; surrogates, which UTF-8 does not have, are escaped."""
         with replacing(Path(path)) as file:
-            lines = csv.writer(getwriter("utf-8")(file), delimiter=sign, lineterminator="\n")
-            lines.writerow(("TF", "target", "importance"))
-            lines.writerows(link for link in zip(*columns, weights, strict=True) if link[2] > 0)
+            text = getwriter("utf-8")(file, "backslashreplace")
+            csv.writer(text, delimiter=sign, lineterminator="\n").writerows(rows)
 
     def score(self, gold: Any, *, pairs: str = "candidates") -> NetworkScores:
         """Score the ranked links against a gold standard.

@@ -39,7 +39,7 @@ def printable(text: str, widest: int = _WIDEST) -> str:
         return text
     # Combining characters take no cells, so that the number of characters is bounded as well.
     ends = (text[:widest], text[-widest:])
-    safe = _escaped(text if len(text) <= 4 * widest else "".join(ends))
+    safe = escaped(text if len(text) <= 4 * widest else "".join(ends))
     if len(text) <= 4 * widest and width(safe) <= widest:
         return safe
     room = (widest - 1) // 2
@@ -60,7 +60,8 @@ def first_line(error: BaseException) -> str:
     return printable(lines[0], _LONGEST_REASON) if lines else type(error).__name__
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Return `text` with control characters, and others that no terminal shows, escaped."""
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
     )
