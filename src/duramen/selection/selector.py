@@ -174,7 +174,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Forget an earlier fit, and take the features that were selected."""
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
-        self._data = data
+        first = data.table.take_columns(np.arange(min(1, data.n_columns)))
+        self._names = data.table.names if first.named else None  # no rows: selectors are pickled
         self.n_features_in_ = data.n_columns
         self.selected_ = np.asarray(selected, dtype=np.int64)
         self.support_ = np.zeros(data.n_columns, dtype=np.bool_)
@@ -248,10 +249,9 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             If it has none.
         """
         check_is_fitted(self, "support_")
-        source = self._data.table
-        if not source.take_columns(np.arange(min(1, source.n_columns))).named:
+        if self._names is None:
             raise AttributeError(f"{type(self).__name__} was fitted without feature names")
-        return np.array(source.names, dtype=object)
+        return np.array(self._names, dtype=object)
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features, in the order that they have in X.

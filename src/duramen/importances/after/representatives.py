@@ -22,6 +22,7 @@ from duramen.importances.after.correlations import (
 from duramen.importances.arguments import check_importances
 from duramen.results.columns import hidden
 from duramen.results.importances import Importances
+from duramen.results.saved import Savable
 from duramen.results.summary import Summarized, Summary
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -33,7 +34,7 @@ Linkage = Literal["average", "complete", "single"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Representatives(Summarized):
+class Representatives(Savable, Summarized):
     """Clusters of p features and a table with one column a cluster.
 
     ``len(result)`` is the number G of clusters. A representative is called as the medoid of its
