@@ -42,7 +42,7 @@ WRITERS := $(VENV)/.stamp-writers
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools pinned pins kernel build both-kernels demo test test-slow test-all docs screens test-lowest smoke lint style types layers cpp-style format \
+.PHONY: help setup tools pinned pins kernel build both-kernels demo test test-slow test-all test-random docs screens test-lowest smoke lint style types layers cpp-style format \
 	sanitize sanitize-threads faults fuzz dist wheel wheels bench clean
 
 help: ## this list
@@ -91,6 +91,9 @@ test-slow: $(TESTERS) setup ## the slow tests only
 
 test-all: $(TESTERS) setup ## the fast and the slow tests in one run, and which take longest
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations 25 --durations-min 5 $(ARGS)
+
+test-random: $(TESTERS) setup ## the property tests with random examples, which `make test` draws alike in every run
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m hypothesis $(ARGS)
 
 # All pages are written (-a): the index of the search takes its terms from those that are.
 docs: $(TESTERS) $(WRITERS) setup ## the documentation site, in build/docs/html; its links, its search, its pages in a browser

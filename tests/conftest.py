@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import jinja2
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -19,12 +20,11 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Property tests draw the same examples in every run; `make test-random` draws others.
 EXAMPLES = 40  # of each property; those that need more say so
-settings.register_profile(
-    "ci", max_examples=EXAMPLES, deadline=None, derandomize=True, print_blob=True
-)
-settings.register_profile("here", max_examples=EXAMPLES, deadline=None)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+settings.register_profile("same", max_examples=EXAMPLES, deadline=None, derandomize=True)
+settings.register_profile("nightly", max_examples=EXAMPLES, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and what they start too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -46,6 +46,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("shared"):
             item.add_marker(skip)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Seed NumPy's global state, from which estimators without a random_state draw."""
+    np.random.seed(0)  # noqa: NPY002
 
 
 def pytest_collection_finish() -> None:

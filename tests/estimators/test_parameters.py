@@ -116,12 +116,12 @@ def test_out_of_bag_needs_rows_left_out():
 
 def test_parameters_are_checked_before_the_data_are_read():
     endless = np.broadcast_to(np.zeros(1), (10**7, 10**6))  # would take minutes to encode
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ValueError, match=r"max_features must be .* got 1000001"):
         RF(max_features=10**6 + 1).fit(endless, np.broadcast_to(0, 10**7))
     with pytest.raises(ValueError, match="n_estimators"):
         RF(0).fit(endless, None)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @one_test
@@ -232,7 +232,7 @@ def test_too_many_categories_for_every_bipartition():
 
 
 def test_what_cannot_fit_in_memory_is_refused():
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MemoryError, match="a forest of 1000000000000 trees needs at least"):
         RF(10**12).fit(X, Y)
     with pytest.raises(ValueError, match="n_estimators"):
@@ -241,7 +241,7 @@ def test_what_cannot_fit_in_memory_is_refused():
         RF(10**9).fit(X, Y)
     with pytest.raises(MemoryError):
         RF(1).fit(sparse.csr_matrix((4 * 10**9, 10**6)), np.broadcast_to(0, 4 * 10**9))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_large_forests_are_judged_by_their_first_trees(leave_memory):
@@ -304,12 +304,12 @@ def test_an_interrupt_stops_growth_at_once():
     random = np.random.default_rng(0)
     table, y = random.normal(size=(20_000, 30)), random.normal(size=20_000)
     forest = RR(1000, n_jobs=2)
-    start = time.perf_counter()
+    start = time.process_time()
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         forest.fit(table, y)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert not hasattr(forest, "forest_")
 
 

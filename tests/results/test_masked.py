@@ -85,7 +85,7 @@ def doors():
     numbers = dm.RandomForestRegressor(5, random_state=0)
     regressor = dm.RandomForestRegressor(5, random_state=0).fit(X, Y)
     search = dm.SequentialRandomSubspace(
-        n_estimators=3, n_subspace_features=2, relevance="probe"
+        n_estimators=3, n_subspace_features=2, relevance="probe", random_state=0
     ).fit(X, Y)
     from sklearn.linear_model import LogisticRegression
 

@@ -1,6 +1,6 @@
 import pickle
 from datetime import date
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -607,7 +607,7 @@ def test_it_prints_as_a_table():
 def test_a_large_table_is_quick():
     random = np.random.default_rng(0)
     X = random.integers(0, 3, size=(300_000, 20))
-    start = perf_counter()
+    start = process_time()
     dist = from_table(X, X[:, 0] ^ X[:, 1])
     assert dist.n_rows <= 300_000
-    assert perf_counter() - start < 10
+    assert process_time() - start < 10
