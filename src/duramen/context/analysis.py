@@ -182,10 +182,12 @@ def context_importances(
     the log-odds of a value of the context are the sums of those of the points, by its weights. At
     most 128 values are told apart. Tests of shifts take the nearest point of each row.
 
-    *Relevance.* Where the context is irrelevant to the target (:math:`Imp(X_c) = 0`) no feature
-    depends on it (theorem 6.1). `relevance_p_value` tests that, by permutations among all rows
-    (within `strata`, and of whole `groups`) whatever `permute`: within classes the association of
-    context and target would stay as it is.
+    *Relevance.* `relevance_p_value` tests that the context is irrelevant to the target
+    (:math:`Imp(X_c) = 0`), by permutations among all rows (within `strata`, and of whole `groups`)
+    whatever `permute`: within classes the association of context and target would stay as it is.
+    A feature can depend on an irrelevant context that changes its distribution, against theorem
+    6.1: no feature does if the context is also independent of the features. A context that is
+    independent of the target, and on which no feature depends, is irrelevant.
 
     *What splits guarantee.* Multiway splits on categories, or on binned numbers, are those of the
     theory: with enough trees the values tend to `duramen.theory.population_context_importances` of

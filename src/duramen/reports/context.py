@@ -430,8 +430,9 @@ def relevance_words(findings: Findings) -> list[str]:
     if p > findings.level.alpha:
         return [
             f"{own}: as expected under the null hypothesis.",
-            "No feature depends on a context that is irrelevant, alone and together with the "
-            "features: any dependences listed below are best attributed to chance.",
+            "Features may depend on it all the same: an irrelevant context changes the importance "
+            "of a feature whose distribution it shifts, and a relevant one can go unnoticed. The "
+            "effects on the features have p-values of their own.",
         ]
     return [
         f"{own}: more than expected under the null hypothesis.",
@@ -637,9 +638,8 @@ def _targets_table(findings: Findings) -> Table:
             Column("p", ["" if (p := p_values[a]) is None else f"{p:.2g}" for a in order]),
             Column("links that depend on it", [str(counts[a]) for a in order]),
         ),
-        note="Where the context is irrelevant to a target, alone and together with the other "
-        "variables, no link to it depends on the context. These p-values are not adjusted for "
-        "their number.",
+        note="Links to a target can depend on the context although the context itself is "
+        "irrelevant to it. These p-values are not adjusted for their number.",
     )
 
 

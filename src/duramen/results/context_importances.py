@@ -97,8 +97,8 @@ class ContextImportances(Result):
     overall_p_values : ndarray of float64, shape (p,), optional
         The same of `overall`, two-sided.
     relevance : float
-        Importance of the context itself among the p features and the context. Where it is 0 no
-        feature depends on the context (theorem 6.1).
+        Importance of the context itself among the p features and the context. Where it is 0, a
+        feature can still depend on a context that changes the distribution of features.
     relevance_p_value : float, optional
         Its p-value, one-sided, under permutations of the context among all rows, whatever
         `permute`: that the context is irrelevant to the target is what is tested.

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles.theory import context as oracle
@@ -257,25 +257,48 @@ def test_a_witness_is_a_smallest_one(rows, degree):
 # --- theorems ------------------------------------------------------------------------------------
 
 
+# Y depends on X alone, P(Y = 1|X) = 1/4, 1/2, 3/4, and the context changes the distribution of X.
+SHIFTED = [
+    ((x,), c, y, ((2, 4, 2), (3, 2, 3))[c][x] * (3 - x, 1 + x)[y])
+    for c, x, y in itertools.product((0, 1), (0, 1, 2), (0, 1))
+]
+
+
 @given(rows=contextual())
+@example(rows=SHIFTED)
 @settings(max_examples=30)
-def test_theorems_6_1_and_6_2(rows):
-    """No effect at all if and only if independent; the context irrelevant if and only if all are
-    and it tells nothing by itself."""
+def test_theorem_6_2_and_the_true_parts_of_theorem_6_1(rows):
+    """No effect at all if and only if independent. A context that tells nothing by itself, and on
+    which no feature depends, is irrelevant; so does nothing depend on an irrelevant context that is
+    independent of the features."""
     p = len(rows[0][0])
     dist = distribution(rows)
     result = population_context_importances(dist)
     dependent = [oracle.definitions(rows, m, p, 1e-11)["eq_6_1"] for m in range(p)]
     assume(dependent == [oracle.definitions(rows, m, p, 1e-6)["eq_6_1"] for m in range(p)])
-    assert (result.absolute.max(axis=0) > 1e-12).tolist() == dependent
-    alone = dist.mutual_information(CONTEXT)
-    assert (result.relevance < 1e-11) == (not any(dependent) and alone < 1e-10)
+    assert (result.absolute.max(axis=0) > 2e-11).tolist() == dependent
+    if not any(dependent) and dist.mutual_information(CONTEXT) < 1e-10:
+        assert result.relevance < 1e-9
+    apart = dist.mutual_information(CONTEXT, other=list(dist.names))
+    if result.relevance < 1e-13 and apart < 1e-13:
+        assert not any(dependent)
+
+
+def test_theorem_6_1_is_false_in_one_direction():
+    """An irrelevant context changes the information of a feature that it shifts."""
+    dist = distribution(SHIFTED)
+    result = population_context_importances(dist)
+    assert result.relevance == pytest.approx(0, abs=1e-15)
+    np.testing.assert_allclose(result.within[:, 0], [0.0943609378, 0.1415414066], atol=1e-10)
+    assert result.importances[0] == pytest.approx(0.1179511722, abs=1e-10)
+    assert result.absolute.min() > 0.02
+    assert feature_context_dependence(dist)[0].eq_6_1
 
 
 @given(rows=contextual())
 @settings(max_examples=30)
 def test_theorem_6_3(rows):
-    """The verdicts, from sums, are those of the terms."""
+    """The verdicts, from the sums (6.11) and (6.12), are those of the terms."""
     p = len(rows[0][0])
     dist = distribution(rows)
     for m in range(p):
@@ -286,6 +309,28 @@ def test_theorem_6_3(rows):
             kind = "redundant" if kind == "irrelevant" else kind
             kind = "uncharacterized" if kind.startswith("mixed") else kind
             assert kind == change
+
+
+def test_theorem_6_3_is_false_of_the_difference_of_two_forests():
+    """|(6.9)| = (6.11), and yet X1 is more informative at two conditions and less at a third."""
+    cells = """
+        .06018471 .02693448 .05388571 .06459074 .06459074 .10565758 .03111772 .14210271
+        .00456957 .12447089 .01827826 .11153485 .01614768 .04444009 .06459267 .06690159
+    """
+    joint = np.array(cells.split(), dtype=np.float64).reshape(2, 2, 2, 2)
+    names = ["X1", "X2", "Xc", "Y"]
+    dist = FiniteDistribution.from_probabilities(joint / joint.sum(), names=names, context="Xc")
+    result = population_context_importances(dist)
+    assert result.plain[0, 0] == pytest.approx(-0.0987976, abs=1e-7)
+    assert result.absolute[0, 0] == pytest.approx(0.0987976, abs=1e-7)
+    terms = []
+    for values in ({}, {"X2": 0}, {"X2": 1}):
+        cell = dist.conditioned(values)
+        here = cell.conditioned({CONTEXT: 0})
+        terms.append(cell.mutual_information("X1") - here.mutual_information("X1"))
+    np.testing.assert_allclose(terms, [-0.104, -0.193, 0.0068], atol=5e-4)
+    assert result.kind[0, 0] == "mixed, complementary"
+    assert feature_context_dependence(dist)[0].changes[0] == "uncharacterized"
 
 
 def test_a_context_that_is_drawn_apart_does_nothing():

@@ -77,7 +77,7 @@ def population_context_importances(
         Joint distribution of p features, Y and a context of two values or more.
     max_features : int or None, default=1
         Number K of features drawn at a node, of which the best on all rows is taken; None is all.
-        For K > 1, theorems 6.1 and 6.2 do not hold: a feature that is never chosen has no effect.
+        For K > 1, theorem 6.2 does not hold: a feature that is never chosen has no effect.
     empty : {"skip", "zero"}, default="skip"
         What becomes of a cell b without any row of the context. "skip" leaves it out, as the
         definitions condition on nothing of probability 0; with "zero", its G is 0 in that context.
