@@ -6,8 +6,16 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen import theory
-from duramen.theory.dependence import feature_relevance, minimal_optimal, strong_informations
-from duramen.theory.population import last_level_importances, lattice_cost
+from duramen.theory.dependence import (
+    conditioning_order,
+    d_separated,
+    degree_of_redundancy,
+    faithfulness,
+    feature_relevance,
+    minimal_optimal,
+    strong_informations,
+)
+from duramen.theory.population import gaussian_mda, last_level_importances, lattice_cost
 from duramen.theory.subspaces import simulate
 
 
@@ -30,6 +38,36 @@ from duramen.theory.subspaces import simulate
 def test_a_table_is_no_distribution(function):
     with pytest.raises(TypeError, match="dist must be a FiniteDistribution, got ndarray"):
         function(np.zeros((4, 2)))
+
+
+DIST = theory.examples.noisy_copy(0.05)
+GRAPH = {"Y": ["X1", "X2"], "X3": ["Y"]}
+
+
+@one_test
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda some: DIST.entropy(some),
+        lambda some: DIST.mutual_information("X3", some, other="X1"),
+        lambda some: DIST.marginal(some).names,
+        lambda some: degree_of_redundancy(DIST, "X1", "X3", some),
+        lambda some: theory.redundancy(DIST).redundant_to("X3", some),
+        lambda some: conditioning_order(DIST, "X1", some),
+        lambda some: d_separated(GRAPH, "X1", "X3", some),
+        lambda some: faithfulness(DIST, GRAPH | {"X1": some}),
+        lambda some: theory.total_sobol_indices(DIST, feature_groups={"a": some}).values,
+        lambda some: theory.population_mda(DIST, given={"X1": some}).values,
+        lambda some: gaussian_mda([[1]], [1], names=["X2"], feature_groups={"a": some}).values,
+    ],
+)
+def test_one_variable_is_a_list_of_one(function):
+    np.testing.assert_equal(function("X2"), function(["X2"]))
+
+
+def test_names_are_no_string():
+    with pytest.raises(ValueError, match="names must be a list of 2 names, got 'ab'"):
+        gaussian_mda(np.eye(2), [1, 2], names="ab")
 
 
 def test_the_function_that_was_called_is_named():

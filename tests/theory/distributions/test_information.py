@@ -200,7 +200,7 @@ def test_the_total_correlation_is_that_of_entropies(drawn):
     dist, a, c, b = drawn
     expected = dist.entropy(a, b) + dist.entropy(c, b) - dist.entropy([*a, *c], b)
     assert dist.total_correlation(a, c, given=b) == pytest.approx(expected, abs=1e-10)
-    assert dist.total_correlation(a) == 0
+    assert all(dist.total_correlation(variable) == 0 for variable in a)
     three = dist.total_correlation(a, c, b)
     sums = dist.entropy(a) + dist.entropy(c) + dist.entropy(b) - dist.entropy([*a, *c, *b])
     assert three == pytest.approx(sums, abs=1e-10)
@@ -214,3 +214,6 @@ def test_total_correlation_of_independent_and_equal_variables():
     assert copies.total_correlation("X2", "X4", unit="nats") == pytest.approx(np.log(2))
     with pytest.raises(ValueError, match="at least one set"):
         xor.total_correlation()
+    for of in (xor.total_correlation, xor.multivariate_information):
+        with pytest.raises(ValueError, match=rf"one set \['X1', 'X2'\]. Hint: {of.__name__}\('X1', "):
+            of(["X1", "X2"])

@@ -142,7 +142,7 @@ def test_forest_converges_to_the_additive_model():
             "must hold different features",
         ),
         (lambda: additive_mda(np.eye(2), feature_groups={"a": []}), "must hold different features"),
-        (lambda: additive_mda(np.eye(2), names=["a"]), "names must be 2 names"),
+        (lambda: additive_mda(np.eye(2), names=["a"]), "names must be a list of 2 names"),
         (lambda: gaussian_mda([[1, 1], [1, 1]], [1, 1]), "gaussian_mda: .* positive definite"),
         (lambda: gaussian_mda([[0, 0], [0, 1]], [0, 1]), "positive definite"),
         (lambda: gaussian_mda(np.eye(2), [1]), "with_target must be 2 finite numbers"),

@@ -20,7 +20,7 @@ from duramen.support.checks import refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import TOLERANCE
 from duramen.theory.distributions.subsets import Layer, joint_entropies
-from duramen.theory.distributions.variables import TARGET
+from duramen.theory.distributions.variables import TARGET, as_list
 
 _EXPLAINED = {
     "strictly_positive": "strictly positive",
@@ -455,7 +455,8 @@ def d_separated(parents: Parents, a: str, c: str, given: Iterable[str] = ()) -> 
     (True, False)
     """
     function = "d_separated"
-    edges = {name: list(some) for name, some in parents.items()}
+    edges = {name: as_list(some) for name, some in parents.items()}
+    given = as_list(given)
     names = tuple(dict.fromkeys([*edges, *(name for some in edges.values() for name in some)]))
     graph = _Graph(function, edges, names)
     places = [graph.place(function, name) for name in (a, c, *given)]
@@ -479,7 +480,7 @@ class _Graph:
         self.children: list[list[int]] = [[] for _ in range(n)]
         for name, some in parents.items():
             child = self.place(function, name)
-            for name_ in some:
+            for name_ in as_list(some):
                 parent = self.place(function, name_)
                 self.parents[child].append(parent)
                 self.children[parent].append(child)

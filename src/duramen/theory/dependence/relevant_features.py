@@ -381,7 +381,7 @@ def conditioning_order(
     """
     check_distribution(_ORDER, dist)
     m = dist.index(feature)
-    members = {dist.names[j] for j in dist.indices(list(conditioning))}
+    members = {dist.names[j] for j in dist.indices(conditioning)}
     features = {entry.name: entry for entry in feature_relevance(dist)}
     if members not in map(set, features[dist.names[m]].conditionings):
         raise ValueError(

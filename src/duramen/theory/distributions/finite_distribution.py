@@ -32,6 +32,7 @@ from duramen.theory.distributions.variables import (
     Partition,
     Variable,
     Variables,
+    as_list,
 )
 
 
@@ -315,7 +316,7 @@ class FiniteDistribution(JointTable):
         Parameters
         ----------
         *variables : variables or lists of variables
-            The sets, at least one; of a single one it is the entropy.
+            The sets, at least one; of a single variable it is the entropy.
         given : variable or list of variables
             The set B; by default empty.
         unit : {"bits", "nats"}
@@ -323,14 +324,10 @@ class FiniteDistribution(JointTable):
         Raises
         ------
         ValueError
-            If no set is given.
+            If no set is given, or one list of several variables alone.
         """
         scale = unit_scale("FiniteDistribution.multivariate_information", unit)
-        if not variables:
-            raise ValueError(
-                "FiniteDistribution.multivariate_information: give at least one set of variables."
-            )
-        parts = [self.partition(part) for part in variables]
+        parts = self._several("multivariate_information", variables)
         return scale * information.multivariate_information(
             self.weights, parts, self.partition(given)
         )
@@ -349,7 +346,7 @@ class FiniteDistribution(JointTable):
         Parameters
         ----------
         *variables : variables or lists of variables
-            The sets, at least one; of a single one it is 0.
+            The sets, at least one; of a single variable it is 0.
         given : variable or list of variables
             The set B; by default empty.
         unit : {"bits", "nats"}
@@ -357,7 +354,7 @@ class FiniteDistribution(JointTable):
         Raises
         ------
         ValueError
-            If no set is given.
+            If no set is given, or one list of several variables alone.
 
         Examples
         --------
@@ -367,12 +364,21 @@ class FiniteDistribution(JointTable):
         (1.0, -1.0)
         """
         scale = unit_scale("FiniteDistribution.total_correlation", unit)
-        if not variables:
-            raise ValueError(
-                "FiniteDistribution.total_correlation: give at least one set of variables."
-            )
-        parts = [self.partition(part) for part in variables]
+        parts = self._several("total_correlation", variables)
         return scale * information.total_correlation(self.weights, parts, self.partition(given))
+
+    def _several(self, method: str, variables: Sequence[Variables]) -> list[Partition]:
+        """Return the partitions by sets of variables; a list in the place of sets is refused."""
+        sets = [as_list(some) for some in variables]
+        name = f"FiniteDistribution.{method}"
+        if not sets:
+            raise ValueError(f"{name}: give at least one set of variables.")
+        if len(sets) == 1 and len(sets[0]) > 1:
+            raise ValueError(
+                f"{name}: expected several variables or sets, got the one set {sets[0]!r}. Hint: "
+                f"{method}({', '.join(map(repr, sets[0]))}) takes each variable by itself."
+            )
+        return [self.partition(part) for part in sets]
 
     def impurity(self, given: Variables = (), *, criterion: Criterion = "entropy") -> float:
         r"""Return the mean impurity of Y given some variables.

@@ -226,7 +226,7 @@ def _conditions(dist: FiniteDistribution, given: Given, level: float) -> list[li
         raise refuse(_FUNCTION, "given", allowed, given)
     for name, features in given.items():
         m = dist.index(name)
-        none[m] = sorted(dist.indices(list(features)))
+        none[m] = sorted(dist.indices(features))
         if m in none[m]:
             raise ValueError(f"{_FUNCTION}: given: {name!r} cannot be permuted given itself.")
     return none

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer, check_real, refuse
+from duramen.theory.distributions.variables import as_list
 
 Groups = Mapping[str, Sequence[int | str]]
 
@@ -197,8 +198,8 @@ def members_of(
 ) -> tuple[tuple[str, ...], list[list[int]]]:
     """Return the names of p features, or of groups of them, and the members of each."""
     features = tuple(f"x{j}" for j in range(p)) if names is None else tuple(names)
-    if len(features) != p:
-        raise refuse(function, "names", f"{p} names", names)
+    if isinstance(names, str) or len(features) != p:
+        raise refuse(function, "names", f"a list of {p} names", names)
     if feature_groups is None:
         return features, [[j] for j in range(p)]
     members = [_indices(function, name, group, features) for name, group in feature_groups.items()]
@@ -209,7 +210,7 @@ def _indices(
     function: str, name: str, group: Sequence[int | str], features: tuple[str, ...]
 ) -> list[int]:
     members_of = []
-    for member in group:
+    for member in as_list(group):
         if isinstance(member, str) and member in features:
             members_of.append(features.index(member))
         elif not isinstance(member, str) and 0 <= member < len(features):

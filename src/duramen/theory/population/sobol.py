@@ -87,7 +87,7 @@ def total_sobol_indices(
         names, members = dist.names, [[m] for m in range(dist.n_features)]
     else:
         names = tuple(map(str, feature_groups))
-        members = [sorted(dist.indices(list(group))) for group in feature_groups.values()]
+        members = [sorted(dist.indices(group)) for group in feature_groups.values()]
     variance = dist.impurity(criterion=criterion)
     values = np.zeros(len(members))
     for place, group in enumerate(members):
