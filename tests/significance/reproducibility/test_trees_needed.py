@@ -285,6 +285,14 @@ def test_refuses(options, message):
         trees_needed(forest, **{"k": 3, **options})
 
 
+@one_test
+@pytest.mark.parametrize("p, k", [(1, 1), (3, 1), (10, 5), (19, 9), (20, 10), (30, 10)])
+def test_by_default_half_of_the_features_at_most_ten(p, k):
+    X, y = linear(40, p)
+    forest = dm.RandomForestRegressor(16, random_state=0).fit(X, y)
+    assert trees_needed(forest).k == k
+
+
 def test_forests_of_few_trees_and_others_are_refused():
     X, y = linear(40, 8)
     with pytest.raises(ValueError, match="16 trees or more to be split into smaller ones, got 15"):

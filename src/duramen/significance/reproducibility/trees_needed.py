@@ -151,7 +151,7 @@ def trees_needed(
     y: Any = None,
     *,
     measure: MeasureLike = "mdi",
-    k: int = 10,
+    k: int | None = None,
     agreement: float = 0.9,
     risk: float = 0.05,
     random_state: Any = None,
@@ -183,8 +183,8 @@ def trees_needed(
         Target of `X`.
     measure : str or callable
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
-    k : int
-        Number of best features, less than p.
+    k : int, optional
+        Number of best features, less than p; by default 10, or half of fewer than 20 features.
     agreement : float
         Wanted fraction of them in common, in (0, 1). Two rankings without anything in common
         would have k/p.
@@ -239,7 +239,10 @@ def trees_needed(
     """
     name = "trees_needed"
     grown = forest_of(forest, name, survival=True)
-    _check(grown, X, y, measure, k, agreement, risk)
+    p = grown.n_features
+    k = max(1, min(10, p // 2)) if k is None else k
+    k = checks.check_integer(name, "k", k, 1, most=max(1, p - 1))
+    _check(grown, X, y, measure, agreement, risk)
     seed = grown.seed if random_state is None else checks.draw_seed(random_state)
     values, size = _values_of_parts(grown, X, y, measure)
     groups, curve = agreement_curve(values, k, np.random.default_rng(seed))
@@ -249,7 +252,7 @@ def trees_needed(
     return TreesNeeded(
         n_trees=grown.n_trees,
         measure=measure if isinstance(measure, str) else getattr(measure, "__name__", "measure"),
-        k=int(k),
+        k=k,
         wanted=float(agreement),
         sizes=sizes,
         agreement=curve,
@@ -261,14 +264,13 @@ def trees_needed(
 
 
 def _check(
-    forest: Forest, X: Any, y: Any, measure: MeasureLike, k: Any, agreement: Any, risk: Any
+    forest: Forest, X: Any, y: Any, measure: MeasureLike, agreement: Any, risk: Any
 ) -> None:
     name = "trees_needed"
     if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
     if X is None and not callable(measure) and measure_of(measure, name, refits=False).rows:
         raise ValueError(f"{name}: measure={measure!r} needs the training rows, X and y.")
-    checks.check_integer(name, "k", k, 1, most=max(1, forest.n_features - 1))
     for what, fraction in (("agreement", agreement), ("risk", risk)):
         checks.check_real(name, what, fraction, 0, 1, ends="()")
     if forest.n_trees < _LEAST_TREES:
