@@ -48,13 +48,14 @@ def slow(X, y, rule, count):
                 pairs = [list(zip(columns[j], other, strict=True)) for other in others]
                 values[j] = sum(information(pair, target) for pair in pairs)
             else:
-                values[j] = min(own, *(information(columns[j], target, other) for other in others))
+                values[j] = min(information(columns[j], target, other) for other in others)
+                values[j] = min(own, values[j]) if rule == "bounded_cmim" else values[j]
         taken.append(max(sorted(values), key=lambda j: round(values[j], 12)))
     return taken
 
 
 @one_test
-@pytest.mark.parametrize("rule", ["mrmr", "jmi", "cmim"])
+@pytest.mark.parametrize("rule", ["mrmr", "jmi", "cmim", "bounded_cmim"])
 @pytest.mark.parametrize("seed", range(3))
 def test_orders_against_brute_force(rule, seed):
     random = np.random.default_rng(seed)
@@ -93,6 +94,16 @@ def test_cmim_takes_both_features_of_a_sum_and_no_copy():
     X = np.column_stack([X, X[:, 0]])
     model = dm.InformationFilter("cmim", n_features=2).fit(X, 2 * X[:, 0] + X[:, 1])
     assert sorted(model.selected_.tolist()) == [0, 1]
+
+
+def test_cmim_takes_the_partner_of_a_xor_and_bounded_cmim_does_not():
+    """I(X3;Y|X0) = 1 and I(X3;Y) = 0: the conditional information is 1 bit, its bound none."""
+    X = np.array(list(itertools.product([0, 1], repeat=4)))
+    y = X[:, 0] ^ X[:, 3]
+    cmim = dm.InformationFilter("cmim", n_features=2).fit(X, y)
+    bounded = dm.InformationFilter("bounded_cmim", n_features=2).fit(X, y)
+    assert (cmim.selected_.tolist(), cmim.scores_.tolist()) == ([0, 3], [0.0, 1.0])
+    assert (bounded.selected_.tolist(), bounded.scores_.tolist()) == ([0, 1], [0.0, 0.0])
 
 
 def test_intervals_keep_equal_values_together():

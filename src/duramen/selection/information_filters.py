@@ -69,13 +69,19 @@ class InformationFilter(BaseSelector):
         \text{JMI: } \sum_{s \in S} I(X_j, X_s; Y), \qquad
         \text{CMIM: } \min_{s \in S} I(X_j;Y|X_s),
 
-    the first one the largest :math:`I(X_j;Y)`. FCBF takes the features in the order of their
-    symmetrical uncertainty :math:`u_{jY} = 2 I(X_j;Y) / (H(X_j) + H(Y))`, down to `threshold`, and
-    leaves one out with :math:`u_{js} \ge u_{jY}` for some s taken before.
+    the first one the largest :math:`I(X_j;Y)`. These are the formulas of Brown et al. (2012), and
+    for CMIM that of Fleuret (2004). His algorithm starts from the marginal information, so that a
+    feature has at most that: bounded CMIM, the rule of FEAST and praznik, takes the largest
+    :math:`\min(I(X_j;Y), \min_{s \in S} I(X_j;Y|X_s))`. CMIM can take a feature that is
+    informative only together with one taken before; bounded CMIM gives it a value of 0.
+
+    FCBF takes the features in the order of their symmetrical uncertainty
+    :math:`u_{jY} = 2 I(X_j;Y) / (H(X_j) + H(Y))`, down to `threshold`, and leaves one out with
+    :math:`u_{js} \ge u_{jY}` for some s taken before.
 
     Parameters
     ----------
-    rule : {"mrmr", "jmi", "cmim", "fcbf"}, default="mrmr"
+    rule : {"mrmr", "jmi", "cmim", "bounded_cmim", "fcbf"}, default="mrmr"
         Rule that the next feature is taken by.
     n_features : int or None, default=10
         Number of features to select, or all if there are fewer. For FCBF the largest number, None
@@ -123,7 +129,8 @@ class InformationFilter(BaseSelector):
     ----------
     G. Brown, A. Pocock, M.-J. Zhao, M. Luján (2012). Conditional likelihood maximisation: a
     unifying framework for information theoretic feature selection. Journal of Machine Learning
-    Research 13. FCBF: L. Yu, H. Liu (2003), ICML.
+    Research 13. CMIM: F. Fleuret (2004). Fast binary feature selection with conditional mutual
+    information. Journal of Machine Learning Research 5. FCBF: L. Yu, H. Liu (2003), ICML.
 
     Examples
     --------
@@ -224,6 +231,10 @@ STEPS: dict[str, Step] = {
         lambda relevance, parts: parts.sum(axis=0),
     ),
     "cmim": (
+        lambda j, s, y: conditional_information(j, y, s),
+        lambda relevance, parts: parts.min(axis=0),
+    ),
+    "bounded_cmim": (
         lambda j, s, y: conditional_information(j, y, s),
         lambda relevance, parts: np.minimum(relevance, parts.min(axis=0)),
     ),

@@ -263,9 +263,7 @@ def trees_needed(
     )
 
 
-def _check(
-    forest: Forest, X: Any, y: Any, measure: MeasureLike, agreement: Any, risk: Any
-) -> None:
+def _check(forest: Forest, X: Any, y: Any, measure: MeasureLike, agreement: Any, risk: Any) -> None:
     name = "trees_needed"
     if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
