@@ -4,6 +4,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import duramen as dm
@@ -114,5 +115,15 @@ def test_what_is_refused():
     with pytest.raises(TypeError, match="forest must be"):
         shap_trees([1])
     many = dm.ExtraTreesClassifier(2, splits="multiway", random_state=0).fit(X[:, :1], y > 0)
-    with pytest.raises(ValueError, match="ordered splits"):
+    with pytest.raises(ValueError, match=r"such as the numeric 'x0'.*splits=\"ordered\""):
         shap_trees(many)
+
+
+def test_the_hint_on_nominal_columns_helps():
+    tone = pd.Series(list("uvwx") * 15)
+    y = tone.isin(["u", "x"]).to_numpy().astype(float)
+    model = dm.RandomForestRegressor(2, random_state=0)
+    with pytest.raises(ValueError, match=r"the nominal 'tone'.*get_dummies.*ordered=True"):
+        shap_trees(model.fit(tone.to_frame("tone"), y))
+    for table in (pd.get_dummies(tone), pd.DataFrame({"tone": pd.Categorical(tone, ordered=True)})):
+        assert len(shap_trees(model.fit(table, y))["trees"]) == 2

@@ -17,7 +17,7 @@ def shap_trees(forest: Any) -> dict[str, Any]:
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest with ordered splits, for classes or numbers.
+        A forest with ordered splits, for classes or numbers. Nominal columns have no such splits.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def shap_trees(forest: Any) -> dict[str, Any]:
     Notes
     -----
     Rows are given to the explainer as the forest reads them: numbers of numeric columns, codes 0,
-    1, ... in the order of the categories of ordinal and nominal ones, NaN for missing values.
+    1, ... in the order of the categories of ordinal ones, NaN for missing values.
     ``TreeExplainer(shap_trees(forest), feature_perturbation="tree_path_dependent")`` needs no
     other data. The values of an inner node are the means of the leaves below it, by their weight.
 
@@ -65,10 +65,19 @@ def shap_trees(forest: Any) -> dict[str, Any]:
     if grown.target_class.censored:
         raise ValueError("shap_trees: forest must be of classes or numbers, got one of survival.")
     inner = grown.feature >= 0
-    if ((grown.split[inner] & FAMILY_MASK) != ORDERED).any():
+    others = np.unique(grown.feature[inner & ((grown.split & FAMILY_MASK) != ORDERED)])
+    if len(others):
+        name, kind = grown.names[others[0]], grown.schema.kinds[others[0]]
+        hint = 'grow it with splits="ordered".'
+        if kind == "nominal":
+            hint = (
+                "categories without an order are split by sets; make each category a column of 0 "
+                "and 1 (pandas.get_dummies), or order them (pandas.Categorical(..., ordered=True))."
+            )
         raise ValueError(
-            "shap_trees: the forest must have ordered splits, which shap reads, but it has others. "
-            'Hint: grow it with splits="ordered".'
+            "shap_trees: the forest must have ordered splits, which shap reads, but has others on "
+            f"{len(others)} of {grown.n_features} features, such as the {kind} {name!r}. "
+            f"Hint: {hint}"
         )
     return {
         "trees": [_tree(grown.part(t, t + 1), grown.n_trees) for t in range(grown.n_trees)],
