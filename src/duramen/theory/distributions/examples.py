@@ -188,8 +188,8 @@ def noisy_copy(flip: float = 0.05) -> FiniteDistribution:
     """Exclusive or of two fair bits, and a third feature that copies Y with errors.
 
     X3 is only weakly relevant, but more important than X1 and X2: .262 .262 .476 bits at
-    ``flip=0.05`` (Geurts 2016, slides on strong and weak relevance, whose table makes X3 follow X1
-    while the importances printed there are those of X3 following Y).
+    ``flip=0.05`` (Geurts 2016, slides on strong and weak relevance, whose table has X1 xor X2 with
+    noise for X3, which is independent of either, against the sentence above it).
 
     Parameters
     ----------
