@@ -238,24 +238,30 @@ def trees_words(needed: TreesNeeded, title: str) -> str:
     first = "the first feature" if needed.k == 1 else f"the first {needed.k} features"
     n, wanted = f"{needed.n_trees:,} trees", f"{needed.wanted:.0%}"
     low, high = needed.interval()
-    agreed = (
-        f"two forests of {int(needed.sizes[-1]):,} trees on these rows agree on {low:.0%} to "
-        f"{high:.0%} of them (95% interval)"
+    half, agreed = f"{int(needed.sizes[-1]):,}", float(needed.agreement[-1])
+    common = (
+        f"two forests of {half} trees on these rows have {agreed:.0%} of them in common on "
+        f"average, and a new pair {low:.0%} to {high:.0%} (95% prediction interval)"
         if needed.k > 1
-        else f"two forests of {int(needed.sizes[-1]):,} trees on these rows agree on it with a "
-        f"probability of {low:.2f} to {high:.2f} (95% interval)"
+        else f"two forests of {half} trees on these rows have the same first feature with an "
+        f"estimated probability of {agreed:.2f}"
     )
     if needed.trees_to_rank <= needed.n_trees:
-        said = f"{n} are sufficient for {first} by {title}: {agreed}"
+        said = (
+            f"{n} are sufficient for an average agreement of {wanted} on {first} by {title}: "
+            f"{common}"
+        )
+        if agreed < needed.wanted:
+            said += f"; {needed.expected_agreement:.0%} are expected of {n}"
     elif math.isinf(needed.trees_to_rank):
         most = _REACH * needed.n_trees
         said = (
-            f"{n} are too few for {first} by {title}: {agreed}, and {most:,} trees "
+            f"{n} are too few for {first} by {title}: {common}, and {most:,} trees "
             f"would not suffice for {wanted}; features next to each other may be equally important"
         )
     else:
         said = (
-            f"{n} are too few for {first} by {title}: {agreed}; about "
+            f"{n} are too few for {first} by {title}: {common}; about "
             f"{_rounded(needed.trees_to_rank):,} trees are needed for {wanted}"
         )
     if needed.n_trees < needed.trees_to_see < math.inf:

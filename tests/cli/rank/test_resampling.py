@@ -194,20 +194,26 @@ def test_what_does_not_go_together_is_refused(words, message, file, tmp_path, mo
     assert_refused("rank", tmp_path / "out", options, message)
 
 
-def needed(to_rank, *, k=10, to_see=5.0):
+def needed(to_rank, *, k=10, to_see=5.0, agreed=0.7):
     return TreesNeeded(
-        *(100, "mdi", k, 0.9, np.array([50]), np.array([0.7]), 0.8, to_rank, True),
+        *(100, "mdi", k, 0.9, np.array([50]), np.array([agreed]), 0.8, to_rank, True),
         *(20, 4, 12.0, 0.05, 0.99, to_see, 0),
     )
 
 
 def test_whether_the_trees_suffice():
-    assert trees_words(needed(80.0), "MDI").startswith(
-        "100 trees are sufficient for the first 10 features by MDI:"
+    agreement = "100 trees are sufficient for an average agreement of 90% on the first"
+    assert trees_words(needed(80.0), "MDI") == (
+        f"{agreement} 10 features by MDI: two forests of 50 trees on these rows have 70% of them "
+        "in common on average, and a new pair 40% to 90% (95% prediction interval); 80% are "
+        "expected of 100 trees."
     )
     assert trees_words(needed(321.0), "MDI").endswith("; about 330 trees are needed for 90%.")
     assert "400 trees would not suffice for 90%" in trees_words(needed(math.inf), "MDI")
-    assert "for the first feature by MDI" in trees_words(needed(80.0, k=1), "MDI")
+    assert trees_words(needed(80.0, k=1, agreed=0.98), "MDI") == (
+        f"{agreement} feature by MDI: two forests of 50 trees on these rows have the same first "
+        "feature with an estimated probability of 0.98."
+    )
     assert trees_words(needed(80.0, to_see=250.0), "MDI").endswith(
         "; 250 trees have every feature as a candidate at some node with a probability of 0.95."
     )

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.special import betaln, comb
 from tests.grid import one_test
 from tests.oracles import selections as oracle
 
@@ -326,12 +326,25 @@ def test_own_measures_may_return_importances():
     assert result.trees_to_rank == 1
 
 
-def test_the_interval_of_the_agreement_is_wilsons_of_four_times_the_features():
-    for k, agreed in ((10, 0.25), (3, 0.75), (1, 1.0)):
+def test_the_prediction_interval_has_the_beta_binomial_quantiles():
+    for k, agreed in ((10, 0.25), (3, 0.75), (10, 1.0)):
         result = TreesNeeded(
             *(100, "mdi", k, 0.9, np.array([50]), np.array([agreed]), 0.8, 500.0, True),
             *(20, 4, 12.0, 0.05, 0.99, 5.0, 0),
         )
-        successes = round(4 * k * agreed)
-        wanted = binomtest(successes, 4 * k).proportion_ci(0.95, method="wilson")
-        assert result.interval() == pytest.approx((wanted.low, wanted.high), abs=1e-4)
+        a, b = 8 * k * agreed + 0.5, 8 * k * (1 - agreed) + 0.5
+        mass = [comb(k, m) * np.exp(betaln(m + a, k - m + b) - betaln(a, b)) for m in range(k + 1)]
+        ends = np.searchsorted(np.cumsum(mass), [0.05, 0.95]) / k
+        assert result.interval() == pytest.approx(ends)
+
+
+def test_the_prediction_interval_covers_new_pairs_of_forests():
+    """Interval of one forest, 40 new pairs of halves of 5 features: at least .9 are inside."""
+    X, y = linear(80, 8)
+    result = trees_needed(dm.RandomForestRegressor(40, random_state=0).fit(X, y), k=5)
+    new = [dm.RandomForestRegressor(20, random_state=s).fit(X, y) for s in range(1, 81)]
+    best = np.stack([chance_among_best(mdi(forest).values, 5) for forest in new])
+    common = (best[::2] * best[1::2]).sum(axis=1) / 5
+    low, high = result.interval()
+    assert high - low < 0.8
+    assert np.mean((common >= low - 1e-9) & (common <= high + 1e-9)) >= 0.9

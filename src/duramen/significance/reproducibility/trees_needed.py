@@ -110,16 +110,20 @@ class TreesNeeded(Result):
         return max(self.trees_to_rank, self.trees_to_see)
 
     def interval(self) -> tuple[float, float]:
-        """Return an approximate 95 % interval of the agreement of two forests of T/2 trees.
+        """Return an approximate 95 % prediction interval of the agreement of two new forests.
 
-        Wilson's interval of a proportion of 4 k features: the parts of one forest, assigned to
-        halves again and again, measured it with a standard error of .33 to .47 of that of k
-        features in simulations.
+        The forests have T/2 trees each, and agree on a whole number of the k features: the ends are
+        the quantiles .05 and .95 of the beta-binomial distribution of that number, with the
+        agreement measured as precisely as on 8 k features. The agreement of a new pair was inside
+        in .97 to 1 of pairs in simulations, depending on the data (see the notes of
+        :func:`trees_needed`).
         """
-        n, p, z = 4 * self.k, float(self.agreement[-1]), 1.96
-        center = (p + z * z / (2 * n)) / (1 + z * z / n)
-        reach = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-        return max(0.0, center - reach), min(1.0, center + reach)
+        from scipy.stats import betabinom
+
+        seen, agreed = 8 * self.k, float(self.agreement[-1])
+        number = betabinom(self.k, seen * agreed + 0.5, seen * (1 - agreed) + 0.5)
+        low, high = number.ppf([0.05, 0.95]) / self.k
+        return float(low), float(high)
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame`, the curve: ``n_trees`` and ``agreement``."""
@@ -207,8 +211,10 @@ def trees_needed(
     Notes
     -----
     The curve up to T/2 is unbiased, whatever the distribution of the importances. For k = 10 its
-    last point had a standard error of .04 to .08 in simulations. The continuation assumes that what
-    holds from T/8 to T/2 goes on. Where the wanted agreement is reached only then, grow as many
+    last point had a standard error of .04 to .08 in simulations. The agreement of a new pair of
+    forests was inside the interval of :meth:`TreesNeeded.interval` in .993 to .998 of 600 pairs for
+    k = 2, 5 and 10 (5 kinds of problems, 40 data sets each, T = 100; at least .975 of each kind).
+    The continuation assumes that what holds from T/8 to T/2 goes on. Where the wanted agreement is reached only then, grow as many
     trees as it says and ask again. Between features that are equal given these rows, such as copies
     of a column, lots decide in each forest: no number of trees helps, and the answer is infinity.
     Features that are equal within a forest, for instance all those that no tree uses, share the
