@@ -29,7 +29,6 @@ from duramen.reports.signals import GroupImportances
 from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
-from duramen.significance.measured import preferred
 
 
 @dataclass(frozen=True)
@@ -68,16 +67,17 @@ def choose(
     unseen = f"every tree of {wording.forest.format(forest)} sees all rows"
     if not asked:
         suited = [measure for measure in catalogue if measure.default and measure.suits(target)]
+        usable = [measure for measure in suited if out_of_bag or measure.rows != "out-of-bag"]
         # A measure that is 0 on average for irrelevant features ranks, not MDI.
-        suited.sort(key=lambda measure: measure.name != preferred(task, out_of_bag))
-        usable = tuple(measure for measure in suited if out_of_bag or measure.rows != "out-of-bag")
+        first = next((measure for measure in usable if measure.zero_if_irrelevant), usable[0])
+        usable.sort(key=lambda measure: measure is not first)
         gone = " and ".join(
             wording.measure_name(measure) for measure in suited if measure not in usable
         )
         why = (
             (f"{gone} left out: {unseen}; add {wording.bootstrap} to compute them",) if gone else ()
         )
-        return Choice(usable, asked=False, left_out=why)
+        return Choice(tuple(usable), asked=False, left_out=why)
     chosen = tuple(catalogue[name] for name in dict.fromkeys(asked))
     for measure in chosen:
         if target.censored and not measure.survival:

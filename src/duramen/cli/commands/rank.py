@@ -462,7 +462,7 @@ class Options:
         _choices,
         "Importance measure; repeat for more, the first one orders the features. By default, "
         "those marked below, as far as the forest allows; features are then ordered by verdict, "
-        "and by MDI-oob where trees leave rows out.",
+        "and by MDI-oob (survival: MDA) where trees leave rows out.",
         describe=described_measure,
         section="Importances",
     )
