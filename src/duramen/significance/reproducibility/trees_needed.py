@@ -215,10 +215,10 @@ def trees_needed(
     forests was inside the interval of :meth:`TreesNeeded.interval` in .993 to .998 of 600 pairs for
     k = 2, 5 and 10 (5 kinds of problems, 40 data sets each, T = 100; at least .975 of each kind).
     The continuation assumes that what holds from T/8 to T/2 goes on. Where the wanted agreement is
-    reached only then, grow as many trees as it says and ask again. Between features that are equal given these rows, such as copies
-    of a column, lots decide in each forest: no number of trees helps, and the answer is infinity.
-    Features that are equal within a forest, for instance all those that no tree uses, share the
-    last places, as if lots were drawn.
+    reached only then, grow as many trees as it says and ask again. Between features that are equal
+    given these rows, such as copies of a column, lots decide in each forest: no number of trees
+    helps, and the answer is infinity. Features that are equal within a forest, for instance all
+    those that no tree uses, share the last places, as if lots were drawn.
 
     A ranking that all forests on these rows repeat may be another one on other rows: for that see
     `ranking_stability`. Irrelevant features too have an order that many trees repeat. That a
