@@ -1,6 +1,7 @@
 """Artificial contrasts with ensembles: paired tests, residuals, masking, and what is accepted."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from tests.grid import one_test
@@ -95,3 +96,17 @@ def test_refusals(options, message):
     X = np.random.default_rng(0).normal(size=(30, 4))
     with pytest.raises((ValueError, TypeError), match=f"ArtificialContrasts: {message}"):
         contrasts(**options).fit(X, X[:, 0] > 0)
+
+
+def test_noise_columns_of_many_values_do_not_hide_relevant_features():
+    """Three relevant numbers beside five noise columns of 30 categories, by default and by MDI."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(200, 6))).add_prefix("x")
+    y = X.iloc[:, :3].sum(axis=1) + 0.5 * random.normal(size=200) > 0
+    for j in range(5):
+        X[f"noise{j}"] = pd.Categorical(random.integers(0, 30, 200).astype(str))
+    settings = {"n_estimators": 40, "n_permutations": 5, "max_rounds": 1, "random_state": 0}
+    model = dm.ArtificialContrasts(**settings).fit(X, y)
+    assert model.importances_.measure == "mdi_oob"
+    assert sorted(model.selected_.tolist()) == [0, 1, 2]
+    assert not len(dm.ArtificialContrasts(measure="mdi", **settings).fit(X, y).selected_)

@@ -1,6 +1,7 @@
 """Stability selection beside artificial features."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import lasso_path
 
@@ -155,3 +156,20 @@ def test_noise_is_seldom_selected(learner):
         )
         selected += bool(len(model.fit(X, y).selected_))
     assert selected <= 9
+
+
+def test_noise_columns_of_many_values_do_not_take_the_place_of_relevant_features():
+    """Five relevant numbers beside five noise columns of 30 categories, by default and by MDI."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(200, 8))).add_prefix("x")
+    y = X.iloc[:, :5].sum(axis=1) + 0.5 * random.normal(size=200) > 0
+    for j in range(5):
+        X[f"noise{j}"] = pd.Categorical(random.integers(0, 30, 200).astype(str))
+    frequency = {
+        measure: dm.StabilitySelection(n_estimators=30, n_draws=20, measure=measure, random_state=0)
+        .fit(X, y)
+        .frequency_
+        for measure in ("auto", "mdi")
+    }
+    assert frequency["auto"][:5].mean() > 3 * frequency["auto"][8:].mean()
+    assert frequency["mdi"][:5].max() < frequency["mdi"][8:].min()

@@ -106,7 +106,7 @@ def assert_readings_agree(case, tmp_path):
 
 def test_matrix_is_that_of_fitting_by_hand():
     """Estimators fitted on arrays, with the seeds of the replicates."""
-    result = permuted_importances(FOREST, X, Y, n_permutations=5, random_state=4)
+    result = permuted_importances(FOREST, X, Y, measure="mdi", n_permutations=5, random_state=4)
     seed, data = draw_seed(4), dm.learning_set(X, Y)
 
     def importances(forest_seed, target):
@@ -147,7 +147,9 @@ def test_any_permutation_test_reads_it():
 
     common = {"n_permutations": 19, "random_state": 2}
     expected = permutation_test(of_forest, X, Y, stop_after=3, **common)
-    result = permutation_test(permuted_importances(FOREST, X, Y, **common), stop_after=3)
+    result = permutation_test(
+        permuted_importances(FOREST, X, Y, measure="mdi", **common), stop_after=3
+    )
     assert result.equals(expected)
     assert (result.null, result.method) == (expected.null, expected.method)
     assert result.metadata["n_computed"] == expected.metadata["n_computed"]

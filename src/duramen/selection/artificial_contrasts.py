@@ -53,8 +53,10 @@ class ArtificialContrasts(RoundsSelector):
         forests by default.
     n_estimators : int, optional
         Trees of a forest; those of `estimator` by default, 500 where there is none.
-    measure : str or callable, default="mdi"
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+    measure : str or callable, default="auto"
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" is
+        "mdi_oob" if trees leave rows out, else "mdi". By "mdi", the measure of the paper,
+        noise features of many values take the place of relevant ones of few (docs/how-to/selection/contrasts.md).
     n_permutations : int, default=20
         Number R of replicates of a round.
     alpha : float, default=0.05
@@ -112,7 +114,7 @@ class ArtificialContrasts(RoundsSelector):
     stands for these here, whose out-of-bag residuals are not fitted to the rows.
 
     *Null hypothesis.* As in `Boruta`, replicates repeat contrasts, not rows: `alpha` does not bound
-    the fraction of data sets without a relevant feature in which some feature is accepted, a tenth
+    the fraction of data sets without a relevant feature in which some feature is accepted, a fifth
     of those measured (docs/how-to/selection/contrasts.md).
 
     References
@@ -135,7 +137,7 @@ class ArtificialContrasts(RoundsSelector):
 
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
-    measure: str | Callable[..., Any] = "mdi"
+    measure: str | Callable[..., Any] = "auto"
     n_permutations: int = 20
     alpha: float = 0.05
     percentile: float = 100.0

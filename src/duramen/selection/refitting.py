@@ -25,7 +25,7 @@ from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.selector import Account, BaseSelector, Data
-from duramen.significance.measured import Measured, MeasureLike, measured
+from duramen.significance.measured import Measured, MeasureLike, automatic, measured
 from duramen.significance.refits import Refits
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -269,8 +269,10 @@ def subject_of(
     n_trees = checks.check_optional_integer(owner, "n_estimators", n_estimators, 1)
     if estimator is None:
         estimator = random_forest(data.task, N_TREES)
-    measures = (SCALED_MDA.name, *(measure.name for measure in catalogue if measure.testable))
+    measures = ("auto", SCALED_MDA.name, *(entry.name for entry in catalogue if entry.testable))
     name = None if callable(measure) else checks.check_choice(owner, "measure", measure, measures)
+    if name == "auto":
+        measure = automatic(template_of(estimator, owner))
     scaled = name == SCALED_MDA.name
     subject = measured(estimator, data, None, "mda" if scaled else measure, owner)
     if scaled:

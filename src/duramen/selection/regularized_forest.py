@@ -58,7 +58,8 @@ class RegularizedForestSelector(RefittingSelector):
         which the gain is only a part, as the R package RRF does: a far stronger penalty. For the
         Gini index alone.
     measure : str or callable, default="mdi"
-        Importance that guides: name of a testable measure, or ``measure(forest, X, y)``.
+        Importance that guides: name of a testable measure, or ``measure(forest, X, y)``. By default
+        that of the paper, which is larger for noise features of many values: "mdi_oob" is not.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

@@ -53,8 +53,10 @@ class StabilitySelection(RefittingSelector):
         by default.
     n_estimators : int, optional
         Trees of a forest; those of `estimator` by default, 100 where there is none.
-    measure : str or callable, default="mdi"
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+    measure : str or callable, default="auto"
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" is
+        "mdi_oob" if trees leave rows out, else "mdi". By "mdi"
+        noise features of many values take the place of relevant ones of few (docs/how-to/selection/stability-selection.md).
     learner : {"forest", "lasso"}, default="forest"
         What selects in a draw: the q largest importances above 0 of a forest, or the q features
         that enter the path of the lasso first, of standardized columns. The lasso sees lines only,
@@ -126,7 +128,7 @@ class StabilitySelection(RefittingSelector):
     counts as relevant. Knockoffs of proxies are proxies too, so that a false feature is one that is
     independent of the target given all others, as far as their estimated distribution is right.
     Where no feature is relevant, features and copies come in random order, and something
-    is selected with probability .07 at ``alpha=0.25``, .03 at .2 and .16 at 1/3
+    is selected with probability .07 at ``alpha=0.25``, .03 at .2 and .16 at 1/3 by MDI
     (docs/explanation/experiments/stability-selection.md, also for what is false among features
     beside relevant ones).
 
@@ -158,7 +160,7 @@ class StabilitySelection(RefittingSelector):
 
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
-    measure: str | Callable[..., Any] = "mdi"
+    measure: str | Callable[..., Any] = "auto"
     learner: str = "forest"
     artificial: str = "permuted"
     n_draws: int = 100

@@ -50,7 +50,8 @@ class VSURF(RefittingSelector):
     n_estimators : int, optional
         Trees of a forest; those of `estimator` by default, 500 where there is none.
     measure : str or callable, default="mda"
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. By
+        default that of the paper, 0 on average for noise features of any number of values.
     select : {"prediction", "interpretation", "threshold"}, default="prediction"
         Step whose features are selected.
     n_thresholding : int, default=20

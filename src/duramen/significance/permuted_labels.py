@@ -44,7 +44,7 @@ def permuted_importances(
     X: Any,
     y: Any = None,
     *,
-    measure: MeasureLike = "mdi",
+    measure: MeasureLike = "auto",
     n_permutations: int = 100,
     marginal: bool = True,
     strata: Any = None,
@@ -71,7 +71,8 @@ def permuted_importances(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
     n_permutations : int
         Number B of permutations.
     marginal : bool

@@ -214,6 +214,7 @@ def test_scores_of_groups_are_those_of_the_measure_group(how, feature_groups):
         FOREST,
         X,
         y,
+        measure="mdi",
         feature_groups=feature_groups,
         how=how,
         n_permutations=1,

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +37,7 @@ def test_curve_is_that_of_counting(seed, p, draws):
 
 def test_curve_on_the_null_of_permuted_labels():
     X, y = problem()
-    result = fdr_curve(FOREST, X, y, n_permutations=15, random_state=4)
+    result = fdr_curve(FOREST, X, y, measure="mdi", n_permutations=15, random_state=4)
     null = Refits("t", measured(FOREST, X, y, "mdi", "t"), draw_seed(4), Plan()).permuted_scores(15)
     expected = false_discovery_curve(result.scores, null)
     np.testing.assert_allclose(result.details["estimate"], expected)
@@ -48,14 +49,14 @@ def test_curve_on_the_null_of_permuted_labels():
 
 
 def test_taking_all_whose_rate_is_low_takes_as_many_as_the_curve_allows():
-    result = fdr_curve(FOREST, *problem(2), n_permutations=15, random_state=0)
+    result = fdr_curve(FOREST, *problem(2), measure="mdi", n_permutations=15, random_state=0)
     for alpha in (0.0, 0.05, 0.3, 0.7, 1.0):
         below = np.flatnonzero(result.details["estimate"] <= alpha)
         assert len(result.selected(alpha)) == (below[-1] + 1 if below.size else 0)
 
 
 def test_features_that_are_never_used_have_rate_one_and_ties_are_equal():
-    result = fdr_curve(FOREST, *problem(), n_permutations=9)
+    result = fdr_curve(FOREST, *problem(), measure="mdi", n_permutations=9)
     assert result.scores[-2:].tolist() == [0, 0]
     assert result.rates[-2:].tolist() == [1, 1]
 
@@ -138,3 +139,15 @@ def test_wrong_arguments_are_refused(changes, error, message):
     X, y = problem()
     with pytest.raises(error, match=message):
         fdr_curve(**{"estimator": FOREST, "X": X, "y": y, "n_permutations": 2, **changes})
+
+
+def test_noise_columns_of_many_values_do_not_hide_relevant_features():
+    """Three relevant numbers beside five noise columns of 30 categories, by default and by MDI."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(200, 6))).add_prefix("x")
+    y = X.iloc[:, :3].sum(axis=1) + 0.5 * random.normal(size=200) > 0
+    for j in range(5):
+        X[f"noise{j}"] = pd.Categorical(random.integers(0, 30, 200).astype(str))
+    forest, settings = dm.RandomForestClassifier(40), {"n_permutations": 20, "random_state": 0}
+    assert set(fdr_curve(forest, X, y, **settings).selected(0.05)) == {"x0", "x1", "x2"}
+    assert fdr_curve(forest, X, y, measure="mdi", **settings).selected(0.05) == ()

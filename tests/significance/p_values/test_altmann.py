@@ -45,7 +45,7 @@ def by_hand(X, y, n_permutations, seed, n_trees=20):
 
 def test_p_values_are_those_of_fitting_by_hand():
     X, y = problem()
-    result = altmann(FOREST, X, y, n_permutations=19, random_state=4)
+    result = altmann(FOREST, X, y, measure="mdi", n_permutations=19, random_state=4)
     observed, null = by_hand(X, y, 19, 4)
     np.testing.assert_array_equal(result.scores, observed)
     expected = [p_value(observed[j], null[:, j], 19) for j in range(6)]
@@ -64,8 +64,8 @@ def test_a_column_that_is_never_used_ties_with_its_null_and_has_p_one():
 def test_early_stopping_is_the_sequential_p_value_of_the_same_draws():
     X, y = problem()
     X, y = X[:, 1:], y  # nothing left to find
-    every = altmann(FOREST, X, y, n_permutations=60, random_state=1)
-    result = altmann(FOREST, X, y, n_permutations=60, stop_after=3, random_state=1)
+    every = altmann(FOREST, X, y, measure="mdi", n_permutations=60, random_state=1)
+    result = altmann(FOREST, X, y, measure="mdi", n_permutations=60, stop_after=3, random_state=1)
     subject = measured(FOREST, X, y, "mdi", "test")
     null = Refits("test", subject, draw_seed(1), Plan()).permuted_scores(60)
     expected = [p_value(every.scores[j], null[:, j], 60, 3) for j in range(5)]
@@ -174,10 +174,12 @@ def test_positive_distributions_of_nearly_constant_values_are_nearly_normal_or_r
 @pytest.mark.parametrize("family", ["normal", "lognormal", "gamma"])
 def test_fitted_p_values_fall_back_to_empirical_ones(family):
     X, y = problem()
-    empirical = altmann(FOREST, X, y, n_permutations=30, random_state=1)
+    empirical = altmann(FOREST, X, y, measure="mdi", n_permutations=30, random_state=1)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = altmann(FOREST, X, y, n_permutations=30, distribution=family, random_state=1)
+        result = altmann(
+            FOREST, X, y, measure="mdi", n_permutations=30, distribution=family, random_state=1
+        )
     subject = measured(FOREST, X, y, "mdi", "test")
     null = Refits("test", subject, draw_seed(1), Plan()).permuted_scores(30)
     tails, used = fitted_tails(empirical.scores, null, family)
@@ -262,7 +264,7 @@ def test_regression_and_a_data_frame():
 
 
 def test_result_says_what_was_tested_and_survives_saving(tmp_path):
-    result = altmann(FOREST, *problem(), n_permutations=3, random_state=6)
+    result = altmann(FOREST, *problem(), measure="mdi", n_permutations=3, random_state=6)
     assert result.method == "altmann"
     assert "target is independent of all features together" in result.null
     assert result.unit == "gini"

@@ -81,7 +81,7 @@ def test_relevant_features_beat_the_probe():
     assert set(result.selected(0.05, "none")) == {"x0", "x1"}
     assert result.method == "one_probe"
     assert result.metadata["n_permutations"] == 30
-    assert result.metadata["measure"] == "mdi"
+    assert result.metadata["measure"] == "mdi_oob"
     regression = one_probe(
         dm.ExtraTreesRegressor(30),
         X,

@@ -49,7 +49,9 @@ def test_p_values_by_hand():
 def test_of_a_forest_it_is_altmann():
     X, y = problem()
     significance = permutation_test(of_forest, X, y, n_permutations=9, random_state=5)
-    other = altmann(dm.RandomForestClassifier(10), X, y, n_permutations=9, random_state=5)
+    other = altmann(
+        dm.RandomForestClassifier(10), X, y, measure="mdi", n_permutations=9, random_state=5
+    )
     np.testing.assert_array_equal(significance.scores, other.scores)
     np.testing.assert_array_equal(significance.p_values, other.p_values)
     for what, column in significance.details.items():

@@ -26,7 +26,7 @@ def multiple_probes(
     X: Any,
     y: Any = None,
     *,
-    measure: MeasureLike = "mdi",
+    measure: MeasureLike = "auto",
     n_permutations: int = 100,
     add_one: bool = True,
     strata: Any = None,
@@ -56,7 +56,8 @@ def multiple_probes(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
     n_permutations : int
         Number R of runs, with a forest each.
     add_one : bool

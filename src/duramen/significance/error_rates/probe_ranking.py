@@ -145,7 +145,7 @@ def forest_probe_ranking(
     X: Any,
     y: Any = None,
     *,
-    measure: MeasureLike = "mdi",
+    measure: MeasureLike = "auto",
     n_probes: int | None = None,
     n_permutations: int = 10,
     groups: Any = None,
@@ -176,7 +176,8 @@ def forest_probe_ranking(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
     n_probes : int, optional
         Number R of probes in a forest, by default p. Up to p, no column is copied twice.
     n_permutations : int
@@ -229,7 +230,7 @@ def forest_probe_ranking(
     >>> forest = dm.RandomForestClassifier(20, random_state=0)
     >>> result = dm.significance.forest_probe_ranking(forest, data.X, data.y, random_state=0)
     >>> result.selected(0.05)
-    ('x0', 'x1')
+    ('x0',)
     """
     name = "forest_probe_ranking"
     runs = checks.check_integer(name, "n_permutations", n_permutations, 1)

@@ -30,7 +30,7 @@ def altmann(
     X: Any = None,
     y: Any = None,
     *,
-    measure: MeasureLike = "mdi",
+    measure: MeasureLike = "auto",
     n_permutations: int = 100,
     distribution: str = "empirical",
     stop_after: int | None = None,
@@ -64,7 +64,8 @@ def altmann(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set, and with PermutedImportances.
     measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
     n_permutations : int
         Number S of permutations.
     distribution : {"empirical", "normal", "lognormal", "gamma"}

@@ -87,7 +87,7 @@ def mean_of_maxima(
     X: Any = None,
     y: Any = None,
     *,
-    measure: MeasureLike = "mdi",
+    measure: MeasureLike = "auto",
     n_permutations: int = 100,
     strata: Any = None,
     groups: Any = None,
@@ -115,7 +115,8 @@ def mean_of_maxima(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set, and with PermutedImportances.
     measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
     n_permutations : int
         Number B of permutations.
     strata : array-like of shape (n,), optional

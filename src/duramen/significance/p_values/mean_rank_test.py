@@ -37,7 +37,7 @@ def mean_rank_test(
     X: Any,
     y: Any = None,
     *,
-    measure: MeasureLike = "mdi",
+    measure: MeasureLike = "auto",
     n_resamples: int = _RUNS,
     subsample: int | float = _FRACTION,
     null: str = "permuted",
@@ -72,7 +72,8 @@ def mean_rank_test(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
     n_resamples : int
         Number R of subsamples.
     subsample : int or float

@@ -24,7 +24,7 @@ def one_probe(
     X: Any,
     y: Any = None,
     *,
-    measure: MeasureLike = "mdi",
+    measure: MeasureLike = "auto",
     n_permutations: int = 100,
     add_one: bool = True,
     groups: Any = None,
@@ -53,7 +53,8 @@ def one_probe(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
     n_permutations : int
         Number R of runs, with a forest each.
     add_one : bool
@@ -109,7 +110,7 @@ def one_probe(
     >>> result = dm.significance.one_probe(
     ...     forest, data.X, data.y, n_permutations=19, random_state=0)
     >>> result.selected(0.05, control="none")
-    ('x0', 'x1')
+    ('x0',)
     """
     name = "one_probe"
     runs = checks.check_integer(name, "n_permutations", n_permutations, 1)
