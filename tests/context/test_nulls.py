@@ -111,7 +111,7 @@ def test_p_values_find_a_context(permute):
         assert result.p_values(effect)[:, :2].max() <= 0.05
         assert result.p_values(effect)[:, 2].min() > 0.05
     # The last two are features that say something in one context only.
-    assert result.kind[:, :2].tolist() == [
+    assert result.verdicts(control="none")[:, :2].tolist() == [
         ["complementary", "irrelevant"],
         ["irrelevant", "complementary"],
     ]

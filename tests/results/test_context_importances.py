@@ -112,15 +112,16 @@ def test_every_kind_is_a_verdict():
 
 def test_verdicts_need_significance_where_there_are_p_values():
     result = example()
-    assert result.kind.tolist() == [
+    assert result.verdicts(control="none").tolist() == [
         ["complementary", "independent", "independent"],
         ["redundant", "mixed, complementary", "independent"],
     ]
-    assert result.verdicts(0.015).tolist() == [
+    assert result.verdicts(0.015, "none").tolist() == [
         ["complementary", "independent", "independent"],
         ["independent", "independent", "independent"],
     ]
     # Holm: .06, .10, ...; Benjamini and Hochberg: .06, .06, .08, ...
+    assert set(result.kind.ravel()) == {"independent"}
     assert set(result.verdicts(control="fwer").ravel()) == {"independent"}
     assert result.verdicts(0.06, "fdr")[1, 0] == "redundant"
     assert result.verdicts(0.06, "fwer").tolist() == [
@@ -128,9 +129,9 @@ def test_verdicts_need_significance_where_there_are_p_values():
         ["independent"] * 3,
     ]
     # P-values alone are not enough: nothing must be 0.
-    assert result.verdicts(1.0)[0, 2] == "independent"
-    assert result.verdicts(1.0)[1, 2] == "mixed"
-    assert result.verdicts(0.05, tolerance=0.6)[1, 0] == "independent"
+    assert result.verdicts(1.0, "none")[0, 2] == "independent"
+    assert result.verdicts(1.0, "none")[1, 2] == "mixed"
+    assert result.verdicts(0.05, "none", tolerance=0.6)[1, 0] == "independent"
     assert untested().kind[0, 1] == "mixed, redundant"
 
 
@@ -415,7 +416,7 @@ def test_to_frame_has_a_row_for_each_context_and_feature():
     assert row["within"] == 0.4
     assert row["plain_p_value"] == 0.5
     assert row["overall_p_value"] == 0.5
-    assert row["kind"] == "mixed, complementary"
+    assert row["kind"] == "independent"
     assert row["absolute_q_value"] == pytest.approx(0.08)
     assert list(untested().to_frame().columns) == [
         *("name", "context", "importance", "absolute", "signed", "conditional", "overall", "kind"),
@@ -427,8 +428,9 @@ def test_prints_the_context_and_the_surest_features():
     lines = repr(example()).splitlines()
     assert lines[0] == "ContextImportances: 3 features in 2 contexts of 'arm', in bits"
     assert lines[1] == "importance of the context itself: 0.3 (p = 0.015)"
-    assert lines[2].split() == ["feature", "arm", "importance", "absolute", "signed", "p", "kind"]
-    assert lines[3].split() == ["f", "a", "1.000", "0.5000", "-0.5000", "0.01", "complementary"]
+    heading = "feature arm importance absolute signed p q kind"
+    assert lines[2].split() == heading.split()
+    assert lines[3].split() == ["f", "a", "1.000", "0.5000", "-0.5000", "0.01", "0.06", "independent"]
     assert [line.split()[:2] for line in lines[3:]] == [[n, c] for n in "fgh" for c in "ab"]
     plainly = repr(untested()).splitlines()
     assert plainly[1] == "importance of the context itself: 0.3"

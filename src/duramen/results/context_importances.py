@@ -193,17 +193,19 @@ class ContextImportances(Result):
         return self.verdicts()
 
     def verdicts(
-        self, alpha: float = 0.05, control: Control = "none", tolerance: float | None = None
+        self, alpha: float = 0.05, control: Control = "fdr", tolerance: float | None = None
     ) -> NDArray[np.str_]:
         r"""Classify the effect of each context on each feature (thesis, section 6.3.3).
 
         Parameters
         ----------
         alpha : float
-            Level for the p-value of `absolute` at which a feature depends on the context;
+            Level for the adjusted p-value of `absolute` at which a feature depends on the context;
             without p-values, what exceeds the tolerance does.
-        control : {"none", "fdr", "fwer"}
-            Error rate that `alpha` bounds, over all features and contexts.
+        control : {"fdr", "fwer", "none"}
+            Error rate over all features and contexts that `alpha` bounds: p-values are adjusted
+            after Benjamini and Hochberg, after Holm, or not. With "none", each feature that does
+            not depend on the context is called dependent with probability `alpha` in each context.
         tolerance : float, optional
             Fraction that counts as equal, 0 <= tolerance < 1; by default that of the result.
 
@@ -394,7 +396,9 @@ class ContextImportances(Result):
             Column("signed", fixed(signed, 4), bars=signed),
         ]
         if self.absolute_p_values is not None:
+            q_values = self.q_values()
             columns.append(Column("p", small(self.absolute_p_values[at] for at in cells)))
+            columns.append(Column("q", small(q_values[at] for at in cells)))
         columns.append(Column("kind", [str(kind[at]) for at in cells], kind="words"))
         heading = (
             f"ContextImportances: {counted(p, 'feature')} in {n_contexts} contexts of "
