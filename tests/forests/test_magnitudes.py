@@ -5,7 +5,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.data.weights import row_weights
+from duramen.data.weights import row_weights, whole_ratios
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -141,3 +141,29 @@ def test_weights_of_a_distribution():
         dist = exact(codes, CLASSES, weights=WEIGHTS * 10.0**exponent)
         importances = dm.theory.population_importances(dist).values
         np.testing.assert_allclose(importances, wanted, rtol=0, atol=1e-12)
+
+
+@one_test
+@pytest.mark.parametrize("make", [dm.ExtraTreesClassifier, dm.TotallyRandomizedTreesClassifier])
+@pytest.mark.parametrize("scale", [0.5, 1 / 3, 0.1, 3.0])
+def test_fractions_of_whole_weights_give_the_same_forest(make, scale):
+    random = np.random.default_rng(0)
+    table, weights = random.normal(size=(60, 3)), random.choice([2.0, 3.0, 5.0], 60)
+    y = table[:, 0] + random.normal(size=60) > 0
+    whole, other = (make(5, random_state=0).fit(table, y, w) for w in (weights, weights * scale))
+    np.testing.assert_allclose(
+        whole.feature_importances_, other.feature_importances_, rtol=0, atol=1e-12
+    )
+
+
+def test_weights_become_whole_where_their_ratios_are():
+    wanted = {
+        (0.5, 1.0, 0.0): (1, 2, 0),
+        (0.2, 0.3, 0.5): (2, 3, 5),
+        (1 / 3, 2 / 3, 1.0): (1, 2, 3),
+        (2.0, 4.0, 6.0): (2, 4, 6),
+        (0.37, 0.37): (1, 1),
+        (0.1, 0.1 * np.pi): (0.1, 0.1 * np.pi),
+    }
+    for weights, whole in wanted.items():
+        np.testing.assert_array_equal(whole_ratios(np.array(weights)), whole)

@@ -15,7 +15,7 @@ from duramen.data.encoding import encode
 from duramen.data.exchangeability import Exchangeability
 from duramen.data.sources import table_like
 from duramen.data.target import Target, Task, encode_target
-from duramen.data.weights import row_weights
+from duramen.data.weights import row_weights, whole_ratios
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import FloatArray
@@ -225,8 +225,9 @@ def learning_set(
         Class labels or numbers; or survival: a structured array with a boolean field for the event
         and one for the time, or two columns, first the times, then the events.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows, not negative. Only their ratios matter, but in survival, where they
-        are whole numbers of copies.
+        Weights of the rows, not negative. Only their ratios matter, up to rounding, but in
+        survival, where they are whole numbers of copies. Fractional weights in ratios of small
+        whole numbers are kept as these.
     names, kinds, n_jobs
         As for :func:`duramen.encode`.
     task : {"auto", "classification", "regression", "survival"}
@@ -308,6 +309,8 @@ def learning_set_of(
             y, task, n_rows=n_rows, allow_one_class=allow_one_class, function=function
         )
     weights = row_weights(sample_weight, n_rows, function)
+    if weights is not None and not target.censored:
+        weights = whole_ratios(weights)
     rows = Exchangeability.checked(n_rows, strata, groups, function=function)
     return LearningSet(table, target, weights, rows)
 

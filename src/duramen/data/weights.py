@@ -8,6 +8,8 @@ import numpy as np
 
 from duramen.support.arrays import FloatArray, refuse_masked
 
+_MOST_MULTIPLE, _MOST_VALUES = 100, 1000
+_ROUNDING = 1e-9  # relative error of a weight that counts as a multiple
 _LARGEST_EXPONENT = 22  # of a weight that stays as it is; the kernel takes larger ones for real
 
 
@@ -49,3 +51,24 @@ def of_ordinary_size(weights: FloatArray) -> FloatArray:
     """
     exponent = int(np.frexp(weights.max())[1])
     return weights if abs(exponent) <= _LARGEST_EXPONENT else np.ldexp(weights, -exponent)
+
+
+def whole_ratios(weights: FloatArray) -> FloatArray:
+    """Return fractional weights as whole numbers of the same ratios, if these are small.
+
+    Trees of whole weights draw other random numbers than those of fractional ones, so that weights
+    of .5 and 1 are to be those of 1 and 2. The weights are divided by the smallest positive one and
+    multiplied by up to 100; whole numbers, and weights that no multiple makes whole, stay as they
+    are.
+    """
+    if (weights == np.rint(weights)).all():
+        return weights
+    values = np.unique(weights[weights > 0])
+    ratios = values / values[0]
+    if len(values) > _MOST_VALUES or ratios[-1] * _MOST_MULTIPLE >= 2.0**_LARGEST_EXPONENT:
+        return weights
+    for multiple in range(1, _MOST_MULTIPLE + 1):
+        whole = np.rint(ratios * multiple)
+        if (np.abs(ratios * multiple - whole) <= _ROUNDING * whole).all():
+            return np.rint(weights / values[0] * multiple)
+    return weights
