@@ -36,7 +36,9 @@ SHARED = {
     "y": ("array-like of shape (n,), optional", "Classes or numbers; None with a learning set."),
     "measure": (
         "str or callable",
-        "Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.",
+        "Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "
+        '"auto" as in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by '
+        "entropy.",
     ),
     "strata": (
         "array-like of shape (n,), optional",
@@ -116,7 +118,15 @@ OWN = {
         *("average_effects", "covariate_strata", "prediction_change", "relative_influence"),
         "local_mdi",
     },
-    "measure": {"confidence_intervals", "hapfelmeier", "knockoffs", "max_t"},
+    "measure": {
+        "confidence_intervals",
+        "estimate_cost",
+        "hapfelmeier",
+        "knockoffs",
+        "max_t",
+        "ranking_stability",
+        "trees_needed",
+    },
     "groups": {"confidence_intervals", "context_importances", "holdout_mda", "ranking_stability"},
     "strata": {"context_importances"},
     "random_state": {
@@ -138,7 +148,7 @@ def entry(name: str, kind: str, text: str) -> str:
 
 def allowed_for(parameter: Parameter, task: Task) -> str:
     """Return what a parameter may be in the estimators of a task."""
-    lists = {"{criteria}": tuple(aliases_for(task)), "{splits}": SPLITS}
+    lists = {"{criteria}": tuple(aliases_for(task)), "{splits}": ("auto", *SPLITS)}
     words = ", ".join(f'"{choice}"' for choice in lists.get(parameter.allowed, ()))
     return f"{{{words}}}" if words else parameter.allowed
 

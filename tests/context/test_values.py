@@ -393,5 +393,3 @@ def test_the_default_estimator_is_that_of_the_documentation():
     for y, task in ((classes, "classification"), (np.arange(30) / 7, "regression")):
         explicit = analyze(y=y, estimator=random_trees(1000, task))
         assert explicit.equals(dm.context_importances(X, y, CODES, **SETTINGS))
-    with pytest.raises(ValueError, match="splits must be one of"):
-        dm.TotallyRandomizedTreesClassifier(splits="auto").fit([[0], [1]], [0, 1])

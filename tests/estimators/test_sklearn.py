@@ -40,6 +40,8 @@ WHY_WEIGHTS_DIFFER = {
     "PERTClassifier": PAIRS,
     "ExtraTreesRegressor": TIES,
     "RandomSubspaceRegressor": TIES,
+    "TotallyRandomizedTreesClassifier": TIES,
+    "TotallyRandomizedTreesRegressor": TIES,
 }
 
 
@@ -49,7 +51,7 @@ def expected_failures(estimator):
     reasons = {}
     if name in WHY_WEIGHTS_DIFFER:
         reasons.update(dict.fromkeys(WEIGHTS, WHY_WEIGHTS_DIFFER[name]))
-    if is_classifier(estimator) and name != "TotallyRandomizedTreesClassifier":
+    if is_classifier(estimator):
         reasons["check_class_weight_classifiers"] = PURE
     return reasons
 

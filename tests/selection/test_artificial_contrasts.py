@@ -36,7 +36,7 @@ def test_a_weak_feature_shows_in_residuals():
     assert (model.found_in_[0], model.found_in_[1] > 1) == (1, True)
     assert not model.support_[2:].any()
     assert model.history_["n_selected"][:2].tolist() == [1, 2]
-    assert model.importances_.unit == "variance"
+    assert model.importances_.unit == "1"
 
 
 def test_residuals_of_classes():
@@ -107,6 +107,6 @@ def test_noise_columns_of_many_values_do_not_hide_relevant_features():
         X[f"noise{j}"] = pd.Categorical(random.integers(0, 30, 200).astype(str))
     settings = {"n_estimators": 40, "n_permutations": 5, "max_rounds": 1, "random_state": 0}
     model = dm.ArtificialContrasts(**settings).fit(X, y)
-    assert model.importances_.measure == "mdi_oob"
+    assert model.importances_.measure == "scaled_mda"
     assert sorted(model.selected_.tolist()) == [0, 1, 2]
     assert not len(dm.ArtificialContrasts(measure="mdi", **settings).fit(X, y).selected_)

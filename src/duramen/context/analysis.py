@@ -90,10 +90,10 @@ def context_importances(
     estimator : estimator of duramen, optional
         Parameters of the trees, as a totally randomized trees or Extra-Trees estimator; it is
         cloned, not changed. Its task is that of `y`. By default
-        ``TotallyRandomizedTreesClassifier(1000, splits="auto")``, or the regressor, as `y` holds
+        ``TotallyRandomizedTreesClassifier(1000)``, or the regressor, as `y` holds
         classes (text, truth values, or few different whole numbers) or other numbers.
-        ``splits="auto"`` is one child for each value, or ``"ordered"`` where a numeric column has
-        more than 10 distinct values. See Notes.
+        ``splits="auto"``, its default, is one child for each value, or ``"ordered"`` where a
+        numeric column has more than 10 distinct values. See Notes.
     n_permutations : int, optional
         Permutations of the context; 0 for no p-values. By default 1000, or as many, up to 10,000,
         as a single effect needs for an adjusted p-value of .05: 40 times the number of features

@@ -23,10 +23,6 @@ from duramen.theory import discretize
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
 
-# A numeric column with more distinct values than this has no child for each of them by default.
-FEW_VALUES = 10
-
-
 CLASSES = (
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
@@ -56,7 +52,7 @@ def template_for(estimator: Any, function: str) -> BaseForest:
     if estimator is None:
         from duramen.estimators import TotallyRandomizedTreesClassifier
 
-        estimator = TotallyRandomizedTreesClassifier(1000, splits="auto")
+        estimator = TotallyRandomizedTreesClassifier(1000)
     template = growing(estimator, function, CLASSES, PARAMETERS)
     checks.check_choice(function, "splits of estimator", template.splits, SPLITS)
     return template
@@ -104,9 +100,7 @@ def subject_of(
     if n_bins is not None:
         table = binned(table, checks.check_integer(function, "n_bins", n_bins, 2))
     estimator = clone(for_task(template, data.target, function))
-    if estimator.splits == "auto":
-        estimator.set_params(splits="ordered" if _has_quantities(table) else "multiway")
-    settings = estimator.growth_settings(table.n_rows, table.n_columns)
+    settings = estimator.growth_settings(table.n_rows, table.n_columns, table)
     n_trees = estimator.n_estimators
     target = data.target.centered(scale=scale)
     refuse_many_trees(function, n_trees, target.n_values)
@@ -131,8 +125,3 @@ def binned(table: EncodedTable, n_bins: int) -> EncodedTable:
             ]
             columns[j] = (np.asarray(intervals.codes(j)), np.array(intervals_seen, dtype=object))
     return with_ordinal(table, columns) if columns else table
-
-
-def _has_quantities(table: EncodedTable) -> bool:
-    numeric = np.array([kind == "numeric" for kind in table.kinds], dtype=np.bool_)
-    return bool((np.diff(table.value_offsets)[numeric] > FEW_VALUES).any())

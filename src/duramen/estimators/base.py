@@ -20,9 +20,16 @@ from duramen.data import ClassTarget, EncodedTable, LearningSet, NumberTarget, T
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.memory import require_memory
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
-from duramen.data.weights import of_ordinary_size
+from duramen.data.weights import of_ordinary_size, whole_ratios
 from duramen.estimators.growth import Growth, TreeEstimators, check_kept
-from duramen.estimators.parameters import PARAMETERS, ParameterValues, check_parameters, resolve
+from duramen.estimators.parameters import (
+    FEW_VALUES,
+    PARAMETERS,
+    ParameterValues,
+    check_parameters,
+    resolve,
+    split_family,
+)
 from duramen.forests import export, memory, prediction, pruning
 from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
@@ -114,12 +121,18 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     def _owner(self) -> str:
         return type(self).__name__
 
-    def growth_settings(self, n_rows: int, n_features: int) -> GrowthSettings:
-        """Check every parameter, and return the settings of growth on a table of n rows."""
-        return self._resolved(n_rows, n_features)[1]
+    def growth_settings(self, n_rows: int, n_features: int, table: Any = None) -> GrowthSettings:
+        """Check every parameter, and return the settings of growth on a table of n rows.
 
-    def _resolved(self, n_rows: int, n_features: int) -> tuple[dict[str, Any], GrowthSettings]:
+        Without the table, ``splits="auto"`` stands for "ordered".
+        """
+        return self._resolved(n_rows, n_features, table)[1]
+
+    def _resolved(
+        self, n_rows: int, n_features: int, table: Any = None
+    ) -> tuple[dict[str, Any], GrowthSettings]:
         values = {parameter.name: getattr(self, parameter.name) for parameter in PARAMETERS}
+        values["splits"] = split_family(self.splits, table)
         request = ParameterValues(self._owner, self.task, values, n_rows, n_features)
         resolved, settings = resolve(request)
         return resolved, GrowthSettings(cut=self.cut_rule, **settings)
@@ -143,7 +156,9 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             Class labels, or finite numbers in regression.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights of the rows; rows of weight 0 are left out. Only their ratios
-            matter: weights whose largest is beyond 2**-22..2**22 are divided by a power of two.
+            matter, up to rounding: weights whose largest is beyond 2**-22..2**22 are divided by a
+            power of two, and fractional weights in ratios of small whole numbers become these. In
+            survival weights are whole numbers of copies.
         client : dask.distributed.Client, optional
             Cluster whose workers grow the trees, to the same bytes as the threads of this process.
             The encoded table travels to each worker once, and the trees come back. Trees that
@@ -203,6 +218,10 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         data = data.with_weights(
             combine_class_weight(self._owner, self.class_weight, data.target, data.weights)
         )
+        if self.splits == "auto":
+            settings = self.growth_settings(n_rows, n_features, data.table)
+        elif self.splits == "multiway":
+            self._warn_of_single_rows(data.table)
         earlier = getattr(self, "forest_", None) if resolved["warm_start"] else None
         seed = checks.draw_seed(self.random_state) if earlier is None else earlier.seed
         memory.refuse_many_trees(function, n_trees, data.target.n_values)
@@ -210,6 +229,20 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             check_kept(self._owner, earlier, n_trees, settings, data)
         guidance = self._guidance(data, settings, seed, n_threads)
         return Growth(data, settings, n_trees, seed, n_threads, guidance, earlier)
+
+    def _warn_of_single_rows(self, table: EncodedTable | ColumnStore) -> None:
+        """Warn if multiway splits on a column of numbers give nearly each row its own child."""
+        schema = table.schema
+        counts = np.diff(schema.value_offsets)
+        single = (schema.kind_codes == 0) & (counts > max(FEW_VALUES, 0.9 * table.n_rows))
+        if single.any():
+            j = int(np.argmax(single))
+            warn(
+                f"{self._owner}: splits='multiway' gives each value a child, and "
+                f"{schema.names[j]!r} has {counts[j]:,} distinct values in {table.n_rows:,} rows: "
+                "children of single rows say nothing about other rows. Hint: splits='auto' or "
+                "'ordered', or bins of the numbers (duramen.theory.discretize)."
+            )
 
     def _guidance(
         self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
@@ -678,7 +711,8 @@ def combine_class_weight(
             f"{owner}.fit: every row has weight 0 after class_weight={class_weight!r}; give at "
             "least one class of y a weight above 0"
         )
-    return of_ordinary_size(combined)
+    combined = of_ordinary_size(combined)
+    return whole_ratios(combined) if isinstance(class_weight, dict) else combined
 
 
 def _check_class_weights(owner: str, class_weight: dict[Any, Any]) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from duramen.data import Task
 from duramen.forests.criteria import aliases_for
 from duramen.forests.settings import (
@@ -28,6 +30,24 @@ class ParameterValues:
     values: Mapping[str, Any]
     n_rows: int
     n_features: int
+
+
+FEW_VALUES = 10
+"""A numeric column with more distinct values has no child for each of them by default."""
+
+
+def split_family(splits: Any, table: Any) -> Any:
+    """Return the family of splits that "auto" stands for on a table; others as they are.
+
+    "ordered" where a numeric column has more than `FEW_VALUES` distinct values, else "multiway".
+    """
+    if not (isinstance(splits, str) and splits == "auto"):
+        return splits
+    if table is None:
+        return "ordered"
+    numeric = table.schema.kind_codes == 0
+    many = np.diff(table.schema.value_offsets)[numeric] > FEW_VALUES
+    return "ordered" if many.any() else "multiway"
 
 
 Resolver = Callable[[ParameterValues, str, Any], Any]
@@ -254,8 +274,13 @@ PARAMETERS = (
     Parameter(
         "splits",
         "{splits}",
-        "Family of splits: " + "; ".join(entry.title for entry in FAMILIES) + ".",
-        lambda request, name, value: checks.check_choice(request.owner, name, value, SPLITS),
+        "Family of splits: "
+        + "; ".join(entry.title for entry in FAMILIES)
+        + '. "auto" is "ordered" if a numeric column has more than 10 distinct values, else '
+        '"multiway".',
+        lambda request, name, value: checks.check_choice(
+            request.owner, name, value, ("auto", *SPLITS)
+        ),
         "splits",
     ),
     Parameter(

@@ -56,9 +56,10 @@ class PERTClassifier(ForestClassifier):
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
+    splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
-        others; any two groups of categories.
+        others; any two groups of categories. "auto" is "ordered" if a numeric column has more than
+        10 distinct values, else "multiway".
     feature_first : bool, default=False
         Whether the feature of a split is drawn before the two rows, which then are any two of
         different classes that differ on it; otherwise the rows come first.

@@ -62,9 +62,10 @@ class RandomPatchesClassifier(ForestClassifier):
     max_samples : int, float or None, default=0.5
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
+    splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
-        others; any two groups of categories.
+        others; any two groups of categories. "auto" is "ordered" if a numeric column has more than
+        10 distinct values, else "multiway".
     n_best_splits : int, default=1
         Number k of the best splits of a node, over all features tried there, one of which is taken
         at random, each with the same probability; 1 for the best one.
@@ -147,9 +148,10 @@ class RandomPatchesRegressor(ForestRegressor):
     max_samples : int, float or None, default=0.5
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
+    splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
-        others; any two groups of categories.
+        others; any two groups of categories. "auto" is "ordered" if a numeric column has more than
+        10 distinct values, else "multiway".
     n_best_splits : int, default=1
         Number k of the best splits of a node, over all features tried there, one of which is taken
         at random, each with the same probability; 1 for the best one.

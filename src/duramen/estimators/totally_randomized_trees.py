@@ -1,4 +1,4 @@
-"""Totally randomized trees: a random feature at each node, one child a value."""
+"""Totally randomized trees: a random feature at each node."""
 
 from __future__ import annotations
 
@@ -34,12 +34,14 @@ class _RandomFeatures:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
-    """Totally randomized trees for classification: random features, one child for each value.
+    """Totally randomized trees for classification: random features, random splits.
 
-    With the defaults the feature of a node is drawn at random, whatever the target, and each of its
-    values has a child: the trees whose importances are known in closed form. This is K = 1, which
-    the papers mean by the name. With ``max_features`` above 1 the best of K features is taken, so
-    that the target decides: these are Extra-Trees, and `fit` warns.
+    With the defaults the feature of a node is drawn at random, whatever the target. If no numeric
+    column has more than 10 distinct values, each value has a child: the trees whose importances are
+    known in closed form. Otherwise numbers are cut in two at random (``splits="auto"``), since a
+    child for each of many values has few rows and predicts nothing. This is K = 1, which the papers
+    mean by the name. With ``max_features`` above 1 the best of K features is taken, so that the
+    target decides: these are Extra-Trees, and `fit` warns.
 
     Parameters
     ----------
@@ -83,9 +85,10 @@ class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="multiway"
+    splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="auto"
         Family of splits: two groups by order; one child for each value; one value against all
-        others; any two groups of categories.
+        others; any two groups of categories. "auto" is "ordered" if a numeric column has more than
+        10 distinct values, else "multiway".
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
         Columns to treat as categorical, besides those whose type says so.
     stop_alpha : float or None, default=None
@@ -115,18 +118,20 @@ class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
 
     criterion: str = "entropy"
     max_features: str | int | float | None = 1
-    splits: str = "multiway"
+    splits: str = "auto"
     n_best_splits: int = field(default=1, init=False)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
-    """Totally randomized trees for regression: random features, one child for each value.
+    """Totally randomized trees for regression: random features, random splits.
 
-    With the defaults the feature of a node is drawn at random, whatever the target, and each of its
-    values has a child: the trees whose importances are known in closed form. This is K = 1, which
-    the papers mean by the name. With ``max_features`` above 1 the best of K features is taken, so
-    that the target decides: these are Extra-Trees, and `fit` warns.
+    With the defaults the feature of a node is drawn at random, whatever the target. If no numeric
+    column has more than 10 distinct values, each value has a child: the trees whose importances are
+    known in closed form. Otherwise numbers are cut in two at random (``splits="auto"``), since a
+    child for each of many values has few rows and predicts nothing. This is K = 1, which the papers
+    mean by the name. With ``max_features`` above 1 the best of K features is taken, so that the
+    target decides: these are Extra-Trees, and `fit` warns.
 
     Parameters
     ----------
@@ -168,9 +173,10 @@ class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="multiway"
+    splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="auto"
         Family of splits: two groups by order; one child for each value; one value against all
-        others; any two groups of categories.
+        others; any two groups of categories. "auto" is "ordered" if a numeric column has more than
+        10 distinct values, else "multiway".
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
         Columns to treat as categorical, besides those whose type says so.
     stop_alpha : float or None, default=None
@@ -194,5 +200,5 @@ class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
     cut_rule = "random"
 
     max_features: str | int | float | None = 1
-    splits: str = "multiway"
+    splits: str = "auto"
     n_best_splits: int = field(default=1, init=False)

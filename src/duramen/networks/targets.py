@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from duramen import importances
 from duramen.data import EncodedTable, LearningSet
 from duramen.estimators.catalogue import FORESTS
+from duramen.estimators.parameters import split_family
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
@@ -140,7 +141,9 @@ class TargetForest:
     seed: int
     function: str
     # By task and numbers of rows and columns: parameters and memory are checked once for each.
-    _settings: dict[tuple[str, int, int], GrowthSettings] = field(default_factory=dict, init=False)
+    _settings: dict[tuple[str, int, int, str], GrowthSettings] = field(
+        default_factory=dict, init=False
+    )
 
     def __call__(self, b: int, _: int) -> dict[str, NDArray[Any]]:
         """Return the weights, and p-values, of the sources for target number b.
@@ -163,12 +166,17 @@ class TargetForest:
                 p_values[others] = self._p_values(scores, data, seed)
         return {"weights": weights, "p_values": p_values}
 
+    def _shape(self, data: LearningSet[EncodedTable]) -> tuple[str, int, int, str]:
+        """Return what the settings of growth depend on."""
+        family: str = split_family(self.template.splits, data.table)
+        return data.task, data.n_rows, data.n_columns, family
+
     def _settings_for(self, data: LearningSet[EncodedTable], seed: int) -> GrowthSettings:
         """Return the settings of growth, checked where a learning set is the first of its shape."""
-        key = data.task, data.n_rows, data.n_columns
+        key = self._shape(data)
         if key not in self._settings:
             template = for_task(self.template, data.target, self.function)
-            settings = template.growth_settings(data.n_rows, data.n_columns)
+            settings = template.growth_settings(data.n_rows, data.n_columns, data.table)
             n_trees = template.n_estimators
             refuse_many_trees(self.function, n_trees, data.target.n_values)
 
@@ -208,7 +216,7 @@ class TargetForest:
         present = fractions[fractions > 0]
         if not (self.scoring.measure.startswith("mdi") or self.scoring.measure == LAST_LEVEL):
             return scores / float(1.0 - present.max())
-        if self._settings[data.task, data.n_rows, data.n_columns].criterion == "gini":
+        if self._settings[self._shape(data)].criterion == "gini":
             return scores / float(1.0 - (present**2).sum())
         return scores / float(-(present * np.log2(present)).sum())
 

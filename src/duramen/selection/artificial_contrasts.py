@@ -53,10 +53,10 @@ class ArtificialContrasts(RoundsSelector):
         forests by default.
     n_estimators : int, optional
         Trees of a forest; those of `estimator` by default, 500 where there is none.
-    measure : str or callable, default="auto"
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" is
-        "mdi_oob" if trees leave rows out, else "mdi". By "mdi", the measure of the paper,
-        noise features of many values take the place of relevant ones of few (docs/how-to/selection/contrasts.md).
+    measure : str or callable, default="scaled_mda"
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        "scaled_mda" is the permutation importance divided by its standard error over trees. By
+        "mdi", the measure of the paper, noise features of many values hide relevant ones of few.
     n_permutations : int, default=20
         Number R of replicates of a round.
     alpha : float, default=0.05
@@ -137,7 +137,7 @@ class ArtificialContrasts(RoundsSelector):
 
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
-    measure: str | Callable[..., Any] = "auto"
+    measure: str | Callable[..., Any] = "scaled_mda"
     n_permutations: int = 20
     alpha: float = 0.05
     percentile: float = 100.0

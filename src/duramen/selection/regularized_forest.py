@@ -159,7 +159,7 @@ class RegularizedForestSelector(RefittingSelector):
         opening = self._open(X, y, threads_grow=True)
         subject = opening.subject
         template, data = subject.template, subject.data
-        settings = template.growth_settings(data.n_rows, data.n_columns)
+        settings = template.growth_settings(data.n_rows, data.n_columns, data.table)
         factors = np.full(data.n_columns, penalty)
         guidance = Guidance(np.ones(data.n_columns), factors, self.penalize == "proxy")
         guidance.refuse(settings, owner)

@@ -55,8 +55,8 @@ class StabilitySelection(RefittingSelector):
         Trees of a forest; those of `estimator` by default, 100 where there is none.
     measure : str or callable, default="auto"
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" is
-        "mdi_oob" if trees leave rows out, else "mdi". By "mdi"
-        noise features of many values take the place of relevant ones of few (docs/how-to/selection/stability-selection.md).
+        "mdi_oob" if trees leave rows out, else "mdi", by which noise features of many values are
+        among the best in every draw.
     learner : {"forest", "lasso"}, default="forest"
         What selects in a draw: the q largest importances above 0 of a forest, or the q features
         that enter the path of the lasso first, of standardized columns. The lasso sees lines only,

@@ -385,7 +385,7 @@ class SequentialRandomSubspace(BaseSelector):
         if n_beside and checks.is_integer(K) and offered < K:
             hint = f"a tree has {size} of the features and {n_beside} shadow features"
             raise checks.refuse(owner, "max_features", f"at most {offered}", K, hint)
-        settings: GrowthSettings = template.growth_settings(data.n_rows, offered)
+        settings: GrowthSettings = template.growth_settings(data.n_rows, offered, data.table)
         plain = any(type(template) in kind.estimators for kind in FORESTS)
         drawn = settings.samples_rows or settings.column_samples
         if drawn or not plain or template.class_weight is not None:

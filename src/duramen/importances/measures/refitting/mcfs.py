@@ -245,7 +245,7 @@ def _learner(
     n_splits = checks.check_integer("mcfs", "n_splits", n_splits, 1)
     size = _subset_size(subset_size, data.n_columns)
     settings = replace(
-        template.growth_settings(data.n_rows, size),
+        template.growth_settings(data.n_rows, size, data.table),
         bootstrap=False,
         row_samples=_training_rows(train_size, data.n_rows),
     )
