@@ -74,7 +74,8 @@ FORESTS = (
     ForestKind(
         "totally-randomized-trees",
         "TotallyRandomizedTrees",
-        "Totally randomized trees: a random feature at each node, one child for each value",
+        "Totally randomized trees: a random feature at each node; one child for each "
+        "value, or a random cut of numbers of many values",
     ),
     ForestKind(
         "bagged-trees",

@@ -114,8 +114,8 @@ class ArtificialContrasts(RoundsSelector):
     stands for these here, whose out-of-bag residuals are not fitted to the rows.
 
     *Null hypothesis.* As in `Boruta`, replicates repeat contrasts, not rows: `alpha` does not bound
-    the fraction of data sets without a relevant feature in which some feature is accepted, a fifth
-    of those measured (docs/how-to/selection/contrasts.md).
+    the fraction of data sets without a relevant feature in which some feature is accepted, .01 to
+    .035 of those measured, and a tenth by MDI (docs/how-to/selection/contrasts.md).
 
     References
     ----------
