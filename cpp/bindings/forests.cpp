@@ -37,7 +37,8 @@ Array<std::int32_t> apply(const Forest& forest, const Rows& rows, unsigned n_thr
       if (bag == nullptr) {
         send(duramen::EveryRow{});
       } else {
-        send(duramen::OutOfBagRows(bag->settings(), rows.n_rows, bag->seed, bag->first_tree));
+        send(duramen::OutOfBagRows(bag->settings(rows.n_rows), rows.n_rows, bag->seed,
+                                   bag->first_tree));
       }
     });
   };
@@ -90,7 +91,7 @@ Changes path_changes(const Forest& forest, const Rows& rows, const Matrix<double
          "an entry of of_row is no column of values");
     numbers.of_row = places;
   }
-  const duramen::Settings settings = weighted.bag.settings();
+  const duramen::Settings settings = weighted.bag.settings(rows.n_rows);
   duramen::Monitor monitor;
   duramen::PathChanges result;
   const auto work = [&] {
@@ -131,8 +132,9 @@ std::tuple<Array<double>, Array<double>> pair_interactions(const Forest& forest,
   duramen::Monitor monitor;
   duramen::PairMeans means;
   const auto work = [&] {
-    means = duramen::pair_interactions(forest.view, duramen::CodeRows{table.view}, bag.settings(),
-                                       bag.seed, bag.first_tree, chosen, n_threads, monitor);
+    means = duramen::pair_interactions(forest.view, duramen::CodeRows{table.view},
+                                       bag.settings(table.n_rows), bag.seed, bag.first_tree, chosen,
+                                       n_threads, monitor);
   };
   run_watched(monitor, nb::none(), work, table.n_rows * forest.view.n_trees);
   const std::size_t k = chosen.size();
@@ -161,7 +163,7 @@ void add_out_of_bag(duramen::OutOfBag& sums, const Forest& forest, const Table& 
   duramen::Monitor monitor;
   duramen::Problem problem;
   problem.table = table.view;
-  problem.settings = bag.settings();
+  problem.settings = bag.settings(table.n_rows);
   problem.seed = bag.seed;
   problem.n_classes = target.view.n_classes;
   problem.classes = target.view.classes;

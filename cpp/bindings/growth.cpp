@@ -20,9 +20,11 @@ namespace duramen::python {
 
 namespace {
 
-// Which trees are grown: from what seed, the number of the first in its stream, and how many.
+// Which trees are grown: from what seed, the number of the first in its stream, and how many; and
+// the groups of rows that their bags draw.
 struct TreeRange {
   std::uint64_t seed, first, count;
+  BagGroups groups;
 };
 
 // Decoys that follow a cycle of the rows of each stratum (decoys.hpp), of the columns that are
@@ -119,6 +121,7 @@ duramen::Problem problem_of(const Table& table, const Target& target, const Weig
   need(!weights || weights->shape(0) == table.n_rows, "weights has not one entry a row");
   duramen::Problem problem = problem_with(target, weights, settings, trees.seed);
   problem.table = table.view;
+  trees.groups.add_to(problem.settings, table.n_rows);
   return problem;
 }
 
@@ -212,13 +215,16 @@ struct Patches {
   Target target;
   Weights weights;
   std::size_t n_columns;
+  BagGroups groups;
   duramen::Patches patches;
 
   Patches(const Target& truth, Weights masses, const duramen::Settings& settings,
-          std::uint64_t seed, std::size_t columns)
+          std::uint64_t seed, std::size_t columns,
+          std::optional<Vector<std::uint32_t>> drawn_together)
       : target(truth),
         weights(std::move(masses)),
         n_columns(columns),
+        groups(std::move(drawn_together)),
         patches(problem(settings, seed), columns) {
     need_no_survival(target);
   }
@@ -227,6 +233,7 @@ struct Patches {
     need(!weights || weights->shape(0) == target.view.n_rows, "weights has not one entry a row");
     duramen::Problem whole = problem_with(target, weights, settings, seed);
     whole.table.n_rows = target.view.n_rows;
+    groups.add_to(whole.settings, whole.table.n_rows);
     return whole;
   }
 };
@@ -339,14 +346,20 @@ void bind_growth(nb::module_& module) {
   nb::class_<TreeRange>(module, "TreeRange", "The trees to grow, of the stream of a seed.")
       .def(
           "__init__",
-          [](TreeRange* self, std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
-            new (self) TreeRange{.seed = seed, .first = first, .count = count};
+          [](TreeRange* self, std::uint64_t seed, std::uint64_t first, std::uint64_t count,
+             std::optional<Vector<std::uint32_t>> groups) {
+            new (self) TreeRange{.seed = seed,
+                                 .first = first,
+                                 .count = count,
+                                 .groups = BagGroups(std::move(groups))};
           },
-          nb::kw_only(), nb::arg("seed"), nb::arg("first"), nb::arg("count"));
+          nb::kw_only(), nb::arg("seed"), nb::arg("first"), nb::arg("count"),
+          lent("groups") = nb::none());
   nb::class_<Patches>(module, "Patches", "Trees that are grown on tables of their own.")
-      .def(nb::init<const Target&, Weights, const duramen::Settings&, std::uint64_t, std::size_t>(),
+      .def(nb::init<const Target&, Weights, const duramen::Settings&, std::uint64_t, std::size_t,
+                    std::optional<Vector<std::uint32_t>>>(),
            nb::arg("target"), lent("weights").none(), nb::arg("settings"), nb::arg("seed"),
-           nb::arg("n_columns"))
+           nb::arg("n_columns"), lent("groups") = nb::none())
       .def("rows", &patch_rows, nb::arg("tree"),
            "The different rows of a tree, and how often each was drawn.")
       .def(

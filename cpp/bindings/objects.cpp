@@ -214,22 +214,28 @@ void bind_bag(nb::module_& module) {
       .def(
           "__init__",
           [](Bag* self, std::uint32_t row_samples, bool bootstrap, std::uint64_t seed,
-             std::uint64_t first_tree, std::optional<Vector<std::uint32_t>> originals) {
+             std::uint64_t first_tree, std::optional<Vector<std::uint32_t>> originals,
+             std::optional<Vector<std::uint32_t>> groups) {
             if (originals) {
               const std::uint32_t* first = originals->data();
               const std::size_t n = originals->shape(0);
               need(n == 0 || *std::max_element(first, first + n) < n,
                    "originals must be numbers of rows");
             }
-            new (self) Bag{row_samples, bootstrap, seed, first_tree, std::move(originals)};
+            new (self) Bag{row_samples,
+                           bootstrap,
+                           seed,
+                           first_tree,
+                           std::move(originals),
+                           BagGroups(std::move(groups))};
           },
           nb::kw_only(), nb::arg("row_samples"), nb::arg("bootstrap"), nb::arg("seed"),
-          nb::arg("first_tree"), lent("originals") = nb::none())
+          nb::arg("first_tree"), lent("originals") = nb::none(), lent("groups") = nb::none())
       .def(
           "draw",
           [](const Bag& self, std::size_t n_rows, std::uint64_t tree) {
             std::vector<std::uint32_t> multiplicity;
-            duramen::draw_bag(self.settings(), n_rows, self.seed, self.first_tree + tree,
+            duramen::draw_bag(self.settings(n_rows), n_rows, self.seed, self.first_tree + tree,
                               multiplicity);
             return to_array(std::move(multiplicity));
           },

@@ -1,10 +1,12 @@
 // Kernel objects: arrays that Python owns, checked once and lent to any number of calls.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -123,6 +125,31 @@ struct Forest {
   Matrix<double> leaf_values_;
 };
 
+// Groups of rows that a bag draws as a whole; none where each row is drawn by itself.
+class BagGroups {
+ public:
+  explicit BagGroups(std::optional<Vector<std::uint32_t>> of_row = std::nullopt)
+      : of_row_(std::move(of_row)) {
+    if (!of_row_) return;
+    const std::uint32_t* first = of_row_->data();
+    const std::size_t n = of_row_->shape(0);
+    const std::uint32_t last = n == 0 ? 0 : *std::max_element(first, first + n);
+    need(last < n, "groups must be numbers of groups");
+    count_ = last + 1;
+  }
+
+  void add_to(duramen::Settings& settings, std::size_t n_rows) const {
+    if (!of_row_) return;
+    need(of_row_->shape(0) == n_rows, "groups has not one entry a row");
+    settings.group_of = of_row_->data();
+    settings.n_groups = count_;
+  }
+
+ private:
+  std::optional<Vector<std::uint32_t>> of_row_;
+  std::uint32_t count_ = 0;
+};
+
 // From what the bags of a forest's trees are drawn again.
 struct Bag {
   std::uint32_t row_samples;
@@ -130,11 +157,13 @@ struct Bag {
   std::uint64_t seed, first_tree;
   // Rows that are copies of one another have the same number here; see permute.hpp.
   std::optional<Vector<std::uint32_t>> originals;
+  BagGroups groups;
 
-  duramen::Settings settings() const {
+  duramen::Settings settings(std::size_t n_rows) const {
     duramen::Settings settings;
     settings.row_samples = row_samples;
     settings.bootstrap = bootstrap;
+    groups.add_to(settings, n_rows);
     return settings;
   }
 };

@@ -43,7 +43,7 @@ struct Permutations {
     duramen::Permutations permutations = view;
     permutations.out_of_bag = bag != nullptr;
     if (bag == nullptr) return permutations;
-    permutations.bags = bag->settings();
+    permutations.bags = bag->settings(rows.n_rows);
     permutations.bag_seed = bag->seed;
     permutations.first_tree = bag->first_tree;
     if (bag->originals) {
@@ -219,7 +219,7 @@ std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> proje
   need(projections.masses.shape(0) == rows.n_rows && projections.masses.shape(1) == width + 1,
        "masses has not a weight and the values of a leaf for each row");
   need(!bag.originals, "rows that are copies of others are not projected");
-  const duramen::Projections asked{.bags = bag.settings(),
+  const duramen::Projections asked{.bags = bag.settings(rows.n_rows),
                                    .bag_seed = bag.seed,
                                    .first_tree = bag.first_tree,
                                    .n_rows = rows.n_rows,

@@ -56,7 +56,7 @@ duramen::Problem problem_of(const Table& table, const Target& target, const Bag&
   need(target.view.outcomes.codes != nullptr, "the target is not of survival");
   duramen::Problem problem;
   problem.table = table.view;
-  problem.settings = bag.settings();
+  problem.settings = bag.settings(table.n_rows);
   problem.seed = bag.seed;
   problem.outcomes = target.view.outcomes;
   problem.monitor = &monitor;

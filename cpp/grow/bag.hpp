@@ -13,16 +13,16 @@
 
 namespace duramen {
 
-// Multiplicity of every row in the bag of a tree.
-inline void draw_bag(const Settings& settings, std::size_t n_rows, std::uint64_t seed,
-                     std::uint64_t tree, std::vector<std::uint32_t>& multiplicity) {
-  const std::uint32_t n = static_cast<std::uint32_t>(n_rows);
+// Multiplicity of every row, or group of rows, in the bag of a tree.
+inline void draw_units(const Settings& settings, std::size_t n_units, std::uint64_t seed,
+                       std::uint64_t tree, std::vector<std::uint32_t>& multiplicity) {
+  const std::uint32_t n = static_cast<std::uint32_t>(n_units);
   const std::uint32_t size = settings.row_samples == 0 ? n : settings.row_samples;
   if (!settings.bootstrap && size >= n) {
-    multiplicity.assign(n_rows, 1);
+    multiplicity.assign(n_units, 1);
     return;
   }
-  multiplicity.assign(n_rows, 0);
+  multiplicity.assign(n_units, 0);
   Random random(seed, tree, 0, Purpose::bag);
   if (settings.bootstrap) {
     for (std::uint32_t i = 0; i < size; ++i) ++multiplicity[random.below(n)];
@@ -32,6 +32,21 @@ inline void draw_bag(const Settings& settings, std::size_t n_rows, std::uint64_t
   for (std::uint32_t last = n - size; last < n; ++last) {
     const std::uint32_t pick = random.below(last + 1);
     multiplicity[multiplicity[pick] ? last : pick] = 1;
+  }
+}
+
+// Multiplicity of every row in the bag of a tree: that of its group, where there are groups.
+inline void draw_bag(const Settings& settings, std::size_t n_rows, std::uint64_t seed,
+                     std::uint64_t tree, std::vector<std::uint32_t>& multiplicity) {
+  if (settings.group_of == nullptr) {
+    draw_units(settings, n_rows, seed, tree, multiplicity);
+    return;
+  }
+  std::vector<std::uint32_t> of_groups;
+  draw_units(settings, settings.n_groups, seed, tree, of_groups);
+  multiplicity.resize(n_rows);
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    multiplicity[row] = of_groups[settings.group_of[row]];
   }
 }
 

@@ -140,8 +140,16 @@ inline void Problem::prepare() {
   }
   double mass = total;
   if (settings.bootstrap) {
-    // A bag may repeat its heaviest row; what it can weigh at most bounds the tables.
-    const double draws = settings.row_samples == 0 ? n : settings.row_samples;
+    // A bag may repeat its heaviest row or group; what it can weigh at most bounds the tables.
+    const std::size_t n_units = settings.n_units(n);
+    if (settings.group_of != nullptr) {
+      std::vector<double> of_groups(n_units, 0.0);
+      for (std::size_t i = 0; i < n; ++i) {
+        of_groups[settings.group_of[i]] += weights == nullptr ? 1.0 : weights[i];
+      }
+      for (const double weight : of_groups) largest = std::max(largest, weight);
+    }
+    const double draws = settings.row_samples == 0 ? n_units : settings.row_samples;
     mass = draws * largest;
   }
   constexpr double kLargestTable = 1 << 22;

@@ -1,6 +1,7 @@
 // How trees are grown.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "grow/criteria/criteria.hpp"
@@ -31,9 +32,16 @@ struct Settings {
   std::uint32_t n_best_splits = 1;      // one of so many is taken at random
   bool feature_first = false;           // PERT: draws the column before the two rows
   bool bootstrap = false;
-  std::uint32_t row_samples = 0;     // 0: all rows
+  std::uint32_t row_samples = 0;     // 0: all rows, or groups
   std::uint32_t column_samples = 0;  // 0: all columns
   bool balanced_subsample = false;
+  // Group of every row, below n_groups: the rows of a group are drawn together. Null: each row is
+  // drawn by itself.
+  const std::uint32_t* group_of = nullptr;
+  std::uint32_t n_groups = 0;
+
+  // Number of rows, or groups of rows, that a bag draws from.
+  std::size_t n_units(std::size_t n_rows) const { return group_of == nullptr ? n_rows : n_groups; }
 
   bool tests_by_permutation() const { return stop_alpha < 1.0 && stop_permutations > 0; }
   bool tests_by_chi_square() const { return stop_alpha < 1.0 && stop_permutations == 0; }

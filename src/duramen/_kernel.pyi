@@ -110,6 +110,7 @@ class Bag:
         seed: int,
         first_tree: int,
         originals: Numbers | None = None,
+        groups: Numbers | None = None,
     ) -> None: ...
     def draw(self, n_rows: int, tree: int) -> Numbers: ...
 
@@ -141,7 +142,9 @@ class Settings:
     ) -> None: ...
 
 class TreeRange:
-    def __init__(self, *, seed: int, first: int, count: int) -> None: ...
+    def __init__(
+        self, *, seed: int, first: int, count: int, groups: Numbers | None = None
+    ) -> None: ...
 
 class Patches:
     def __init__(
@@ -151,6 +154,7 @@ class Patches:
         settings: Settings,
         seed: int,
         n_columns: int,
+        groups: Numbers | None = None,
     ) -> None: ...
     def rows(self, tree: int) -> tuple[Numbers, Numbers]: ...
     def columns(self, tree: int) -> Numbers: ...

@@ -19,6 +19,8 @@ from tests.significance.noise import Interrupted
 import duramen as dm
 from duramen.reports.selection import Selection
 from duramen.selection import catalogue
+from duramen.selection.refitting import standard_error
+from duramen.selection.selector import folds_of
 
 FOREST = {"n_estimators": 8, "random_state": 0}
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -139,7 +141,32 @@ def test_selectors_that_permute_rows():
     able = {entry.name for entry in catalogue if entry.exchanges}
     groups = {"boruta", "knock_out", "artificial_contrasts", "stability_selection"}
     assert able == groups | {"sequential_random_subspace"}
-    assert {entry.name for entry in catalogue if entry.exchanges_groups} == groups
+
+
+def test_selectors_that_grow_no_forest_or_draw_no_folds_refuse_groups():
+    unable = {"sequential_random_subspace", "markov_boundary", "relieff", "ridge"}
+    unable |= {"mrmr", "jmi", "cmim", "fcbf"}
+    assert {entry.name for entry in catalogue if not entry.exchanges_groups} == unable
+
+
+def test_groups_lie_in_one_fold():
+    random = np.random.default_rng(0)
+    groups = random.permutation(np.repeat(np.arange(20), 3))
+    y = groups % 2
+    data = dm.learning_set(random.normal(size=(60, 2)), y, groups=groups)
+    folds = folds_of(data, 5, np.random.default_rng(1))
+    by_group = {(group, fold) for group, fold in zip(groups.tolist(), folds.tolist(), strict=True)}
+    assert len(by_group) == 20
+    counts = np.bincount(2 * folds + y)
+    assert counts.tolist() == [6] * 10  # two groups of each class a fold
+
+
+def test_standard_error_of_rows_that_are_groups():
+    losses = np.random.default_rng(0).exponential(size=30)
+    alone = standard_error(losses, None)
+    assert standard_error(losses, np.arange(30)) == pytest.approx(alone)
+    tripled = standard_error(np.repeat(losses, 3), np.repeat(np.arange(30), 3))
+    assert tripled == pytest.approx(alone)
 
 
 LONG = [entry for entry in RECORDS if takes(entry, "client")]

@@ -110,7 +110,7 @@ inline bool orders_pay(const Problem& problem, std::uint64_t n_trees, std::uint3
   if (settings.cut != Cut::best || settings.splits != Family::ordered ||
       settings.n_best_splits > 1 || settings.tests_by_permutation() ||
       problem.decoys.cycle != nullptr || problem.weights != nullptr || !problem.whole_weights ||
-      settings.row_samples > kMostDraws * table.n_rows || problem.n_classes > 2 ||
+      settings.row_samples > kMostDraws * settings.n_units(table.n_rows) || problem.n_classes > 2 ||
       problem.outcomes.codes != nullptr) {
     return false;
   }

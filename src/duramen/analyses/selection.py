@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from sklearn.base import clone
@@ -292,14 +293,13 @@ def select(
     table = table_of("select", X, y, "sample_weight", "feature_groups", "pos_label")
     problem = problem_of("select", table, n_jobs=n_jobs, seed=execution.random_state, stored=True)
     notes += problem.remarks
-    if problem.data.exchangeability.restricted and not request.record.exchanges:
-        from duramen.selection import catalogue
-
-        able = " or ".join(repr(entry.name) for entry in catalogue if entry.exchanges)
-        raise ValueError(
-            f"select: strata and groups have no effect with selector={request.record.name!r}, "
-            f"which permutes no rows within strata; use {able}."
-        )
+    for name in problem.data.exchangeability.identity():
+        exchanges = attrgetter("exchanges_groups" if name == "groups" else "exchanges")
+        if not exchanges(request.record):
+            able = " or ".join(repr(entry.name) for entry in catalogue if exchanges(entry))
+            raise ValueError(
+                f"select: {name} have no effect with selector={request.record.name!r}; use {able}."
+            )
     chosen = select_features(problem, request, execution)
     report = report_of(
         chosen,

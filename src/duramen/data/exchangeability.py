@@ -96,6 +96,21 @@ class Exchangeability:
         return self.strata is not None or self.groups is not None
 
     @property
+    def n_units(self) -> int:
+        """Number of groups; number of rows where each row is a group."""
+        return self.n_rows if self.groups is None else len(self._layout.sizes)
+
+    @cached_property
+    def bag_groups(self) -> NDArray[np.uint32] | None:
+        """Number of the group of each row, in 0..n_units-1, from which trees draw their bags."""
+        return None if self.groups is None else self._layout.of_row.astype(np.uint32)
+
+    def most_rows(self, n_units: int) -> int:
+        """Return the largest number of different rows in so many groups, or rows."""
+        sizes = np.ones(self.n_rows) if self.groups is None else np.sort(self._layout.sizes)[::-1]
+        return int(sizes[:n_units].sum())
+
+    @property
     def clause(self) -> str:
         """Clause on strata and groups for the sentence of a null hypothesis; "" for none."""
         if self.groups is None:
@@ -113,6 +128,10 @@ class Exchangeability:
         """Return fingerprints of strata and groups, for checkpoints; empty where there are none."""
         labels = {"strata": self.strata, "groups": self.groups}
         return {name: fingerprint(codes) for name, codes in labels.items() if codes is not None}
+
+    def without_strata(self) -> Exchangeability:
+        """Return the groups alone, which trees draw; strata are for tests."""
+        return self if self.strata is None else Exchangeability(self.n_rows, None, self.groups)
 
     def of_rows(self, rows: NDArray[Any]) -> Exchangeability:
         """Return strata and groups of some of the rows, given by index."""

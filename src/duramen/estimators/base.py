@@ -16,7 +16,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.data import ClassTarget, EncodedTable, LearningSet, NumberTarget, Target, Task, encode
+from duramen.data import (
+    ClassTarget,
+    EncodedTable,
+    Exchangeability,
+    LearningSet,
+    NumberTarget,
+    Target,
+    Task,
+    encode,
+)
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.memory import require_memory
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
@@ -121,19 +130,22 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     def _owner(self) -> str:
         return type(self).__name__
 
-    def growth_settings(self, n_rows: int, n_features: int, table: Any = None) -> GrowthSettings:
+    def growth_settings(
+        self, n_rows: int, n_features: int, table: Any = None, n_groups: int | None = None
+    ) -> GrowthSettings:
         """Check every parameter, and return the settings of growth on a table of n rows.
 
-        Without the table, ``splits="auto"`` stands for "ordered".
+        Without the table, ``splits="auto"`` stands for "ordered". `n_groups` is the number of their
+        groups, where trees draw groups; None where each row is drawn by itself.
         """
-        return self._resolved(n_rows, n_features, table)[1]
+        return self._resolved(n_rows, n_features, table, n_groups)[1]
 
     def _resolved(
-        self, n_rows: int, n_features: int, table: Any = None
+        self, n_rows: int, n_features: int, table: Any = None, n_groups: int | None = None
     ) -> tuple[dict[str, Any], GrowthSettings]:
         values = {parameter.name: getattr(self, parameter.name) for parameter in PARAMETERS}
         values["splits"] = split_family(self.splits, table)
-        request = ParameterValues(self._owner, self.task, values, n_rows, n_features)
+        request = ParameterValues(self._owner, self.task, values, n_rows, n_features, n_groups)
         resolved, settings = resolve(request)
         return resolved, GrowthSettings(cut=self.cut_rule, **settings)
 
@@ -143,6 +155,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         y: Any = None,
         sample_weight: ArrayLike | None = None,
         *,
+        groups: Any = None,
         client: Any = None,
     ) -> Self:
         """Grow the forest.
@@ -151,7 +164,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array, data frame, sparse matrix, EncodedTable or LearningSet of shape (n, p)
             The training table. NaN and None are missing values; infinities are refused. With a
-            learning set, `y` and `sample_weight` are those that it holds.
+            learning set, `y`, `sample_weight` and `groups` are those that it holds.
         y : array-like of shape (n,)
             Class labels, or finite numbers in regression.
         sample_weight : array-like of shape (n,), optional
@@ -159,6 +172,11 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             matter, up to rounding: weights whose largest is beyond 2**-22..2**22 are divided by a
             power of two, and fractional weights in ratios of small whole numbers become these. In
             survival weights are whole numbers of copies.
+        groups : array-like of shape (n,), optional
+            Group of each row, such as the person that it was measured on. Trees that draw rows draw
+            whole groups: a row is out of the bag of a tree that saw no row of its group, so that
+            out-of-bag estimates hold for new groups. ``max_samples`` counts groups. No effect where
+            every tree sees all rows.
         client : dask.distributed.Client, optional
             Cluster whose workers grow the trees, to the same bytes as the threads of this process.
             The encoded table travels to each worker once, and the trees come back. Trees that
@@ -171,12 +189,12 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            When a parameter, X, y or the weights are not as described.
+            When a parameter, X, y, the weights or the groups are not as described.
         MemoryError
             When the forest could not fit in memory.
         """
-        growth = _on_cluster(self._growth(X, y, sample_weight), f"{self._owner}.fit", client)
-        self._fit(growth)
+        growth = self._growth(X, y, sample_weight, groups)
+        self._fit(_on_cluster(growth, f"{self._owner}.fit", client))
         return self
 
     def _fit(self, growth: Growth) -> None:
@@ -186,12 +204,17 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         if self.oob_score:
             self._estimate_out_of_bag(growth.data, growth.n_threads)
 
-    def _growth(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Growth:
+    def _growth(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, groups: Any = None
+    ) -> Growth:
         """Check the parameters and the data, and return what the trees are grown from."""
         function = f"{self._owner}.fit"
         table = table_like(X.table if isinstance(X, LearningSet) else X)
         n_rows, n_features = shape_of(table) or encode(table).shape
-        resolved, settings = self._resolved(n_rows, n_features)
+        units = Exchangeability.checked(n_rows, groups=groups, function=function)
+        rows = X.exchangeability if isinstance(X, LearningSet) else units
+        n_groups = None if rows.groups is None else rows.n_units
+        resolved, settings = self._resolved(n_rows, n_features, n_groups=n_groups)
         n_trees, n_threads = resolved["n_estimators"], resolved["n_jobs"]
         if self.oob_score and not settings.samples_rows:
             raise ValueError(f"{self._owner}: oob_score{_NEEDS_BAGS}")
@@ -210,6 +233,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             self.task,
             sample_weight=sample_weight,
             kinds=kinds,
+            groups=groups,
             allow_one_class=True,
             n_jobs=n_threads,
         )
@@ -219,7 +243,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             combine_class_weight(self._owner, self.class_weight, data.target, data.weights)
         )
         if self.splits == "auto":
-            settings = self.growth_settings(n_rows, n_features, data.table)
+            settings = self.growth_settings(n_rows, n_features, data.table, n_groups)
         elif self.splits == "multiway":
             self._warn_of_single_rows(data.table)
         earlier = getattr(self, "forest_", None) if resolved["warm_start"] else None
@@ -466,7 +490,12 @@ class Prunable:
     forest_: Forest
 
     def cost_complexity_pruning_path(
-        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: Any = None,
     ) -> PruningPath:
         """Grow the trees without pruning, and compute the path along which they can be pruned.
 
@@ -475,7 +504,7 @@ class Prunable:
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, groups
             As for `fit`. The estimator stays as it is.
 
         Returns
@@ -485,7 +514,9 @@ class Prunable:
             :func:`duramen.forests.cost_complexity_pruning_path`).
         """
         grown: Any = clone(self).set_params(ccp_alpha=0.0, oob_score=False)
-        return pruning.cost_complexity_pruning_path(grown.fit(X, y, sample_weight).forest_)
+        return pruning.cost_complexity_pruning_path(
+            grown.fit(X, y, sample_weight, groups=groups).forest_
+        )
 
     def pruned(self, ccp_alpha: float) -> Self:
         """Return a fitted copy of the estimator with its trees pruned, as if grown so.

@@ -39,7 +39,8 @@ class ExtraTreesClassifier(ForestClassifier):
     min_impurity_split : float, default=0.0
         Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=False
-        Whether the rows of a tree are drawn with replacement.
+        Whether the rows of a tree are drawn with replacement: whole groups with ``groups`` of
+        `fit`.
     oob_score : bool or callable, default=False
         Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
     n_jobs : int or None, default=None
@@ -57,8 +58,8 @@ class ExtraTreesClassifier(ForestClassifier):
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
-        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
-        fraction, None as many as there are.
+        Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; a
+        float is a fraction, None as many as there are.
     splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
         others; any two groups of categories. "auto" is "ordered" if a numeric column has more than
@@ -123,7 +124,8 @@ class ExtraTreesRegressor(ForestRegressor):
     min_impurity_split : float, default=0.0
         Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=False
-        Whether the rows of a tree are drawn with replacement.
+        Whether the rows of a tree are drawn with replacement: whole groups with ``groups`` of
+        `fit`.
     oob_score : bool or callable, default=False
         Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
     n_jobs : int or None, default=None
@@ -139,8 +141,8 @@ class ExtraTreesRegressor(ForestRegressor):
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
-        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
-        fraction, None as many as there are.
+        Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; a
+        float is a fraction, None as many as there are.
     splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
         others; any two groups of categories. "auto" is "ordered" if a numeric column has more than
@@ -198,7 +200,8 @@ class ExtraSurvivalTrees(SurvivalForest):
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves; nodes whose splits decrease impurity most are split first.
     bootstrap : bool, default=False
-        Whether the rows of a tree are drawn with replacement.
+        Whether the rows of a tree are drawn with replacement: whole groups with ``groups`` of
+        `fit`.
     oob_score : bool or callable, default=False
         Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
     n_jobs : int or None, default=None
@@ -211,8 +214,8 @@ class ExtraSurvivalTrees(SurvivalForest):
         Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
         ``n_estimators``; the result is that of growing all at once.
     max_samples : int, float or None, default=None
-        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
-        fraction, None as many as there are.
+        Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; a
+        float is a fraction, None as many as there are.
     n_best_splits : int, default=1
         Number k of the best splits of a node, over all features tried there, one of which is taken
         at random, each with the same probability; 1 for the best one.

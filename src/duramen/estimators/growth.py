@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, overload
 
+import numpy as np
 from sklearn.base import clone
 
 from duramen.data import EncodedTable, LearningSet
@@ -14,7 +15,13 @@ from duramen.data.memory import require_memory
 from duramen.forests.forest import Forest, TreeStream, extended, joined
 from duramen.forests.growth import Guidance, forest_of, grow
 from duramen.forests.leaf_events import LeafEvents
-from duramen.forests.memory import PILOT_TREES, most_tree_bytes, refuse_large_forest, require_tree
+from duramen.forests.memory import (
+    PILOT_TREES,
+    counted_in_rows,
+    most_tree_bytes,
+    refuse_large_forest,
+    require_tree,
+)
 from duramen.forests.patches import patch_memory
 from duramen.forests.settings import GrowthSettings
 from duramen.io import ColumnStore
@@ -54,7 +61,8 @@ class Growth:
     def require_memory(self, function: str) -> None:
         """Raise MemoryError if the forest cannot fit in memory."""
         if isinstance(self.data.table, ColumnStore):
-            needed = patch_memory(self.data.table, self.settings, self.n_threads)
+            settings = counted_in_rows(self.settings, self.data)
+            needed = patch_memory(self.data.table, settings, self.n_threads)
             require_memory(
                 needed.total,
                 what=f"random patches on {self.n_threads} threads",
@@ -107,7 +115,8 @@ class Growth:
         None where they would not, judging by the first ones, or depend on each other.
         """
         own = self.guidance is None and self.grown is None and not self.data.target.censored
-        largest = most_tree_bytes(self.data.target.n_values, self.settings, self.data.table)
+        settings = counted_in_rows(self.settings, self.data)
+        largest = most_tree_bytes(self.data.target.n_values, settings, self.data.table)
         if not own or largest * self.n_trees <= most_bytes:
             return None
         require_tree(function, self.settings, self.data)
@@ -153,6 +162,11 @@ def check_kept(
         raise ValueError(
             f"{owner}: with warm_start=True, X, y and the weights must be those of the previous "
             "fit, but they differ. Hint: use warm_start=False, or a new estimator"
+        )
+    if not np.array_equal(data.exchangeability.bag_groups, grown.groups):
+        raise ValueError(
+            f"{owner}: with warm_start=True, groups must be those of the previous fit, but they "
+            "differ. Hint: use warm_start=False, or a new estimator"
         )
     now, then = settings.to_dict(), grown.settings.to_dict()
     changed = [name for name in now if now[name] != then[name]]

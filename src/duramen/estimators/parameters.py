@@ -30,6 +30,7 @@ class ParameterValues:
     values: Mapping[str, Any]
     n_rows: int
     n_features: int
+    n_groups: int | None = None  # groups of rows that trees draw as a whole, if any
 
 
 FEW_VALUES = 10
@@ -108,7 +109,9 @@ def _candidates(request: ParameterValues, name: str, value: Any) -> int:
 
 def _max_samples(request: ParameterValues, name: str, value: Any) -> int:
     bootstrap = _flag(request, "bootstrap", request.values["bootstrap"])
-    return resolve_max_samples(request.owner, value, request.n_rows, bootstrap)
+    if request.n_groups is None:
+        return resolve_max_samples(request.owner, value, request.n_rows, bootstrap)
+    return resolve_max_samples(request.owner, value, request.n_groups, bootstrap, "groups")
 
 
 def _alpha(request: ParameterValues, name: str, value: Any) -> float:
@@ -214,7 +217,8 @@ PARAMETERS = (
     Parameter(
         "bootstrap",
         "bool",
-        "Whether the rows of a tree are drawn with replacement.",
+        "Whether the rows of a tree are drawn with replacement: whole groups with ``groups`` of "
+        "`fit`.",
         _flag,
         "bootstrap",
     ),
@@ -266,8 +270,8 @@ PARAMETERS = (
     Parameter(
         "max_samples",
         "int, float or None",
-        "Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is "
-        "a fraction, None as many as there are.",
+        "Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; "
+        "a float is a fraction, None as many as there are.",
         _max_samples,
         "row_samples",
     ),

@@ -42,7 +42,8 @@ class RandomPatchesClassifier(ForestClassifier):
     n_subspace_features : int or float, default=0.5
         Number of features drawn for each tree, without replacement; a float is a fraction.
     bootstrap : bool, default=False
-        Whether the rows of a tree are drawn with replacement.
+        Whether the rows of a tree are drawn with replacement: whole groups with ``groups`` of
+        `fit`.
     oob_score : bool or callable, default=False
         Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
     n_jobs : int or None, default=None
@@ -60,8 +61,8 @@ class RandomPatchesClassifier(ForestClassifier):
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=0.5
-        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
-        fraction, None as many as there are.
+        Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; a
+        float is a fraction, None as many as there are.
     splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
         others; any two groups of categories. "auto" is "ordered" if a numeric column has more than
@@ -130,7 +131,8 @@ class RandomPatchesRegressor(ForestRegressor):
     n_subspace_features : int or float, default=0.5
         Number of features drawn for each tree, without replacement; a float is a fraction.
     bootstrap : bool, default=False
-        Whether the rows of a tree are drawn with replacement.
+        Whether the rows of a tree are drawn with replacement: whole groups with ``groups`` of
+        `fit`.
     oob_score : bool or callable, default=False
         Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
     n_jobs : int or None, default=None
@@ -146,8 +148,8 @@ class RandomPatchesRegressor(ForestRegressor):
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=0.5
-        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
-        fraction, None as many as there are.
+        Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; a
+        float is a fraction, None as many as there are.
     splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
         others; any two groups of categories. "auto" is "ordered" if a numeric column has more than

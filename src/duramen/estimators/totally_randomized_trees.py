@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from duramen.estimators.base import (
     ForestClassifier,
     ForestRegressor,
@@ -18,8 +16,8 @@ from duramen.support.warning import warn
 class _RandomFeatures:
     """Warning of totally randomized trees that choose among several features."""
 
-    def _growth(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Growth:
-        growth: Growth = super()._growth(X, y, sample_weight)  # type: ignore[misc]
+    def _growth(self, *data: Any) -> Growth:
+        growth: Growth = super()._growth(*data)  # type: ignore[misc]
         if growth.settings.max_features > 1:
             name, settings = type(self).__name__, growth.settings
             meant = name.replace("TotallyRandomizedTrees", "ExtraTrees")
@@ -65,7 +63,8 @@ class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
     min_impurity_split : float, default=0.0
         Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=False
-        Whether the rows of a tree are drawn with replacement.
+        Whether the rows of a tree are drawn with replacement: whole groups with ``groups`` of
+        `fit`.
     oob_score : bool or callable, default=False
         Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
     n_jobs : int or None, default=None
@@ -83,8 +82,8 @@ class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
-        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
-        fraction, None as many as there are.
+        Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; a
+        float is a fraction, None as many as there are.
     splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="auto"
         Family of splits: two groups by order; one child for each value; one value against all
         others; any two groups of categories. "auto" is "ordered" if a numeric column has more than
@@ -155,7 +154,8 @@ class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
     min_impurity_split : float, default=0.0
         Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=False
-        Whether the rows of a tree are drawn with replacement.
+        Whether the rows of a tree are drawn with replacement: whole groups with ``groups`` of
+        `fit`.
     oob_score : bool or callable, default=False
         Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
     n_jobs : int or None, default=None
@@ -171,8 +171,8 @@ class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
-        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
-        fraction, None as many as there are.
+        Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; a
+        float is a fraction, None as many as there are.
     splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}, default="auto"
         Family of splits: two groups by order; one child for each value; one value against all
         others; any two groups of categories. "auto" is "ordered" if a numeric column has more than

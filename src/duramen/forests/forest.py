@@ -48,6 +48,8 @@ class Grown:
     origin : float
         Number that the values of the leaves in a regression are less than the means of ``y``: the
         lower median of ``y``. Predictions add it.
+    groups : uint32 array of shape (n_rows,) or None
+        Group of each row of the training table: bags draw whole groups. None where they draw rows.
     """
 
     settings: GrowthSettings
@@ -58,6 +60,7 @@ class Grown:
     seed: int
     fingerprint: str
     origin: float = 0.0
+    groups: NDArray[np.uint32] | None = None
 
     @property
     def task(self) -> Task:
@@ -144,6 +147,7 @@ class Forest(TreeArrays, Grown, Summarized):
             seed=self.seed,
             first_tree=self.first_tree,
             originals=originals,
+            groups=self.groups,
         )
 
     def tree(self, index: int) -> Tree:
@@ -199,6 +203,12 @@ class Forest(TreeArrays, Grown, Summarized):
             )
         if type(self.origin) not in (int, float) or not np.isfinite(self.origin):
             raise ValueError(f"Forest.check: origin must be finite, got {self.origin!r}")
+        if self.groups is not None and (
+            self.groups.dtype != np.uint32
+            or self.groups.shape != (self.n_rows,)
+            or self.groups.max() >= self.n_rows
+        ):
+            raise ValueError("Forest.check: groups must be the number of the group of each row")
         validation.check(self, self.schema, self.classes)
         if (self.leaf_events is None) == self.target_class.censored:
             raise ValueError("Forest.check: leaves must have events for survival, and only then")

@@ -48,7 +48,8 @@ def grow(
     ----------
     data : LearningSet
         n rows of p encoded columns, with target and weights; rows of weight 0 are left out. Of a
-        store, each tree reads the rows and columns that it is grown on.
+        store, each tree reads the rows and columns that it is grown on. If the rows have groups,
+        trees that draw rows draw whole groups.
     settings : GrowthSettings
         How to grow.
     n_trees : int
@@ -83,7 +84,8 @@ def grow(
     Tree(0 of 2: 3 nodes, 2 leaves, depth 1)
     """
     refuse_many_categories(data.table, settings, data.target.n_classes)
-    trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees)
+    groups = data.exchangeability.bag_groups
+    trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees, groups=groups)
     if data.target.censored:
         _check_survival(settings, data.weights)
     arrays: Any
@@ -141,7 +143,8 @@ def grow_beside_decoys(
     refuse_many_categories(data.table, settings, data.target.n_classes)
     if settings.ccp_alpha > 0:
         raise ValueError("grow_beside_decoys: ccp_alpha must be 0, trees are compared as they grow")
-    trees = _kernel.TreeRange(seed=seed, first=tree, count=1)
+    groups = data.exchangeability.bag_groups
+    trees = _kernel.TreeRange(seed=seed, first=tree, count=1, groups=groups)
     ends = np.array([0, len(cycle)], dtype=np.uint32) if bounds is None else bounds
     decoys = _kernel.Decoys(cycle, judged, ends)
     arrays, excess = _kernel.grow_beside_decoys(*_given(data), settings.for_kernel(), trees, decoys)
@@ -190,6 +193,7 @@ def forest_of(
         first_tree=first_tree,
         origin=target.origin,
         leaf_events=leaf_events,
+        groups=data.exchangeability.bag_groups,
     )
 
 
@@ -274,7 +278,8 @@ def refuse_many_categories(table: Any, settings: GrowthSettings, n_classes: int)
 def bag(forest: Forest, tree: int) -> NDArray[np.uint32]:
     """Count how often each training row was drawn for a tree, shape (n_rows,).
 
-    A row with 0 is out of the bag. Bags are not stored: they are drawn again from the seed.
+    A row with 0 is out of the bag. Bags are not stored: they are drawn again from the seed, and
+    where the forest has groups, for each group: its rows have one count.
     """
     return forest.bags.draw(forest.n_rows, tree)
 

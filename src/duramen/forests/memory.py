@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import SELDOM_LACKING, available_bytes, require_memory
@@ -39,7 +41,7 @@ def refuse_large_forest(
     `grow_pilot` grows so many of the trees; they are looked at only where the largest trees that
     there can be would not fit.
     """
-    most = most_tree_bytes(data.target.n_values, settings, data.table)
+    most = most_tree_bytes(data.target.n_values, counted_in_rows(settings, data), data.table)
     if most * n_trees < SELDOM_LACKING:
         return
     available = available_bytes()
@@ -59,7 +61,7 @@ def refuse_large_forest(
 def require_tree(function: str, settings: GrowthSettings, data: LearningSet[EncodedTable]) -> None:
     """Raise MemoryError if a single tree may not fit."""
     table, n_values, available = data.table, data.target.n_values, available_bytes()
-    most = most_tree_bytes(n_values, settings, table)
+    most = most_tree_bytes(n_values, counted_in_rows(settings, data), table)
     if available is not None and most > available:
         raise MemoryError(
             f"{function}: a tree on {table.n_rows} rows, with {n_values} values a leaf and "
@@ -67,6 +69,13 @@ def require_tree(function: str, settings: GrowthSettings, data: LearningSet[Enco
             f"and {available / 1e9:.3g} GB are available; bound it by max_depth, max_leaf_nodes "
             "or min_samples_leaf, or leave out columns of row numbers"
         )
+
+
+def counted_in_rows(settings: GrowthSettings, data: LearningSet[Any]) -> GrowthSettings:
+    """Return settings whose `row_samples` bounds the rows of a tree, where trees draw groups."""
+    if data.exchangeability.groups is None or not settings.row_samples:
+        return settings
+    return replace(settings, row_samples=data.exchangeability.most_rows(settings.row_samples))
 
 
 def most_tree_bytes(n_values: int, settings: GrowthSettings, table: EncodedTable) -> int:

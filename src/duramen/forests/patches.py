@@ -145,6 +145,7 @@ class Patches(KernelOwner):
             self.settings.for_kernel(),
             self.seed,
             self.data.n_columns,
+            self.data.exchangeability.bag_groups,
         )
 
 

@@ -80,7 +80,7 @@ class GrowthSettings:
     bootstrap : bool
         Whether the rows of a tree are drawn with replacement.
     row_samples : int
-        Rows drawn for a tree; 0 for as many as there are.
+        Rows, or groups of rows, drawn for a tree; 0 for as many as there are.
     column_samples : int
         Columns drawn for a tree, without replacement; 0 for all.
     balanced_subsample : bool
@@ -214,15 +214,17 @@ def resolve_subspace(owner: str, value: Any, n_features: int) -> int:
     return 0 if drawn == n_features else drawn
 
 
-def resolve_max_samples(owner: str, value: Any, n_rows: int, bootstrap: bool) -> int:
-    """Resolve the number of rows drawn for each tree; 0 when it is as many as there are."""
+def resolve_max_samples(
+    owner: str, value: Any, n_units: int, bootstrap: bool, units: str = "rows"
+) -> int:
+    """Resolve the number of rows, or groups, drawn for a tree; 0 when it is all there are."""
     if value is None:
         return 0
-    most = checks.MOST if bootstrap else n_rows
+    most = checks.MOST if bootstrap else n_units
     allowed = f"None, an int in 1..{most} or a float in (0, 1]"
-    hint = "" if bootstrap else "bootstrap=False draws rows without replacement"
-    drawn = _count(owner, "max_samples", value, n_rows, allowed, round, most=most, hint=hint)
-    return 0 if drawn == n_rows else drawn
+    hint = "" if bootstrap else f"bootstrap=False draws {units} without replacement"
+    drawn = _count(owner, "max_samples", value, n_units, allowed, round, most=most, hint=hint)
+    return 0 if drawn == n_units else drawn
 
 
 def _count(

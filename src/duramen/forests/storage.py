@@ -22,7 +22,7 @@ from duramen.forests.settings import GrowthSettings
 from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.support.arrays import Arrays
 
-FORMAT = 2
+FORMAT = 3  # 2 without groups: older versions would draw single rows in their place
 PLAIN = (bool, int, float, str, type(None))
 _NUMBERS = ("n_rows", "total_weight", "seed", "fingerprint", "first_tree")
 
@@ -52,7 +52,8 @@ def write(
     **others
         Further members of the JSON object.
     """
-    header = {"what": what, "format": FORMAT, "version": __version__, "forest": forest, **others}
+    number = FORMAT if "groups" in arrays else 2
+    header = {"what": what, "format": number, "version": __version__, "forest": forest, **others}
     write_archive(path, header, arrays)
 
 
@@ -80,6 +81,8 @@ def pack(forest: Mapping[str, Any]) -> tuple[Arrays, dict[str, Any]]:
     arrays["missing"] = schema.missing
     if forest["leaf_events"] is not None:
         arrays.update(forest["leaf_events"].arrays())
+    if forest["groups"] is not None:
+        arrays["groups"] = forest["groups"]
     lists: dict[str, Any] = {}
     for column, labels in schema.labels.items():
         _pack_labels(f"labels_{column}", labels, arrays, lists)
@@ -124,6 +127,7 @@ def unpack(saved: Saved) -> dict[str, Any]:
         "settings": GrowthSettings.from_dict(plain["settings"]),
         "schema": schema,
         "leaf_events": events,
+        "groups": np.ascontiguousarray(arrays["groups"]) if "groups" in arrays else None,
         "classes": _unpack_labels("classes", arrays, plain["lists"]) if has_classes else None,
     }
 

@@ -134,6 +134,8 @@ class Measure(Entry):
         Whether it grows forests of its own.
     rows : {"", "training", "out-of-bag", "held-out"}
         Rows that it is computed on; "" for a measure of the forest alone.
+    permutes : bool
+        Whether it permutes rows, as their strata and groups allow.
     classes : bool
         Whether the target must be classes.
     survival : bool
@@ -173,6 +175,7 @@ class Measure(Entry):
     unit: str = "1"
     refits: bool = False
     rows: Literal["", "training", "out-of-bag", "held-out"] = ""
+    permutes: bool = False
     classes: bool = False
     survival: bool = False
     testable: bool = True

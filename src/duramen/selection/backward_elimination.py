@@ -121,6 +121,8 @@ class BackwardElimination(RefittingSelector):
     ([0, 1], [8, 6, 5, 4, 3, 2])
     """
 
+    exchanges_groups = True
+
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
     measure: str | Callable[..., Any] = "mda"
@@ -165,10 +167,12 @@ class BackwardElimination(RefittingSelector):
         data, p = subject.data, subject.data.n_columns
         require_out_of_bag(subject, owner)
         require_fitted_measure(subject, owner)
-        if n_folds > data.n_rows:
-            allowed = f"None or an int in 2..{data.n_rows}, the rows of X"
+        n_units = data.exchangeability.n_units
+        if n_folds > n_units:
+            units = "rows" if data.exchangeability.groups is None else "groups"
+            allowed = f"None or an int in 2..{n_units}, the {units} of X"
             raise checks.refuse(owner, "nested_folds", allowed, n_folds)
-        folds = folds_of(data.target, max(n_folds, 1), np.random.default_rng(opening.seed))
+        folds = folds_of(data, max(n_folds, 1), np.random.default_rng(opening.seed))
         rounds = sizes(p, min(least, p), drop)
         trials, chains = opening.follow(
             Trial(subject, folds),

@@ -36,7 +36,7 @@ class LassoSelector(BaseSelector):
     Parameters
     ----------
     cv : int, default=5
-        Number of folds, drawn at random within the classes.
+        Number of folds, drawn at random within the classes; the rows of a group are in one fold.
     random_state : int, RandomState, Generator or None
         Seed of the folds.
     n_jobs : int, optional
@@ -85,6 +85,8 @@ class LassoSelector(BaseSelector):
     [1, 2]
     """
 
+    exchanges_groups = True
+
     cv: int = 5
     random_state: Any = None
     n_jobs: int | None = None
@@ -116,11 +118,10 @@ class LassoSelector(BaseSelector):
         n_threads = checks.check_jobs(owner, self.n_jobs)
         rows = self._learning_set(X, y, n_threads=n_threads)
         data = rows.in_memory()
-        n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
+        most = max(data.exchangeability.n_units, 2)
+        n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=most)
         values = standardized(linear_columns(data.table, owner))
-        folds = folds_of(
-            data.target, n_folds, np.random.default_rng(checks.draw_seed(self.random_state))
-        )
+        folds = folds_of(data, n_folds, np.random.default_rng(checks.draw_seed(self.random_state)))
         splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)]
         response = data.target.responses()
         if response.shape[1] > 1:

@@ -139,7 +139,7 @@ class Selector(Entry):
 
     @property
     def exchanges_groups(self) -> bool:
-        """True if it permutes the groups of a learning set."""
+        """True if it draws, permutes and holds out whole groups of a learning set."""
         return bool(getattr(self.kind, "exchanges_groups", False))
 
     def takes(self, parameter: str) -> bool:

@@ -408,6 +408,14 @@ def losses(means: FloatArray, target: Target) -> FloatArray:
     return np.where(missing, np.nan, guessed != target.codes)
 
 
+def standard_error(losses: FloatArray, groups: IntArray | None) -> float:
+    """Return the standard error of a mean over rows, or over the rows of independent groups."""
+    if groups is None:
+        return float(losses.std() / np.sqrt(len(losses)))
+    sums = np.bincount(groups, losses - losses.mean())
+    return float(np.sqrt(sums @ sums) / len(losses))
+
+
 @dataclass(frozen=True)
 class Trial:
     """Task of a forest on some features: p importances, error, its standard error, held-out error.
@@ -448,9 +456,11 @@ class Trial:
         loss = losses(
             estimate_out_of_bag(grown.forest_, data.table, data.target).means(), data.target
         )
-        loss = loss[~np.isnan(loss)]
-        if len(loss):
-            row[-3:-1] = loss.mean(), loss.std() / np.sqrt(len(loss))
+        seen = ~np.isnan(loss)
+        if seen.any():
+            groups = data.exchangeability.groups
+            own_groups = None if groups is None else groups[seen]
+            row[-3:-1] = loss[seen].mean(), standard_error(loss[seen], own_groups)
         if self.folds is not None and fold >= 0:
             row[-1] = self._held_out(grown.forest_, table, fold)
         return row

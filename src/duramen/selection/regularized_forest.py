@@ -121,6 +121,8 @@ class RegularizedForestSelector(RefittingSelector):
     [0, 1]
     """
 
+    exchanges_groups = True
+
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
     penalty: float | None = None
@@ -159,7 +161,9 @@ class RegularizedForestSelector(RefittingSelector):
         opening = self._open(X, y, threads_grow=True)
         subject = opening.subject
         template, data = subject.template, subject.data
-        settings = template.growth_settings(data.n_rows, data.n_columns, data.table)
+        rows = data.exchangeability
+        n_groups = None if rows.groups is None else rows.n_units
+        settings = template.growth_settings(data.n_rows, data.n_columns, data.table, n_groups)
         factors = np.full(data.n_columns, penalty)
         guidance = Guidance(np.ones(data.n_columns), factors, self.penalize == "proxy")
         guidance.refuse(settings, owner)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.data import EncodedTable, LearningSet, Target, Task
+from duramen.data import EncodedTable, LearningSet, Task
 from duramen.data.encoded import refuse_unordered
 from duramen.data.learning_sets import unweighted_set
 from duramen.io import ColumnStore
@@ -134,7 +134,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     exchanges: ClassVar[bool] = False  # whether it permutes rows within strata
-    exchanges_groups: ClassVar[bool] = False  # whether it permutes whole groups of rows
+    # Whether it draws, permutes and holds out whole groups of rows.
+    exchanges_groups: ClassVar[bool] = False
 
     selected_: IntArray
     support_: BoolArray
@@ -164,7 +165,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                     "X",
                     f"a learning set without {what}",
                     f"one with {what}",
-                    f"this selector permutes no rows by {what}; use one that does, such as Boruta",
+                    f"this selector has no use for {what}; use one that does, such as Boruta",
                 )
         return data
 
@@ -351,12 +352,18 @@ def standardized(values: FloatArray) -> FloatArray:
     return np.asarray(values / np.where(scale > 0, scale, 1.0))
 
 
-def folds_of(target: Target, n_folds: int, random: np.random.Generator) -> IntArray:
-    """Return the fold of each row, drawn at random within the classes, shape (n,)."""
-    n = len(target.values)
+def folds_of(data: LearningSet[Any], n_folds: int, random: np.random.Generator) -> IntArray:
+    """Return the fold of each row, drawn at random within the classes, shape (n,).
+
+    The rows of a group are in one fold; the class of a group is that of its first row.
+    """
+    rows, codes = data.exchangeability, data.target.codes
+    n, groups = rows.n_units, rows.bag_groups
+    if groups is not None and codes is not None:
+        codes = codes[np.unique(groups, return_index=True)[1]]
     folds = np.empty(n, dtype=np.int64)
     order = random.permutation(n)
-    if target.codes is not None:
-        order = order[np.argsort(target.codes[order], kind="stable")]
+    if codes is not None:
+        order = order[np.argsort(codes[order], kind="stable")]
     folds[order] = np.arange(n) % n_folds
-    return folds
+    return folds if groups is None else folds[groups]

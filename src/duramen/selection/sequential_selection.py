@@ -143,6 +143,8 @@ class SequentialSelection(BaseSelector):
     [0, 1]
     """
 
+    exchanges_groups = True
+
     estimator: Any = field(default=None, kw_only=False)
     n_features: int | str = "best"
     direction: str = "forward"
@@ -188,7 +190,8 @@ class SequentialSelection(BaseSelector):
         data, p = rows.in_memory(), rows.n_columns
         n_folds = None
         if self.cv is not None:
-            n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
+            most = max(data.exchangeability.n_units, 2)
+            n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=most)
         steps = self._steps(owner, p)
         learner = self.estimator
         if learner is None:
@@ -197,7 +200,7 @@ class SequentialSelection(BaseSelector):
         seed = checks.draw_seed(self.random_state)
         folds = None
         if n_folds is not None:
-            folds = folds_of(data.target, n_folds, np.random.default_rng(seed))
+            folds = folds_of(data, n_folds, np.random.default_rng(seed))
         path = Path()
         sets = Batches(new_sets(search(path, p, **steps)))
         most = self._most_sets(owner, p, steps)
@@ -213,6 +216,7 @@ class SequentialSelection(BaseSelector):
                 "steps": steps,
                 "cv": n_folds,
                 "data": data.fingerprint,
+                **data.exchangeability.identity(),
                 "versions": versions(),
             },
             plan=plan,
@@ -591,7 +595,7 @@ class Score:
         from duramen.estimators.base import BaseForest
 
         table, labels = self.data.table.take_columns(columns), self.data.y
-        own = isinstance(self.learner, BaseForest)
+        own, groups = isinstance(self.learner, BaseForest), self.data.exchangeability.groups
         rows = table.take_rows if own else numbers_of(table).__getitem__
         fold_scores = []
         if self.folds is None:
@@ -606,6 +610,7 @@ class Score:
             learner = clone(self.learner)
             if "random_state" in learner.get_params():
                 learner.set_params(random_state=self.seed % 2**32)
-            learner.fit(rows(inside), labels[inside])
+            own_groups = {} if groups is None or not own else {"groups": groups[inside]}
+            learner.fit(rows(inside), labels[inside], **own_groups)
             fold_scores.append(float(self.scorer(learner, rows(out), labels[out])))
         return np.array([np.mean(fold_scores)])

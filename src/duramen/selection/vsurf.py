@@ -129,6 +129,8 @@ class VSURF(RefittingSelector):
     [0, 1]
     """
 
+    exchanges_groups = True
+
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
     measure: str | Callable[..., Any] = "mda"

@@ -58,7 +58,9 @@ class Measured:
         template = seeded(self.template, seed)
         threads = template.n_jobs
         if self.measure.refits:
-            measured_values = self.measure(Inputs(template, self._exchanging(data), seed, threads))
+            measured_values = self.measure(
+                Inputs(template, exchanging(self.measure, data), seed, threads)
+            )
         else:
             measured_values = _fitted(self.measure, Inputs(template, data, seed, threads))
         if not isinstance(measured_values, Importances):
@@ -67,14 +69,6 @@ class Measured:
                 f"{type(measured_values).__name__}."
             )
         return measured_values
-
-    def _exchanging(self, data: Data) -> Data:
-        """Return the rows with the strata and groups that a measure of several forests needs."""
-        rows = data.exchangeability
-        # Targets of groups of different sizes can be exchanged, their rows cannot.
-        if self.measure.rows != "held-out" and rows.restricted and rows.count() == 1:
-            return data.with_exchangeability(Exchangeability(data.n_rows))
-        return data
 
     def scores(self, seed: int, *, data: Data | None = None) -> FloatArray:
         """The values of :meth:`importances`, of shape (p,)."""
@@ -128,6 +122,15 @@ class Measured:
             **self.exchangeability.identity(),
             **choices,
         }
+
+
+def exchanging(measure: Measure, data: Data) -> Data:
+    """Return the rows with the strata and groups that a measure of several forests needs."""
+    rows = data.exchangeability
+    # Targets of groups of different sizes can be exchanged, their rows cannot.
+    if measure.permutes and rows.restricted and rows.count() == 1:
+        return data.with_exchangeability(Exchangeability(data.n_rows))
+    return data
 
 
 def _fitted(measure: Measure, inputs: Inputs) -> Any:

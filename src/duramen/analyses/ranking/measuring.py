@@ -11,7 +11,7 @@ import numpy as np
 from duramen.analyses.execution import PYTHON, Execution, Wording
 from duramen.analyses.problem import Problem
 from duramen.analyses.ranking.significance import figures_of, settings_of
-from duramen.data import EncodedTable, Exchangeability, LearningSet
+from duramen.data import EncodedTable
 from duramen.data.target import target_class
 from duramen.estimators.base import fit_by_parts
 from duramen.findings.table import names_in, unequal_values
@@ -29,6 +29,7 @@ from duramen.reports.signals import GroupImportances
 from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
+from duramen.significance.measured import exchanging
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,6 @@ def grow_and_compute(
     most_bytes = _KEPT if memory is None else min(_KEPT, trees_within(memory))
     used = np.zeros(inputs.data.n_columns, dtype=np.bool_)
     sums: dict[str, TreeSums] = {}
-    own = replace(inputs, data=_exchanging_all(inputs.data))
 
     def take(trees: Forest) -> None:
         used[trees.feature[trees.feature >= 0]] = True
@@ -229,7 +229,7 @@ def grow_and_compute(
 
     def takers() -> Sequence[Callable[[Forest], None]]:
         sums.update(
-            (measure.name, measure.sums(own))
+            (measure.name, measure.sums(inputs))
             for measure in choice.measures
             if measure.sums is not None
         )
@@ -240,13 +240,6 @@ def grow_and_compute(
         if not fit_by_parts(*on, takers, most_bytes=most_bytes, client=client):
             take(inputs.estimator.forest_)
     return replace(compute(choice, inputs, execution, sums), features_used=int(used.sum()))
-
-
-def _exchanging_all(data: LearningSet[EncodedTable]) -> LearningSet[EncodedTable]:
-    """Return rows without strata and groups, which are for the test."""
-    if not data.exchangeability.restricted:
-        return data
-    return data.with_exchangeability(Exchangeability(data.n_rows))
 
 
 def compute(
@@ -260,12 +253,12 @@ def compute(
     One that was asked for and cannot be computed from these rows raises; others are left out. So
     are those that a stop such as Ctrl-C leaves unfinished, once the first is there.
     """
-    data, sums = _exchanging_all(inputs.data), sums or {}
+    data = inputs.data.with_exchangeability(inputs.data.exchangeability.without_strata())
+    sums = sums or {}
     done: dict[str, Measured] = {}
     left_out = list(choice.left_out)
     for i, measure in enumerate(choice.measures):
-        # Strata and groups are for the test, but a group must not be held out in part.
-        own = inputs if measure.rows == "held-out" else replace(inputs, data=data)
+        own = replace(inputs, data=exchanging(measure, data))
         try:
             with execution.clock.step(f"measure {measure.name}"):
                 if measure.name in sums:

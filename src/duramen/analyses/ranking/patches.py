@@ -17,7 +17,7 @@ from duramen.data.memory import readable_bytes
 from duramen.data.schema import KINDS
 from duramen.data.sparse_columns import CODE_TYPES, narrowest, slots_of
 from duramen.estimators.catalogue import FORESTS
-from duramen.forests.memory import most_tree_bytes
+from duramen.forests.memory import counted_in_rows, most_tree_bytes
 from duramen.forests.patches import BY_ROWS, patch_memory
 from duramen.importances import Inputs, Measure
 from duramen.io import ColumnStore
@@ -128,7 +128,8 @@ def fitted_to(
     ValueError
         If the smallest patches take more.
     """
-    wording, (n, p) = execution.wording, data.table.shape
+    wording, (n, p), units = execution.wording, data.table.shape, data.exchangeability
+    n_groups = None if units.groups is None else units.n_units
     threads = checks.check_jobs("rank", execution.n_jobs)
     estimator = estimator.set_params(max_features=estimator.max_features or "sqrt")
     n_values = data.target.n_values
@@ -138,8 +139,9 @@ def fitted_to(
     while True:
         rows = min(n - 1, max(_FEWEST_ROWS, int(fraction * n)))
         columns = min(p, max(_FEWEST_COLUMNS, int(fraction * p)))
-        estimator.set_params(max_samples=rows, n_subspace_features=columns, bootstrap=False)
-        settings = estimator.growth_settings(n, p)
+        drawn = max(1, rows * units.n_units // n)  # groups with about as many rows
+        estimator.set_params(max_samples=drawn, n_subspace_features=columns, bootstrap=False)
+        settings = counted_in_rows(estimator.growth_settings(n, p, n_groups=n_groups), data)
         of_tree = most_tree_bytes(n_values, settings, data.table)
         largest = min(estimator.n_estimators * of_tree, trees_within(memory))
         patches = patch_memory(data.table, settings, threads)

@@ -459,7 +459,9 @@ def report_of(
             **settings,
         },
         results={
-            **out_of_bag_accuracy(estimator, problem.data.target),
+            **out_of_bag_accuracy(
+                estimator, problem.data.target, problem.data.exchangeability.groups
+            ),
             "features_used": computed.features_used,
             **computed.figures(),
         },

@@ -12,7 +12,7 @@ from duramen.analyses.ranking.measuring import is_let_go
 from duramen.analyses.ranking.request import Request, Resampling
 from duramen.analyses.ranking.significance import LONG
 from duramen.analyses.sampling import proportions, sampled_rows
-from duramen.data import EncodedTable, Exchangeability, LearningSet
+from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Inputs, Measure
 from duramen.reports.precision import Precision
 from duramen.results.importances import Importances
@@ -84,7 +84,7 @@ class Resampled:
         `scores` are the importances by the measure in the forest that was grown.
         """
         data = inputs.data  # strata are for the test alone; groups are drawn as a whole
-        rows = Exchangeability(data.n_rows, None, data.exchangeability.groups)
+        rows = data.exchangeability.without_strata()
         inputs = replace(inputs, data=data.with_exchangeability(rows))
         return Precision(
             measure.words.title,

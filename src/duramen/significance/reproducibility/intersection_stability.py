@@ -14,7 +14,7 @@ from duramen.importances.measures.fitted.random_intersections import Leaves, che
 from duramen.importances.refit import check_task, seeded, template_of
 from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed, run_jobs
 from duramen.results.feature_sets import FeatureSets
-from duramen.significance.resampling import bootstraps
+from duramen.significance.resampling import SamplingUnits, bootstraps
 from duramen.support import checks
 from duramen.support.arrays import Arrays, FloatArray
 
@@ -131,7 +131,8 @@ def stable_intersections(
         fitted.fit(data)
         used = weights
         weights = importance_weights(mdi(fitted).values)
-    draw = bootstraps(data.target.codes, data.n_rows)
+    units = SamplingUnits.of(data)
+    draw = units.rows(bootstraps(units.labels, units.count))
 
     def task(_: int, seed_b: int) -> Arrays:
         random = np.random.default_rng(seed_b)
@@ -146,6 +147,7 @@ def stable_intersections(
     identity = {
         "method": _NAME,
         "fingerprint": data.fingerprint,
+        **data.exchangeability.identity(),
         "forest": fitted.forest_.settings.to_dict(),
         "n_trees": fitted.forest_.n_trees,
         **{what: str(value) for what, value in choices.items()},

@@ -129,4 +129,5 @@ AIR = Measure(
     reference="S. Nembrini, I. R. König, M. N. Wright (2018). The revival of the Gini importance? "
     "Bioinformatics 34.",
     refits=True,
+    permutes=True,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data import Exchangeability, Target
+from duramen.data import Target
 from duramen.importances.arguments import matched, metadata_of
 from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.measures.fitted.mda import repeats_of, score_of, tree_importances
@@ -101,7 +101,7 @@ def holdout_mda(
     n_parts = checks.check_integer(name, "cv", cv, 2, most=data.n_rows)
     seed = checks.draw_seed(template.random_state if random_state is None else random_state)
     seeds = np.random.SeedSequence(seed).generate_state(n_parts + 2, np.uint64)
-    rows = Exchangeability(data.n_rows, groups=data.exchangeability.groups)
+    rows = data.exchangeability.without_strata()
     if rows.groups is None:
         part = _parts(data.target, n_parts, int(seeds[0]))
     else:

@@ -74,7 +74,8 @@ def mcfs(
     n_splits : int
         Number t of divisions of the rows, with a tree each, for every subset.
     train_size : float or int
-        Rows that a tree is grown from, as a fraction or a number; it is tested on all others.
+        Rows, or groups, that a tree is grown from, as a fraction or a number; it is tested on all
+        others.
     u, v : float
         Weight of a tree's accuracy and of a node's fraction of the rows, at least 0.
     estimator : BaggedTreesClassifier, optional
@@ -171,12 +172,13 @@ def mcfs(
 def _exchangeable(learner: Learner, shuffles: int) -> Exchangeability:
     """Return which rows may exchange their classes."""
     rows = learner.data.exchangeability
-    if rows.restricted and not shuffles:
+    if shuffles:
+        rows.require(shuffles, "mcfs", learner.data.target.values)
+    elif rows.strata is not None:
         raise ValueError(
-            "mcfs: strata and groups restrict how classes are shuffled for the cut-off, and need "
+            "mcfs: strata restrict how classes are shuffled for the cut-off, and need "
             "n_permutations of at least 1, got 0."
         )
-    rows.require(shuffles, "mcfs", learner.data.target.values)
     return rows
 
 
@@ -247,7 +249,7 @@ def _learner(
     settings = replace(
         template.growth_settings(data.n_rows, size, data.table),
         bootstrap=False,
-        row_samples=_training_rows(train_size, data.n_rows),
+        row_samples=_training_units(train_size, data.exchangeability),
     )
     refuse_many_categories(data.table, settings, data.target.n_classes)
     return Learner(data, settings, size, n_splits, plan)
@@ -264,21 +266,22 @@ def _subset_size(value: Any, n_features: int) -> int:
     raise checks.refuse("mcfs", "subset_size", allowed, value)
 
 
-def _training_rows(value: Any, n_rows: int) -> int:
-    rows = 0
+def _training_units(value: Any, rows: Exchangeability) -> int:
+    count, n_units = 0, rows.n_units
     if checks.is_integer(value):
-        rows = int(value)
+        count = int(value)
     elif checks.is_real(value) and 0 < value < 1:
-        rows = round(float(value) * n_rows)
-    if not 1 <= rows < n_rows:
+        count = round(float(value) * n_units)
+    if not 1 <= count < n_units:
+        units = "rows" if rows.groups is None else "groups"
         raise checks.refuse(
             "mcfs",
             "train_size",
-            f"a float in (0, 1) or an int, and leave at least one of the {n_rows} rows to train "
-            "on and one to test on",
+            f"a float in (0, 1) or an int, and leave at least one of the {n_units} {units} to "
+            "train on and one to test on",
             value,
         )
-    return rows
+    return count
 
 
 def _refuse_many_subsets(n_subsets: int, size: int) -> None:

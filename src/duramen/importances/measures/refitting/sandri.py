@@ -146,5 +146,6 @@ SANDRI = Measure(
     "importance measure in classification trees. Journal of Computational and Graphical "
     "Statistics 17.",
     refits=True,
+    permutes=True,
     spread="shadows",
 )

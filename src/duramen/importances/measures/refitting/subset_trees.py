@@ -25,7 +25,7 @@ class Learner:
     """Learning set and settings of the trees."""
 
     data: LearningSet[EncodedTable]  # n rows of p columns, with their classes
-    # How a tree is grown; ``row_samples`` is the number of training rows of a split.
+    # How a tree is grown; ``row_samples`` is the number of training rows, or groups, of a split.
     settings: GrowthSettings
     subset_size: int  # columns m of a subset
     n_splits: int  # trees t on each subset, each with its own training rows
