@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from duramen.forests.forest import Forest
 from duramen.importances.passes.nodes import Nodes, Tally, weighted_counts
 from duramen.importances.samples import Sample, arrivals_by_blocks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 
 def add_held_out(tally: Tally, run: Forest, sample: Sample, *, in_bag: bool = False) -> None:
@@ -28,6 +28,9 @@ def add_held_out(tally: Tally, run: Forest, sample: Sample, *, in_bag: bool = Fa
     training frequencies. Where the classes of the rows at t have nothing to do with the children
     that they go to, any permutation of them is as likely, and all scores have mean 0 exactly. Trees
     that no row was dropped through do not count.
+
+    Rows of a group depend on each other, and their classes cannot be permuted one by one: of each
+    group that is out of the bag of a tree, a score in bits takes a row drawn at random.
 
     With `in_bag`, a node weighs as much as its training rows do, as in UFI, and splits with a child
     that no row was dropped to count for 0.
@@ -69,8 +72,13 @@ class _Held:
     @classmethod
     def of(cls, nodes: Nodes, sample: Sample) -> _Held:
         n_nodes = nodes.forest.n_nodes
+        entropy = nodes.forest.settings.criterion == "entropy"
+        drawn = _one_row_a_group(nodes.forest) if entropy and sample.out_of_bag else None
         at_nodes: list[FloatArray] = []
         for block, node, row in arrivals_by_blocks(nodes.forest, sample):
+            if drawn is not None:
+                kept = drawn[row + block.start, nodes.tree[node]]
+                node, row = node[kept], row[kept]
             responses = _responses(nodes.forest, sample.target[block])
             columns = [*np.ascontiguousarray(responses.T), (responses**2).sum(axis=1)]
             amounts = (np.ones(row.size), *(column[row] for column in columns))
@@ -88,6 +96,19 @@ class _Held:
         scale = weight / _positive(self.rows)
         rows = np.where(self.rows > 0, weight, 0.0)
         return _Held(rows, self.sums * scale[:, np.newaxis], self.squares * scale)
+
+
+def _one_row_a_group(run: Forest) -> BoolArray | None:
+    """Draw a training row of each group for each tree, shape (n, T); None without groups."""
+    if run.groups is None:
+        return None
+    sizes = np.bincount(run.groups)
+    rows, starts = np.argsort(run.groups, kind="stable"), np.cumsum(sizes) - sizes
+    drawn = np.zeros((run.n_rows, run.n_trees), dtype=np.bool_)
+    for t in range(run.n_trees):
+        uniform = np.random.default_rng([run.seed, run.first_tree + t]).random(len(sizes))
+        drawn[rows[starts + (uniform * sizes).astype(np.int64)], t] = True
+    return drawn
 
 
 def _responses(forest: Forest, target: NDArray[Any]) -> FloatArray:
