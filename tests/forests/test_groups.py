@@ -237,3 +237,44 @@ def test_pruning_path_draws_groups():
     path = tree.cost_complexity_pruning_path(X, y, groups=GROUPS)
     assert path.n_leaves[0] == (tree.fit(X, y, groups=GROUPS).forest_.feature < 0).sum()
     assert tree.fit(X, y).forest_.groups is None
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
+def test_copies_in_groups_give_what_rows_alone_give(criterion):
+    random = np.random.default_rng(4)
+    X = random.normal(size=(40, 3))
+    y = X[:, 0] + random.normal(size=40)
+    y = y if criterion == "variance" else y > 0
+    name = "Regressor" if criterion == "variance" else "Classifier"
+    kind = getattr(dm, f"RandomForest{name}")
+    # Deep nodes hold few rows, and have splits that tie.
+    model = kind(30, criterion=criterion, max_depth=3, random_state=0, oob_score=True)
+    values, curves, forests = [], [], []
+    for rows, groups in ((np.arange(40), None), (np.repeat(np.arange(40), 3),) * 2):
+        data = dm.learning_set(X[rows], y[rows], groups=groups)
+        model.fit(data)
+        forests.append(model.forest_)
+        curves.append(model.oob_error_curve_)
+        values.append(dm.importances.mdi(model, data, rows="oob").values)
+    np.testing.assert_array_equal(forests[0].feature, forests[1].feature)
+    np.testing.assert_array_equal(forests[0].threshold, forests[1].threshold)
+    np.testing.assert_allclose(curves[1], curves[0], rtol=1e-9)
+    np.testing.assert_allclose(values[1], values[0], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_irrelevant_features_have_no_impurity_out_of_bag_on_average(criterion):
+    # Rows of a person are nearly the same, so that rows drawn by themselves find each other.
+    person = np.repeat(np.arange(20), 4)
+    values = {True: [], False: []}
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(20, 2))[person] + 0.1 * random.normal(size=(80, 2))
+        y = random.permutation(person[::4] % 2)[person]
+        for grouped, means in values.items():
+            data = dm.learning_set(X, y, groups=person if grouped else None)
+            model = dm.RandomForestClassifier(20, criterion=criterion, random_state=seed).fit(data)
+            means.append(dm.importances.mdi(model, data, rows="oob").values.mean())
+    grouped, alone = (np.array(values[key]) for key in (True, False))
+    assert abs(grouped.mean()) < 3 * grouped.std() / np.sqrt(40)
+    assert alone.mean() > 10 * alone.std() / np.sqrt(40)

@@ -360,4 +360,5 @@ def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32])
     of_copies = copies.measure.of_copies
     if of_copies is None:
         raise ValueError(f"measure {copies.measure.name} cannot tell copies of a row apart.")
-    return of_copies(Inputs(forest, copies.data), rows).values
+    originals = np.unique(rows, return_inverse=True)[1].astype(np.uint32)  # of drawn groups: fewer
+    return of_copies(Inputs(forest, copies.data), originals).values
