@@ -224,6 +224,14 @@ def test_a_forest_grows_on_a_cluster(client, tmp_path, name):
     assert there.predict(X[:3]).tolist() == clone(estimator).fit(X, y).predict(X[:3]).tolist()
 
 
+def test_trees_on_a_cluster_draw_groups(client, tmp_path):
+    data = dm.learning_set(X, Y, groups=np.arange(len(Y)) // 3)
+    forest = dm.RandomForestClassifier(41, oob_score=True, random_state=1)
+    here = saved(forest.fit(data), tmp_path / "here")
+    assert saved(forest.fit(data, client=client), tmp_path / "there") == here
+    assert forest.forest_.groups.max() == len(Y) // 3 - 1
+
+
 def test_trees_that_are_added_grow_on_a_cluster(client, tmp_path):
     whole = dm.RandomForestClassifier(9, random_state=1, warm_start=True)
     expected = saved(whole.fit(X, Y), tmp_path / "whole")
