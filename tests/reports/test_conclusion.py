@@ -60,6 +60,8 @@ def test_accuracy_is_compared_with_a_prediction_without_features():
     worse = {**BAD, "oob_error": 9.0, "baseline_error": 8.0}
     assert "explains none of the variance" in conclusion(ran("regression", **worse), None)
     assert "the accuracy out of bag is not known" in conclusion(ran(), verdict(0.001))
+    grouped = conclusion(ran("regression", **worse, groups=9), None)
+    assert "out of bag, where trees saw no row of the same group, the forest explains" in grouped
 
 
 def test_it_stands_first_and_counts_that_differ_are_explained():

@@ -62,8 +62,8 @@ class Table:
     task : str, default="auto"
         Task, as for :func:`duramen.learning_set`; "auto" decides by the values of the target.
     strata, groups : str or array-like of shape (n,), optional
-        Rows that a test may exchange, as for :func:`duramen.learning_set`; groups are not divided
-        by splits of the rows. Or the name of a column, as `y`.
+        Rows that a test may exchange, as for :func:`duramen.learning_set`; trees draw whole groups,
+        and splits of the rows do not divide them. Or the name of a column, as `y`.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows, as for :func:`duramen.learning_set`.
     feature_groups : mapping, labels, path, ..., or "clusters", optional

@@ -343,8 +343,8 @@ class Strata:
     groups: str | None = option(
         None,
         "Column of the table or of its sample annotations, such as the person or the family: "
-        "rows with the same value form a group that is permuted as a whole. It is not used as a "
-        "feature.",
+        "rows with the same value form a group, which trees draw and tests permute as a whole. It "
+        "is not used as a feature.",
         metavar="NAME",
     )
 

@@ -235,7 +235,7 @@ def learning_set(
         and so are at most 20 distinct integers, of which 11 and more must be at most half as many
         as the rows; a structured array of two fields is survival.
     strata, groups : array-like of shape (n,), optional
-        Labels of the rows that tests may exchange; see
+        Labels of the rows that tests may exchange; trees that draw rows draw whole groups. See
         :meth:`duramen.data.exchangeability.Exchangeability.checked`.
 
     Returns

@@ -86,7 +86,7 @@ def conclusion(run: Run, tested: Verdict | None) -> str:
 
     The record of the run gives ``oob_error``, and ``baseline_error``, the error of the best
     prediction without features, with ``baseline_p_value``, the p-value of the null hypothesis
-    that the forest is not more accurate.
+    that the forest is not more accurate; and ``groups``, the number of groups of rows, if any.
     """
     summary = _NO_TEST if tested is None else tested.count()
     error, baseline = run.results.get("oob_error"), run.results.get("baseline_error")
@@ -100,7 +100,8 @@ def conclusion(run: Run, tested: Verdict | None) -> str:
     ones = "feature found is" if n_found == 1 else "features found are"
     any_found = None if n_found is None else n_found > 0
     meaning = _MEANINGS[better, any_found].format(target=run.target, found=ones)
-    return f"{summary}; out of bag, {accuracy}: {meaning}."
+    unseen = ", where trees saw no row of the same group" if "groups" in run.results else ""
+    return f"{summary}; out of bag{unseen}, {accuracy}: {meaning}."
 
 
 def _concordance(run: Run, error: float) -> str:

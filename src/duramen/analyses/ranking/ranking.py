@@ -447,6 +447,7 @@ def report_of(
     """
     problem, estimator, computed = ranking.problem, ranking.estimator, ranking.computed
     tested, direct = computed.tested, computed.direct
+    groups = problem.data.exchangeability.groups
     run = run_of(
         problem,
         ranking.execution,
@@ -459,9 +460,8 @@ def report_of(
             **settings,
         },
         results={
-            **out_of_bag_accuracy(
-                estimator, problem.data.target, problem.data.exchangeability.groups
-            ),
+            **out_of_bag_accuracy(estimator, problem.data.target, groups),
+            **({} if groups is None else {"groups": problem.data.exchangeability.n_units}),
             "features_used": computed.features_used,
             **computed.figures(),
         },
