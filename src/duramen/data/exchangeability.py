@@ -168,6 +168,25 @@ class Exchangeability:
         order[layout.rows] = layout.rows[layout.starts[taken[of_sorted]] + within]
         return order
 
+    def exchanged(self, values: NDArray[Any]) -> IntArray | None:
+        """Return the number of the set of rows whose values each row may take.
+
+        None where a row may take the value of any other. Groups with several values exchange them
+        in their order, so that a row takes that of a row at the same place in another group.
+
+        Parameters
+        ----------
+        values : array of shape (n,)
+            What is exchanged.
+        """
+        if self.groups is None or self._one_a_block(values):
+            return self.strata
+        layout = self._layout
+        place = np.empty(self.n_rows, dtype=np.int64)
+        of_sorted = layout.of_row[layout.rows]
+        place[layout.rows] = np.arange(self.n_rows) - layout.starts[of_sorted]
+        return _kinds(np.stack([layout.alike[layout.of_row], place], axis=1))
+
     def count(self, values: Any = None) -> float:
         """Count the different arrangements that :meth:`permutation` can draw.
 

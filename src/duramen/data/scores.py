@@ -51,6 +51,26 @@ def midranks(counts: NDArray[np.integer]) -> FloatArray:
     return ranks
 
 
+def centered_within(scores: FloatArray, strata: IntArray) -> FloatArray:
+    """Return scores of shape (n, q) less their mean in each stratum."""
+    sums = np.stack([np.bincount(strata, column) for column in scores.T], axis=1)
+    return scores - (sums / np.maximum(np.bincount(strata), 1)[:, None])[strata]
+
+
+def adjusted_means(codes: IntArray, numbers: FloatArray, strata: IntArray) -> FloatArray:
+    """Return least-squares means of numbers, of shape (n, q), for each code, adjusted for strata.
+
+    The model is additive in codes and strata: differences between codes are those within strata.
+    The mean over the rows is that of the numbers. Of a single stratum they are the plain means of
+    the codes that occur.
+    """
+    indicators = (codes[:, None] == np.arange(int(codes.max()) + 1)).astype(np.float64)
+    within = centered_within(indicators, strata)
+    effects = np.linalg.pinv(within.T @ within, rcond=1e-9, hermitian=True) @ (within.T @ numbers)
+    means: FloatArray = effects + (numbers - indicators @ effects).mean(axis=0)
+    return means
+
+
 def cut(scores: FloatArray, rows: IntArray, n_strata: int, first: int, strata: IntArray) -> None:
     """Number strata from `first` on among some rows: cut them in two at a quantile, and again."""
     if n_strata == 1 or len(rows) < 2:

@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data import EncodedTable
+from duramen.data.scores import adjusted_means
+from duramen.effects.response import intervals
 from duramen.effects.rows import Rows, column_of
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import class_names, forest_of, metadata_of
 from duramen.results.feature_effect import FeatureEffect
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 
 POINTS = 40
+_INTERVALS = 10
 
 
 def accumulated_local_effects(
@@ -104,7 +108,36 @@ def local_effects(rows: Rows, j: int, n_intervals: int, function: str) -> Featur
         users, fraction = rows.splitting_on(j)
         absent = users.mean_at((j,), np.array([[np.nan]]))[0]
         missing = fraction * (absent - users.predict().mean(axis=0))
-    return _effect(rows, j, "ale", points, effects, missing, {"n_intervals": n_intervals})
+    choices = {"n_intervals": n_intervals}
+    return _effect(rows.forest, j, "ale", points, effects, missing, len(rows), **choices)
+
+
+def effect_within_strata(
+    forest: Forest, table: EncodedTable, j: int, numbers: FloatArray, strata: IntArray
+) -> FeatureEffect:
+    """Return the effect of the j-th column on the mean of numbers, of shape (n, C), within strata.
+
+    The least-squares means of the numbers in intervals of the feature with about as many rows each,
+    or in its categories, adjusted for the strata. A forest that does not know the strata has the
+    effect of both.
+    """
+    codes, values = table.codes(j).astype(np.int64), table.values(j)
+    present = codes < len(values)
+    levels, points = codes.copy(), np.arange(len(values), dtype=np.float64)
+    if forest.schema.kinds[j] == "numeric":
+        levels[present] = intervals(codes[present], _INTERVALS)
+        inside = np.asarray(values, dtype=np.float64)[codes[present]]
+        sizes = np.bincount(levels[present])
+        points = np.bincount(levels[present], inside) / np.maximum(sizes, 1)
+    levels[~present] = len(points)
+    means = adjusted_means(levels, numbers, strata) - numbers.mean(axis=0)
+    taken, sizes = np.unique(levels[present], return_counts=True)
+    if forest.schema.kinds[j] == "nominal":
+        order = _order_of(means[taken])
+        taken, sizes = taken[order], sizes[order]
+    effects = means[taken] - sizes @ means[taken] / sizes.sum()
+    missing = None if present.all() else means[-1]
+    return _effect(forest, j, "within_strata", points[taken], effects, missing, len(codes))
 
 
 def partial_dependence(
@@ -171,7 +204,7 @@ def partial_dependence(
     if grown.schema.missing[j]:
         missing = rows.mean_at((j,), np.array([[np.nan]]))[0] + grown.origin
     choices = {"n_points": n_points}
-    return _effect(rows, j, "partial_dependence", points, effects, missing, choices)
+    return _effect(grown, j, "partial_dependence", points, effects, missing, len(rows), **choices)
 
 
 def _with_values(rows: Rows, j: int, function: str) -> Rows:
@@ -212,18 +245,23 @@ def _of_intervals(rows: Rows, j: int, n_intervals: int) -> tuple[FloatArray, Flo
 
 
 def _ordered_levels(rows: Rows, j: int) -> FloatArray:
-    """Return the codes of the categories that occur, by the mean prediction of their rows.
-
-    With several classes, by the first principal component of the mean probabilities.
-    """
+    """Return the codes of the categories that occur, by the mean prediction of their rows."""
     levels, place = np.unique(rows.values[:, j], return_inverse=True)
     predicted = rows.predict()
     means = np.array([predicted[place == k].mean(axis=0) for k in range(len(levels))])
+    return levels[_order_of(means)]
+
+
+def _order_of(means: FloatArray) -> IntArray:
+    """Return the order of categories by their means, of shape (k, C).
+
+    With several classes, by the first principal component of the mean probabilities.
+    """
     centered = means - means.mean(axis=0)
     axis = np.linalg.svd(centered, full_matrices=False)[2][0]
     heaviest = np.abs(axis).argmax() if len(axis) != 2 else 1
     scores = centered @ (axis * (np.sign(axis[heaviest]) or 1.0))
-    return levels[np.argsort(scores, kind="stable")]
+    return np.argsort(scores, kind="stable")
 
 
 def _of_levels(rows: Rows, j: int) -> tuple[FloatArray, FloatArray]:
@@ -241,15 +279,15 @@ def _of_levels(rows: Rows, j: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _effect(
-    rows: Rows,
+    forest: Forest,
     j: int,
     method: str,
     points: FloatArray,
     effects: FloatArray,
     missing: FloatArray | None,
-    choices: dict[str, int],
+    n_rows: int,
+    **choices: int,
 ) -> FeatureEffect:
-    forest: Forest = rows.forest
     labels = forest.schema.labels.get(j)
     names = () if labels is None else tuple(str(labels[int(code)]) for code in points)
     return FeatureEffect(
@@ -261,5 +299,5 @@ def _effect(
         values=effects,
         classes=class_names(forest),
         missing=missing,
-        metadata=metadata_of(forest, method, n_effect_rows=len(rows), **choices),
+        metadata=metadata_of(forest, method, n_effect_rows=n_rows, **choices),
     )

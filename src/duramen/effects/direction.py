@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.effects.curves import POINTS, local_effects
+from duramen.effects.curves import POINTS, effect_within_strata, local_effects
 from duramen.effects.interactions import strengths_of
 from duramen.effects.response import (
     Numbers,
@@ -98,7 +98,7 @@ class EffectsDescription:
     directions : tuple of Direction
         One a feature, in the order of the ranking.
     effects : tuple of FeatureEffect
-        Accumulated local effects of the features that were not excluded.
+        Accumulated local effects, or effects within strata, of the features that have a value.
     interactions : InteractionStrengths or None
         Of the first of them; None for fewer than two.
     outputs : tuple of int
@@ -146,6 +146,15 @@ def describe_effects(
     ranks of the feature, in place of Spearman's correlation, that between groups in place of the
     test of Kruskal and Wallis, and martingale residuals in the F-test.
 
+    Strata and groups of the learning set are those of its significance tests. With strata, a
+    direction is that of the effect within strata: of the least-squares means of the target in
+    intervals or categories of the feature, with an effect of each stratum. The forest, which need
+    not know the strata, has no part in it. All tests are then of ranks less their mean in the
+    stratum, or of log-rank scores within strata. With groups the tests are score tests whose
+    variance is that of sums over groups (Liang and Zeger 1986), so that rows of a group may depend
+    on each other. If groups have several values of the target, rows at the same place in groups of
+    the same size are compared, as by the permutations of the significance tests.
+
     Parameters
     ----------
     forest : fitted estimator or Forest
@@ -187,7 +196,12 @@ def describe_effects(
     found_before = {j for j in columns if relevant is not None and grown.names[j] in relevant}
     targets = _targets(grown, data)
     outputs = _outputs(grown, data, pos_label)
-    effects = [local_effects(rows, j, POINTS, _FUNCTION) for j in columns]
+    strata = data.exchangeability.strata
+    if strata is None:
+        effects = [local_effects(rows, j, POINTS, _FUNCTION) for j in columns]
+    else:
+        numbers = np.column_stack([target.numbers for target in targets])
+        effects = [effect_within_strata(grown, data.table, j, numbers, strata) for j in columns]
     claims = [
         _claims(grown, data.table, effect, j, targets, outputs)
         for effect, j in zip(effects, columns, strict=True)
@@ -223,11 +237,15 @@ def describe_effects(
 def _targets(forest: Forest, data: LearningSet[EncodedTable]) -> list[Response]:
     """Return the numbers, the survival, or an indicator of each class: one an output."""
     values = np.asarray(data.target.values)
+    rows = data.exchangeability
+    restrictions = rows.exchanged(values), rows.groups
     if data.target.censored:
-        return [Survival((values // 2).astype(np.int64), values % 2 == 1)]
+        return [Survival((values // 2).astype(np.int64), values % 2 == 1, *restrictions)]
     if forest.classes is None:
-        return [Numbers(values.astype(np.float64))]
-    return [Numbers((values == k).astype(np.float64)) for k in range(len(forest.classes))]
+        return [Numbers(values.astype(np.float64), *restrictions)]
+    return [
+        Numbers((values == k).astype(np.float64), *restrictions) for k in range(len(forest.classes))
+    ]
 
 
 def _outputs(forest: Forest, data: LearningSet[EncodedTable], pos_label: Any) -> list[int]:

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.scores import midranks
+from duramen.data.scores import adjusted_means, centered_within, midranks
 from duramen.data.survival import martingale_residuals
 from duramen.support.arrays import FloatArray, IntArray
 
 
 class Response(Protocol):
-    """Target of the rows, and rank tests of its association with a feature."""
+    """Target of the rows, and rank tests of its association with a feature.
+
+    With `strata` or `groups` the tests are of :func:`_of_groups`.
+    """
+
+    @property
+    def strata(self) -> IntArray | None:
+        """Number of the set of rows that each row is compared with; None where with all."""
+
+    @property
+    def groups(self) -> IntArray | None:
+        """Number of the group of each row, whose rows may depend on each other, or None."""
 
     @property
     def numbers(self) -> FloatArray:
@@ -35,6 +46,12 @@ class Response(Protocol):
         freedom mean that nothing can be compared.
         """
 
+    def scores(self, columns: FloatArray) -> FloatArray:
+        """Return what each row adds to the association of columns, within strata; shape (n, k)."""
+
+    def within(self, strata: IntArray) -> Response:
+        """Return the target, compared within other strata."""
+
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
@@ -43,13 +60,25 @@ class Numbers:
     Attributes
     ----------
     numbers : ndarray of float64, shape (n,)
+    strata, groups : ndarray of int64, shape (n,), or None
     """
 
     numbers: FloatArray
+    strata: IntArray | None = None
+    groups: IntArray | None = None
 
     def take(self, rows: NDArray[Any]) -> Numbers:
         """Return the numbers of some of the rows."""
-        return Numbers(self.numbers[rows])
+        return Numbers(self.numbers[rows], _some(self.strata, rows), _some(self.groups, rows))
+
+    def scores(self, columns: FloatArray) -> FloatArray:
+        """Return the products of columns and the ranks of the numbers, both centered."""
+        ranks = _ranks(self.numbers)[:, None]
+        return _centered(columns, self.strata) * _centered(ranks, self.strata)
+
+    def within(self, strata: IntArray) -> Numbers:
+        """Return the numbers, compared within other strata."""
+        return replace(self, strata=strata)
 
     def trend(self, codes: NDArray[Any]) -> tuple[float, float]:
         """Return Spearman's rank correlation with a feature, and its p-value.
@@ -58,6 +87,8 @@ class Numbers:
         and with that of White in the form HC3, which allows a spread of the target that depends on
         the feature (DiCiccio and Romano 2017). It is at least what the best of all orders of the
         rows has, so that the order of three rows by chance is no evidence.
+
+        With strata, of the ranks less their means in each stratum: the partial correlation.
         """
         y = self.numbers
         n = len(y)
@@ -66,6 +97,13 @@ class Numbers:
         from scipy.special import stdtr
 
         x, ranks = _ranks(codes), _ranks(y)
+        if _is_restricted(self):
+            scores = self.scores(x[:, None])
+            centered = _centered(np.column_stack([x, ranks]), self.strata)
+            size = float(np.sqrt(np.square(centered).sum(axis=0).prod()))
+            p_value = _p_value(*_of_groups(scores, self))
+            least = max(_of_one_order(v, self.strata, self.groups) for v in (codes, y))
+            return float(scores.sum()) / max(size, 1.0), max(p_value, least)
         squares = float(x @ x)
         slope = float(x @ ranks) / squares
         residual = ranks - slope * x
@@ -91,6 +129,8 @@ class Numbers:
         levels, group = np.unique(groups, return_inverse=True)
         if len(levels) < 2 or np.ptp(y) == 0:
             return 0.0, 0
+        if _is_restricted(self):
+            return _of_groups(self.scores(_indicators(groups)), self)
         ranks = _ranks(y)
         between = np.square(np.bincount(group, ranks)) / np.bincount(group)
         return (len(y) - 1) * float(between.sum() / (ranks @ ranks)), len(levels) - 1
@@ -109,18 +149,24 @@ class Survival:
         Ranks of the times.
     events : ndarray of bool, shape (n,)
         Whether the event occurred then.
+    strata, groups : ndarray of int64, shape (n,), or None
     """
 
     times: IntArray
     events: NDArray[np.bool_]
+    strata: IntArray | None = None
+    groups: IntArray | None = None
 
     def take(self, rows: NDArray[Any]) -> Survival:
         """Return the times and events of some of the rows."""
-        return Survival(self.times[rows], self.events[rows])
+        restrictions = _some(self.strata, rows), _some(self.groups, rows)
+        return Survival(self.times[rows], self.events[rows], *restrictions)
 
     @property
     def numbers(self) -> FloatArray:
         """Martingale residuals: events of a row less those expected until its time."""
+        if self.strata is not None:
+            return self.events - self._expected(np.empty((len(self.times), 0)))[1][:, 0]
         return martingale_residuals((2 * self.times + self.events).astype(np.uint32))
 
     def trend(self, codes: IntArray) -> tuple[float, float]:
@@ -132,6 +178,11 @@ class Survival:
             return 0.0, 1.0
         from scipy.special import ndtr
 
+        if _is_restricted(self):
+            scores = self.scores(_ranks(codes)[:, None])
+            statistic, degrees = _of_groups(scores, self)
+            z = float(np.copysign(np.sqrt(statistic), scores.sum()))
+            return z, _p_value(statistic, degrees)
         (score,), ((variance,),) = self._scores(_ranks(codes)[:, None] / 2)
         if variance <= 1e-9 * len(codes):
             return 0.0, 1.0
@@ -143,11 +194,45 @@ class Survival:
         distinct = np.unique(groups)
         if len(distinct) < 2:
             return 0.0, 0
-        scores, covariance = self._scores((groups[:, None] == distinct).astype(np.float64))
-        sizes, axes = np.linalg.eigh(covariance)
-        large = sizes > 1e-9 * max(1.0, float(sizes[-1]))
-        statistic = np.square(axes.T[large] @ scores) / sizes[large]
-        return float(statistic.sum()), int(large.sum())
+        if _is_restricted(self):
+            return _of_groups(self.scores(_indicators(groups)), self)
+        return _quadratic(*self._scores((groups[:, None] == distinct).astype(np.float64)))
+
+    def scores(self, columns: FloatArray) -> FloatArray:
+        """Return the score residuals of Cox's model, whose sums are the log-rank scores."""
+        means, expected = self._expected(columns)
+        observed = self.events[:, None] * (columns - means)
+        return np.asarray(observed - (columns * expected[:, :1] - expected[:, 1:]))
+
+    def within(self, strata: IntArray) -> Survival:
+        """Return the survival, compared within other strata."""
+        return replace(self, strata=strata)
+
+    def _expected(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the means of columns over the rows at risk at the time of each row, (n, k).
+
+        And the sums, over the events of its stratum up to then, of 1 and of these means, each
+        divided by the rows at risk: shape (n, 1 + k).
+        """
+        strata = np.zeros(len(self.times), np.int64) if self.strata is None else self.strata
+        width = int(self.times.max()) + 1
+        moments, place = np.unique(strata * width + self.times, return_inverse=True)
+        first, last = (
+            np.searchsorted(moments // width, moments // width, side) for side in ("left", "right")
+        )  # moments of the same stratum
+
+        def up_to(numbers: FloatArray) -> FloatArray:
+            return np.vstack([np.zeros((1, numbers.shape[1])), np.cumsum(numbers, axis=0)])
+
+        def at(numbers: FloatArray) -> FloatArray:
+            return np.stack([np.bincount(place, column) for column in numbers.T], axis=1)
+
+        before = up_to(at(np.column_stack([np.ones(len(columns)), columns])))
+        at_risk = before[last] - before[:-1]
+        means = at_risk[:, 1:] / at_risk[:, :1]
+        hazard = np.bincount(place, self.events)[:, None] / at_risk[:, :1]
+        before = up_to(hazard * np.column_stack([np.ones(len(moments)), means]))
+        return means[place], (before[1:] - before[first])[place]
 
     @cached_property
     def _table(self) -> tuple[FloatArray, FloatArray]:
@@ -169,18 +254,75 @@ class Survival:
         return scores, covariance
 
 
-def _of_one_order(numbers: NDArray[Any]) -> float:
-    """Return the probability of one of two opposite orders of the rows, ties being equal."""
+def _of_one_order(
+    numbers: NDArray[Any], strata: IntArray | None = None, groups: IntArray | None = None
+) -> float:
+    """Return the probability of one of two opposite orders, ties being equal.
+
+    They are orders of the rows, or of the means of groups, within strata.
+    """
     from scipy.special import gammaln
 
-    sizes = np.unique(numbers, return_counts=True)[1]
-    log_orders = gammaln(len(numbers) + 1) - gammaln(sizes + 1).sum()
+    if groups is not None:
+        _, first, place = np.unique(groups, return_index=True, return_inverse=True)
+        numbers = np.bincount(place, _ranks(numbers)) / np.bincount(place)
+        strata = _some(strata, first)
+    if strata is None:
+        sizes = np.unique(numbers, return_counts=True)[1]
+        log_orders = gammaln(len(numbers) + 1) - gammaln(sizes + 1).sum()
+    else:
+        sizes = np.unique(np.stack([strata, numbers]), axis=1, return_counts=True)[1]
+        log_orders = gammaln(np.bincount(strata) + 1).sum() - gammaln(sizes + 1).sum()
     return float(min(1.0, 2.0 * np.exp(-log_orders)))
 
 
 def _from_here_on(numbers: NDArray[Any]) -> FloatArray:
     """Return the sums over each entry and those after it."""
     return np.cumsum(numbers[::-1], dtype=np.float64)[::-1]
+
+
+# --- rows that are compared within strata, or depend on each other within groups -----------------
+
+
+def _is_restricted(y: Response) -> bool:
+    """Tell whether rows are compared within strata, or depend on each other in groups."""
+    return y.strata is not None or y.groups is not None
+
+
+def _some(codes: IntArray | None, rows: NDArray[Any]) -> IntArray | None:
+    return None if codes is None else codes[rows]
+
+
+def _centered(columns: FloatArray, strata: IntArray | None) -> FloatArray:
+    """Return columns, of shape (n, k), less their mean in each stratum."""
+    return columns - columns.mean(axis=0) if strata is None else centered_within(columns, strata)
+
+
+def _of_groups(scores: FloatArray, y: Response) -> tuple[float, int]:
+    """Return the statistic of a score test, about chi-squared, and its degrees of freedom.
+
+    The scores, of shape (n, k), are centered within strata. Their covariance is estimated from
+    their sums over each group (over each row, without groups), so that rows of a group may depend
+    on each other (Liang and Zeger 1986). As m sums in a stratum are centered, their squares are
+    multiplied by m / (m - 1). The statistic is at most the number of groups: a few of them are
+    never strong evidence.
+    """
+    n = len(scores)
+    groups = np.arange(n) if y.groups is None else y.groups
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    sums = np.stack([np.bincount(group, column) for column in scores.T], axis=1)
+    strata = np.zeros(n, np.int64) if y.strata is None else y.strata
+    _, place, sizes = np.unique(strata[first], return_inverse=True, return_counts=True)
+    unbiased = sums * np.sqrt(sizes / np.maximum(sizes - 1, 1))[place][:, None]
+    return _quadratic(sums.sum(axis=0), unbiased.T @ unbiased)
+
+
+def _quadratic(scores: FloatArray, covariance: FloatArray) -> tuple[float, int]:
+    """Return the quadratic form of scores in the inverse of their covariance, and its rank."""
+    sizes, axes = np.linalg.eigh(covariance)
+    large = sizes > 1e-9 * max(1.0, float(sizes[-1]))
+    statistic = np.square(axes.T[large] @ scores) / sizes[large]
+    return float(statistic.sum()), int(large.sum())
 
 
 # --- tests of the association of one or two features with a target, on the rows alone -------------
@@ -198,8 +340,11 @@ def categories_p_value(codes: IntArray, y: Response) -> float:
 
 
 def highest_category(codes: IntArray, y: Response) -> int:
-    """Return the code of the category with the largest mean of a target."""
+    """Return the code of the category with the largest mean of a target, adjusted for strata."""
     sizes = np.bincount(codes)
+    if y.strata is not None:
+        means = adjusted_means(codes, y.numbers[:, None], y.strata)[:, 0]
+        return int(np.where(sizes > 0, means, -np.inf).argmax())
     means = np.full(len(sizes), -np.inf)
     np.divide(np.bincount(codes, y.numbers), sizes, out=means, where=sizes > 0)
     return int(means.argmax())
@@ -251,21 +396,32 @@ def interaction_p_value(
     indicators of classes, the smallest p-value counts, times their number.
     """
     a, b = (
-        _largest(codes) if is_nominal else _intervals(codes, _CELLS)
+        _largest(codes) if is_nominal else intervals(codes, _CELLS)
         for codes, is_nominal in zip((first, other), nominal, strict=True)
     )
     distinct = targets[1:] if len(targets) == 2 else targets  # of two indicators one will do
     p_values = [
-        max(_cells_p_value(a, b, y.numbers), _within_p_value(a, b, y), _within_p_value(b, a, y))
+        max(_cells_p_value(a, b, y), _within_p_value(a, b, y), _within_p_value(b, a, y))
         for y in distinct
     ]
     return min(1.0, min(p_values) * len(distinct))
 
 
-def _cells_p_value(a: IntArray, b: IntArray, y: FloatArray) -> float:
-    """Return the p-value of the F-test of cell means against the additive model."""
-    cells = np.unique(a * _CELLS + b, return_inverse=True)[1]
+def _cells_p_value(a: IntArray, b: IntArray, target: Response) -> float:
+    """Return the p-value of the F-test of cell means against the additive model.
+
+    With strata or groups, that of the score test of the cells given this model.
+    """
+    y, cells = target.numbers, np.unique(a * _CELLS + b, return_inverse=True)[1]
     additive = np.hstack([_indicators(a), _indicators(b)])
+    if _is_restricted(target):
+        columns = np.column_stack([y / (y.std() or 1.0), _indicators(cells), additive])
+        columns = _centered(columns, target.strata)
+        left, sizes, _ = np.linalg.svd(columns[:, -additive.shape[1] :], full_matrices=False)
+        basis = left[:, sizes > 1e-9 * len(y)]
+        outside = columns[:, : -additive.shape[1]]
+        outside = outside - basis @ (basis.T @ outside)
+        return _p_value(*_of_groups(outside[:, :1] * outside[:, 1:], target))
     n, n_cells = len(a), int(cells.max()) + 1
     rank = int(np.linalg.matrix_rank(additive))
     if n_cells <= rank or n <= n_cells:
@@ -285,6 +441,10 @@ def _cells_p_value(a: IntArray, b: IntArray, y: FloatArray) -> float:
 
 def _within_p_value(groups: IntArray, strata: IntArray, y: Response) -> float:
     """Return the p-value of the test of a target between groups, summed over strata."""
+    if _is_restricted(y):
+        within = strata if y.strata is None else strata + _CELLS * y.strata
+        scores = y.within(within).scores(_indicators(strata * _CELLS + groups))
+        return _p_value(*_of_groups(scores, y))
     parts = [strata == stratum for stratum in np.unique(strata)]
     statistics = [y.take(here).between(groups[here]) for here in parts]
     return _p_value(
@@ -292,7 +452,7 @@ def _within_p_value(groups: IntArray, strata: IntArray, y: Response) -> float:
     )
 
 
-def _intervals(codes: IntArray, at_most: int) -> IntArray:
+def intervals(codes: IntArray, at_most: int) -> IntArray:
     """Return intervals of about as many rows each: those of equal values stay together."""
     distinct, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
     if len(distinct) <= at_most:

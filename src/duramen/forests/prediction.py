@@ -19,7 +19,7 @@ from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag, out_of_bag
 from duramen.forests.patches import row_blocks
 from duramen.io import ColumnStore
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import check_integer
 
 Rows = EncodedTable | FloatArray | ColumnStore
@@ -271,15 +271,30 @@ def mean_curves(forest: Forest, rows: Rows, *, survival: bool, n_threads: int = 
         return _kernel.mean_curves(forest.kernel, events, survival, lent, n_threads)
 
 
-def concordance(target: Target, risks: FloatArray) -> float:
+def concordance(target: Target, risks: FloatArray, strata: IntArray | None = None) -> float:
     """Compute Harrell's concordance of risks with survival; NaN where no pair is comparable.
 
     A pair of rows is comparable where the one with the earlier time had the event then, and at
     equal times where one had the event and the other had not. It is concordant where the first of
-    the two has the higher risk; equal risks count one half.
+    the two has the higher risk; equal risks count one half. With strata, only pairs of rows of one
+    stratum are comparable.
     """
-    concordant, tied, comparable = _kernel.concordant_pairs(
-        target.kernel, np.ascontiguousarray(risks, dtype=np.float64)
+    if strata is not None:
+        rows = [strata == stratum for stratum in np.unique(strata)]
+        parts = [(target.take(here), risks[here]) for here in rows]
+    else:
+        parts = [(target, risks)]
+    concordant, tied, comparable = (
+        sum(counts)
+        for counts in zip(
+            *(
+                _kernel.concordant_pairs(
+                    part.kernel, np.ascontiguousarray(of_part, dtype=np.float64)
+                )
+                for part, of_part in parts
+            ),
+            strict=True,
+        )
     )
     return (concordant + 0.5 * tied) / comparable if comparable else float("nan")
 

@@ -81,7 +81,7 @@ def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = No
         )
         if result.missing is not None:
             ax.axhline(float(result.missing[c]), color=MUTED, linewidth=1.0, linestyle="--")
-    if result.method == "ale":
+    if result.method != "partial_dependence":
         ax.axhline(0.0, color=MUTED, linewidth=0.8)
     if len(outputs) > 1:
         ax.legend(frameon=False, fontsize=8, labelcolor=INK)

@@ -473,7 +473,8 @@ def summarise(
     caveats = (*cautions(measures), *_CAVEATS, *([] if tested is None else [OTHER_METHODS]))
     sections += [
         Prose(
-            "Interpretation", (*_reading(best, measures), *(interpretation(run) if effects else ()))
+            "Interpretation",
+            (*_reading(best, measures), *(interpretation(effects, run) if effects else ())),
         ),
         Prose("Limitations", caveats, points=True, caution=True),
         Prose("Command", (run.command,)),

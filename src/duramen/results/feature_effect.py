@@ -16,6 +16,7 @@ from duramen.support.text import fixed
 METHODS = {
     "ale": "accumulated local effect",
     "partial_dependence": "partial dependence",
+    "within_strata": "effect within strata",
 }
 
 
@@ -30,7 +31,8 @@ class FeatureEffect(Result):
     kind : str
         "numeric", "ordinal" or "nominal".
     method : str
-        "ale" (accumulated local effect) or "partial_dependence".
+        "ale" (accumulated local effect), "partial_dependence" or "within_strata" (least-squares
+        means of the target, adjusted for strata, in intervals or categories of the feature).
     points : ndarray of float64, shape (G,)
         Values of a numeric feature, ascending; 0, 1, ... for categories.
     labels : tuple of str, length G, or empty

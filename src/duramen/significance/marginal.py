@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from duramen.data import EncodedTable
-from duramen.data.scores import midranks
+from duramen.data.scores import centered_within, midranks
 from duramen.significance.measured import Data
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -81,7 +81,7 @@ class _Response:
         if weights is not None:
             scores = weights[:, None] * (scores - np.average(scores, axis=0, weights=weights))
         if strata is not None:
-            scores = _centered_within(scores, strata)
+            scores = centered_within(scores, strata)
         scores = _whole(scores)
         mean = scores.mean(axis=0)
         sizes, axes = np.linalg.eigh((scores - mean).T @ (scores - mean))
@@ -156,12 +156,6 @@ def _scores_of(table: EncodedTable, column: int) -> tuple[FloatArray, int]:
     else:
         ranks = np.append(midranks(counts[:n_values]), 0.0)
     return _whole(ranks[codes])[None, :], int(len(present) > 1)
-
-
-def _centered_within(scores: FloatArray, strata: IntArray) -> FloatArray:
-    """Return scores of shape (n, q) less their mean in each stratum."""
-    sums = np.stack([np.bincount(strata, column) for column in scores.T], axis=1)
-    return scores - (sums / np.bincount(strata)[:, None])[strata]
 
 
 def _whole(scores: FloatArray) -> FloatArray:

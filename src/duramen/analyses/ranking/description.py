@@ -11,6 +11,7 @@ from scipy.special import stdtr
 from duramen.analyses.execution import Wording
 from duramen.analyses.ranking.measuring import Found
 from duramen.data import EncodedTable, LearningSet, Target
+from duramen.data.scores import adjusted_means, centered_within
 from duramen.effects import describe_effects
 from duramen.forests.prediction import concordance
 from duramen.reports.effects import DESCRIBED, Effects
@@ -103,14 +104,16 @@ def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dic
 
     For classes the mean in each class, ``mean_`` and its name; for numbers Spearman's rank
     correlation, ``spearman``; for survival Harrell's concordance, ``concordance``: above .5 where
-    events are earlier the larger the feature. Categories have none of these.
+    events are earlier the larger the feature. Categories have none of these. With strata, means are
+    adjusted for them by least squares, the correlation is of ranks less their mean in the stratum,
+    and the concordance is of pairs of rows of one stratum.
     """
     table, classes = data.table, data.target.classes
     if classes is not None and len(classes) > _CLASSES:
         return {}
     survival = data.target.censored
     y = np.asarray(data.target.values)
-    schema = table.schema
+    strata, schema = data.exchangeability.strata, table.schema
     n_values, kinds = np.diff(schema.value_offsets).tolist(), schema.kind_codes
     place = {name: j for j, name in enumerate(schema.names)}
     n_columns = 1 if classes is None else len(classes)
@@ -123,10 +126,15 @@ def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dic
         present = codes < n_values[j]
         if kinds[j] or not present.any():
             continue
+        within = None if strata is None else strata[present]
         if survival:
-            summary[row, 0] = concordance(data.target.take(present), codes[present])
+            summary[row, 0] = concordance(data.target.take(present), codes[present], within)
         elif ranks is not None:
-            summary[row, 0] = _correlation(codes[present], ranks[present])
+            summary[row, 0] = _correlation(codes[present], ranks[present], within)
+        elif within is not None:
+            own, values = y[present].astype(np.int64), table.values(j)[codes[present]]
+            taken = np.unique(own)
+            summary[row, taken] = adjusted_means(own, values[:, None], within)[taken, 0]
         else:
             sizes = np.bincount(y[present], minlength=n_columns)
             sums = np.bincount(y[present], table.values(j)[codes[present]], minlength=n_columns)
@@ -143,10 +151,12 @@ def _ranks(codes: Any) -> Any:
     return (np.cumsum(sizes) - sizes / 2)[codes]
 
 
-def _correlation(codes: Any, ranks: Any) -> float:
-    """Return Spearman's correlation; NaN where one side is constant."""
+def _correlation(codes: Any, ranks: Any, strata: IntArray | None) -> float:
+    """Return Spearman's correlation, within strata; NaN where one side is constant there."""
     centred = _ranks(codes) - len(codes) / 2
     other = ranks - ranks.mean()
+    if strata is not None:
+        centred, other = centered_within(np.column_stack([centred, other]), strata).round(9).T
     scale = np.sqrt((centred @ centred) * (other @ other))
     return float(centred @ other / scale) if scale > 0 else float("nan")
 
