@@ -83,6 +83,24 @@ def test_blocks_of_one_value_exchange_it_whatever_their_size():
     assert_uniform(drawn, possible, 3000)
 
 
+@pytest.mark.parametrize("strata, groups", SCHEMES.values(), ids=SCHEMES)
+def test_rows_are_told_whose_values_they_may_take(strata, groups):
+    n = len(strata or groups)
+    scheme = checked(n, strata and list(strata), groups and list(groups))
+    orders = np.array(admissible(n, strata, groups))
+    cells = scheme.exchanged(np.arange(n))
+    for row in range(n):
+        assert set(orders[:, row].tolist()) == set(np.flatnonzero(cells == cells[row]).tolist())
+
+
+def test_rows_of_blocks_of_one_value_may_take_any_value_of_the_stratum():
+    groups, strata = np.array([0, 0, 0, 1, 2, 2, 3]), np.array([0, 0, 0, 0, 1, 1, 1])
+    values = np.array([1, 0, 1, 0])[groups]
+    assert checked(7).exchanged(values) is None
+    assert checked(7, None, groups).exchanged(values) is None
+    assert checked(7, strata, groups).exchanged(values).tolist() == strata.tolist()
+
+
 def _distinct(values):
     return sorted(set(itertools.permutations(values)))
 

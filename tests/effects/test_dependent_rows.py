@@ -1,0 +1,283 @@
+"""Directions of effects within strata, and where rows of a group depend on each other."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.error_rates.directions_dependent import CONFOUNDED, NULLS, outcomes
+from scipy.stats import chi2, rankdata
+
+import duramen as dm
+from duramen.data import Exchangeability
+from duramen.data.scores import adjusted_means
+from duramen.data.survival import martingale_residuals
+from duramen.effects import describe_effects
+from duramen.effects.response import (
+    Numbers,
+    Survival,
+    categories_p_value,
+    highest_category,
+    interaction_p_value,
+    turn_p_value,
+)
+
+STRATA = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2])
+GROUPS = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 6])
+
+
+def by_loops(x, y, strata, groups):
+    """Score test of ranks less their mean in the stratum, from its sums over groups."""
+    x, y = rankdata(x), rankdata(y)
+    for numbers in (x, y):
+        for stratum in set(strata.tolist()):
+            numbers[strata == stratum] -= numbers[strata == stratum].mean()
+    total, variance = 0.0, 0.0
+    for stratum in set(strata.tolist()):
+        members = sorted(set(groups[strata == stratum].tolist()))
+        sums = [float(x[groups == one] @ y[groups == one]) for one in members]
+        total += sum(sums)
+        variance += sum(u * u for u in sums) * len(sums) / max(len(sums) - 1, 1)
+    return total / np.sqrt((x @ x) * (y @ y)), chi2.sf(total**2 / variance, 1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_trend_within_strata_and_groups_equals_loops(seed):
+    random = np.random.default_rng(seed)
+    strata, groups = np.tile(STRATA, 5), np.tile(GROUPS, 5) + 7 * np.repeat(np.arange(5), 12)
+    x, y = random.integers(0, 9, 60), random.normal(size=60)
+    one = np.zeros(60, dtype=int)
+    for given, own in ((strata, groups), (strata, None), (None, groups)):
+        statistic, p_value = Numbers(y, given, own).trend(x)
+        expected = by_loops(
+            x, y, one if given is None else given, np.arange(60) if own is None else own
+        )
+        assert (statistic, p_value) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
+
+
+def test_a_trend_that_turns_within_strata():
+    """Up in both strata by hand: centered ranks are -1.5 to 1.5, and down over all rows."""
+    x, y = np.array([4, 5, 6, 7, 0, 1, 2, 3]), np.array([0.0, 1, 2, 3, 4, 5, 6, 7])
+    strata = np.repeat([0, 1], 4)
+    assert Numbers(y).trend(x)[0] < 0
+    correlation, p_value = Numbers(y, strata).trend(x)
+    assert correlation == pytest.approx(1.0)
+    u = np.array([2.25, 0.25, 0.25, 2.25] * 2)
+    assert p_value == pytest.approx(chi2.sf(u.sum() ** 2 / (u @ u * 4 / 3), 1))
+    few = Numbers(y[:6], np.repeat([0, 1, 2], 2)).trend(np.array([0, 1, 0, 1, 0, 1]))
+    assert few[1] == pytest.approx(0.25)  # one of 8 orders, or its opposite
+
+
+def test_without_dependence_the_tests_are_about_those_of_single_rows():
+    random = np.random.default_rng(0)
+    n = 400
+    x, ward, y = random.integers(0, 50, n), random.integers(0, 4, n), random.normal(size=n)
+    y += 0.006 * x + 0.2 * (ward == 2)
+    time, event = random.integers(0, 99, n), random.random(n) < 0.7
+    for plain, groups in (
+        (Numbers(y), Numbers(y, None, np.arange(n))),
+        (Survival(time, event), Survival(time, event, None, np.arange(n))),
+    ):
+        expected, actual = plain.trend(x), groups.trend(x)
+        assert actual[0] == pytest.approx(expected[0], rel=0.05)
+        assert np.log(actual[1]) == pytest.approx(np.log(expected[1]), rel=0.1)
+        expected, actual = plain.between(ward), groups.between(ward)
+        assert actual[1] == expected[1] == 3
+        assert actual[0] == pytest.approx(expected[0], rel=0.15)
+
+
+def test_copies_of_rows_are_no_evidence():
+    """The tests of rows that come five times, as groups, are those of the rows."""
+    random = np.random.default_rng(1)
+    x, a, b = random.integers(0, 9, 40), *random.integers(0, 3, (2, 40))
+    y, strata, row = random.normal(size=40), np.arange(40) % 3, np.repeat(np.arange(40), 5)
+    time, event = random.integers(0, 30, 40), random.random(40) < 0.6
+    for make in (lambda rows, s, g: Numbers(y[rows], s, g),
+                 lambda rows, s, g: Survival(time[rows], event[rows], s, g)):  # fmt: skip
+        for own in (None, strata):
+            single = make(np.arange(40), own, np.arange(40))
+            copies = make(row, None if own is None else own[row], row)
+            assert copies.trend(x[row]) == pytest.approx(single.trend(x))
+            assert copies.between(a[row]) == pytest.approx(single.between(a))
+            nominal = [False, True]
+            expected = interaction_p_value(a, b, [single], nominal)
+            actual = interaction_p_value(a[row], b[row], [copies], nominal)
+            assert actual == pytest.approx(expected)
+            assert turn_p_value(x[row], copies) >= 0.05
+
+
+def test_log_rank_scores_within_strata_are_the_sums_of_those_of_each_stratum():
+    random = np.random.default_rng(2)
+    n = 60
+    strata, columns = random.integers(0, 4, n), random.normal(size=(n, 2))
+    time, event = random.integers(0, 12, n), random.random(n) < 0.7
+    expected, residuals = np.zeros(2), np.zeros(n)
+    for stratum in range(4):
+        here = strata == stratum
+        codes = (2 * time + event).astype(np.uint32)[here]
+        residuals[here] = martingale_residuals(codes)
+        for t in np.unique(time[here & event]):
+            at_risk, now = here & (time >= t), here & event & (time == t)
+            expected += columns[now].sum(axis=0) - now.sum() * columns[at_risk].mean(axis=0)
+    survival = Survival(time, event, strata)
+    assert survival.scores(columns).sum(axis=0) == pytest.approx(expected)
+    assert survival.numbers == pytest.approx(residuals)
+    pairs = Survival(np.array([0, 1, 2, 3]), np.ones(4, dtype=bool), np.array([0, 0, 1, 1]))
+    # Of each pair the first row has the event: its score is half the difference, with variance 1/4.
+    assert pairs.trend(np.array([1, 0, 1, 0]))[0] == pytest.approx(np.sqrt(2))
+
+
+def test_means_adjusted_for_strata_are_those_of_least_squares():
+    random = np.random.default_rng(3)
+    codes, strata = random.integers(0, 4, 50), random.integers(0, 3, 50)
+    y = codes + 5.0 * strata + random.normal(size=50)
+    design = np.column_stack([codes[:, None] == np.arange(4), strata[:, None] == np.arange(1, 3)])
+    fitted = np.linalg.lstsq(design.astype(float), y)[0][:4]
+    means = adjusted_means(codes, y[:, None], strata)[:, 0]
+    assert means - means[0] == pytest.approx(fitted - fitted[0])
+    assert means[codes].mean() == pytest.approx(y.mean())
+    single = adjusted_means(codes, y[:, None], np.zeros(50, int))[:, 0]
+    assert single == pytest.approx([y[codes == k].mean() for k in range(4)])
+    # "a" is 2 above "b" and that 1 above "c", although a is mostly compared with itself.
+    place = np.array([0] * 9 + [1] + [1] * 5 + [2] * 5)
+    y = np.array([2.0] * 9 + [0.0] + [10.0] * 5 + [9.0] * 5)
+    assert highest_category(place, Numbers(y, np.repeat([0, 1], 10))) == 0
+    assert highest_category(place, Numbers(y)) == 2
+
+
+@pytest.mark.parametrize("kind", ["class", "numbers"])
+def test_the_null_distribution_is_that_of_permutations_of_groups(kind):
+    """Of 2,000 permutations as the significance tests draw them.
+
+    Their mean is 0, and their deviation about that from the sums over 40 groups, whose own standard
+    error is 1 in 9.
+    """
+    random = np.random.default_rng(4)
+    person = np.repeat(np.arange(40), 5)
+    y = (random.permutation(40) % 2)[person] if kind == "class" else random.normal(size=200)
+    rows = Exchangeability.checked(200, np.arange(40)[person] % 2, person, function="test")
+    cells = rows.exchanged(y)
+    if kind == "numbers":
+        y += np.arange(200) % 5  # a trend in all groups, which permutations keep
+    shared = random.normal(size=40)[person] + np.arange(200) % 5
+    x = np.argsort(np.argsort(shared + random.normal(size=200)))[:, None]
+    observed = Numbers(y + 0.0, cells, person).scores(x)[:, 0]
+    expected = np.sqrt(np.square(np.bincount(person, observed)).sum() * 20 / 19)
+    drawn = [
+        Numbers(y[rows.permutation(random, y)] + 0.0, cells).scores(x).sum() for _ in range(2000)
+    ]
+    assert abs(np.mean(drawn)) < 4 * expected / np.sqrt(2000)
+    assert np.std(drawn) == pytest.approx(expected, rel=0.25)
+
+
+def test_tests_of_groups_hold_their_level():
+    """Of 400 data sets of 40 persons x 5 rows; without groups, more than a third is rejected."""
+    random = np.random.default_rng(5)
+    person = np.repeat(np.arange(40), 5)
+    trends, shapes, rows = [], [], []
+    for _ in range(400):
+        y = random.permutation(np.arange(40) % 2)[person] + 0.0
+        x = np.argsort(np.argsort(random.normal(size=40)[person] + random.normal(size=200)))
+        target = Numbers(y, None, person)
+        trends.append(target.trend(x)[1])
+        shapes.append(categories_p_value(random.integers(0, 3, 40)[person], target))
+        rows.append(Numbers(y).trend(x)[1])
+    for p_values in (trends, shapes):
+        assert 0.02 <= np.mean(np.array(p_values) <= 0.05) <= 0.08
+    assert np.mean(np.array(rows) <= 0.05) > 0.2
+
+
+def confounded(n=120):
+    random = np.random.default_rng(6)
+    center, w = np.repeat([0, 1], n), random.normal(size=2 * n)
+    frame = pd.DataFrame({"marker": w + 3 * center, "noise": random.normal(size=2 * n)})
+    frame["ward"] = np.where(random.random(2 * n) < 0.2 + 0.6 * center, "north", "south")
+    score = 2 * w - 6 * (center - 0.5) + 3 * (frame["ward"] == "north")
+    return frame, np.where(score + random.logistic(size=2 * n) > 0, "ill", "well"), center
+
+
+def test_direction_and_curve_are_those_within_strata():
+    X, y, center = confounded()
+    words = []
+    for strata in (None, center):
+        data = dm.learning_set(X, y, strata=strata)
+        forest = dm.RandomForestClassifier(40, random_state=0).fit(data)
+        result = describe_effects(forest, data, data.names, relevant=data.names, pos_label="ill")
+        words.append([direction.words for direction in result.directions])
+        marker, _, ward = result.effects
+    assert words[0][0] != "up for ill"
+    assert Numbers((y == "ill") + 0.0).trend(np.argsort(np.argsort(X["marker"])))[0] < -0.1
+    assert marker.values[-1, 0] - marker.values[0, 0] > 0.5
+    assert words[1] == ["up for ill", "no direction", "ill most likely at north"]
+    assert marker.title == "effect within strata"
+    assert marker.values.sum(axis=1) == pytest.approx(np.zeros(10), abs=1e-12)
+    assert marker.values.mean(axis=0) == pytest.approx([0, 0])  # intervals of 24 rows each
+    assert ward.labels == ("north", "south")  # by the effect on the second class, well
+    assert ward.values[0, 0] > 0 > ward.values[1, 0]
+
+
+def test_curves_within_strata_have_gaps_and_orders():
+    """Of an ordinal feature with gaps, whose adjusted means are 0, 1 and 3, and 2 where missing."""
+    center = np.repeat([0, 1], 40)
+    level = np.tile([0, 1, 2, 3], 20)
+    names = np.array(["low", "mid", "top", None], dtype=object)
+    column = pd.Series(pd.Categorical(names[level], ["low", "mid", "top"], ordered=True))
+    y = np.array([0.0, 1.0, 3.0, 2.0])[level] - 10.0 * center
+    data = dm.learning_set(pd.DataFrame({"x": column, "z": np.arange(80.0)}), y, strata=center)
+    forest = dm.RandomForestRegressor(5, random_state=0).fit(data)
+    (direction,), (effect,) = (
+        getattr(describe_effects(forest, data, ["x"]), name) for name in ("directions", "effects")
+    )
+    assert direction.words == "up"
+    assert effect.labels == ("low", "mid", "top")
+    assert effect.values[:, 0] == pytest.approx(np.array([0, 1, 3]) - 4 / 3)
+    assert effect.missing == pytest.approx([2 - 1.5])
+
+
+def test_report_and_columns_are_those_within_strata(tmp_path):
+    X, y, center = confounded()
+    report = dm.rank(dm.Table(X, y, strata=center, pos_label="ill"), test=False, n_jobs=1)
+    assert report.directions["marker"] == "up for ill"
+    report.save(tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "the effect within strata" in text
+    assert "Effect within strata of marker on the probability of ill" in text
+    assert "ccumulated local effect" not in text
+    frame = report.to_frame().set_index("name")
+    difference = frame.loc["marker", "mean_ill"] - frame.loc["marker", "mean_well"]
+    design = np.column_stack([np.ones(240), y == "ill", center])
+    assert difference == pytest.approx(np.linalg.lstsq(design, X["marker"])[0][1])
+    assert difference > 0
+    number = 1.5 * X["marker"] - 8.0 * center
+    report = dm.rank(dm.Table(X, number, strata=center), test=False, n_jobs=1)
+    ranks = np.column_stack([rankdata(X["marker"]), rankdata(number)])
+    for here in (center == 0, center == 1):
+        ranks[here] -= ranks[here].mean(axis=0)
+    rho = report.to_frame().set_index("name").loc["marker", "spearman"]
+    assert rho == pytest.approx(np.corrcoef(ranks.T)[0, 1])
+    assert rho > 0.8
+
+
+def test_concordance_is_of_pairs_within_strata():
+    """The larger the marker the earlier the event in each center, and the later over all rows."""
+    center = np.repeat([0, 1], 20)
+    rank = np.tile(np.arange(20.0), 2)
+    time = 20 - rank + 40 * center
+    X = pd.DataFrame({"marker": rank + 30 * center, "noise": np.arange(40) % 7})
+    y = np.array([(True, t) for t in time], dtype=[("event", bool), ("time", float)])
+    table = dm.Table(X, y, strata=center)
+    report = dm.rank(table, test=False, n_jobs=1)
+    assert report.to_frame().set_index("name").loc["marker", "concordance"] == 1.0
+    assert report.directions["marker"] == "risk up"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CONFOUNDED)
+def test_directions_of_confounded_features_are_right(name):
+    """benchmarks.error_rates.directions_dependent in small."""
+    assert (outcomes(name, 15)[:, 0] == 1.0).sum() >= 14
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NULLS)
+def test_features_without_an_association_have_no_direction(name):
+    """Of 20 data sets at most 4, which .05 exceeds with probability .003."""
+    assert ((outcomes(name, 20)[:, 1:] > 0).sum(axis=0) <= 4).all()
