@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.data import Exchangeability
+from duramen.data.exchangeability import EXCHANGEABLE, Exchangeability
 
 
 def checked(n, strata=None, groups=None):
@@ -164,7 +164,7 @@ def test_without_restriction_the_stream_is_that_of_a_plain_permutation(n, given_
     scheme = checked(n, **{name: labels[name] for name in given_})
     assert not scheme.restricted
     assert scheme.identity() == {}
-    assert scheme.clause == ""
+    assert scheme.clause == EXCHANGEABLE
     first, other = np.random.default_rng(n), np.random.default_rng(n)
     for _ in range(3):
         np.testing.assert_array_equal(scheme.permutation(first), other.permutation(n))

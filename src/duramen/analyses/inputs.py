@@ -15,6 +15,7 @@ from duramen.analyses.sampling import sampled
 from duramen.data import Finding
 from duramen.data.learning_sets import LearningSet, learning_set_of
 from duramen.data.sources import is_anndata
+from duramen.findings.rows import of_rows
 from duramen.findings.table import (
     dates_of,
     in_order,
@@ -24,7 +25,7 @@ from duramen.findings.table import (
     of_stray,
     without_identifiers,
 )
-from duramen.findings.target import of_leaks, of_target
+from duramen.findings.target import of_target
 from duramen.io import ColumnStore
 from duramen.io.store.column_store import without, without_names
 from duramen.jobs.workers import check_client
@@ -161,9 +162,6 @@ def problem_of(
     if isinstance(table.X, LearningSet):
         data = learning_set_of(table.X, table.y, function, task, **described)
         findings = [*of_target(data.y, name), *of_codes(data.table)]
-        findings += of_leaks(
-            data.table, data.y, name, data.task if not data.target.censored else "auto"
-        )
         row_names = RowNames(start=0)
     else:
         row_names = names_of_rows(table.X)
@@ -174,8 +172,9 @@ def problem_of(
             data = learning_set_of(table.X, table.y, function, task, n_jobs=n_jobs, **described)
         findings += map(of_stray, stray)
         findings += of_codes(data.table, [values.name for values in stray])
-        if not data.target.censored:
-            findings += of_leaks(data.table, table.y, name, task)
+    scores = data.target.association_scores()[:, 0] if data.target.censored else data.y
+    kind = "regression" if data.target.censored else data.task
+    findings += of_rows(data.table, scores, name, kind, data.exchangeability.groups)
     gone = () if keep_identifiers else left_out(findings)
     findings = _refuse(function, findings, keep_identifiers)
     if len(gone) == data.n_columns:

@@ -138,13 +138,22 @@ class Outcome:
             findings += of_target(self.events, self.event_name, "classification")
         return findings
 
-    def leaks(self, table: EncodedTable | ColumnStore, task: str) -> list[Finding]:
-        """Look for columns that tell the target, or the event, nearly alone."""
+    def rows(
+        self, table: EncodedTable | ColumnStore, task: str, labels: Mapping[str, Mapping[str, Any]]
+    ) -> list[Finding]:
+        """Look for columns that tell the target, or the event, and for rows that depend on others.
+
+        `labels` are columns that are set apart, by the option, of which groups matter.
+        """
+        from duramen.findings.rows import dependence, of_rows
         from duramen.findings.target import of_leaks
 
-        if self.events is not None:
-            return of_leaks(table, self.events, self.event_name, "classification")
-        return of_leaks(table, self.values, self.name, task)
+        groups = next(iter(labels.get("groups", {}).values()), None)
+        if self.events is None:
+            return of_rows(table, self.values, self.name, task, groups)
+        found = dependence(table, self.values, self.name, "regression", groups)
+        leaks = of_leaks(table, self.events, self.event_name, "classification")
+        return leaks if found is None else [*leaks, found]
 
     def encoded(self, command: str, task: Any) -> Target:
         """Check and encode the target, for a task or the one that its values suggest."""
@@ -247,7 +256,7 @@ def encoded(
         keep_identifiers,
         remarks,
         population=population,
-        leaks=None if population else partial(outcome.leaks, task=task),
+        together=None if population else partial(outcome.rows, task=task, labels=source.labels),
     )
     target = outcome.encoded(command, task)
     rows, notes = exchanged(source.labels, target.labels)
@@ -332,11 +341,11 @@ def looked(
     others: Sequence[Finding] = (),
     *,
     population: bool = False,
-    leaks: Callable[[EncodedTable], list[Finding]] | None = None,
+    together: Callable[[EncodedTable], list[Finding]] | None = None,
 ) -> tuple[EncodedTable, tuple[Finding, ...]]:
     """Encode the columns of a table and look at them; `others` are findings beside.
 
-    `leaks` looks at the encoded columns and the target together.
+    `together` looks at the encoded columns and the target together.
 
     Raises
     ------
@@ -360,7 +369,7 @@ def looked(
         findings += stray_findings(stray, source.name)
         explained = [*categorical, *texts, *(finding.name for finding in stray)]
         findings += [] if population else of_codes(table, explained)
-        findings += [] if leaks is None else leaks(table)
+        findings += [] if together is None else together(table)
     return inspected(command, table, findings, source.name, source.target, keep_identifiers)
 
 
@@ -400,6 +409,13 @@ _ANSWERS = {
     "whole numbers": "--task classification treats them as classes, --task regression confirms "
     "numbers",
     "classes of numbers": "--task regression or classification settles it",
+    "groups of rows": "--groups {0} keeps these rows together, and the column out of the features",
+    "within groups of rows": "--strata {0} permutes rows only within its values, --groups {0} only "
+    "whole groups",
+    "similar rows": "--groups NAME keeps rows together, by a column of the person, family or "
+    "original of each row; or remove copies",
+    "serial dependence": "--groups NAME keeps rows together, by a column of the person of each "
+    "row, or of blocks of successive rows that are longer than the dependence lasts",
 }
 
 
@@ -456,10 +472,13 @@ def look(
 
 def _hint(finding: Finding, file: str, command: str) -> str:
     """Return what to type."""
+    from duramen.findings.rows import DEPENDENT
     from duramen.findings.table import READ_AS_MISSING
 
+    if finding.kind in DEPENDENT and command == "compare":
+        return f"dm.compare(dm.Table(X, y, groups=...)) in Python: {finding.hint}"
     if finding.kind in _ANSWERS:
-        return _ANSWERS[finding.kind]
+        return _ANSWERS[finding.kind].format(*map(shlex.quote, finding.columns))
     if finding.kind == "imbalance" and command == "rank":
         return "--class-weight balanced gives each class the same weight"
     if finding.kind == "rare class" and takes_words(file) and not any(map(_number, finding.values)):

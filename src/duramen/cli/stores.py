@@ -129,7 +129,7 @@ def read_stored(
     if population:
         remarks = [finding for finding in remarks if finding.kind in OF_READING]
     else:
-        remarks += [*of_values, *outcome.leaks(left, task)]
+        remarks += [*of_values, *outcome.rows(left, task, labelled)]
     left, findings = inspected(
         command, left, [*of_text, *remarks], str(name), target, keep_identifiers
     )

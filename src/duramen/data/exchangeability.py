@@ -16,6 +16,12 @@ from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
 from duramen.support.warning import warn
 
+EXCHANGEABLE = (
+    " The test assumes exchangeable rows, which copies, samples of one person and time series are "
+    "not."
+)
+"""What tests assume without groups."""
+
 
 @dataclass(frozen=True, eq=False)
 class Exchangeability:
@@ -112,12 +118,12 @@ class Exchangeability:
 
     @property
     def clause(self) -> str:
-        """Clause on strata and groups for the sentence of a null hypothesis; "" for none."""
+        """Sentences on rows, strata and groups for a null hypothesis."""
         if self.groups is None:
             within = (
                 " Rows are exchanged only within strata, on which features and target may depend."
             )
-            return "" if self.strata is None else within
+            return ("" if self.strata is None else within) + EXCHANGEABLE
         within = "" if self.strata is None else " within strata"
         return (
             f" Whole groups of rows are exchanged{within}: rows of one group may depend on each "

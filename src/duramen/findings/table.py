@@ -21,7 +21,8 @@ from duramen.data.finding import Finding, columns, them
 from duramen.data.schema import KINDS
 from duramen.data.sparse_columns import SPARSE
 from duramen.data.text_numbers import StrayValues, StrayValuesWarning
-from duramen.findings.target import of_leaks, of_target
+from duramen.findings.rows import of_rows
+from duramen.findings.target import of_target, spread
 from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.arrow import is_number, is_text, pa, without_dictionary
@@ -106,10 +107,10 @@ MDI than those like 'sex', up to about 9.0 times as much
     if len(varied) < 2:
         return None
     if isinstance(table, ColumnStore):
-        table = table.take_columns(_spread(varied, _MOST_READ))
+        table = table.take_columns(spread(varied, _MOST_READ))
         varied = np.arange(table.n_columns)
     left_out = frozenset(named)
-    places = _spread(varied, _COUNTED)
+    places = spread(varied, _COUNTED)
     if left_out:
         wanted = [table.names[j] not in left_out for j in places.tolist()]
         places = places[np.array(wanted, dtype=bool)]
@@ -137,13 +138,6 @@ MDI than those like 'sex', up to about 9.0 times as much
         f"more {measure} than those like {first}{times}",
         "rank by a measure that is 0 on average for all of them, such as mda or air",
     )
-
-
-def _spread(places: IntArray, most: int) -> IntArray:
-    """Return some of many places, spread evenly."""
-    if len(places) <= most:
-        return places
-    return places[np.linspace(0, len(places) - 1, most).astype(np.int64)]
 
 
 def _counts(table: EncodedTable, j: int) -> IntArray:
@@ -260,7 +254,7 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
         findings += of_codes(X, [values.name for values in stray])
         unequal = unequal_values(X, named=names_in(findings))
         findings += [] if unequal is None else [unequal]
-        findings += [] if y is None else of_leaks(X, y, target, "auto")
+        findings += [] if y is None else of_rows(X, y, target, "auto")
     return in_order(findings)
 
 

@@ -308,9 +308,9 @@ def of_leaks(table: EncodedTable | ColumnStore, y: Any, name: str, task: str) ->
     task : {"auto", "classification", "regression"}
         Whether it holds classes or numbers.
     """
-    codes, numbers, labels = _target(y, task)
+    codes, numbers, labels = target_values(y, task)
     rows = np.flatnonzero(codes >= 0) if numbers is None else np.flatnonzero(~np.isnan(numbers))
-    places = _looked_at(table)
+    places = looked_at(table)
     if len(rows) < _LEAK_ROWS or not len(places):
         return []
     table = table.take_columns(places)
@@ -319,7 +319,7 @@ def of_leaks(table: EncodedTable | ColumnStore, y: Any, name: str, task: str) ->
     return _leaks_of_classes(table, codes[rows], labels, rows, name)
 
 
-def _target(y: Any, task: str) -> tuple[IntArray, FloatArray | None, Sequence[Any]]:
+def target_values(y: Any, task: str) -> tuple[IntArray, FloatArray | None, Sequence[Any]]:
     """Return class codes, -1 where missing, with their labels; or numbers."""
     none = np.zeros(0, dtype=np.int64)
     column = as_arrow(y)
@@ -346,7 +346,7 @@ def _target(y: Any, task: str) -> tuple[IntArray, FloatArray | None, Sequence[An
     return codes, None, labels
 
 
-def _looked_at(table: EncodedTable | ColumnStore) -> IntArray:
+def looked_at(table: EncodedTable | ColumnStore) -> IntArray:
     """Return the columns of a narrow table; of a wide one those of another kind than most."""
     most = _NARROW_STORE if isinstance(table, ColumnStore) else _NARROW
     if table.n_columns <= most:
@@ -362,6 +362,13 @@ def _looked_at(table: EncodedTable | ColumnStore) -> IntArray:
     different, group, counts = np.unique(kinds, return_inverse=True, return_counts=True)
     places = np.flatnonzero(group != np.argmax(counts))
     return places if len(different) > 1 and len(places) <= most else np.zeros(0, dtype=np.int64)
+
+
+def spread(places: IntArray, most: int) -> IntArray:
+    """Return some of many places, spread evenly."""
+    if len(places) <= most:
+        return places
+    return places[np.linspace(0, len(places) - 1, most).astype(np.int64)]
 
 
 # --- classes ------------------------------------------------------------------------------------

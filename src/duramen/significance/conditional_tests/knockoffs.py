@@ -214,7 +214,7 @@ def knockoffs(
         q_values=adjusted(e),
         adjustment="e-BH",
         method=function,
-        null=NULL,
+        null=NULL + data.exchangeability.clause,
         details={"e_value": e, "selected": (drawn > 0.0).mean(axis=0)},
         metadata={**identity, "alpha": alpha, "n_draws": n_draws, "seed": seed},
         notes=tuple(notes),

@@ -102,16 +102,18 @@ def max_t(
     statistics of the other features in the last stage; their adjusted p-value is the larger of the
     two.
 
-    If no feature is associated with the target, the probability that any feature has an adjusted
-    p-value up to alpha is at most alpha, whatever the forest, its number of trees, the measure and
-    the dependence between features. Where some features are relevant, let the others be independent
-    of them and of the target. The test of the stage that keeps all relevant features is exact in
-    the same sense. An error in an earlier stage is excluded with it where permuting relevant
-    features along with the others does not make the largest statistic of these smaller, which is
-    the usual case: relevant features take importance that would go to others by chance. It was not
-    so for Gini importances of many classes and for MDA; docs/explanation/tests/max-t-measured.md
-    has measured rates. Features that are correlated with relevant ones are associated with the
-    target, and found.
+    If rows are exchangeable, within strata or as whole `groups` where these are given, and no
+    feature is associated with the target, the probability that any feature has an adjusted p-value
+    up to alpha is at most alpha, whatever the forest, its number of trees, the measure and the
+    dependence between features. Copies of rows, samples of one person and time series are not
+    exchangeable: without `groups` they confirm noise (docs/how-to/tests/strata.md). Where some
+    features are relevant, let the others be independent of them and of the target. The test of the
+    stage that keeps all relevant features is exact in the same sense. An error in an earlier stage
+    is excluded with it where permuting relevant features along with the others does not make the
+    largest statistic of these smaller, which is the usual case: relevant features take importance
+    that would go to others by chance. It was not so for Gini importances of many classes and for
+    MDA; docs/explanation/tests/max-t-measured.md has measured rates. Features that are correlated
+    with relevant ones are associated with the target, and found.
 
     *Groups.* With `feature_groups` the groups, and the features in none, are tested as above, and
     then the members of confirmed groups. The importance of a group is the sum of those of its
@@ -631,8 +633,9 @@ MAX_T = SignificanceTest(
     "max_t",
     max_t,
     "max-T",
-    "If no feature is associated with the target, any is confirmed with a probability of at most "
-    "{level:g}, whatever the number of trees and however features depend on each other. Where some "
+    "If rows are exchangeable, or groups of rows that are kept together, and no feature is "
+    "associated with the target, any is confirmed with a probability of at most {level:g}, "
+    "whatever the number of trees and however features depend on each other. Where some "
     "are relevant, this also holds for features that are independent of them and of the target if "
     "their largest statistic under permuted labels is no smaller than beside the relevant "
     "features. It held in simulations for the default statistics, and not for MDA of irrelevant "

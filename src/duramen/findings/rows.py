@@ -1,0 +1,506 @@
+"""Findings about a table and its target together: leaks, and rows that depend on each other.
+
+Tests by permutation, out-of-bag accuracies and most intervals assume exchangeable rows. They stay
+valid if features alone depend on each other from row to row, or the target alone: so each check
+asks for both.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from duramen.data.encoded import EncodedTable
+from duramen.data.finding import Finding
+from duramen.data.schema import KINDS
+from duramen.findings.target import (
+    as_arrow,
+    looked_at,
+    of_leaks,
+    spread,
+    target_values,
+)
+from duramen.io.store.column_store import ColumnStore
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.text import quoted
+
+GROUPED = "groups of rows"
+COPIES = "similar rows"
+SERIAL = "serial dependence"
+WITHIN = "within groups of rows"
+DEPENDENT = (GROUPED, WITHIN, COPIES, SERIAL)
+"""Kinds of findings about rows that depend on each other."""
+
+_FEWEST_ROWS = 30
+_COLUMNS, _STORED_COLUMNS = 128, 24  # columns that are compared, spread evenly over the table
+_COMPARED = 1500  # rows, all pairs of which are compared
+_WINDOWS, _WINDOW = 4, 1000  # runs of successive rows, of a table of more rows
+_IN_GROUPS, _OTHERS = 4000, 32  # rows whose groups are compared, by so many columns
+_CANDIDATES = 50  # columns of numbers that may be groups
+_CLASSES = 20  # most frequent classes that are compared
+
+_PERSON = re.compile(
+    r"(^|.*[^a-z])(ids?|patients?|subjects?|donors?|persons?|participants?|individuals?|animals?|"
+    r"mouse|mice|famil(y|ies)|pedigree|sibship|litter|twin|pairs?|plates?|batch|batches|cohort|"
+    r"household|cluster|groups?|replicates?|blocks?)([^a-z].*|$)|.*[a-z]ID(s|[^a-z].*)?$",
+    re.IGNORECASE,
+)
+_FEWEST_GROUPS, _MOST_IN_GROUP = 10, 25  # of a column without such a name
+_NEARLY_SAME = 0.9  # correlation of the targets of a group, beside which no other is asked for
+
+
+@dataclass(frozen=True)
+class _Least:
+    """Correlations of two rows of a group, and the same in standard errors, that tell a group."""
+
+    alike: float  # of the columns, on average
+    alike_z: float
+    target: float
+    target_z: float
+    constant: float  # of the columns, if the target is not alike
+
+
+_SMALL = 0.02  # correlation that is never told of
+_UNNAMED = _Least(0.25, 5.0, 0.2, 4.0, 0.5)
+_NAMED = _Least(0.03, 4.0, 0.05, 3.0, 0.2)
+
+_SPREAD = 4  # largest code for each row that is counted without sorting
+_FEWEST_VALUES = 10  # of a column by which rows can be near copies
+_RATIO = 100.0  # pairs that are so close, over those expected
+_IN_PAIRS = 0.1  # fraction of the rows that are in such pairs
+
+_LAGS = 10
+_TREND = 6  # degree of the polynomial of the place of a row that is taken out
+_RUNS = 4  # of successive rows of a class, in a file sorted by it and others
+_INFLATION, _SERIAL_Z = 1.2, 3.5
+
+
+def of_rows(
+    table: EncodedTable | ColumnStore, y: Any, name: str, task: str, groups: Any = None
+) -> list[Finding]:
+    """Tell of leaks, and of rows that depend on each other.
+
+    *Groups of rows.* The values of a column repeat, and rows with equal values are alike in the
+    target and in the other columns: their mean intraclass correlation, of ranks, is significant and
+    large. Of ordered values it is compared with that of rows with adjacent values, so that an age
+    that has effects is no group. Such a column is no leak. *Similar rows.* Far more pairs of rows
+    are near each other than the number of pairs at larger distances suggests, which grows by a
+    power of the distance, and their targets are alike. *Serial dependence.* With the mean rank
+    autocorrelation a_k of the columns and that b_k of the target at lag k, in the order of the
+    rows and without their trend, the variance of their covariance is 1 + 2 sum a_k b_k times that
+    of exchangeable rows; told of from 1.2, if the sum is significant given either of the two. A
+    file that is sorted by the target or a column is no series. Only the first of the three is told.
+
+    Of many rows and columns, some are looked at: 128 columns (24 of a store), 4,000 rows for
+    groups, 1,500 for copies, four runs of 1,000 for the order.
+
+    Parameters
+    ----------
+    table : EncodedTable or ColumnStore
+    y : array-like of shape (n,)
+        Target as it was read; rows where it is missing are left out.
+    name : str
+        Its name, for the sentences.
+    task : {"auto", "classification", "regression"}
+        Whether it holds classes or numbers.
+    groups : array-like of shape (n,), optional
+        Groups that are kept together: only their first rows are compared.
+
+    Returns
+    -------
+    list of Finding
+        Leaks as :func:`duramen.findings.target.of_leaks` has them, and at most one finding of a
+        kind in `DEPENDENT`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> from duramen.findings.rows import of_rows
+    >>> donor = np.repeat(np.arange(40), 5)
+    >>> levels = np.random.default_rng(0).normal(size=(40, 4))[donor]
+    >>> noise = np.random.default_rng(1).normal(size=(200, 4))
+    >>> table = dm.encode(np.column_stack([donor * 7919 % 40, levels + noise]))
+    >>> finding, = of_rows(table, donor % 2, "ill", "auto")
+    >>> finding.kind, finding.columns
+    ('groups of rows', ('x0',))
+    """
+    leaks, finding = of_leaks(table, y, name, task), dependence(table, y, name, task, groups)
+    if finding is None:
+        return leaks
+    return [*(leak for leak in leaks if not set(leak.columns) & set(finding.columns)), finding]
+
+
+def dependence(
+    table: EncodedTable | ColumnStore, y: Any, name: str, task: str, groups: Any = None
+) -> Finding | None:
+    """Tell of rows that depend on each other; see :func:`of_rows`."""
+    codes, numbers, _ = target_values(y, task)
+    present = codes >= 0 if numbers is None else ~np.isnan(numbers)
+    rows = np.flatnonzero(present & _first_rows(groups, len(present)))
+    if len(rows) < _FEWEST_ROWS:
+        return None
+    target = codes[rows] if numbers is None else np.unique(numbers[rows], return_inverse=True)[1]
+    varied = np.flatnonzero(table.n_codes() > 1)
+    most = _STORED_COLUMNS if isinstance(table, ColumnStore) else _COLUMNS
+    places = spread(varied, most)
+    candidates = np.intersect1d(looked_at(table), varied)
+    if isinstance(table, ColumnStore):
+        read = np.union1d(places, candidates)
+        table = table.take_columns(read)
+        places, candidates = np.searchsorted(read, places), np.searchsorted(read, candidates)
+    look = _Look(table, rows, target, numbers is None, name)
+    return look.dependence(places[look.measured(places)], candidates)
+
+
+def _first_rows(groups: Any, n: int) -> BoolArray:
+    """Return the first row of each group, as a mask; all rows where there are no usable groups."""
+    labels = None if groups is None else as_arrow(groups)
+    if labels is None or len(labels) != n:  # of which the check of groups says what is wrong
+        return np.ones(n, dtype=bool)
+    column = labels.combine_chunks() if hasattr(labels, "combine_chunks") else labels
+    codes = column.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    first = np.zeros(n, dtype=bool)
+    first[np.unique(codes, return_index=True)[1]] = True
+    return first
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Rows of a table, and their target."""
+
+    table: EncodedTable
+    rows: IntArray
+    target: IntArray  # class, or place among the sorted numbers, of each of the rows
+    classes: bool
+    name: str
+
+    def measured(self, places: IntArray) -> BoolArray:
+        """Return which columns are not different in every row as an identifier is."""
+        n, sizes = self.table.n_rows, np.diff(self.table.value_offsets)
+        return np.array([sizes[j] < n or not self._whole(j) for j in places.tolist()], dtype=bool)
+
+    def dependence(self, places: IntArray, candidates: IntArray) -> Finding | None:
+        """Return the finding about the rows, if there is one."""
+        if not len(places):
+            return None
+        grouped = self._groups(places, candidates)
+        if grouped is not None and (self._nominal(grouped[1]) or self._named(grouped[1])):
+            return grouped[0]
+        copies = self._copies(places)
+        if copies is None and grouped is not None:
+            return grouped[0]
+        return self._series(places) if copies is None else copies
+
+    def _codes(self, j: int, some: IntArray) -> IntArray:
+        return np.asarray(self.table.codes(j))[self.rows[some]].astype(np.int64)
+
+    def _nominal(self, j: int) -> bool:
+        return bool(self.table.kind_codes[j] == KINDS.index("nominal"))
+
+    def _named(self, j: int) -> bool:
+        return _PERSON.fullmatch(self.table.names[j].strip()) is not None
+
+    def _whole(self, j: int) -> bool:
+        """Tell whether a column holds text, categories or whole numbers."""
+        if self.table.kind_codes[j] != KINDS.index("numeric"):
+            return True
+        values = self.table.values(j)
+        few = values[:: max(1, len(values) // 100)]
+        return bool((few == np.floor(few)).all() and (values == np.floor(values)).all())
+
+    def _ranks(self, places: IntArray, some: IntArray) -> FloatArray:
+        """Return standardized ranks of columns; missing values have the mean."""
+        columns = []
+        for j in places.tolist():
+            codes = self._codes(j, some)
+            columns.append(_standardized(codes, codes < len(self.table.values(j))))
+        return np.column_stack(columns)
+
+    def _of_target(self, some: IntArray) -> FloatArray:
+        """Return standardized ranks of the target, or indicators of its classes."""
+        target = self.target[some]
+        if not self.classes:
+            return _standardized(target, np.ones(len(some), dtype=bool))[:, None]
+        frequent = np.argsort(-np.bincount(target), kind="stable")[:_CLASSES]
+        indicators = (target[:, None] == frequent).astype(np.float64)
+        indicators -= indicators.mean(axis=0)
+        size = np.sqrt((indicators**2).sum() / len(some))
+        return indicators * np.sqrt(indicators.shape[1]) / size if size > 0 else indicators
+
+    # --- groups of rows ---------------------------------------------------------------------
+
+    def _groups(self, places: IntArray, candidates: IntArray) -> tuple[Finding, int] | None:
+        """Tell of the column whose values are shared by rows that are most alike."""
+        best: tuple[float, Finding, int] | None = None
+        n, sizes = len(self.rows), np.diff(self.table.value_offsets)
+        named_ones = np.array([self._named(j) for j in candidates.tolist()], dtype=bool)
+        m = sizes[candidates]
+        few = (m >= _FEWEST_GROUPS) & (n <= _MOST_IN_GROUP * m)
+        candidates = candidates[(m < 0.8 * n) & (few | (named_ones & (m > 2)))]
+        others = spread(places, _OTHERS + 1)
+        ranks = self._ranks(others, np.arange(n)) if n <= _IN_GROUPS and len(candidates) else None
+        for j in spread(candidates, _CANDIDATES).tolist():
+            if not self._whole(j):
+                continue
+            named, (some, of_row) = self._named(j), self._some_groups(j)
+            counts = np.bincount(of_row)
+            if len(some) < _FEWEST_ROWS or 2 * counts[counts > 1].sum() < len(some):
+                continue
+            ordered = not self._nominal(j)
+            target, target_z = _excess(self._of_target(some), of_row, ordered=ordered)
+            least = _NAMED if named else _UNNAMED
+            same = target > least.target and target_z > least.target_z
+            alike = z = 0.0
+            if (beside := others != j).any():
+                of_others = ranks[:, beside][some] if ranks is not None else None
+                if of_others is None:
+                    of_others = self._ranks(others[beside], some)
+                alike, z = _excess(of_others, of_row, ordered=ordered)
+            close = alike > least.alike and z > least.alike_z
+            constant = close and alike > least.constant
+            if not ((same and (close or target > _NEARLY_SAME)) or constant):
+                continue
+            score = target * same + alike * close
+            if best is None or score > best[0]:
+                finding = self._of_groups(j, alike if close else None, target if same else None)
+                best = (score, finding, j)
+        return None if best is None else best[1:]
+
+    def _some_groups(self, j: int) -> tuple[IntArray, IntArray]:
+        """Return rows, all or those of some pairs of adjacent groups, and their groups."""
+        codes = self._codes(j, np.arange(len(self.rows)))
+        m = len(self.table.values(j))
+        step = -(-len(codes) // _IN_GROUPS)
+        some = np.flatnonzero((codes < m) & (codes // 2 % step == 0))
+        return some, np.unique(codes[some], return_inverse=True)[1].reshape(-1)
+
+    def _of_groups(self, j: int, alike: float | None, target: float | None) -> Finding:
+        column, m = self.table.names[j], len(self.table.values(j))
+        parts = [] if target is None else [f"of {self.name} {target:.2f}"]
+        parts += [] if alike is None else [f"of the other columns {alike:.2f} on average"]
+        message = (
+            f"rows with the same value of column {quoted(column)} are similar, as samples of one "
+            f"person are ({m:,} values in {len(self.rows):,} rows; intraclass correlation "
+            f"{', '.join(parts)}); {_ASSUMED}"
+        )
+        if target is None:
+            hint = f'strata="{column}" permutes rows only within its values, groups="{column}" '
+            return Finding(WITHIN, (column,), message, f"{hint}only whole groups")
+        hint = f'groups="{column}" keeps these rows together, and the column out of the features'
+        return Finding(GROUPED, (column,), message, hint)
+
+    # --- similar rows -----------------------------------------------------------------------
+
+    def _copies(self, places: IntArray) -> Finding | None:
+        """Tell of more pairs of rows near each other than distances suggest."""
+        some = self._alike_rows(places)
+        n, chosen = len(some), []
+        for j in places.tolist():
+            values = _n_values(self._codes(j, some))
+            if values >= max(_FEWEST_VALUES, n / 20) and not self._nominal(j):
+                chosen.append((values, j))
+        if len(chosen) < 2:
+            return None
+        ranks = self._ranks(np.array([j for _, j in chosen]), some)
+        step = np.sqrt(3 / ranks.shape[1]) / max(chosen)[0]  # half of the least difference
+        distances = _distances(ranks)
+        upper = np.sort(distances[np.triu_indices(n, 1)])
+        radius, expected = _surprising(upper, n, float(step))
+        if radius is None:
+            return None
+        near = distances <= radius
+        np.fill_diagonal(near, val=False)
+        degrees = near.sum(axis=1)
+        paired = degrees[degrees > 0]
+        if len(paired) < _IN_PAIRS * n or np.median(paired) > n / 15:
+            return None  # a few rows, or many that are equal because they are empty
+        target = self._of_target(some)
+        same = float((near * (target @ target.T)).sum() / near.sum() / target.shape[1])
+        error = np.sqrt(_second_moment(target) / (near.sum() / 2))
+        if same < _UNNAMED.target or same < _UNNAMED.target_z * error:
+            return None
+        i, k = np.argwhere(near & (distances == distances[near].min()))[0]
+        rows = sorted((int(self.rows[some[i]]) + 1, int(self.rows[some[k]]) + 1))
+        what = "copies" if radius <= step else "near copies"
+        number = f"{expected:.1g}" if expected < 1 else f"{expected:,.0f}"
+        of_some = "" if n == len(self.rows) else f" among {n:,} rows"
+        message = (
+            f"{int(near.sum()) // 2:,} pairs of rows{of_some}, such as rows {rows[0]:,} and "
+            f"{rows[1]:,}, are {what} of each other with similar {self.name}, where {number} are "
+            f"expected; {_ASSUMED}"
+        )
+        hint = "groups= keeps rows together, by the person, family or original of each row; or "
+        hint += "remove copies"
+        return Finding(COPIES, (), message, hint)
+
+    def _alike_rows(self, places: IntArray) -> IntArray:
+        """Return all rows, or as many as can be compared, copies of which are chosen together."""
+        every = np.arange(len(self.rows))
+        if len(every) <= _COMPARED:
+            return every
+        key = np.zeros(len(every), dtype=np.uint64)
+        for j in places[np.argsort(-np.diff(self.table.value_offsets)[places])[:4]].tolist():
+            key = (key + self._codes(j, every).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(31)
+        return np.sort(np.argsort(key, kind="stable")[:_COMPARED])
+
+    # --- order of the rows ------------------------------------------------------------------
+
+    def _series(self, places: IntArray) -> Finding | None:
+        """Tell of rows that are like those next to them."""
+        n, degree = len(self.rows), min(_TREND, len(self.rows) // 25)
+        if n <= _WINDOWS * _WINDOW:
+            windows = [np.arange(n)]
+        else:
+            starts = np.linspace(0, n - _WINDOW, _WINDOWS).astype(np.int64)
+            windows = [np.arange(start, start + _WINDOW) for start in starts]
+        of_columns, of_target = [], []
+        for window in windows:
+            trend = self._trend(places, window, degree)
+            for values, sums in (
+                (self._ranks(places, window), of_columns),
+                (self._of_target(window), of_target),
+            ):
+                sums.append(_lagged(values - trend @ (trend.T @ values)))
+        length, of_trend = len(windows[0]), (degree + 1) / len(windows[0])
+        features, target = (
+            _autocorrelation(np.sum(sums, axis=0), length * len(windows)) + of_trend
+            for sums in (of_columns, of_target)
+        )
+        total = float(np.nansum(features * target))
+        inflation, size = 1 + 2 * total, np.sqrt(length * len(windows))
+        columns = np.sqrt(_second_moment(self._ranks(places, windows[0])))
+        given = max(np.linalg.norm(features), np.linalg.norm(target) * columns)
+        if not inflation >= _INFLATION or total * size < _SERIAL_Z * given:
+            return None
+        message = (
+            "successive rows are similar, as in a time series or in a file sorted by person: the "
+            f"rank autocorrelation of {self.name} is {target[0]:.2f}, that of the columns "
+            f"{features[0]:.2f} on average, and the variance of their covariance {inflation:.1f} "
+            f"times that of independent rows; {_ASSUMED}"
+        )
+        hint = "groups= keeps rows together, by the person of each row, or by blocks of successive "
+        hint += "rows that are longer than the dependence lasts"
+        return Finding(SERIAL, (), message, hint)
+
+    def _trend(self, places: IntArray, window: IntArray, degree: int) -> FloatArray:
+        """Return an orthonormal basis of what sorting a file makes of independent rows.
+
+        Polynomials of the place, and blocks of the values of columns by which rows are sorted.
+        """
+        n = len(window)
+        basis = [np.polynomial.legendre.legvander(np.linspace(-1, 1, n), degree)]
+        target = self.target[window]
+        for codes in (target, *(self._codes(j, window) for j in places.tolist())):
+            starts = np.flatnonzero(np.diff(codes)) + 1
+            if not 0 < len(starts) < n // 10:
+                continue
+            # Sorted by several columns of few values, the target lies in some runs of each class.
+            most = _n_values(codes) * (_RUNS if codes is target and self.classes else 1)
+            if len(starts) < most:
+                block = np.searchsorted(starts, np.arange(n), side="right")
+                basis.append((block[:, None] == np.arange(1, len(starts) + 1)).astype(np.float64))
+        left, sizes, _ = np.linalg.svd(np.hstack(basis), full_matrices=False)
+        return left[:, sizes > 1e-9 * sizes[0]]
+
+
+_ASSUMED = (
+    "p-values and accuracies assume exchangeable rows, and are too optimistic for dependent rows"
+)
+
+
+def _n_values(codes: IntArray) -> int:
+    """Return the number of different codes."""
+    if codes.max() > _SPREAD * len(codes):
+        return len(np.unique(codes))
+    return int(np.count_nonzero(np.bincount(codes)))
+
+
+def _standardized(codes: IntArray, present: BoolArray) -> FloatArray:
+    """Return ranks of mean 0 and standard deviation 1, ties sharing theirs; 0 where missing."""
+    if codes.max() > _SPREAD * len(codes):
+        codes = np.unique(codes, return_inverse=True)[1]
+    counts = np.bincount(codes[present])
+    ranks = np.cumsum(counts) - (counts + 1) / 2
+    scores = np.zeros(len(codes))
+    if len(counts):
+        scores[present] = ranks[codes[present]] - (counts @ ranks) / counts.sum()
+    size = np.sqrt((scores**2).mean())
+    return scores / size if size > 0 else scores
+
+
+def _second_moment(values: FloatArray) -> float:
+    """Return the mean square of the mean product of two different rows, of shape (n, q)."""
+    n, q = values.shape
+    products = values.T @ values if q < n else values @ values.T
+    total = float((products**2).sum() - ((values**2).sum(axis=1) ** 2).sum())
+    return max(total, 0.0) / (n * (n - 1)) / q**2
+
+
+def _excess(values: FloatArray, of_row: IntArray, *, ordered: bool) -> tuple[float, float]:
+    """Return the mean product of two rows of a group, and the same in standard errors.
+
+    Of ordered groups, less that of rows of adjacent groups. The standard error is that for groups
+    of rows drawn at random; it is not computed for products up to 0.02.
+    """
+    q, counts = values.shape[1], np.bincount(of_row)
+    order = np.argsort(of_row, kind="stable")
+    sums = np.add.reduceat(values[order], np.cumsum(counts) - counts, axis=0)
+    pairs = float((counts * (counts - 1)).sum() / 2)
+    within = float((sums**2).sum() - (values**2).sum()) / 2 / pairs / q
+    inverse = 1 / pairs
+    if ordered and (adjacent := float(counts[1:] @ counts[:-1])):
+        between = float((sums[1:] * sums[:-1]).sum()) / adjacent / q
+        within, inverse = within - max(between, 0.0), inverse + 1 / adjacent
+    if within < _SMALL:
+        return within, 0.0
+    return within, within / float(np.sqrt(_second_moment(values) * inverse))
+
+
+def _distances(values: FloatArray) -> FloatArray:
+    """Return root mean square differences of all pairs of rows."""
+    squares = (values**2).sum(axis=1)
+    squared = squares[:, None] + squares - 2 * (values @ values.T)
+    return np.round(np.sqrt(np.maximum(squared, 0) / values.shape[1]), 7)
+
+
+def _surprising(distances: FloatArray, n: int, step: float) -> tuple[float | None, float]:
+    """Return a distance within which there are far more pairs than expected, and their number.
+
+    The number of pairs within a distance r grows as r^k where rows are independent, and faster
+    where many columns are: k is that between the nearest tenth and the nearest 30 % of all pairs.
+    """
+    total = len(distances)
+    near = distances[int(0.1 * total)]
+    n_near = int(np.searchsorted(distances, near, side="right"))
+    far = max(distances[int(0.3 * total)], distances[min(n_near, total - 1)])
+    n_far = int(np.searchsorted(distances, far, side="right"))
+    if not 0 < near < far:
+        return None, 0.0
+    power = np.log(n_far / n_near) / np.log(far / near)
+    best: tuple[float, float | None, float] = (_RATIO, None, 0.0)
+    for count in np.unique(np.geomspace(max(5, n / 20), 0.05 * total, 12).astype(np.int64)):
+        radius = max(float(distances[count - 1]), step)
+        observed = int(np.searchsorted(distances, radius, side="right"))
+        expected = n_near * (radius / near) ** power
+        if observed > best[0] * expected:
+            best = (observed / max(expected, 1e-300), radius, float(expected))
+    return best[1], best[2]
+
+
+def _lagged(values: FloatArray) -> FloatArray:
+    """Return sums of products of rows 0, 1, ... apart, of shape (1 + lags, q)."""
+    n = len(values)
+    return np.array([(values[k:] * values[: n - k]).sum(axis=0) for k in range(_LAGS + 1)])
+
+
+def _autocorrelation(sums: FloatArray, n: int) -> FloatArray:
+    """Return the mean autocorrelation of columns that vary, at each lag; NaN if none does."""
+    varied = sums[0] > 1e-9 * n
+    if not varied.any():
+        return np.full(len(sums) - 1, np.nan)
+    return np.asarray((sums[1:, varied] / sums[0, varied]).mean(axis=1))
