@@ -275,3 +275,8 @@ def test_the_null_hypothesis_names_the_assumption():
         assert "assumes exchangeable rows" in result.null
         grouped = method(forest, data.X, data.y, groups=np.arange(60) // 2, **test)
         assert "Whole groups of rows are exchanged" in grouped.null
+
+
+def test_rows_that_alternate_are_no_series():
+    design = np.column_stack([np.arange(120) % 2, np.arange(120) % 3, rng().normal(size=120)])
+    assert finding_of(design, np.arange(120) % 2) is None
