@@ -109,12 +109,17 @@ class Exchangeability:
     @cached_property
     def bag_groups(self) -> NDArray[np.uint32] | None:
         """Number of the group of each row, in 0..n_units-1, from which trees draw their bags."""
-        return None if self.groups is None else self._layout.of_row.astype(np.uint32)
+        return None if self.groups is None else self.groups.astype(np.uint32)
 
     def most_rows(self, n_units: int) -> int:
         """Return the largest number of different rows in so many groups, or rows."""
         sizes = np.ones(self.n_rows) if self.groups is None else np.sort(self._layout.sizes)[::-1]
         return int(sizes[:n_units].sum())
+
+    @property
+    def units(self) -> IntArray:
+        """Number of the group of each row; without groups each row has its own."""
+        return np.arange(self.n_rows) if self.groups is None else self.groups
 
     @property
     def clause(self) -> str:

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.effects.curves import POINTS, effect_within_strata, local_effects
-from duramen.effects.interactions import strengths_of
+from duramen.effects.interactions import interaction_p_value, main_effects, strengths_of
 from duramen.effects.response import (
     Numbers,
     Response,
     Survival,
     categories_p_value,
     highest_category,
-    interaction_p_value,
     turn_p_value,
 )
 from duramen.effects.rows import Rows, column_of
@@ -220,7 +219,7 @@ def describe_effects(
         for effect, some, level in zip(effects, claims, levels, strict=True)
     ]
     by_name = {direction.name: (direction, output) for direction, output in chosen}
-    interactions, pairs = _interactions(rows, data, columns[:_PAIRED], targets, found_before)
+    interactions, pairs = _interactions(rows, data, columns, found_before)
     for name, partner in _dominated(interactions, pairs).items():
         if by_name[name][0].kind == "none":
             by_name[name] = (Direction(name, "interaction", partner=partner), by_name[name][1])
@@ -358,7 +357,6 @@ def _interactions(
     rows: Rows,
     data: LearningSet[EncodedTable],
     columns: list[int],
-    targets: list[Response],
     found_before: Collection[int],
 ) -> tuple[InteractionStrengths | None, list[tuple[str, str]]]:
     """Return the interactions of pairs, and the pairs where the data support one."""
@@ -367,21 +365,24 @@ def _interactions(
     first = rows.forest.part(0, min(_TREES, rows.forest.n_trees))
     taken = np.asarray(np.linspace(0, len(rows) - 1, min(_PAIR_ROWS, len(rows))), dtype=np.intp)
     few = Rows(first, rows.values[taken], rows.n_threads)
-    strengths = strengths_of(few, columns)
+    strengths = strengths_of(few, columns[:_PAIRED])
     table = data.table
-    n_found = len([j for j in columns if j in found_before])
+    n_found = len([j for j in columns[:_PAIRED] if j in found_before])
     index = {table.names[j]: j for j in columns}
+    strong = [
+        pair for pair, h in zip(strengths.pairs, strengths.h.tolist(), strict=True) if h >= _LEAST_H
+    ]
+    if not strong:
+        return strengths, []
+    model = main_effects(data, columns)
 
     def supported(pair: tuple[str, str]) -> bool:
         places = [index[name] for name in pair]
-        kinds = [table.kinds[j] == "nominal" for j in places]
-        codes = [table.codes(j).astype(np.int64) for j in places]
         n = n_found if all(j in found_before for j in places) else table.n_columns
         level = LEVEL / (n * (n - 1) / 2)
-        return interaction_p_value(codes[0], codes[1], targets, kinds) <= level
+        return interaction_p_value(data, model, *places) <= level
 
-    strong = zip(strengths.pairs, strengths.h.tolist(), strict=True)
-    return strengths, [pair for pair, h in strong if h >= _LEAST_H and supported(pair)]
+    return strengths, [pair for pair in strong if supported(pair)]
 
 
 def _dominated(

@@ -1,4 +1,4 @@
-"""Strength of the interaction of two features: Friedman's H statistic."""
+"""Interaction of two features: Friedman's H statistic, and a test on the rows."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data import EncodedTable, LearningSet
+from duramen.data.additive_model import AdditiveModel, additive_model, basis_of
+from duramen.effects.response import intervals
 from duramen.effects.rows import Rows, column_of
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.results.feature_effect import InteractionStrengths
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.threads import one_blas_thread
 
 ROWS = 100
 _ROUNDING = 1e-20  # of squares
+_CUTS = 3  # of a feature, that find its main effect
+_LEVELS = 3
+_RANK = 1e-6
 
 
 def interaction_strength(
@@ -129,3 +136,57 @@ def _distinct(values: FloatArray) -> tuple[FloatArray, Any]:
 def _mean_square(effects: FloatArray) -> float:
     """Return the mean over rows and outputs of the squares."""
     return float(np.square(effects).mean())
+
+
+@one_blas_thread()
+def main_effects(data: LearningSet[EncodedTable], columns: Sequence[int]) -> AdditiveModel:
+    """Return an additive model of the main effects of some columns, and of the strata."""
+    rows = data.exchangeability
+    chosen = np.asarray(columns, dtype=np.int64)
+    return additive_model(data.table, data.target, chosen, _CUTS, rows.units, rows.strata)
+
+
+@one_blas_thread()
+def interaction_p_value(
+    data: LearningSet[EncodedTable], model: AdditiveModel, j: int, k: int
+) -> float:
+    r"""Return the p-value of the score test for an interaction of two columns.
+
+    Both columns are put into at most three groups: intervals of about as many rows, or the two
+    largest categories and the rest. With :math:`s_i` the efficient scores of row i for the products
+    of their indicators, given the model and the indicators of both, the statistic is
+
+    .. math:: (\sum_i s_i)^\top \bigl(\sum_u S_u S_u^\top\bigr)^{-1} \sum_i s_i,
+       \quad S_u = \sum_{i \in u} s_i,
+
+    with units u of the rows of a group, or single rows. It has a chi-squared distribution, about,
+    if the mean of the target, the log-odds of its classes, or the log-hazard is a sum of main
+    effects that the model holds; the variance of the target may differ between rows.
+    """
+    from scipy.special import chdtrc
+
+    groups = [_groups(data.table, column) for column in (j, k)]
+    first, other = (basis_of(group, True, float(data.n_rows)) for group in groups)
+    given = model.with_terms(np.hstack([first, other]))
+    products = (first[:, :, np.newaxis] * other[:, np.newaxis]).reshape(data.n_rows, -1)
+    scores = np.hstack([given.scores(products, m) for m in range(len(model.means))])
+    if data.target.codes is not None and data.exchangeability.groups is None:
+        covariance = given.information(products)
+    else:
+        unit = data.exchangeability.units
+        sums = np.stack([np.bincount(unit, column) for column in scores.T], axis=1)
+        covariance = sums.T @ sums
+    sizes, axes = np.linalg.eigh(covariance)
+    large = sizes > _RANK * max(float(sizes[-1]), _RANK * data.n_rows)
+    statistic = np.square(axes.T[large] @ scores.sum(axis=0)) / sizes[large]
+    return float(chdtrc(large.sum(), statistic.sum())) if large.any() else 1.0
+
+
+def _groups(table: EncodedTable, j: int) -> IntArray:
+    """Return at most three groups of the rows by a column."""
+    codes = table.codes(j).astype(np.int64)
+    if table.kinds[j] != "nominal":
+        return intervals(codes, _LEVELS)
+    _, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    ranks = np.argsort(np.argsort(-sizes, kind="stable"), kind="stable")
+    return np.asarray(np.minimum(ranks, _LEVELS - 1)[place], dtype=np.int64)

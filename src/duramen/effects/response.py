@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -49,9 +48,6 @@ class Response(Protocol):
     def scores(self, columns: FloatArray) -> FloatArray:
         """Return what each row adds to the association of columns, within strata; shape (n, k)."""
 
-    def within(self, strata: IntArray) -> Response:
-        """Return the target, compared within other strata."""
-
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
@@ -75,10 +71,6 @@ class Numbers:
         """Return the products of columns and the ranks of the numbers, both centered."""
         ranks = _ranks(self.numbers)[:, None]
         return _centered(columns, self.strata) * _centered(ranks, self.strata)
-
-    def within(self, strata: IntArray) -> Numbers:
-        """Return the numbers, compared within other strata."""
-        return replace(self, strata=strata)
 
     def trend(self, codes: NDArray[Any]) -> tuple[float, float]:
         """Return Spearman's rank correlation with a feature, and its p-value.
@@ -204,10 +196,6 @@ class Survival:
         observed = self.events[:, None] * (columns - means)
         return np.asarray(observed - (columns * expected[:, :1] - expected[:, 1:]))
 
-    def within(self, strata: IntArray) -> Survival:
-        """Return the survival, compared within other strata."""
-        return replace(self, strata=strata)
-
     def _expected(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the means of columns over the rows at risk at the time of each row, (n, k).
 
@@ -329,7 +317,6 @@ def _quadratic(scores: FloatArray, covariance: FloatArray) -> tuple[float, int]:
 
 
 _TURNS = (0.25, 0.5, 0.75)  # quantiles of a feature at which an association may turn
-_CELLS = 3
 
 
 def categories_p_value(codes: IntArray, y: Response) -> float:
@@ -384,72 +371,8 @@ def _p_value(statistic: float, degrees: int) -> float:
     return float(chdtrc(degrees, statistic)) if degrees else 1.0
 
 
-def interaction_p_value(
-    first: IntArray, other: IntArray, targets: Sequence[Response], nominal: Sequence[bool]
-) -> float:
-    """Return the p-value of the interaction of two features on a target: the largest of three.
-
-    Both are put into at most three groups: intervals of about as many rows, or the two largest
-    categories and the rest. The tests are the F-test of a mean for each cell against the additive
-    model, which assumes the same variance in all cells, and for each feature the test of the target
-    between its groups within the groups of the other, which does not. Of several targets, such as
-    indicators of classes, the smallest p-value counts, times their number.
-    """
-    a, b = (
-        _largest(codes) if is_nominal else intervals(codes, _CELLS)
-        for codes, is_nominal in zip((first, other), nominal, strict=True)
-    )
-    distinct = targets[1:] if len(targets) == 2 else targets  # of two indicators one will do
-    p_values = [
-        max(_cells_p_value(a, b, y), _within_p_value(a, b, y), _within_p_value(b, a, y))
-        for y in distinct
-    ]
-    return min(1.0, min(p_values) * len(distinct))
-
-
-def _cells_p_value(a: IntArray, b: IntArray, target: Response) -> float:
-    """Return the p-value of the F-test of cell means against the additive model.
-
-    With strata or groups, that of the score test of the cells given this model.
-    """
-    y, cells = target.numbers, np.unique(a * _CELLS + b, return_inverse=True)[1]
-    additive = np.hstack([_indicators(a), _indicators(b)])
-    if _is_restricted(target):
-        columns = np.column_stack([y / (y.std() or 1.0), _indicators(cells), additive])
-        columns = _centered(columns, target.strata)
-        left, sizes, _ = np.linalg.svd(columns[:, -additive.shape[1] :], full_matrices=False)
-        basis = left[:, sizes > 1e-9 * len(y)]
-        outside = columns[:, : -additive.shape[1]]
-        outside = outside - basis @ (basis.T @ outside)
-        return _p_value(*_of_groups(outside[:, :1] * outside[:, 1:], target))
-    n, n_cells = len(a), int(cells.max()) + 1
-    rank = int(np.linalg.matrix_rank(additive))
-    if n_cells <= rank or n <= n_cells:
-        return 1.0
-    from scipy.special import fdtrc
-
-    basis = np.linalg.svd(additive, full_matrices=False)[0][:, :rank]
-    means = np.bincount(cells, y) / np.bincount(cells)
-    within = float(np.square(y - means[cells]).sum())
-    outside = y - basis @ (basis.T @ y)
-    gain = max(0.0, float(outside @ outside) - within)
-    if within <= 1e-12 * gain:  # cells determine the target
-        return 0.0 if gain > 0 else 1.0
-    ratio = (gain / (n_cells - rank)) / (within / (n - n_cells))
-    return float(fdtrc(n_cells - rank, n - n_cells, ratio))
-
-
-def _within_p_value(groups: IntArray, strata: IntArray, y: Response) -> float:
-    """Return the p-value of the test of a target between groups, summed over strata."""
-    if _is_restricted(y):
-        within = strata if y.strata is None else strata + _CELLS * y.strata
-        scores = y.within(within).scores(_indicators(strata * _CELLS + groups))
-        return _p_value(*_of_groups(scores, y))
-    parts = [strata == stratum for stratum in np.unique(strata)]
-    statistics = [y.take(here).between(groups[here]) for here in parts]
-    return _p_value(
-        sum(statistic for statistic, _ in statistics), sum(degrees for _, degrees in statistics)
-    )
+def _indicators(groups: IntArray) -> NDArray[Any]:
+    return np.asarray(groups[:, None] == np.unique(groups)[None], dtype=np.float64)
 
 
 def intervals(codes: IntArray, at_most: int) -> IntArray:
@@ -460,15 +383,3 @@ def intervals(codes: IntArray, at_most: int) -> IntArray:
     middle = np.cumsum(sizes) - sizes / 2
     group: IntArray = (middle * at_most / len(codes)).astype(np.int64)
     return group[place]
-
-
-def _largest(codes: IntArray) -> IntArray:
-    """Return 0 and 1 for the two largest categories, 2 for the rest."""
-    levels, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
-    ranks = np.empty(len(levels), dtype=np.int64)
-    ranks[np.argsort(-sizes, kind="stable")] = np.arange(len(levels))
-    return np.asarray(np.minimum(ranks, _CELLS - 1)[place], dtype=np.int64)
-
-
-def _indicators(groups: IntArray) -> NDArray[Any]:
-    return np.asarray(groups[:, None] == np.unique(groups)[None], dtype=np.float64)

@@ -7,12 +7,13 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
+from duramen.data.additive_model import AdditiveModel, Indicators, additive_model
 from duramen.data.learning_sets import learning_set_of
 from duramen.jobs.replicates import ExecutionParameters, run_jobs
 from duramen.results.pair_interactions import PairInteractions
-from duramen.significance.p_values.additive_model import Indicators, residuals
 from duramen.support import checks
 from duramen.support.arrays import Arrays, FloatArray, IntArray
 from duramen.support.provenance import versions
@@ -20,8 +21,9 @@ from duramen.support.threads import one_blas_thread
 
 _NAME = "interaction_test"
 _BLOCK = 256  # indicators of the features of a job, about
-_LEAST = 5  # rows of each quadrant
+_LEAST = 5  # rows of each quadrant, or as many at even odds
 _LEAST_GROUPS = 20
+_LEAST_VARIANCE = 0.1  # of a residual, as a fraction of that of its error
 
 NULL = "The mean of the target (its logit, for classes) is a sum of functions of single features."
 
@@ -188,21 +190,12 @@ def check_rows(data: LearningSet[Any]) -> None:
             "shifts the target as a main effect does. Hint: make the strata a feature, so that "
             "the additive model has it."
         )
-    n_units = int(_unit_of_rows(data).max()) + 1
+    n_units = int(data.exchangeability.units.max()) + 1
     if data.exchangeability.groups is not None and n_units < _LEAST_GROUPS:
         raise ValueError(
             f"{_NAME}: takes at least {_LEAST_GROUPS} groups of rows, got {n_units}: each has one "
             "random sign, and the p-values hold for many."
         )
-
-
-def _unit_of_rows(data: LearningSet[Any]) -> IntArray:
-    """Return the group of each row, numbered; each row is its own without groups."""
-    groups = data.exchangeability.groups
-    if groups is None:
-        return np.arange(data.n_rows)
-    unit: IntArray = np.unique(groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return unit
 
 
 def _symmetric(first: Any, second: Any, values: FloatArray, p: int) -> Any:
@@ -225,7 +218,9 @@ class _Scan:
     features: IntArray  # that have indicators
     indicators: Indicators  # of these
     residuals: FloatArray  # (outcomes, n)
-    signs: FloatArray  # (draws, n)
+    weights: FloatArray  # (outcomes, n)
+    variances: FloatArray  # (outcomes, n)
+    drawn: NDArray[np.int32]  # residuals under the null hypothesis, (draws, outcomes, n)
     n_pairs: int
     blocks: tuple[tuple[int, int], ...]  # features
 
@@ -233,55 +228,59 @@ class _Scan:
     def of(
         cls, data: LearningSet[EncodedTable], n_pairs: int, n_cuts: int, n: int, seed: int
     ) -> _Scan:
-        table, target = data.table, data.target
-        indicators = Indicators.of(table, np.arange(data.n_columns), n_cuts)
-        if target.codes is None:
-            outcomes = [target.values.astype(np.float64)]
-        else:
-            labels = range(target.n_classes)
-            outcomes = [(target.codes == label).astype(np.float64) for label in labels]
-            outcomes = outcomes[1:] if len(outcomes) == 2 else outcomes
+        target, every, unit = data.target, np.arange(data.n_columns), data.exchangeability.units
+        indicators = Indicators.of(data.table, every, n_cuts)
         features = np.flatnonzero(np.diff(indicators.first))
         used = Indicators(indicators.values, np.unique(indicators.first))
+        model = additive_model(data.table, target, every, n_cuts, unit)
+        residuals, weights = model.residuals, np.einsum("kkn->kn", model.weights)
+        drawn = _drawn_residuals(model, target.codes is not None, unit, n, seed)
+        variances = weights
+        if target.codes is None:
+            variances = _inflated(model, unit) ** 2
+        elif len(residuals) > 1:  # the first class has no predictor of its own
+            residuals = np.vstack([-residuals.sum(axis=0), residuals])
+            drawn = np.concatenate([-drawn.sum(axis=1, keepdims=True), drawn], axis=1)
+            first = 1.0 - model.means.sum(axis=0)
+            variances = weights = np.vstack([first * (1.0 - first), weights])
         bits = (52 - int(np.ceil(np.log2(max(data.n_rows, 2))))) // 2
-        whole = []
-        for outcome in outcomes:
-            left = residuals(table, outcome, indicators)
-            whole.append(np.round(left / max(np.abs(left).max(), 1e-300) * 2.0**bits))
-        random, unit = np.random.default_rng(seed), _unit_of_rows(data)
-        drawn = random.integers(0, 2, (n, int(unit.max()) + 1)).astype(np.float64) * 2.0 - 1.0
-        signs: FloatArray = drawn[:, unit]
+        sizes = [np.abs(residuals), np.sqrt(variances), np.abs(drawn).max(axis=0, initial=0.0)]
+        scale = 2.0**bits / np.maximum(np.max(sizes, axis=(0, 2)), 1e-300)[:, np.newaxis]
+        most = 1.0 if target.codes is None else 0.25
         width = max(1, _BLOCK // n_cuts)
         starts = range(0, max(len(features) - 1, 1), width)
         blocks = tuple((start, min(start + width, len(features))) for start in starts)
-        return cls(features, used, np.array(whole, dtype=np.float64), signs, n_pairs, blocks)
+        return cls(
+            features,
+            used,
+            np.round(residuals * scale),
+            np.round(weights / most * 2.0**bits) / 2.0**bits,
+            np.round(variances * scale**2),
+            np.round(drawn * scale).astype(np.int32),
+            n_pairs,
+            blocks,
+        )
 
     def __call__(self, job: int, _: int) -> Arrays:
         begin, end = self.blocks[job]
         first = self.indicators.first
         if len(first) < 3:
             nothing = np.empty(0, dtype=np.int64)
-            none = np.zeros(len(self.signs))
+            none = np.zeros(len(self.drawn))
             return {"first": nothing, "second": nothing, "value": none[:0], "largest": none}
         here = self.indicators.values[:, first[begin] : first[end]].astype(np.float64)
         there = self.indicators.values[:, first[begin] :].astype(np.float64)
         rows = first[begin:end] - first[begin]
         columns = first[begin:-1] - first[begin]
-        counts = _quadrants(here.T @ there, here.sum(axis=0), there.sum(axis=0), len(here))
-        enough = np.minimum.reduce(counts) >= _LEAST
         feature = self.indicators.columns()[first[begin] :]
-        enough &= feature[: here.shape[1], np.newaxis] < feature  # each pair once
-        inverse = [1.0 / np.maximum(count, 1.0) for count in counts]
+        each_once = feature[: here.shape[1], np.newaxis] < feature
         p = len(first) - 1 - begin
-        strongest, largest = np.zeros((end - begin, p)), np.zeros(len(self.signs))
-        for residual in self.residuals:
-            squares = residual**2
-            sums = _quadrants(
-                here.T @ (there * squares[:, np.newaxis]),
-                squares @ here,
-                squares @ there,
-                squares.sum(),
-            )
+        strongest, largest = np.zeros((end - begin, p)), np.zeros(len(self.drawn))
+        for k, residual in enumerate(self.residuals):
+            sizes = _quadrants(here, there, self.weights[k])
+            enough = (np.minimum.reduce(sizes) >= _LEAST) & each_once
+            inverse = [1.0 / np.where(enough, size, 1.0) for size in sizes]
+            sums = _quadrants(here, there, self.variances[k])
             variance = sum(part * scale**2 for part, scale in zip(sums, inverse, strict=True))
             scale = np.where(enough & (variance > 0.0), 1.0, 0.0)
             scale /= np.sqrt(np.where(variance > 0.0, variance, 1.0))
@@ -289,8 +288,8 @@ class _Scan:
             values = terms.contrasts(here, there, residual)
             top = _largest(values, rows, columns)
             strongest = np.where(np.abs(top) > np.abs(strongest), top, strongest)
-            for b, signs in enumerate(self.signs):
-                drawn = terms.contrasts(here, there, residual * signs)
+            for b, errors in enumerate(self.drawn[:, k].astype(np.float64)):
+                drawn = terms.contrasts(here, there, errors)
                 largest[b] = max(largest[b], drawn.max(), -drawn.min())
         above, below = np.nonzero(strongest)
         values = strongest[above, below]
@@ -303,10 +302,38 @@ class _Scan:
         }
 
 
-def _quadrants(both: FloatArray, here: FloatArray, there: FloatArray, total: float) -> Any:
+def _drawn_residuals(
+    model: AdditiveModel, classes: bool, unit: IntArray, n: int, seed: int
+) -> FloatArray:
+    """Draw residuals under the null hypothesis, refitted to first order; shape (n, m, rows).
+
+    Classes of independent rows are drawn by their probabilities. Numbers, and rows of groups, have
+    their residuals multiplied by a random sign of the unit.
+    """
+    random, rows, n_units = np.random.default_rng(seed), len(unit), int(unit.max()) + 1
+    if classes and n_units == rows:
+        below = np.cumsum(np.vstack([1.0 - model.means.sum(axis=0), model.means]), axis=0)
+        uniform = random.random((n, 1, rows))
+        drawn = (uniform >= below[:-1]) & (uniform < below[1:])
+        return model.refitted(drawn - model.means)
+    signs = random.integers(0, 2, (n, 1, n_units)).astype(np.float64) * 2.0 - 1.0
+    return model.refitted(signs[:, :, unit] * _inflated(model, unit))
+
+
+def _inflated(model: AdditiveModel, unit: IntArray) -> FloatArray:
+    """Return residuals with the variance of errors: over the root of 1 less leverages (HC2).
+
+    The leverage of a unit is the sum of those of its rows.
+    """
+    leverages = np.array([np.bincount(unit, row)[unit] for row in model.leverages()])
+    return model.residuals / np.sqrt(np.maximum(1.0 - leverages, _LEAST_VARIANCE))
+
+
+def _quadrants(here: FloatArray, there: FloatArray, of_rows: FloatArray) -> list[FloatArray]:
     """Return sums over the rows with both indicators, the first alone, the second alone, none."""
-    first, second = here[:, np.newaxis], there[np.newaxis]
-    return both, first - both, second - both, total - first - second + both
+    both = here.T @ (there * of_rows[:, np.newaxis])
+    first, second = (of_rows @ here)[:, np.newaxis], (of_rows @ there)[np.newaxis]
+    return [both, first - both, second - both, of_rows.sum() - first - second + both]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,314 @@
+"""Additive models of single columns, and the indicators that select their columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data.encoded import EncodedTable
+from duramen.data.target import Target
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
+
+_MOST_LABELS = 15  # of a nominal column, that have a coefficient
+_STEPS_OF_COLUMN = 15
+_JOINING = 10  # columns that join the model at a time
+_NEAR = 0.8  # of the largest statistic, from which on columns join with the strongest
+_ROWS_PER_TERM = 5
+_RIDGE = 0.1  # on coefficients of terms of variance 1: it bounds those of separated classes
+_STEPS = 50
+_LARGEST_MOVE = 3.0  # of a logit, in a step
+_CUBIC = 3
+_ROUNDING = 1e-10
+_SCREENED = 3  # cuts of a column that find its main effect, at least
+_ENTRIES = 1 << 22  # of the indicators that are scored at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Indicators:
+    """Indicators of rows above quantiles of a column, or with a label, by column.
+
+    Attributes
+    ----------
+    values : bool array of shape (n, q)
+    first : int64 array of shape (p + 1,)
+        Where the indicators of each column begin.
+    """
+
+    values: BoolArray
+    first: IntArray
+
+    @classmethod
+    def of(cls, table: EncodedTable, columns: IntArray, n_cuts: int) -> Indicators:
+        """Return the indicators of some columns of a table, at most `n_cuts` each.
+
+        A column with an order has those of its values above quantiles at equal distances, missing
+        values above all others; a nominal column has those of its most frequent labels.
+        """
+        n = len(table)
+        values, first = [], [0]
+        for j in columns.tolist():
+            codes = np.asarray(table.codes(j))
+            if table.kinds[j] == "nominal":
+                counts = np.bincount(codes)
+                chosen = np.argsort(-counts, kind="stable")[: n_cuts if len(counts) > 2 else 1]
+                own = [codes == label for label in np.sort(chosen)]
+            else:
+                ordered = np.sort(codes)
+                ranks = np.arange(1, n_cuts + 1) * n // (n_cuts + 1)
+                # The cut below the value at the quantile, where most rows have the least value.
+                cuts = np.where(ordered[ranks] == ordered[-1], ordered[ranks] - 1.0, ordered[ranks])
+                own = [codes > cut for cut in np.unique(cuts)]
+            values += [column for column in own if column.any() and not column.all()]
+            first.append(len(values))
+        stacked = np.array(values, dtype=np.bool_).reshape(len(values), n).T
+        return cls(np.asfortranarray(stacked), np.array(first, dtype=np.int64))
+
+    def columns(self) -> IntArray:
+        """Return the column of each indicator, shape (q,)."""
+        counts = np.diff(self.first)
+        return np.repeat(np.arange(len(counts)), counts).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveModel:
+    """Additive model of m outcomes: a number, all classes but the first, or an event.
+
+    Attributes
+    ----------
+    terms : float64 array of shape (n, q)
+        Ones, then a basis of functions of each column in the model.
+    means, residuals : float64 arrays of shape (m, n)
+    weights : float64 array of shape (m, m, n)
+        Derivatives of the means by the linear predictors: ones for numbers, else the variances
+        and covariances of the outcomes.
+    inverse : float64 array of shape (m q, m q)
+        Inverse of the penalized information of the coefficients.
+    """
+
+    terms: FloatArray
+    means: FloatArray
+    residuals: FloatArray
+    weights: FloatArray
+    inverse: FloatArray
+
+    @classmethod
+    def fit(cls, terms: FloatArray, outcomes: FloatArray, target: Target) -> AdditiveModel:
+        """Fit the coefficients of terms to convergence, by Newton's method.
+
+        Outcomes are numbers, or classes in a logistic model, or events in Cox's model with the
+        cumulative hazard of Breslow.
+        """
+        size = (len(outcomes), terms.shape[1])
+        ridge = np.full(size, _RIDGE)
+        ridge[:, 0] = 0.0
+        coefficients = np.zeros(size)
+        for _ in range(_STEPS):
+            means, weights = _moments(coefficients @ terms.T, target)
+            residuals = outcomes - means
+            inverse = np.linalg.inv(_information(terms, weights) + np.diag(ridge.ravel()))
+            scores = residuals @ terms - ridge * coefficients
+            step = (inverse @ scores.ravel()).reshape(size)
+            move = np.abs(step @ terms.T).max()
+            if move <= 1e-6 * max(1.0, np.abs(outcomes).max()):
+                break
+            linear = target.task == "regression"
+            coefficients += step * (1.0 if linear else min(1.0, _LARGEST_MOVE / move))
+        if np.abs(residuals).max() <= _ROUNDING * np.abs(outcomes).max():
+            residuals = np.zeros(residuals.shape)
+        return cls(terms, means, residuals, weights, inverse)
+
+    def with_terms(self, terms: FloatArray) -> AdditiveModel:
+        """Return the model with further terms, whose coefficients are 0."""
+        terms = np.hstack([self.terms, terms])
+        ridge = np.full((len(self.means), terms.shape[1]), _RIDGE)
+        ridge[:, 0] = 0.0
+        inverse = np.linalg.inv(_information(terms, self.weights) + np.diag(ridge.ravel()))
+        return replace(self, terms=terms, inverse=inverse)
+
+    def scores(self, columns: FloatArray, k: int) -> FloatArray:
+        """Return the efficient scores of columns in the k-th outcome, shape (n, c).
+
+        They are products with the residuals of the part of each column that is orthogonal to the
+        terms, with the weights: to first order, errors of the coefficients do not change them.
+        """
+        m, q = len(self.means), self.terms.shape[1]
+        shared = [self.terms.T @ (weights[:, np.newaxis] * columns) for weights in self.weights[k]]
+        moves = (self.inverse @ np.vstack(shared)).reshape(m, q, -1)
+        scores = columns * self.residuals[k][:, np.newaxis]
+        for move, residual in zip(moves, self.residuals, strict=True):
+            scores -= (self.terms @ move) * residual[:, np.newaxis]
+        return scores
+
+    def information(self, columns: FloatArray) -> FloatArray:
+        """Return the efficient information of columns in all outcomes, shape (m c, m c).
+
+        It is the covariance of the sums of their scores, by the weights.
+        """
+        m, c = len(self.means), columns.shape[1]
+        inverse = self.with_terms(columns).inverse.reshape(m, -1, m, self.terms.shape[1] + c)
+        block = inverse[:, -c:, :, -c:].reshape(m * c, m * c)
+        return np.asarray(np.linalg.inv(block) - _RIDGE * np.eye(m * c))
+
+    def refitted(self, errors: FloatArray) -> FloatArray:
+        """Return errors of the outcomes, shape (d, m, n), less their fit to first order.
+
+        They are the residuals of a fit to the means plus these errors, to first order.
+        """
+        draws, m, q = len(errors), len(self.means), self.terms.shape[1]
+        moves = (errors @ self.terms).reshape(draws, m * q) @ self.inverse
+        fitted = moves.reshape(draws, m, q) @ self.terms.T
+        return errors - np.einsum("kln,dln->dkn", self.weights, fitted)
+
+    def leverages(self) -> FloatArray:
+        """Return the derivative of each fitted mean by its outcome, shape (m, n)."""
+        m, q = len(self.means), self.terms.shape[1]
+        blocks = self.inverse.reshape(m, q, m, q)
+        spread = np.einsum("nq,lqkr,nr->lkn", self.terms, blocks, self.terms, optimize=True)
+        return np.einsum("kln,lkn->kn", self.weights, spread)
+
+
+def additive_model(
+    table: EncodedTable,
+    target: Target,
+    columns: IntArray,
+    n_cuts: int,
+    unit: IntArray,
+    strata: IntArray | None = None,
+) -> AdditiveModel:
+    """Select the columns with a main effect among some, and fit an additive model of them.
+
+    A column joins the model if the efficient score statistic of one of its indicators, of at least
+    three cuts, exceeds what the largest of q independent ones does by chance, sqrt(2 log q); those
+    of the largest statistics join first. The rows of a unit, a number from 0 on, may depend on each
+    other. The functions of a column have about the cube root of the effective number of rows as
+    degrees of freedom, and all terms together at most a fifth of that number. Then steps of these
+    columns join at fifteen quantiles, one at a time, by the same limit. The largest strata have an
+    effect in any model.
+    """
+    n, outcomes = len(table), _outcomes(target)
+    counts = {"classification": n - np.r_[outcomes.sum(axis=1), n - outcomes.sum()].max()}
+    informative = counts.get(target.task, outcomes.sum() if target.task == "survival" else n)
+    effective = min(n, 2.0 * informative) * (int(unit.max()) + 1) / n
+    indicators = Indicators.of(table, columns, max(n_cuts, _SCREENED))
+    of, limit = indicators.columns(), np.sqrt(2.0 * np.log(max(indicators.first[-1], 2)))
+    terms, in_use = np.ones((n, 1)), np.zeros(len(of), dtype=np.bool_)
+    if strata is not None:
+        terms = np.hstack([terms, basis_of(strata, True, effective)])
+    while True:
+        model = AdditiveModel.fit(terms, outcomes, target)
+        size = np.where(in_use, 0.0, _statistics(model, indicators.values, unit))
+        order = np.argsort(-size, kind="stable")
+        strong = size[order] > max(limit, _NEAR * size.max(initial=0.0))
+        joining = list(dict.fromkeys(of[order[strong]].tolist()))[:_JOINING]
+        n_before = terms.shape[1]
+        for j in joining:
+            codes, nominal = table.codes(columns[j]), table.kinds[columns[j]] == "nominal"
+            functions = basis_of(np.asarray(codes), nominal, effective)
+            if terms.shape[1] + functions.shape[1] > effective / _ROWS_PER_TERM:
+                break
+            terms = np.hstack([terms, functions])
+            in_use |= of == j
+        if terms.shape[1] == n_before:
+            break
+    steps = Indicators.of(table, columns[np.unique(of[in_use])], _STEPS_OF_COLUMN).values
+    limit = np.sqrt(2.0 * np.log(max(steps.shape[1], 2)))
+    while terms.shape[1] < effective / _ROWS_PER_TERM and steps.shape[1]:
+        size = _statistics(model, steps, unit)
+        k = int(np.argmax(size))
+        if size[k] <= limit:
+            break
+        step = steps[:, k] - steps[:, k].mean()
+        terms = np.column_stack([terms, step / step.std()])
+        model = AdditiveModel.fit(terms, outcomes, target)
+    return model
+
+
+def basis_of(codes: NDArray[Any], nominal: bool, effective: float) -> FloatArray:
+    """Return a basis of functions of a column, of mean 0 and variance 1, shape (n, d).
+
+    A nominal column has indicators of its most frequent labels, a column of few values has steps,
+    and any other has cubic splines of the normal scores of its ranks, with knots at quantiles.
+    Missing values come after all others.
+    """
+    from scipy.interpolate import BSpline
+    from scipy.special import ndtri
+
+    _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    degrees = max(_CUBIC, round(effective ** (1.0 / 3.0)))
+    if nominal:
+        chosen = np.argsort(-counts, kind="stable")[:_MOST_LABELS]
+        functions = (place[:, np.newaxis] == chosen).astype(np.float64)
+    elif len(counts) <= degrees + 1:
+        functions = (place[:, np.newaxis] > np.arange(len(counts) - 1)).astype(np.float64)
+    else:
+        scores = ndtri((np.cumsum(counts) - counts / 2.0) / len(codes))[place]
+        inner = np.quantile(scores, np.arange(1, degrees - 2) / (degrees - 2))
+        ends = np.repeat([scores.min(), scores.max()], _CUBIC + 1)
+        knots = np.r_[ends[: _CUBIC + 1], inner, ends[_CUBIC + 1 :]]
+        functions = BSpline.design_matrix(scores, knots, _CUBIC).toarray()
+    functions = functions - functions.mean(axis=0)
+    basis, sizes, _ = np.linalg.svd(functions, full_matrices=False)
+    return np.asarray(basis[:, sizes > 1e-6 * sizes.max(initial=1e-300)] * np.sqrt(len(codes)))
+
+
+def _outcomes(target: Target) -> FloatArray:
+    if target.censored:
+        return (np.asarray(target.values) % 2).astype(np.float64)[np.newaxis]
+    if target.codes is None:
+        return np.asarray(target.values, dtype=np.float64)[np.newaxis]
+    labels = np.arange(1, target.n_classes)[:, np.newaxis]
+    return (np.asarray(target.codes) == labels).astype(np.float64)
+
+
+def _moments(linear: FloatArray, target: Target) -> tuple[FloatArray, FloatArray]:
+    """Return the means of outcomes and their derivatives by the linear predictors."""
+    if target.censored:
+        times, risks = np.asarray(target.values) // 2, np.exp(linear[0] - linear[0].max())
+        at_risk = np.cumsum(np.bincount(times, risks)[::-1])[::-1]
+        events = np.bincount(times, np.asarray(target.values) % 2)
+        hazard = np.cumsum(events / np.maximum(at_risk, 1e-300))
+        means = (hazard[times] * risks)[np.newaxis]
+        return means, means[np.newaxis]
+    if target.codes is None:
+        return linear, np.ones((1, *linear.shape))
+    from scipy.special import softmax
+
+    means = softmax(np.vstack([np.zeros(linear.shape[1]), linear]), axis=0)[1:]
+    weights = -means[:, np.newaxis] * means
+    weights[np.diag_indices(len(means))] += means
+    return means, weights
+
+
+def _information(terms: FloatArray, weights: FloatArray) -> FloatArray:
+    m, q = len(weights), terms.shape[1]
+    information = np.empty((m, q, m, q))
+    for k in range(m):
+        for other in range(k + 1):
+            block = (terms * weights[k, other][:, np.newaxis]).T @ terms
+            information[k, :, other], information[other, :, k] = block, block.T
+    return information.reshape(m * q, m * q)
+
+
+def _statistics(model: AdditiveModel, values: BoolArray, unit: IntArray) -> FloatArray:
+    """Return the size of the efficient score statistic of each indicator, the largest of outcomes.
+
+    The variance of a score is the sum of squares of its sums over units.
+    """
+    from scipy.sparse import csr_array
+
+    n = len(unit)
+    sums = csr_array((np.ones(n), (unit, np.arange(n))))
+    largest = np.zeros(values.shape[1])
+    width = max(1, _ENTRIES // n)
+    for start in range(0, values.shape[1], width):
+        block = values[:, start : start + width].astype(np.float64)
+        here = largest[start : start + width]
+        for k in range(len(model.means)):
+            scores = sums @ model.scores(block, k)
+            spread = np.sqrt((scores**2).sum(axis=0))
+            size = np.abs(scores.sum(axis=0)) / np.where(spread > 0.0, spread, np.inf)
+            np.maximum(here, size, out=here)
+    return largest
