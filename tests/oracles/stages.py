@@ -14,16 +14,18 @@ def scale(rows, fraction):
     return largest[place - 1] if largest[place - 1] > 0 else 1.0
 
 
-def statistics_of(importances, marginal):
-    """Standardized importances and marginal statistics on their scales; the first row is data."""
+FRACTIONS = {2: [0.3, 0.7], 3: [0.3, 0.35, 0.35]}
+
+
+def statistics_of(importances, *beside):
+    """Standardized importances and other statistics on their scales; the first row is data."""
     standardized = [[round(v, 9) for v in row] for row in oracle.standardized(importances)]
-    by_importance = scale(standardized, 0.3)
-    by_marginal = scale(marginal, 1 - 0.3)
-    return (
-        [[v / by_importance for v in row] for row in standardized],
-        [[v / by_marginal for v in row] for row in marginal],
-        (by_importance, by_marginal),
-    )
+    tables = [standardized, *beside]
+    scales = [scale(rows, part) for rows, part in zip(tables, FRACTIONS[len(tables)], strict=True)]
+    divided = [
+        [[v / by for v in row] for row in rows] for rows, by in zip(tables, scales, strict=True)
+    ]
+    return divided, scales
 
 
 def rates_of(rows, n_kept):
@@ -49,33 +51,35 @@ def futile(rows, n, standing, alpha):
     return reached > alpha * (n + 1) and min(rates) > 2 * alpha and not undecided
 
 
-def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
+def staged(observed, grow, beside, n, alpha=0.05, max_stages=3):
     """Run the test.
 
     `observed` are p importances, ``grow(kept, b)`` returns those of permutation b with the kept
-    features permuted together with the target, `marginal` has n + 1 rows, that of the data first.
-    Returns one dict for each feature, the stages as (kept, number of permutations), and the number
-    of forests.
+    features permuted together with the target, ``beside(kept)`` the marginal statistics and, if
+    there are any, the joint ones, n + 1 rows each, that of the data first. Returns one dict for
+    each feature, the stages as (kept, number of permutations), and the number of forests.
     """
     features, rejected, stages = list(range(len(observed))), [], []
     result, order, columns = {}, [], {}
     for number in range(1, max_stages + 1):
         tested = [j for j in features if j not in rejected]
+        on_data = [rows[0] for rows in beside([])]
+        others = [[[row[j] for j in tested] for row in rows] for rows in beside(rejected)]
         importances = [[observed[j] for j in tested]]
         for b in range(n):
             grown = grow(rejected, b)
             importances.append([grown[j] for j in tested])
-            parts = [[row[j] for j in tested] for row in marginal[: b + 2]]
             if b + 1 in LOOKS and b + 1 < n:
-                first, second, scales = statistics_of(importances, parts)
-                standing = still(columns, importances, marginal[0], rejected, scales)
-                if futile(larger(first, second), n, standing, alpha):
+                parts = [rows[: b + 2] for rows in others]
+                divided, scales = statistics_of(importances, *parts)
+                standing = still(columns, importances, on_data, rejected, scales)
+                if futile(largest(divided), n, standing, alpha):
                     break
-        parts = [[row[j] for j in tested] for row in marginal[: len(importances)]]
-        by_importance, by_marginal, scales = statistics_of(importances, parts)
-        standing = still(columns, importances, marginal[0], rejected, scales)
+        parts = [rows[: len(importances)] for rows in others]
+        divided, scales = statistics_of(importances, *parts)
+        standing = still(columns, importances, on_data, rejected, scales)
         columns.update({j: [row[i] for row in importances] for i, j in enumerate(tested)})
-        rows = larger(by_importance, by_marginal)
+        rows = largest(divided)
         stages.append((list(rejected), len(rows) - 1))
         adjusted, rates = oracle.step_down(rows[0], rows[1:]), rates_of(rows, len(rejected))
         ranked = sorted(range(len(tested)), key=lambda i: -rows[0][i])
@@ -88,8 +92,10 @@ def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
             order.append(tested[i])
             result[tested[i]] = {
                 "stage": number,
-                "importance_statistic": by_importance[0][i],
-                "marginal_statistic": by_marginal[0][i],
+                **{
+                    f"{kind}_statistic": table[0][i]
+                    for kind, table in zip(("importance", "marginal", "joint"), divided)  # noqa: B905
+                },
                 "statistic": rows[0][i],
                 "p_value": sum(row[i] >= rows[0][i] for row in rows) / len(rows),
                 "p_adjusted": max(adjusted[i], least),
@@ -110,15 +116,18 @@ def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
     return [result[j] for j in features], stages, forests
 
 
-def still(columns, importances, marginal, rejected, scales):
+def still(columns, importances, on_data, rejected, scales):
     """Statistics of the kept features on the scales of a later stage.
 
     `columns` has the importances of each kept feature in the stage that confirmed it, `importances`
-    those of the tested features in the later stage.
+    those of the tested features in the later stage, `on_data` the other statistics on the data.
     """
     least = fmean(map(pvariance, zip(*importances, strict=True))) ** 0.5
     return [
-        max(own(columns[j][0], columns[j][1:], least) / scales[0], marginal[j] / scales[1])
+        max(
+            own(columns[j][0], columns[j][1:], least) / scales[0],
+            *(row[j] / by for row, by in zip(on_data, scales[1:], strict=True)),
+        )
         for j in rejected
     ]
 
@@ -132,8 +141,6 @@ def own(value, permuted, least):
     return round((value - fmean(permuted)) / spread, 9) if spread else 0.0
 
 
-def larger(first, second):
-    """The larger of two tables, cell by cell."""
-    return [
-        [max(pair) for pair in zip(*rows, strict=True)] for rows in zip(first, second, strict=True)
-    ]
+def largest(tables):
+    """The largest of some tables, cell by cell."""
+    return [[max(cells) for cells in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)]

@@ -60,6 +60,36 @@ def test_sentences_name_forests_stages_and_statistics():
     said = words(verdict())
     assert "The test grew 79 forests, with 50 trees each" in said
     assert "There were 2 stages: in each after the first" in said
-    assert "the larger of two statistics" in said
+    assert "the largest of two statistics" in said
     assert 'The evidence of a confirmed feature is "alone" if the rank statistic' in said
     assert "with others" in verdict().order_note("MDI")
+    assert "ridge regression" not in said
+    assert "linear model" not in said + verdict().order_note("MDI")
+
+
+def test_joint_statistics_have_a_word_and_a_count():
+    """The second feature is confirmed by its joint statistic, which is smaller than another."""
+    joint = {
+        "joint_statistic": np.array([3.0, 1.9, 0.1]),
+        "joint_p_adjusted": np.array([0.02, 0.05, 1.0]),
+    }
+    tested = verdict(details={**STATISTICS, **joint})
+    assert tested.columns(["b", "c", "a"])[1].cells == ["jointly", "", "alone"]
+    assert tested.n_by_evidence() == {"alone": 1, "jointly": 1, "with others": 0}
+    said = words(tested)
+    assert "the largest of three statistics" in said
+    assert "ridge regression of the scores of the target on all features" in said
+    assert 'else "jointly" if its statistic in a linear model of all features confirms it' in said
+    assert "its effect in a linear model of all features" in tested.order_note("MDI")
+
+
+def test_a_candidate_by_its_rank_statistic_alone_says_that_its_importance_is_negative():
+    options = {
+        "p_adjusted": np.array([0.01, 0.2, 0.9]),
+        "scores": np.array([3.0, -0.2, -1.0]),
+        "details": {**STATISTICS, "marginal_statistic": np.array([4.0, 2.0, 0.1])},
+    }
+    cells = verdict(**options).columns(["a", "b", "c"])[1].cells
+    assert cells == ["alone", "alone (importance < 0)", ""]
+    options["scores"] = np.array([3.0, 0.2, -1.0])
+    assert verdict(**options).columns(["a", "b", "c"])[1].cells == ["alone", "alone", ""]

@@ -45,6 +45,14 @@ def test_a_feature_may_be_confirmed_whose_false_discovery_rate_is_larger():
     assert actual.verdicts() == ("confirmed", "noise", "noise", "confirmed")
 
 
+def test_a_candidate_needs_a_p_value_of_its_own():
+    """The rate of a set may be small although its last feature is no larger than by chance."""
+    actual = result(p_values=np.array([0.01, 0.06, 0.4, 0.01]))
+    assert actual.verdicts() == ("confirmed", "noise", "noise", "confirmed")
+    assert actual.verdicts(0.06) == ("confirmed", "candidate", "noise", "confirmed")
+    assert actual.selected() == ("d", "a", "b")
+
+
 def test_order_top_and_columns():
     actual = result()
     best = actual.top(2)
@@ -103,6 +111,24 @@ def test_evidence_and_order_go_by_stage():
     assert result().statistic_title == "standardized importance"
     with pytest.raises(ValueError, match="q_values must not decrease"):
         staged(p_adjusted=np.array([0.01, 0.02, 0.015, 0.2, 0.9]))
+
+
+def test_evidence_names_the_joint_statistic():
+    """It confirms the first two, the marginal one the first as well; it is largest of the fourth."""
+    joint = {
+        "joint_statistic": np.array([3.0, 1.9, 1.0, 2.5, 0.0]),
+        "joint_p_adjusted": np.array([0.02, 0.05, 0.4, 0.2, 1.0]),
+    }
+    details = {**staged().details, "marginal_statistic": np.array([2.0, 1.9, 3.0, 2.4, 0.1])}
+    actual = staged(details={**details, **joint})
+    assert actual.evidence() == ("alone", "jointly", "alone", "jointly", "")
+    assert staged(details=details).evidence() == (
+        "alone",
+        "with others",
+        "alone",
+        "with others",
+        "",
+    )
 
 
 def test_evidence_of_a_printed_part_is_that_of_the_whole():

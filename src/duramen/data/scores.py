@@ -51,8 +51,10 @@ def midranks(counts: NDArray[np.integer]) -> FloatArray:
     return ranks
 
 
-def centered_within(scores: FloatArray, strata: IntArray) -> FloatArray:
-    """Return scores of shape (n, q) less their mean in each stratum."""
+def centered_within(scores: FloatArray, strata: IntArray | None) -> FloatArray:
+    """Return scores of shape (n, q) less their mean in each stratum, or in all rows."""
+    if strata is None:
+        return np.asarray(scores - scores.mean(axis=0))
     sums = np.stack([np.bincount(strata, column) for column in scores.T], axis=1)
     return scores - (sums / np.maximum(np.bincount(strata), 1)[:, None])[strata]
 

@@ -70,7 +70,7 @@ class Numbers:
     def scores(self, columns: FloatArray) -> FloatArray:
         """Return the products of columns and the ranks of the numbers, both centered."""
         ranks = _ranks(self.numbers)[:, None]
-        return _centered(columns, self.strata) * _centered(ranks, self.strata)
+        return centered_within(columns, self.strata) * centered_within(ranks, self.strata)
 
     def trend(self, codes: NDArray[Any]) -> tuple[float, float]:
         """Return Spearman's rank correlation with a feature, and its p-value.
@@ -91,7 +91,7 @@ class Numbers:
         x, ranks = _ranks(codes), _ranks(y)
         if _is_restricted(self):
             scores = self.scores(x[:, None])
-            centered = _centered(np.column_stack([x, ranks]), self.strata)
+            centered = centered_within(np.column_stack([x, ranks]), self.strata)
             size = float(np.sqrt(np.square(centered).sum(axis=0).prod()))
             p_value = _p_value(*_of_groups(scores, self))
             least = max(_of_one_order(v, self.strata, self.groups) for v in (codes, y))
@@ -279,11 +279,6 @@ def _is_restricted(y: Response) -> bool:
 
 def _some(codes: IntArray | None, rows: NDArray[Any]) -> IntArray | None:
     return None if codes is None else codes[rows]
-
-
-def _centered(columns: FloatArray, strata: IntArray | None) -> FloatArray:
-    """Return columns, of shape (n, k), less their mean in each stratum."""
-    return columns - columns.mean(axis=0) if strata is None else centered_within(columns, strata)
 
 
 def _of_groups(scores: FloatArray, y: Response) -> tuple[float, int]:

@@ -18,6 +18,7 @@ from duramen.results.significance import (
     ALONE,
     CANDIDATE,
     CONFIRMED,
+    JOINTLY,
     NOISE,
     WITH_OTHERS,
     AdjustedSignificance,
@@ -31,27 +32,38 @@ from duramen.support.arrays import FloatArray
 _VERDICTS = (
     f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} "
     "are confirmed. Of the others, those with an estimated false discovery rate (FDR) up to "
-    f"{LEVEL:g} are candidates: the rate is that of selecting all features with at least this "
-    "test statistic, and those confirmed before. The others are called noise, because they were "
+    f"{LEVEL:g} and a p-value of their own up to {LEVEL:g} are candidates: the rate is that of "
+    "selecting all features with at least this test statistic, and those confirmed before. The "
+    "others are called noise, because they were "
     "not distinguished from noise; this is no evidence that a feature is irrelevant."
 )
 _EVIDENCE = (
     'The evidence of a confirmed feature is "alone" if the rank statistic of the feature by itself '
-    'confirms it, and "with others" if only its importance in the forests of the test does, as '
-    "that of features that act through interactions. The evidence of a candidate is the larger of "
-    "the two."
+    '{jointly}confirms it, and "with others" if only its importance in the forests of the test '
+    "does, as that of features that act through interactions. The evidence of a candidate is its "
+    "largest statistic."
 )
+_JOINTLY = 'confirms it, else "jointly" if its statistic in a linear model of all features '
+_NEGATIVE = " (importance < 0)"
 _VERDICT = 12  # characters that a narrow terminal leaves to the verdict of a conditional test
 _IMPORTANCE = (
     "standardized importance: the excess over its mean under permuted labels, in units of its "
     "standard deviation under permuted labels"
 )
-_STATISTICS = {
-    False: f"their {_IMPORTANCE}.",
-    True: f"the larger of two statistics, each on the scale of its maximum over all features under "
-    f"the same permutations: their {_IMPORTANCE}; and a rank statistic of the feature by itself "
+_LARGEST = (
+    "the largest of {count} statistics, each on the scale of its maximum over all features under "
+    f"the same permutations: their {_IMPORTANCE}; a rank statistic of the feature by itself "
     "(by the kinds of feature and target, that of Mann and Whitney, of Kruskal and Wallis, "
-    "Spearman's correlation, chi-squared, or the log-rank test).",
+    "Spearman's correlation, chi-squared, or the log-rank test){more}."
+)
+_STATISTICS = {
+    (): f"their {_IMPORTANCE}.",
+    ("marginal",): _LARGEST.format(count="two", more=""),
+    ("marginal", "joint"): _LARGEST.format(
+        count="three",
+        more="; and the effect of the feature in a ridge regression of the scores of the target on "
+        "all features, in standard errors",
+    ),
 }
 _GROWN = (
     "The test grew {forests:,} forests, with {trees} trees each and with seeds other than that "
@@ -112,10 +124,15 @@ class Verdict:
         order = f"Features are in the order of verdicts, then of {title}."
         if not self.has_evidence:
             return f"{order} Verdicts compare importances standardized under permuted labels."
+        compared = "larger of standardized importance and a rank statistic of the feature by itself"
+        if "joint" in self.beside:
+            compared = (
+                "largest of standardized importance, a rank statistic of the feature by itself, "
+                "and its effect in a linear model of all features"
+            )
         return (
-            f"{order} Verdicts compare the larger of standardized importance and a rank statistic "
-            'of the feature by itself; evidence "with others": only the importance reaches the '
-            "threshold."
+            f'{order} Verdicts compare the {compared}; evidence "with others": only the importance '
+            "reaches the threshold."
         )
 
     def verdicts(self) -> dict[str, str]:
@@ -127,7 +144,13 @@ class Verdict:
     @property
     def has_evidence(self) -> bool:
         """True if verdicts depend on statistics of features by themselves as well."""
-        return "marginal_statistic" in getattr(self.result, "details", {})
+        return bool(self.beside)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Kinds of statistics that verdicts compare beside importances."""
+        details = getattr(self.result, "details", {})
+        return tuple(kind for kind in ("marginal", "joint") if f"{kind}_statistic" in details)
 
     def selected(self) -> tuple[str, ...]:
         """Return the features whose q-value or error rate is at most `LEVEL`, the best first.
@@ -161,7 +184,8 @@ class Verdict:
         if not (isinstance(self.result, AdjustedSignificance) and self.has_evidence):
             return {}
         evidence = self.result.evidence(LEVEL)
-        return {word: evidence.count(word) for word in (ALONE, WITH_OTHERS)}
+        words = (ALONE, *([JOINTLY] if "joint" in self.beside else []), WITH_OTHERS)
+        return {word: evidence.count(word) for word in words}
 
     def facts(self) -> list[tuple[str, int]]:
         """Return what is counted at the head of a report, and how many features there are of it."""
@@ -216,7 +240,7 @@ class Verdict:
         if isinstance(self.result, AdjustedSignificance):
             words = {"verdict": self.result.verdicts(LEVEL)}
             if self.has_evidence:
-                words["evidence"] = self.result.evidence(LEVEL)
+                words["evidence"] = self._evidence()
             return [
                 *(
                     Column(word, [cells[j] for j in index], "words", name=word)
@@ -237,6 +261,17 @@ class Verdict:
             verdicts = [every[j] for j in index]
             columns.insert(0, Column(DIRECT, verdicts, "words", least=_VERDICT, name=DIRECT))
         return columns
+
+    def _evidence(self) -> tuple[str, ...]:
+        """Return the evidence, and which candidates by themselves have negative importances."""
+        result = self.result
+        assert isinstance(result, AdjustedSignificance)
+        likely, evidence = np.array(result.verdicts(LEVEL)) == CANDIDATE, result.evidence(LEVEL)
+        negative = likely & (np.array(evidence) == ALONE) & (result.scores < 0)
+        return tuple(
+            word + _NEGATIVE if below else word
+            for word, below in zip(evidence, negative, strict=True)
+        )
 
     def references(self) -> list[str]:
         """Return the source of the test."""
@@ -303,7 +338,9 @@ def verdict_sections(tested: Verdict) -> list[Part]:
     listed = f": {', '.join(chosen[:10])}{' ...' if len(chosen) > 10 else ''}" if chosen else ""
     adjusted = []
     if isinstance(result, AdjustedSignificance):
-        adjusted = [_VERDICTS, *([_EVIDENCE] if tested.has_evidence else [])]
+        jointly = _JOINTLY if "joint" in tested.beside else ""
+        evidence = [_EVIDENCE.format(jointly=jointly)] if tested.has_evidence else []
+        adjusted = [_VERDICTS, *evidence]
     elif isinstance(result, Significance):
         adjusted = [adjusted_words(result)]
     lines = (
@@ -331,7 +368,7 @@ def _grown(tested: Verdict) -> list[str]:
             _GROWN.format(
                 forests=metadata.get("n_forests", metadata.get("n_permutations", 0) + 1),
                 trees=metadata.get("parameters", {}).get("n_estimators", "as many"),
-                statistics=_STATISTICS[tested.has_evidence],
+                statistics=_STATISTICS[tested.beside],
                 stages=_STAGES.format(stages=stages) if stages > 1 else "",
             )
         ]

@@ -186,6 +186,8 @@ class PermutedImportances(Result):
     marginal : ndarray of float64, shape (B + 1, p), optional
         Marginal rank statistics of the features on the data, in the first row, and after the same
         permutations; `max_t` compares them too.
+    joint : ndarray of float64, shape (B + 1, p), optional
+        Joint linear statistics likewise; None where the table has too few rows for its columns.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
     notes : tuple of str
@@ -211,6 +213,7 @@ class PermutedImportances(Result):
     permuted: FloatArray
     restrictions: str = ""
     marginal: FloatArray | None = None
+    joint: FloatArray | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -224,9 +227,10 @@ class PermutedImportances(Result):
         settle(self, "permuted", frozen(owner, "permuted", self.permuted, (-1, p)))
         if not len(self.permuted):
             raise ValueError(f"{owner}: permuted must have a row for each permutation, got none.")
-        if self.marginal is not None:
-            shape = (len(self.permuted) + 1, p)
-            settle(self, "marginal", frozen(owner, "marginal", self.marginal, shape))
+        shape = (len(self.permuted) + 1, p)
+        for what in ("marginal", "joint"):
+            if (rows := getattr(self, what)) is not None:
+                settle(self, what, frozen(owner, what, rows, shape))
         settle(self, "metadata", frozen_metadata(owner, self.metadata))
         settle(self, "notes", checked_notes(owner, self.notes))
 

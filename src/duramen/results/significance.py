@@ -209,7 +209,7 @@ class Significance(FeatureResult[float]):
 
 
 CONFIRMED, CANDIDATE, NOISE = "confirmed", "candidate", "noise"
-ALONE, WITH_OTHERS = "alone", "with others"
+ALONE, JOINTLY, WITH_OTHERS = "alone", "jointly", "with others"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -299,15 +299,17 @@ class AdjustedSignificance(Significance):
         tuple of str
             ``"confirmed"`` if `p_adjusted` is at most `alpha`: the probability that any confirmed
             feature is false is at most `alpha`; else ``"candidate"`` if the false discovery rate is
-            at most `alpha`: of confirmed features and candidates together, a fraction of at most
-            `alpha` is expected to be false; else ``"noise"``: not distinguished from noise.
+            at most `alpha`, and so is the p-value of the feature alone: of confirmed features and
+            candidates together, a fraction of at most `alpha` is expected to be false; else
+            ``"noise"``: not distinguished from noise.
 
         Raises
         ------
         ValueError
             If `alpha` is no probability.
         """
-        sure, likely = self.mask(alpha, "fwer"), self.mask(alpha, "fdr")
+        sure = self.mask(alpha, "fwer")
+        likely = self.mask(alpha, "fdr") & self.mask(alpha, "none")
         return tuple(np.where(sure, CONFIRMED, np.where(likely, CANDIDATE, NOISE)).tolist())
 
     def mask(
@@ -322,7 +324,7 @@ class AdjustedSignificance(Significance):
         return super().mask(alpha, control)
 
     def evidence(self, alpha: float = _LEVEL) -> tuple[str, ...]:
-        """Return whether each feature is selected by itself or only together with others.
+        """Return whether each feature is selected by itself, jointly, or only with others.
 
         Parameters
         ----------
@@ -333,18 +335,21 @@ class AdjustedSignificance(Significance):
         -------
         tuple of str
             In the order of the columns: ``"alone"`` if the marginal statistic of a confirmed
-            feature confirms it, or is the larger one of a candidate, ``"with others"`` if only its
-            importance in forests does, and ``""`` for noise, and where no marginal statistics were
-            compared.
+            feature confirms it, or is the largest one of a candidate; else ``"jointly"`` if the
+            joint statistic does, which is that of the feature in a linear model of all features;
+            ``"with others"`` if only the importance in forests does; and ``""`` for noise, and
+            where no marginal statistics were compared.
         """
-        marginal, verdicts = self.details.get("marginal_statistic"), self.verdicts(alpha)
-        if marginal is None:
+        verdicts, details = np.array(self.verdicts(alpha)), self.details
+        words = np.full(len(self), WITH_OTHERS, dtype=object)
+        if "marginal_statistic" not in details:
             return ("",) * len(self)
-        confirms = self.details["marginal_p_adjusted"] <= alpha
-        larger = marginal >= self.details["importance_statistic"]
-        alone = np.where(np.array(verdicts) == CONFIRMED, confirms, larger | confirms)
-        words = np.where(alone, ALONE, WITH_OTHERS)
-        return tuple(np.where(np.array(verdicts) == NOISE, "", words).tolist())
+        for kind, word in (("joint", JOINTLY), ("marginal", ALONE)):
+            if f"{kind}_statistic" in details:
+                confirms = details[f"{kind}_p_adjusted"] <= alpha
+                largest = details[f"{kind}_statistic"] >= self.statistics
+                words[confirms | (largest & (verdicts != CONFIRMED))] = word
+        return tuple(np.where(verdicts == NOISE, "", words).tolist())
 
     def order(self) -> NDArray[np.intp]:
         """Return the indices of the features by decreasing statistic; ties by score, column.
@@ -360,8 +365,8 @@ class AdjustedSignificance(Significance):
     @property
     def statistic_title(self) -> str:
         """Name of `statistics` on an axis or in a sentence."""
-        both = "marginal_statistic" in self.details
-        return "test statistic" if both else "standardized importance"
+        several = "marginal_statistic" in self.details
+        return "test statistic" if several else "standardized importance"
 
     # --- in and out ------------------------------------------------------------------------
 

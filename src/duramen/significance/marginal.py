@@ -76,10 +76,8 @@ class _Response:
     @classmethod
     def of(cls, data: Data) -> _Response:
         """Return the scores of a target, times row weights, and centered within strata."""
-        target, weights, strata = data.target, data.weights, data.exchangeability.strata
-        scores = target.association_scores()
-        if weights is not None:
-            scores = weights[:, None] * (scores - np.average(scores, axis=0, weights=weights))
+        scores = weighted_scores(data, data.target.association_scores())
+        strata = data.exchangeability.strata
         if strata is not None:
             scores = centered_within(scores, strata)
         scores = _whole(scores)
@@ -108,9 +106,7 @@ class _Features:
         chi_squared = np.add.reduceat(of_row, self.first, axis=1)
         varies = self.freedom > 0
         degrees = np.maximum(self.freedom, 1) * max(1, response.whitening.shape[1])
-        spread = 2.0 / (9.0 * degrees)
-        scores = (np.cbrt(chi_squared / degrees) - (1.0 - spread)) / np.sqrt(spread)
-        return np.where(varies, np.round(scores, _DECIMALS), 0.0)
+        return np.where(varies, np.round(normal_scores(chi_squared, degrees), _DECIMALS), 0.0)
 
 
 def _blocks(table: EncodedTable, rows: int) -> Iterator[tuple[slice, _Features]]:
@@ -156,6 +152,20 @@ def _scores_of(table: EncodedTable, column: int) -> tuple[FloatArray, int]:
     else:
         ranks = np.append(midranks(counts[:n_values]), 0.0)
     return _whole(ranks[codes])[None, :], int(len(present) > 1)
+
+
+def normal_scores(chi_squared: FloatArray, degrees: IntArray | int) -> FloatArray:
+    """Return Wilson and Hilferty's normal scores of chi-squared values."""
+    spread = 2.0 / (9.0 * degrees)
+    scores: FloatArray = (np.cbrt(chi_squared / degrees) - (1.0 - spread)) / np.sqrt(spread)
+    return scores
+
+
+def weighted_scores(data: Data, scores: FloatArray) -> FloatArray:
+    """Return the scores of a target, less their mean and times the row weights if there are any."""
+    if data.weights is None:
+        return scores
+    return data.weights[:, None] * (scores - np.average(scores, axis=0, weights=data.weights))
 
 
 def _whole(scores: FloatArray) -> FloatArray:

@@ -9,9 +9,11 @@ from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.importances import PermutedImportances
+from duramen.significance.joint import JointModel
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Measured, MeasureLike
 from duramen.significance.refits import Refits
@@ -76,8 +78,9 @@ def permuted_importances(
     n_permutations : int
         Number B of permutations.
     marginal : bool
-        Whether to compute the marginal rank statistics under the same permutations, which
-        `max_t` compares beside the importances. They double the size of the result.
+        Whether to compute the marginal rank statistics and the joint linear ones under the same
+        permutations, which `max_t` compares beside the importances. The result has up to three
+        times the size with them.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
@@ -96,8 +99,8 @@ def permuted_importances(
     Returns
     -------
     PermutedImportances
-        `importances` on the data, `permuted` of shape (B, p), and `marginal`; `save` and `load`
-        keep it for later questions.
+        `importances` on the data, `permuted` of shape (B, p), `marginal` and `joint`; `save` and
+        `load` keep it for later questions.
 
     Raises
     ------
@@ -200,6 +203,7 @@ def permuted_labels(
         refits.permuted_scores(n, observed=importances.values, stop_after=stop_after),
         refits.subject.clause,
         permuted_marginal(refits, n) if marginal else None,
+        permuted_joint(refits, n)(np.empty(0, dtype=np.intp)) if marginal else None,
         metadata=refits.metadata(n_permutations=n),
         notes=pivotality_notes(refits.subject),
     )
@@ -218,6 +222,22 @@ def permuted_marginal(refits: Refits, n: int) -> FloatArray:
     statistics = marginal_statistics(data, lambda b: permuted_order(refits, b - 1), n + 1)
     # Within strata and groups the statistics have other distributions than those they assume.
     return standardized(statistics) if data.exchangeability.restricted else statistics
+
+
+def permuted_joint(refits: Refits, n: int) -> Callable[[NDArray[np.integer]], FloatArray | None]:
+    """Return a function of the kept features: the joint statistics as those of `marginal`.
+
+    They are None where the table has too few rows for them.
+    """
+    data, model = refits.subject.data, JointModel.of(refits.subject.data)
+
+    def statistics(kept: NDArray[np.integer]) -> FloatArray | None:
+        if model is None:
+            return None
+        rows = model.statistics(lambda b: permuted_order(refits, b - 1), n + 1, kept)
+        return standardized(rows) if data.exchangeability.restricted else rows
+
+    return statistics
 
 
 # --- choices with which irrelevant features have larger statistics --------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Inputs, representatives
 from duramen.jobs.replicates import ExecutionParameters
 from duramen.reports.direct import Directness
+from duramen.reports.significance import Verdict
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
 from duramen.significance import catalogue
 from duramen.significance.conditional_tests.conditional import (
@@ -24,6 +26,7 @@ from duramen.significance.conditional_tests.conditional import (
 )
 
 _STEP = "direct"
+_MANY_FOUND = 10  # features; of more, some are likely to be associated through others
 _THRESHOLD = 0.7  # average correlation within the clusters that a report draws
 _CLUSTERED = 200  # features that are clustered for it, at most
 
@@ -37,6 +40,20 @@ def check_direct(data: LearningSet[EncodedTable], execution: Execution) -> None:
         If not.
     """
     check_rows(data, owner=execution.wording.direct)
+
+
+def with_advice(tested: Verdict, data: LearningSet[EncodedTable], execution: Execution) -> Verdict:
+    """Advise the test in the notes of verdicts where many features are found."""
+    found = len(tested.selected()) if tested.verdicts() else 0
+    if found <= _MANY_FOUND or data.weights is not None:
+        return tested
+    note = (
+        f"{tested.test.name}: {found:,} features are confirmed or candidates, and some of them may "
+        f"be associated with the target only through others. Hint: {execution.wording.direct} "
+        "tests each feature given all others"
+    )
+    execution.notes([note])
+    return replace(tested, notes=(*tested.notes, note))
 
 
 def correlated_groups(table: EncodedTable, threshold: float) -> Groups:

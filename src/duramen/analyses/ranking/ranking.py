@@ -29,7 +29,12 @@ from duramen.analyses.ranking.description import (
     out_of_bag_accuracy,
     target_columns,
 )
-from duramen.analyses.ranking.direct import check_direct, correlated_groups, directness
+from duramen.analyses.ranking.direct import (
+    check_direct,
+    correlated_groups,
+    directness,
+    with_advice,
+)
 from duramen.analyses.ranking.measuring import Found, choose, grow_and_compute, with_bias
 from duramen.analyses.ranking.pairs import all_pairs, check_pairs
 from duramen.analyses.ranking.patches import (
@@ -300,6 +305,9 @@ def _measured(
     if test is not None:
         run = partial(_tested, test, tested, computed, inputs, sample, execution)
         computed = _unless_stopped(computed, "the significance test", run, execution)
+        if computed.tested is not None and not request.direct:
+            advised = with_advice(computed.tested, problem.data, execution)
+            computed = replace(computed, tested=advised)
 
     if request.direct:
 

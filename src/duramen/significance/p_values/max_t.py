@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
@@ -19,6 +20,7 @@ from duramen.significance.hypotheses import Hypotheses
 from duramen.significance.measured import MeasureLike
 from duramen.significance.permuted_labels import (
     mean_variance,
+    permuted_joint,
     permuted_marginal,
     permuted_order,
     pivotality_notes,
@@ -32,6 +34,7 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
 IndexArray = NDArray[np.intp]
+JointStatistics = Callable[[IndexArray], FloatArray | None]
 
 NULL = (
     "The target is independent of all features together: its values could be in any order. In "
@@ -47,9 +50,12 @@ _ONE_STAGE = (
     "that keep what was confirmed, beside which weaker features may be. Hint: max_t(estimator, X, "
     "y) grows them"
 )
-# Fraction of the level that is given to importances, and the other to marginal statistics.
-_OF_IMPORTANCES = 0.3
-# Fraction of rows whose largest statistics exceed the scales of both.
+# Fractions of the level that are given to each statistic, without and with the joint one.
+_FRACTIONS = {
+    False: {"importance": 0.3, "marginal": 0.7},
+    True: {"importance": 0.3, "marginal": 0.35, "joint": 0.35},
+}
+# Fraction of rows whose largest statistics exceed the scales of all.
 _EXCEEDING = 0.1
 
 
@@ -220,10 +226,12 @@ def max_t(
     choices: dict[str, Any] = {"balanced": balanced, "marginal": marginal, "alpha": alpha}
     designed = partial(_Design.of, feature_groups, balanced=balanced, alpha=alpha)
     marginals: FloatArray = np.empty((0, 0))
+    joints: JointStatistics | None = None
     if isinstance(estimator, PermutedImportances):
         first, choices["max_stages"] = estimator, 1
-        marginals = _marginal_of(first) if marginal else marginals
-        design = designed(first.importances, marginals, len(first.permuted), 1)
+        if marginal:
+            marginals, joints = _marginal_of(first), lambda kept: first.joint
+        design = designed(first.importances, marginals, joints, len(first.permuted), 1)
         null = design.asked_for(first.permuted)
     else:
         n = checks.check_integer(name, "n_permutations", n_permutations, 1)
@@ -236,9 +244,10 @@ def max_t(
         subject = refits.subject
         subject.exchangeability.require(n, name, subject.data.target.values)
         importances = announced(refits, 1 + max_stages * n)
-        marginals = permuted_marginal(refits, n) if marginal else marginals
+        if marginal:
+            marginals, joints = permuted_marginal(refits, n), permuted_joint(refits, n)
         stages = max_stages if _permutes_rows(refits) else 1
-        design = designed(importances, marginals, n, stages)
+        design = designed(importances, marginals, joints, n, stages)
         null = _permuted_scores(refits, design, choices)
         first = PermutedImportances(
             importances,
@@ -317,17 +326,16 @@ class _Stage:
 
     tested: IndexArray  # (t,), indices of the features
     rejected: IndexArray  # features that are permuted together with the target
-    importance: FloatArray  # (b + 1, t), statistics of the importances; the first row is the data
-    marginal: FloatArray  # (b + 1, t), of the marginal rank tests; empty without them
+    # Statistics of each kind, (b + 1, t), on one scale; the first row is the data. There are always
+    # those of the importances, and may be marginal and joint ones.
+    by_kind: dict[str, FloatArray]
     of_kept: FloatArray  # (k,), statistics of the kept features on the scale of this stage
 
     @cached_property
     def statistics(self) -> FloatArray:
-        """Return the larger of the two statistics of each feature, (b + 1, t)."""
-        if not self.marginal.size:
-            return self.importance
-        larger: FloatArray = np.maximum(self.importance, self.marginal)
-        return larger
+        """Return the largest of the statistics of each feature, (b + 1, t)."""
+        largest: FloatArray = np.maximum.reduce(list(self.by_kind.values()))
+        return largest
 
     @cached_property
     def kept_p_values(self) -> FloatArray:
@@ -351,11 +359,10 @@ class _Stage:
         """Return the step-down max-T adjusted p-value of each tested feature, (t,)."""
         return step_down(self.statistics[0], self.statistics[1:])
 
-    @cached_property
-    def marginal_p_adjusted(self) -> FloatArray:
-        """Return the p-value of each marginal statistic among the largest of all features, (t,)."""
+    def p_adjusted_of(self, kind: str) -> FloatArray:
+        """Return the p-value of each statistic of a kind among the largest of all, (t,)."""
         largest = self.statistics[1:].max(axis=1)
-        reached = (largest[:, None] >= self.marginal[0]).sum(axis=0)
+        reached = (largest[:, None] >= self.by_kind[kind][0]).sum(axis=0)
         adjusted: FloatArray = (1.0 + reached) / (1.0 + len(largest))
         return adjusted
 
@@ -406,6 +413,7 @@ class _Design:
     tested: Hypotheses  # features, or groups and features
     importances: FloatArray  # (p,), on the data
     marginals: FloatArray  # (n + 1, p), marginal statistics, of the data first; empty without them
+    joints: JointStatistics | None  # joint ones likewise, beside features that are kept
     n: int  # permutations of a stage
     max_stages: int
     balanced: bool
@@ -417,6 +425,7 @@ class _Design:
         feature_groups: Any,
         importances: Importances,
         marginals: FloatArray,
+        joints: JointStatistics | None,
         n: int,
         max_stages: int,
         *,
@@ -431,7 +440,7 @@ class _Design:
                 f"{name}: balanced must be True with feature_groups, as sums over large groups are "
                 "larger by chance, got False."
             )
-        return cls(tested, importances.values, marginals, n, max_stages, balanced, alpha)
+        return cls(tested, importances.values, marginals, joints, n, max_stages, balanced, alpha)
 
     @cached_property
     def observed(self) -> FloatArray:
@@ -441,9 +450,13 @@ class _Design:
     @cached_property
     def marginal(self) -> FloatArray:
         """Return the marginal statistics of what is tested first, (n + 1, h)."""
-        if self.tested.parents is None or not self.marginals.size:
-            return self.marginals
-        largest = self.tested.pooled(self.marginals, "max")[:, self.tested.top]
+        return self._largest(self.marginals)
+
+    def _largest(self, statistics: FloatArray) -> FloatArray:
+        """Return statistics of what is tested first, of groups the standardized largest ones."""
+        if self.tested.parents is None or not statistics.size:
+            return statistics
+        largest = self.tested.pooled(statistics, "max")[:, self.tested.top]
         return standardized(largest, 0.0)
 
     def _of_groups(self, importances: FloatArray) -> FloatArray:
@@ -522,17 +535,22 @@ class _Design:
             least = mean_variance(importance)
             standing = standardized(of_kept, least)[0]
             importance = standardized(importance, least)
-        if not self.marginal.size:
-            return _Stage(tested, rejected, importance, np.empty((0, 0)), standing)
-        marginal = self.marginal[: len(null) + 1]
-        importance_scale = _scale(importance, _OF_IMPORTANCES)
-        marginal_scale = _scale(marginal[:, tested], 1 - _OF_IMPORTANCES)
+        if self.joints is None or not self.marginal.size:
+            return _Stage(tested, rejected, {"importance": importance}, standing)
+        rows = len(null) + 1
+        by_kind = {"importance": importance, "marginal": self.marginal[:rows, tested]}
+        of_kind = {"importance": standing, "marginal": self.marginal[0, rejected]}
+        first, joint = self.joints(rejected[:0]), self.joints(self.features_of(rejected))
+        if first is not None and joint is not None:
+            by_kind["joint"] = self._largest(joint)[:rows, tested]
+            of_kind["joint"] = self._largest(first)[0, rejected]
+        fractions = _FRACTIONS["joint" in by_kind]
+        scales = {kind: _scale(by_kind[kind], fraction) for kind, fraction in fractions.items()}
         return _Stage(
             tested,
             rejected,
-            importance / importance_scale,
-            marginal[:, tested] / marginal_scale,
-            np.maximum(standing / importance_scale, marginal[0, rejected] / marginal_scale),
+            {kind: statistics / scales[kind] for kind, statistics in by_kind.items()},
+            np.maximum.reduce([of_kind[kind] / scale for kind, scale in scales.items()]),
         )
 
 
@@ -551,19 +569,19 @@ def _scale(statistics: FloatArray, fraction: float) -> float:
 def _result(stages: list[_Stage], p: int) -> dict[str, Any]:
     """Return the fields of the result: each feature as in the last stage that tested it."""
     numbers = {name: np.zeros(p) for name in ("p_values", "p_adjusted", "statistics")}
-    details = {name: np.zeros(p) for name in ("stage", "importance_statistic")}
-    if stages[0].marginal.size:
-        details |= {name: np.zeros(p) for name in ("marginal_statistic", "marginal_p_adjusted")}
+    kinds = list(stages[0].by_kind)
+    details = {name: np.zeros(p) for name in ("stage", *(f"{kind}_statistic" for kind in kinds))}
+    details |= {f"{kind}_p_adjusted": np.zeros(p) for kind in kinds if kind != "importance"}
     order, rates = list[IndexArray](), list[FloatArray]()
     for number, stage in enumerate(stages, 1):
         after = stages[number].rejected if number < len(stages) else np.empty(0, dtype=np.intp)
         decided = np.isin(stage.tested, after) | (number == len(stages))
         places = stage.tested[decided]
         details["stage"][places] = number
-        details["importance_statistic"][places] = stage.importance[0, decided]
-        if stage.marginal.size:
-            details["marginal_statistic"][places] = stage.marginal[0, decided]
-            details["marginal_p_adjusted"][places] = stage.marginal_p_adjusted[decided]
+        for kind in kinds:
+            details[f"{kind}_statistic"][places] = stage.by_kind[kind][0, decided]
+            if kind != "importance":
+                details[f"{kind}_p_adjusted"][places] = stage.p_adjusted_of(kind)[decided]
         numbers["statistics"][places] = stage.statistics[0, decided]
         numbers["p_values"][places] = stage.p_values[decided]
         least = numbers["p_adjusted"][order[-1][-1]] if order else 0.0

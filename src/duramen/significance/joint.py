@@ -1,0 +1,294 @@
+r"""Joint linear statistics: the effect of each feature in a ridge regression on all features.
+
+With Z the standardized columns of the features, h the scores of the target and the penalty
+:math:`\lambda` that minimizes generalized cross-validation (Golub, Heath and Wahba 1979), let
+:math:`P = (Z^\top Z + \lambda I)^{-1}`, :math:`b = P Z^\top h` and :math:`M = I - Z P Z^\top`. The
+statistic of a feature with columns g compares its coefficients with their variance,
+
+.. math:: F_g = \frac{b_g^\top [P Z^\top Z P]_{gg}^{-1} b_g}{\hat\sigma^2_{-g}}, \qquad
+          \hat\sigma^2_{-g} = \frac{\|h - Z_{-g} b^{(-g)}\|^2}{\mathrm{tr}(M^2)},
+
+in which the residuals are those of the model without the feature (:math:`b^{(-g)}` are the
+coefficients of the other columns). For :math:`\lambda = 0` and one column it is :math:`t^2 / (1 +
+t^2 / \nu)`, where t is the statistic of least squares and :math:`\nu` its degrees of freedom. If a
+column is normal and independent of the target and of all other columns, its covariance with the
+residuals is normal given these, whatever their distribution: F then has about the distribution that
+it has for a permuted target, whatever the penalty. (With the usual degrees of freedom, n less the
+trace of :math:`Z P Z^\top`, it is larger than that for a target that Z predicts.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from duramen.data import EncodedTable, NumberTarget
+from duramen.data.scores import centered_within, midranks
+from duramen.significance.marginal import normal_scores, weighted_scores
+from duramen.significance.measured import Data
+from duramen.support.arrays import FloatArray, IntArray, of_unit_size
+
+_ROWS_OF_A_COLUMN = 2  # fewer rows of each column of the regression leave too few to estimate it
+_MOST_COLUMNS = 2000  # of the regression: eigenvalues of more take longer than the forests
+_MOST_NUMBERS = 1 << 25  # of the regression, 256 MB
+_AT_A_TIME = 1 << 19  # numbers of permuted scores, 4 MB
+_PENALTIES = np.logspace(-4.0, 2.0, 13)  # times the mean of the eigenvalues
+_CUT = 4.0  # robust standard deviations from the median at which numbers are cut
+_QUANTILES = (0.16, 0.5, 0.84)  # of a normal distribution: the mean, one deviation to each side
+_SPANNED = 1e-7  # of the largest singular value
+_LEAST_VARIANCE = 1e-9  # of residuals, where that of the scores is 1
+_DECIMALS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class JointModel:
+    """Ridge regression of permuted scores of the target on all features."""
+
+    data: Data
+    columns: FloatArray  # (n, d), standardized
+    of_feature: IntArray  # (d,), feature of each column, in order
+    scores: FloatArray  # (n, q), of the target
+    _computed: dict[tuple[int, ...], FloatArray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, data: Data) -> JointModel | None:
+        """Return the model of a learning set; None where it has too few rows for its columns.
+
+        Rows that are exchanged together, in groups, count as one, and strata are columns.
+        """
+        rows, n = data.exchangeability, data.n_rows
+        units = n if rows.groups is None else len(np.unique(rows.groups))
+        units -= 1 if rows.strata is None else len(np.unique(rows.strata))
+        most = min(units // _ROWS_OF_A_COLUMN, _MOST_COLUMNS, _MOST_NUMBERS // max(1, n))
+        columns, n_columns = list[FloatArray](), 0
+        for j in range(data.n_columns):
+            if n_columns + _about(data.table, j) > most:
+                return None
+            columns.append(_columns_of(data.table, j, rows.strata))
+            n_columns += columns[-1].shape[1]
+        if not 0 < n_columns <= most:
+            return None
+        scores = data.target.association_scores()
+        if isinstance(data.target, NumberTarget):
+            scores = ndtri((scores / n + 1.0) / 2.0)  # of mid-ranks
+        return cls(
+            data,
+            np.concatenate(columns, axis=1),
+            np.repeat(np.arange(data.n_columns), [column.shape[1] for column in columns]),
+            _spanning(weighted_scores(data, scores), rows.strata),
+        )
+
+    @cached_property
+    def products(self) -> FloatArray:
+        """Products of the columns, (d, d)."""
+        products: FloatArray = self.columns.T @ self.columns
+        return products
+
+    def statistics(
+        self, order: Callable[[int], IntArray], n_orders: int, kept: NDArray[np.integer]
+    ) -> FloatArray:
+        """Compute the joint statistic of every feature after each permutation of the target.
+
+        Parameters
+        ----------
+        order : callable
+            ``order(b)`` returns the row whose target and weight each row takes, shape (n,).
+        n_orders : int
+            Number of permutations.
+        kept : int array of shape (k,)
+            Features that are permuted together with the target: the others explain the residuals
+            of its regression on these.
+
+        Returns
+        -------
+        float64 array of shape (n_orders, p)
+            Normal scores of the statistics, as those of `marginal_statistics`. A feature that does
+            not vary has 0, and so have the kept ones.
+        """
+        key = tuple(sorted(map(int, kept)))
+        if key not in self._computed:
+            self._computed[key] = self._statistics(order, n_orders, np.array(key, dtype=np.int64))
+        return self._computed[key]
+
+    def _statistics(
+        self, order: Callable[[int], IntArray], n_orders: int, kept: IntArray
+    ) -> FloatArray:
+        is_kept = np.isin(self.of_feature, kept)
+        scores = self.scores
+        if is_kept.any():
+            fixed = self.columns[:, is_kept]
+            scores = scores - fixed @ np.linalg.lstsq(fixed, scores, rcond=_SPANNED)[0]
+        (n, q), strata = scores.shape, self.data.exchangeability.strata
+        statistics = np.zeros((n_orders, self.data.n_columns))
+        tested = np.flatnonzero(~is_kept)
+        if not (tested.size and q):
+            return statistics
+        columns = self.columns if not is_kept.any() else self.columns[:, tested]
+        freedom = n - (1 if strata is None else len(np.unique(strata)))
+        ridge = _Ridge.of(self.products[np.ix_(tested, tested)], freedom)
+        blocks = _Block.of(self.of_feature[tested])
+        at_a_time = max(1, _AT_A_TIME // (n * q))
+        for first in range(0, n_orders, at_a_time):
+            numbers = range(first, min(n_orders, first + at_a_time))
+            permuted = np.concatenate([scores[order(b)] for b in numbers], axis=1)
+            permuted = centered_within(permuted, strata)  # groups of other sizes may be drawn
+            shape = (-1, len(numbers), q)
+            own = permuted.reshape(shape).swapaxes(0, 1)
+            squares = own.swapaxes(1, 2) @ own
+            sums = (columns.T @ permuted).reshape(shape)
+            rows = statistics[numbers.start : numbers.stop]
+            for block, values in zip(blocks, ridge.compared(sums, squares, blocks), strict=True):
+                rows[:, block.features] = values
+        return np.round(statistics, _DECIMALS, out=statistics)
+
+
+class _Block(NamedTuple):
+    """Features with the same number of columns."""
+
+    features: IntArray  # (g,)
+    columns: IntArray  # (g, m)
+
+    @classmethod
+    def of(cls, of_feature: IntArray) -> list[_Block]:
+        """Return the blocks of features with at least one column."""
+        features, first, sizes = np.unique(of_feature, return_index=True, return_counts=True)
+        return [
+            cls(features[sizes == m], first[sizes == m, None] + np.arange(m))
+            for m in np.unique(sizes)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Ridge:
+    """Ridge regressions on columns with given products, one for each penalty."""
+
+    values: FloatArray  # (r,), eigenvalues of the products
+    axes: FloatArray  # (d, r), eigenvectors
+    penalties: FloatArray  # (l,)
+    freedom: int  # rows less the means that are subtracted
+
+    @classmethod
+    def of(cls, products: FloatArray, freedom: int) -> _Ridge:
+        values, axes = np.linalg.eigh(products)
+        spanned = values > _SPANNED**2 * len(products) * max(float(values[-1]), 0.0)
+        values, axes = values[spanned], axes[:, spanned]
+        return cls(values, axes, _PENALTIES * values.sum() / len(products), freedom)
+
+    def compared(
+        self, sums: FloatArray, squares: FloatArray, blocks: list[_Block]
+    ) -> list[FloatArray]:
+        """Return the normal scores of the features of each block, of shape (b, g).
+
+        `sums` (d, b, q) are the products of columns and permuted scores, `squares` (b, q, q) those
+        of the scores with each other.
+        """
+        n, q = sums.shape[1:]
+        rotated = (self.axes.T @ sums.reshape(len(sums), -1)).reshape(-1, n, q)
+        rotated = (rotated / np.sqrt(self.values)[:, None, None]).swapaxes(0, 1)  # (b, r, q)
+        kept = self.values / (self.values + self.penalties[:, None])  # (l, r), of each axis
+        explained = (1.0 - (1.0 - kept) ** 2) @ np.square(rotated).sum(axis=2).T
+        left = np.trace(squares, axis1=1, axis2=2) - explained
+        criterion = left / (self.freedom - kept.sum(axis=1))[:, None] ** 2
+        chosen = criterion.argmin(axis=0)
+        result = [np.zeros((n, len(block.features))) for block in blocks]
+        for i in np.unique(chosen):
+            mine = np.flatnonzero(chosen == i)
+            lost = 1.0 - (1.0 - kept[i]) ** 2
+            freedom = float(self.freedom - lost.sum())  # tr(M^2)
+            own = rotated[mine]
+            variance = squares[mine] - (own * lost[:, None]).swapaxes(1, 2) @ own
+            variance += _LEAST_VARIANCE * self.freedom * np.eye(q)
+            root = np.linalg.inv(np.linalg.cholesky(variance / freedom))
+            own = (own @ root.swapaxes(1, 2)).swapaxes(0, 1)
+            for rows, block in zip(result, blocks, strict=True):
+                rows[mine] = self._of_block(block.columns, self.penalties[i], own, freedom)
+        return result
+
+    def _of_block(
+        self, columns: IntArray, penalty: float, rotated: FloatArray, freedom: float
+    ) -> FloatArray:
+        """Return the normal scores of features, (b, g), from scores with residuals of variance 1.
+
+        `rotated`, of shape (r, b, q), are the products of the axes and the permuted scores.
+        """
+        (g, m), (r, n, q) = columns.shape, rotated.shape
+        weights, roots = 1.0 / (self.values + penalty), np.sqrt(self.values)
+        axes = self.axes[columns]  # (g, m, r)
+        scores = rotated.reshape(r, n * q)
+        effects = (axes * (roots * weights)).reshape(g * m, r) @ scores
+        again = (axes * (roots * weights**2)).reshape(g * m, r) @ scores  # P b
+        effects, again = effects.reshape(g, m, -1), again.reshape(g, m, -1)
+        variance = (axes * (self.values * weights**2)) @ axes.swapaxes(1, 2)
+        # P is 1 / penalty where the columns have no axes, as they depend on each other.
+        inverse = (axes * (weights - 1.0 / penalty)) @ axes.swapaxes(1, 2) + np.eye(m) / penalty
+        alone = np.linalg.solve(inverse, effects)
+
+        def total(products: FloatArray) -> FloatArray:
+            sums: FloatArray = products.sum(axis=1).reshape(g, n, q).sum(axis=2).T
+            return sums
+
+        # The squared residuals of the model without the feature are larger by this.
+        more = total(alone * (2.0 * penalty * again + variance @ alone))
+        ratio = total(effects * np.linalg.solve(variance, effects))
+        return normal_scores(ratio * (q * freedom / (q * freedom + more)), m * q)
+
+
+def _about(table: EncodedTable, j: int) -> int:
+    """Return the number of columns of a feature if all its values occur and none is missing."""
+    n_values = len(table.values(j))
+    return n_values - 1 if table.kinds[j] == "nominal" else min(1, n_values)
+
+
+def _columns_of(table: EncodedTable, j: int, strata: IntArray | None) -> FloatArray:
+    """Return uncorrelated columns that hold a feature, (n, m); none if it does not vary.
+
+    They are indicators of the values of a nominal feature, mid-ranks of an ordinal one, and
+    numbers cut where they are far from their median; and an indicator of missing values.
+    """
+    codes, n_values, kind = np.asarray(table.codes(j)), len(table.values(j)), table.kinds[j]
+    missing = codes >= n_values
+    if kind == "nominal":
+        columns = [(codes == code).astype(np.float64) for code in np.unique(codes)[1:]]
+    elif missing.all():
+        columns = []
+    else:
+        if kind == "numeric":
+            own = of_unit_size(np.asarray(table.values(j), dtype=np.float64))
+            own = _cut(own, own[codes[~missing]])
+        else:
+            own = midranks(np.bincount(codes[~missing], minlength=n_values))
+        mean = own[codes[~missing]].mean()
+        columns = [np.append(own, mean)[np.where(missing, n_values, codes)]]
+        columns += [missing.astype(np.float64)] if missing.any() else []
+    stacked = np.stack(columns, axis=1) if columns else np.empty((len(codes), 0))
+    return _spanning(stacked, strata)
+
+
+def _cut(values: FloatArray, rows: FloatArray) -> FloatArray:
+    """Cut values a few robust standard deviations from the median of the rows."""
+    low, middle, high = np.quantile(rows, _QUANTILES)
+    spread = (high - low) / 2 or rows.std()
+    cut: FloatArray = np.clip(values, middle - _CUT * spread, middle + _CUT * spread)
+    return cut
+
+
+def _spanning(columns: FloatArray, strata: IntArray | None) -> FloatArray:
+    """Return uncorrelated columns of unit variance that span these, centered in strata, (n, m)."""
+    columns = columns[:, np.ptp(columns, axis=0) > 0]
+    if not columns.size:
+        return columns
+    centered, columns = columns.std(axis=0), centered_within(columns, strata)
+    spread = np.sqrt(np.square(columns).sum(axis=0))
+    varies = spread > _SPANNED * np.sqrt(len(columns)) * centered
+    columns = columns[:, varies] / spread[varies]
+    if columns.shape[1] > 1:
+        left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+        columns = left[:, sizes > _SPANNED * sizes[0]]
+    spanning: FloatArray = columns * np.sqrt(len(columns))
+    return spanning
