@@ -5,6 +5,7 @@ some features are relevant and the others are independent of the target and of t
 
 * the default test of `duramen rank` with 100 trees and 99 permutations (``--trees`` and
   ``--permutations``): features that are confirmed, and found (confirmed or candidates);
+* F tests of each feature in a linear model of all, after Benjamini and Hochberg at .05;
 * marginal rank tests by the kinds of column and target (Mann-Whitney, Kruskal-Wallis, Spearman,
   chi-square), after Benjamini and Hochberg, and after Holm, at .05;
 * knockoff+ at q = .2 and .1, with the lasso and second-order Gaussian knockoffs;
@@ -42,7 +43,7 @@ from benchmarks.defaults.default_test import LEVEL, confirm
 from benchmarks.designs import simulated as sim
 from benchmarks.designs.problem import Bool, Problem
 from benchmarks.designs.simulated import Draw, problem
-from benchmarks.power import knockoffs, rank_tests
+from benchmarks.power import knockoffs, least_squares, rank_tests
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.support.arrays import FloatArray
 
@@ -93,6 +94,56 @@ def thresholds(random: Generator, n: int) -> tuple[FloatArray, FloatArray]:
     return X, (X > 0.84).sum(axis=1) + random.normal(size=n)
 
 
+def equal(
+    p: int,
+    r2: float,
+    response: sim.Response = sim.numbers,
+    columns: sim.Columns | None = None,
+) -> sim.Signal:
+    """Effects of one size and random signs, which explain r2 of the variance beside noise of 1."""
+    drawn = sim.normal(p) if columns is None else columns
+    size = np.sqrt(r2 / (1 - r2) / p)
+
+    def signal(random: Generator, n: int) -> tuple[Any, NDArray[Any]]:
+        X = drawn(random, n)
+        predictor = size * (X @ random.choice([-1.0, 1.0], p))
+        return X, response(random, predictor)
+
+    return signal
+
+
+def halves(random: Generator, predictor: FloatArray) -> NDArray[Any]:
+    """Two classes of equal size."""
+    y = sim.numbers(random, predictor)
+    return np.where(y > np.median(y), "high", "low")
+
+
+def student(random: Generator, predictor: FloatArray) -> FloatArray:
+    """Numbers with errors of a t distribution with three degrees of freedom and variance 1."""
+    return predictor + random.standard_t(3, len(predictor)) / np.sqrt(3)
+
+
+def exponential(p: int) -> sim.Columns:
+    return lambda random, n: random.exponential(size=(n, p)) - 1.0
+
+
+def categories(random: Generator, n: int) -> tuple[Any, FloatArray]:
+    """Eight columns of three categories, of which one has another mean of the target."""
+    X = sim.nominal(8, 3)(random, n)
+    return X, 0.8 * (X == "l0").to_numpy().sum(axis=1) + random.normal(size=n)
+
+
+def with_holes(draw: Draw) -> Draw:
+    """The same problem with a tenth of the values missing."""
+
+    def drawn(random: Generator) -> Problem:
+        whole = draw(random)
+        table = pd.DataFrame(whole.X)
+        return Problem(table.mask(random.random(table.shape) < 0.1), whole.y, whole.relevant)
+
+    return drawn
+
+
 # The generators of the first five are plausible ones for the figures that were reported of such
 # problems: rank tests have a power of about .46, 0, .59, .79 and .79 on them.
 PROBLEMS: dict[str, Draw] = {
@@ -126,6 +177,33 @@ PROBLEMS: dict[str, Draw] = {
     ),
     "subgroup, 4 of 20": problem(300, subgroup, sim.normal(16)),
     "thresholds, 4 of 40": problem(200, thresholds, sim.normal(36)),
+    # Many effects of one size, and what a joint model sees beyond single features.
+    "equal, 20 of 60": problem(300, equal(20, 0.5), sim.normal(40)),
+    "equal, 8 of 40, 150 rows": problem(150, equal(8, 0.35), sim.normal(32)),
+    "equal, 8 of 40, 90 rows": problem(90, equal(8, 0.5), sim.normal(32)),
+    "equal, 20 of 60, classes": problem(300, equal(20, 0.6, halves), sim.normal(40)),
+    "equal, 20 of 60, t errors": problem(300, equal(20, 0.5, student), sim.normal(40)),
+    "equal, 10 of 100, AR(.6)": problem(
+        250, equal(10, 0.5, columns=sim.autoregressive(10, 0.6)), sim.autoregressive(90, 0.6)
+    ),
+    "equal, 15 of 45, skewed": problem(
+        250, equal(15, 0.5, columns=exponential(15)), exponential(30)
+    ),
+    "equal, 12 of 40, 5 grades": problem(300, equal(12, 0.5, sim.grade_names), sim.normal(28)),
+    "equal, 12 of 40, survival": problem(
+        300, equal(12, 0.5, partial(sim.survival, scale=1.0)), sim.normal(28)
+    ),
+    "equal, 8 of 24, categories": problem(250, categories, sim.nominal(16, 3)),
+    "equal, 12 of 40, missing values": with_holes(problem(250, equal(12, 0.5), sim.normal(28))),
+    "weak beside strong, 10 of 40": problem(
+        200, sim.linear([3.0, 1.5, *[0.3] * 8], sim.numbers), sim.normal(30)
+    ),
+    "equal, 15 of 50, bits": problem(
+        250, equal(15, 0.8, columns=lambda random, n: sim.bits(15)(random, n) - 0.5), sim.bits(35)
+    ),
+    "opposite effects in a block, 6 of 40": problem(
+        200, sim.linear([0.6, -0.6] * 3, sim.numbers, sim.alike([6], 0.7)), sim.normal(34)
+    ),
 }
 
 
@@ -158,6 +236,10 @@ def of_ranks(drawn: Problem, seed: int) -> list[Bool]:
     return [rank_tests.selected(p, method) for method in ("bh", "holm")]
 
 
+def of_least_squares(drawn: Problem, seed: int) -> list[Bool]:
+    return [rank_tests.selected(least_squares.p_values(drawn), "bh")]
+
+
 def of_knockoffs(drawn: Problem, seed: int) -> list[Bool]:
     W = knockoffs.statistics(drawn, np.random.default_rng(seed))
     return [knockoffs.selected(W, q) for q in (0.2, 0.1)]
@@ -172,6 +254,7 @@ def families(trees: int, permutations: int) -> dict[str, Family]:
     return {
         "max-t": default_test(trees, permutations),
         "ranks": Family({"rank tests, BH": LEVEL, "rank tests, Holm": LEVEL}, of_ranks),
+        "least-squares": Family({"least squares, BH": LEVEL}, of_least_squares),
         "knockoffs": Family({"knockoff+, .2": 0.2, "knockoff+, .1": 0.1}, of_knockoffs),
         "boruta": Family({"Boruta": LEVEL}, boruta, survival=False),
     }

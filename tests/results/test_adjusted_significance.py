@@ -114,7 +114,7 @@ def test_evidence_and_order_go_by_stage():
 
 
 def test_evidence_names_the_joint_statistic():
-    """It confirms the first two, the marginal one the first as well; it is largest of the fourth."""
+    """It confirms the first two, the marginal one the first too; it is largest of the fourth."""
     joint = {
         "joint_statistic": np.array([3.0, 1.9, 1.0, 2.5, 0.0]),
         "joint_p_adjusted": np.array([0.02, 0.05, 0.4, 0.2, 1.0]),
