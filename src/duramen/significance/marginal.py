@@ -165,7 +165,8 @@ def weighted_scores(data: Data, scores: FloatArray) -> FloatArray:
     """Return the scores of a target, less their mean and times the row weights if there are any."""
     if data.weights is None:
         return scores
-    return data.weights[:, None] * (scores - np.average(scores, axis=0, weights=data.weights))
+    centered: FloatArray = scores - np.average(scores, axis=0, weights=data.weights)
+    return data.weights[:, None] * centered
 
 
 def _whole(scores: FloatArray) -> FloatArray:

@@ -91,7 +91,7 @@ def assert_verdicts(wanted, columns, place, result, record):
     figures = record["results"]["significance"]
     for verdict in ("confirmed", "candidate", "noise"):
         assert figures[verdict] == wanted.verdicts().count(verdict)
-    for word in ("alone", "with others"):
+    for word in ("alone", "jointly", "with others"):
         assert figures["evidence"][word] == wanted.evidence().count(word)
     assert figures["level"] == 0.05
     sure = figures["confirmed"]

@@ -41,7 +41,7 @@ def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path, m
     means = ["mean_a", "mean_b"]
     heads = ["verdict", "evidence", "p_adjusted", "fdr", "direction", *means]
     assert list(columns)[-7:] == heads
-    assert set(columns["evidence"]) <= {"alone", "with others", ""}
+    assert set(columns["evidence"]) <= {"alone", "jointly", "with others", ""}
     pairs = zip(columns["verdict"], columns["evidence"], strict=True)
     assert all((verdict == "noise") == (evidence == "") for verdict, evidence in pairs)
     assert set(columns["direction"]) <= {"down for b", "no direction"}
