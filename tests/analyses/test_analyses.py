@@ -320,3 +320,20 @@ def test_computing_and_showing_need_no_package_for_presentation():
         [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0, ended.stderr
+
+
+def test_a_note_advises_the_test_of_direct_effects_where_many_features_are_found():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 12))
+    y = X.sum(axis=1) + 0.5 * random.normal(size=200)
+
+    def advice(columns, **options):
+        forest = dm.RandomForestRegressor(10)
+        report = dm.rank(X[:, :columns], y, estimator=forest, n_permutations=19, **options)
+        return [note for note in report.notes if "tests each feature given all others" in note]
+
+    (note,) = advice(12)
+    assert "12 features are confirmed or candidates" in note
+    assert "test='direct'" in note
+    assert advice(5) == []
+    assert advice(12, test=("auto", "direct")) == []
