@@ -260,7 +260,7 @@ def _columns_of(table: EncodedTable, j: int, strata: IntArray | None) -> FloatAr
     else:
         if kind == "numeric":
             own = of_unit_size(np.asarray(table.values(j), dtype=np.float64))
-            own = _cut(own, own[codes[~missing]])
+            own = of_unit_size(_cut(own, own[codes[~missing]]))
         else:
             own = midranks(np.bincount(codes[~missing], minlength=n_values))
         mean = own[codes[~missing]].mean()
