@@ -8,12 +8,15 @@ from scipy import stats
 
 import duramen as dm
 from duramen.significance import conditional
+from duramen.significance.conditional_tests.conditional import _associations_of_groups
 from duramen.significance.conditional_tests.cross_fitted import Design, Linear
 from duramen.significance.conditional_tests.inference import (
     covariance_p_value,
     robust_p_value,
     size_correlation,
 )
+from duramen.significance.conditional_tests.scores import Scores
+from duramen.significance.marginal import marginal_statistics
 
 FOREST = dm.RandomForestRegressor(30, max_features=1 / 3)
 
@@ -198,6 +201,7 @@ def test_cpi_sees_interactions():
         ({"sampler": 3}, "sampler must be"),
         ({"n_folds": 1}, "n_folds"),
         ({"n_draws": 3}, "n_draws must be even"),
+        ({"method": "crt", "groups": np.arange(60) // 2}, 'must not be "crt" with groups'),
         ({"n_folds": 200}, "at least 400 rows, two for each of 200 folds, got 60"),
         ({"groups": np.arange(60) // 10}, "at least 10 groups, two for each of 5 folds, got 6"),
         ({"feature_groups": {"a": ["nothing"]}}, "nothing"),
@@ -296,6 +300,69 @@ def test_covariances_of_groups_of_rows_have_their_error():
         for _ in range(200)
     ]
     assert 0.01 <= np.mean(np.array(p_values) < 0.05) < 0.1
+
+
+def test_covariances_of_constant_groups_are_those_of_one_row_each():
+    random = np.random.default_rng(4)
+    units = np.repeat(np.arange(30), 5)
+    basis = np.linalg.qr(random.normal(size=(30, 3)))[0]
+    basis = np.linalg.qr(basis - basis.mean(axis=0))[0]
+    rest, own = random.normal(size=(2, 30))
+    rest, own = (x - x.mean() - basis @ (basis.T @ (x - x.mean())) for x in (rest, own))
+    wanted = robust_p_value(rest, own, basis)
+    of_rows = basis[units] / np.sqrt(5)
+    found = covariance_p_value(rest[units, None], own[units, None], units, 3, of_rows)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_standard_errors_of_groups_are_those_of_whole_matrices():
+    """CR2 and its degrees of freedom, with groups of 1 to 6 rows, by n x n matrices."""
+    from scipy.linalg import sqrtm
+
+    random = np.random.default_rng(5)
+    units = np.repeat(np.arange(20), random.integers(1, 7, 20))
+    n = len(units)
+    basis = random.normal(size=(n, 2))
+    basis = np.linalg.qr(basis - basis.mean(axis=0))[0]
+    shared = random.normal(size=(20, 2))[units] + random.normal(size=(n, 2))
+    rest, own = (x - x.mean() - basis @ (basis.T @ x) for x in shared.T)
+    fitted = np.column_stack([basis, np.ones(n) / np.sqrt(n), own / np.linalg.norm(own)])
+    free = np.eye(n) - fitted @ fitted.T
+    left = free @ rest
+    columns, sums = [], []
+    for g in range(20):
+        rows = np.flatnonzero(units == g)
+        weights = np.linalg.inv(np.real(sqrtm(free[np.ix_(rows, rows)]))) @ own[rows]
+        sums.append(weights @ left[rows])
+        columns.append(free[:, rows] @ weights)
+    gram = np.array(columns) @ np.array(columns).T
+    freedom = np.trace(gram) ** 2 / np.square(gram).sum()
+    usual = own @ own * (left @ left) / (n - 4)
+    t = abs(own @ rest) / np.sqrt(max(np.square(sums).sum(), usual))
+    wanted = 2 * stats.t.sf(t, freedom)
+    found = covariance_p_value(rest[:, None], own[:, None], units, 2, basis)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_association_counts_groups_of_rows_once():
+    """With rows as if independent, half of the p-values of 40 persons are below .05."""
+    random = np.random.default_rng(0)
+    person = np.repeat(np.arange(40), 5)
+    X = random.normal(size=(40, 150))[person] + 0.3 * random.normal(size=(200, 150))
+    y = random.permutation(np.arange(40) % 2)[person]
+    data = dm.learning_set(X, y, groups=person)
+    p_values = _associations_of_groups(data, Scores.of(data.table))
+    assert 0.01 < np.mean(p_values < 0.05) < 0.1
+    rows = marginal_statistics(data, lambda _: np.arange(200), 1)[0]
+    assert np.mean(stats.norm.sf(rows) < 0.05) > 0.3
+
+
+def test_groups_of_one_row_change_nothing():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y, forest = X[:, 0] ** 3, dm.RandomForestRegressor(40)
+    arguments = {"n_folds": 2, "random_state": 0}
+    alone = conditional(forest, X, y, groups=np.arange(60)[::-1], **arguments)
+    assert alone.equals(conditional(forest, X, y, **arguments))
 
 
 @pytest.mark.slow

@@ -19,12 +19,13 @@ def table(n, p, seed=0, levels=None):
     return dm.encode(pd.DataFrame(columns))
 
 
-def left_out(Z, j, others, penalty):
-    """Residuals of ridge regressions without the row: a fit a row, the mean taken off first."""
+def left_out(Z, j, others, penalty, groups=None):
+    """Residuals of ridge regressions without the row, or its group, the mean taken off first."""
     n = len(Z)
+    groups = np.arange(n) if groups is None else groups
     residuals = np.empty((n, len(j)))
     for i in range(n):
-        rows = np.delete(np.arange(n), i)
+        rows = np.flatnonzero(groups != groups[i])
         A, b = Z[np.ix_(rows, others)], Z[np.ix_(rows, j)]
         center, target = A.mean(axis=0), b.mean(axis=0)
         gram = (A - center).T @ (A - center) + n * penalty * np.eye(len(others))
@@ -40,6 +41,23 @@ def test_residuals_are_those_of_regressions_without_the_row(n, p):
     for j in (0, p - 1):
         expected = left_out(Z, [j], np.delete(np.arange(p), j), nodewise.penalties[j])
         np.testing.assert_allclose(nodewise.residuals[:, [j]], expected, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize(("n", "p"), [(40, 5), (30, 60)])
+def test_rows_of_a_group_are_left_out_together(n, p):
+    groups = np.sort(np.random.default_rng(n).integers(0, 8, n))
+    nodewise = Nodewise.of(Scores.of(table(n, p, levels=4)), groups=groups)
+    Z, first = nodewise.scores.values, nodewise.scores.first
+    for j in (0, p - 1, p):  # numbers, and a feature of several columns
+        own = np.arange(first[j], first[j + 1])
+        others = np.delete(np.arange(Z.shape[1]), own)
+        expected = left_out(Z, own, others, nodewise.penalties[j], groups)
+        np.testing.assert_allclose(nodewise.residuals[:, own], expected, rtol=1e-6, atol=1e-7)
+    others = np.delete(np.arange(Z.shape[1]), [1, 4])
+    penalty = float(np.median(nodewise.penalties[[1, 4]]))
+    expected = left_out(Z, [1, 4], others, penalty, groups)
+    left = nodewise.residuals_of(np.array([1, 4]))
+    np.testing.assert_allclose(left, expected, rtol=1e-6, atol=1e-7)
 
 
 def test_a_feature_of_several_columns_is_not_predicted_from_its_own():

@@ -61,6 +61,26 @@ def test_rows_lend_residuals_within_strata_only():
     sampler = Sampler.of(dm.encode(X), "gaussian", 0, strata=strata)
     random = np.random.default_rng(1)
     assert (strata[sampler._order(random)] == strata).all()
+    assert (strata[sampler.donors(0, 4)] == strata).all()
+
+
+def test_flags_are_drawn_as_often_as_they_occur_in_a_stratum():
+    random = np.random.default_rng(0)
+    strata = np.repeat([0, 1], 200)
+    X = (random.random((400, 3)) < np.where(strata, 0.9, 0.1)[:, None]).astype(float)
+    for kind in ("gaussian", "forest"):
+        sampler = Sampler.of(dm.encode(X), kind, 0, strata=strata)
+        drawn = X[sampler.donors(0, 50), 0]
+        for stratum in (0, 1):
+            wanted = X[strata == stratum, 0].mean()
+            assert abs(drawn[:, strata == stratum].mean() - wanted) < 0.03
+
+
+def test_rows_lend_few_values_to_other_groups_only():
+    groups = np.repeat(np.arange(20), 4)
+    X = np.random.default_rng(0).integers(0, 4, (20, 3))[groups].astype(float)
+    donors = Sampler.of(dm.encode(X), "gaussian", 0, groups=groups).donors(1, 10)
+    assert (groups[donors] != groups).all()
 
 
 def alleles(n, p=2, seed=0):

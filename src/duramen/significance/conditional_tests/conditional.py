@@ -26,6 +26,7 @@ from duramen.significance.conditional_tests.inference import (
     Predictions,
     all_rows,
     combined,
+    covariance_p_value,
     randomization_p_value,
     t_statistic,
     upper_tail,
@@ -37,6 +38,7 @@ from duramen.significance.conditional_tests.sampler import (
     Sampler,
     forest_for,
 )
+from duramen.significance.conditional_tests.scores import Scores, centered
 from duramen.significance.conditional_tests.slopes import MANY_FEATURES, OF_LINES, Slopes
 from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
 from duramen.significance.marginal import marginal_statistics
@@ -330,6 +332,13 @@ class ConditionalTest:
         """Check the arguments of `conditional`, fit the distributions and draw the features."""
         plan = execution.plan(_FUNCTION)
         data, template = prepared(estimator, X, y, strata, groups, choices.n_folds, _FUNCTION)
+        units = data.exchangeability.groups
+        if choices.method == "crt" and units is not None:
+            raise ValueError(
+                f'{_FUNCTION}: method must not be "crt" with groups, since the rows of a draw are '
+                'independent and those of a group are not. Hint: method="covariance" takes the '
+                "standard error of groups."
+            )
         members = checks.check_flag(_FUNCTION, "members", members)
         hypotheses = Hypotheses.of(data.names, feature_groups, members, _FUNCTION)
         seed = execution.seed()
@@ -352,7 +361,7 @@ class ConditionalTest:
         determined = np.array([fitted.determined(of) for of in hypotheses.features])
         notes = [
             *determined_by_others(hypotheses, varies & determined),
-            *few_rows(explained[~determined], data.n_rows, hypotheses),
+            *few_rows(explained[~determined], data.n_rows, hypotheses, units),
         ]
         tested = varies & ~determined
         return cls(
@@ -602,26 +611,33 @@ def determined_by_others(hypotheses: Hypotheses, determined: BoolArray) -> list[
     ]
 
 
-def few_rows(explained: FloatArray, n_rows: int, hypotheses: Hypotheses) -> list[str]:
-    """Return notes where features vary too little beside the others, or rows are too few."""
+def few_rows(
+    explained: FloatArray, n_rows: int, hypotheses: Hypotheses, groups: IntArray | None = None
+) -> list[str]:
+    """Return notes where features vary too little beside the others, or rows are too few.
+
+    Of rows in groups, which may depend on each other, the groups are counted.
+    """
     from scipy.special import stdtrit
 
-    notes, n_hypotheses = [], len(hypotheses)
+    notes, n_hypotheses, rows = [], len(hypotheses), "rows"
+    if groups is not None:
+        n_rows, rows = int(groups.max()) + 1, "groups of rows"
     several, what = _grouped(hypotheses), _kinds_of(hypotheses)
     few = int(np.count_nonzero((1.0 - explained) * n_rows < _FEW_ROWS))
     if few:
         begin = f"{few:,} of {n_hypotheses:,} {what} vary"
         if few == n_hypotheses:
-            begin = f"the rows are too few for a verdict: all {few:,} {what} vary"
+            begin = f"the {rows} are too few for a verdict: all {few:,} {what} vary"
         notes.append(
-            f"{begin} so little beside the others that {n_rows:,} rows are worth fewer than "
+            f"{begin} so little beside the others that {n_rows:,} {rows} are worth fewer than "
             f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit"
         )
     t = float(stdtrit(n_rows - 2, 1.0 - LEVEL / (2.0 * n_hypotheses)))
     least = t**2 / (n_rows - 2 + t**2)
     if least > _STRONG and few < n_hypotheses:
         notes.append(
-            f"{n_rows:,} rows are few for {n_hypotheses:,} {what}: a single direct one is found "
+            f"{n_rows:,} {rows} are few for {n_hypotheses:,} {what}: a single direct one is found "
             f"only if it predicts at least {least:.0%} of what the others leave of the target"
         )
     return [f"{note}{'' if several else _HINT}" for note in notes]
@@ -704,7 +720,10 @@ def associations(
     from scipy.special import ndtr
 
     identity, scores = np.arange(data.n_rows), fitted.scores
-    of_features = 1.0 - ndtr(marginal_statistics(data, lambda b: identity, 1)[0])
+    if data.exchangeability.groups is None:
+        of_features = 1.0 - ndtr(marginal_statistics(data, lambda b: identity, 1)[0])
+    else:
+        of_features = _associations_of_groups(data, scores)
     of_features[scores.widths == 0] = 1.0
     least = np.array(
         [min(1.0, len(members) * of_features[members].min()) for members in hypotheses.features]
@@ -745,6 +764,24 @@ def associations(
         largest = np.argsort(-of_others, kind="stable")[:_MOST_NAMED]
         names.append(tuple(data.names[k] for k in largest if of_others[k] >= _LARGE_FRACTION))
     return associated, tuple(names)
+
+
+def _associations_of_groups(data: Data, scores: Scores) -> FloatArray:
+    """Return p-values of association where rows of a group may depend on each other, shape (p,).
+
+    Those of covariances of scores within strata, with standard errors of groups.
+    """
+    strata, units = data.exchangeability.strata, data.exchangeability.groups
+    response = centered(data.target.association_scores(), strata)
+    n_fitted = 0 if strata is None else int(strata.max())
+    return np.array(
+        [
+            covariance_p_value(response, scores.values[:, scores.columns(j)], units, n_fitted)
+            if scores.widths[j]
+            else 1.0
+            for j in range(data.n_columns)
+        ]
+    )
 
 
 CONDITIONAL = SignificanceTest(

@@ -93,15 +93,28 @@ class Linear:
     coefficients: FloatArray
 
     @classmethod
-    def fitted(cls, design: Design, rows: IntArray, response: FloatArray) -> Linear:
+    def fitted(
+        cls,
+        design: Design,
+        rows: IntArray,
+        response: FloatArray,
+        groups: IntArray | None = None,
+    ) -> Linear:
         """Fit some rows; the penalty is that of the least error in cross-validation.
 
-        Folds are drawn at random, as rows may be sorted by the target.
+        Folds are drawn at random, as rows may be sorted by the target; rows of one of the `groups`,
+        shape (m,), are in one fold.
         """
         from sklearn.model_selection import KFold
 
         columns = design.columns[rows]
-        folds = KFold(_FOLDS, shuffle=True, random_state=0)
+        folds: Any = KFold(_FOLDS, shuffle=True, random_state=0)
+        if groups is not None:
+            labels = np.unique(groups, return_inverse=True)[1]
+            of_rows = folds_of_groups(labels, _FOLDS, np.random.default_rng(0))
+            folds = [
+                (np.flatnonzero(of_rows != k), np.flatnonzero(of_rows == k)) for k in range(_FOLDS)
+            ]
         coefficients = np.zeros((response.shape[1], columns.shape[1]))
         for k, numbers in enumerate(response.T):
             spread = float(numbers.std())
@@ -240,8 +253,11 @@ class CrossFitting:
         """Return a lasso of the out-of-bag residuals of a forest that was grown on some rows."""
         response = self.response[rows]
         rest = response - _out_of_bag(forest, classes, response.shape[1])
-        predicted_rows = np.isfinite(rest).all(axis=1)
-        return Linear.fitted(self.design, rows[predicted_rows], rest[predicted_rows])
+        seen = np.isfinite(rest).all(axis=1)
+        groups = self.data.exchangeability.groups
+        return Linear.fitted(
+            self.design, rows[seen], rest[seen], None if groups is None else groups[rows[seen]]
+        )
 
     def _classes(self, forest: Any) -> IntArray | None:
         """Return the column of the response of each class of a forest; -1: of none."""

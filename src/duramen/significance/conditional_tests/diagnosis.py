@@ -156,7 +156,7 @@ def diagnosis(
     folds = of_unit if units is None else of_unit[units]
     # Residuals are lent within folds: a forest would know again those of rows it has seen.
     strata = np.unique(np.column_stack([folds, fixed]), axis=0, return_inverse=True)[1]
-    fresh = replace(sampler, seed=seed, strata=strata.ravel())
+    fresh = replace(sampler, seed=seed, lending=strata.ravel())
     areas, parts = [], []
     for name, features in chosen:
         task = _Classifier(fresh, features, replicate_seed(seed, int(features[0])), n_threads)

@@ -12,6 +12,7 @@ from duramen.support.arrays import Arrays, FloatArray, IntArray
 _ENOUGH = 100  # draws of a randomization test that reach the data, which end it
 _BATCH = 200  # draws at a time
 _DRAWS_OF_MEAN = 200  # for the mean of a feature
+_FITTED = 1e-8  # of a direction in a group of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +97,16 @@ def of_units(values: FloatArray, units: IntArray | None) -> FloatArray:
     return sums
 
 
+def rows_of_units(units: IntArray) -> list[IntArray]:
+    """Return the rows of each unit, an array of shape (units, size) for each size that occurs."""
+    sizes = np.bincount(units)
+    rows = np.split(np.argsort(units, kind="stable"), np.cumsum(sizes)[:-1])
+    return [
+        np.stack([part for part in rows if len(part) == size])
+        for size in np.unique(sizes[sizes > 0]).tolist()
+    ]
+
+
 def upper_tail(t: FloatArray, n_units: int) -> FloatArray:
     """Return the probability of a t statistic at least this large."""
     from scipy.special import stdtr
@@ -104,7 +115,11 @@ def upper_tail(t: FloatArray, n_units: int) -> FloatArray:
 
 
 def covariance_p_value(
-    rest: FloatArray, residuals: FloatArray, units: IntArray | None, n_fitted: int = 0
+    rest: FloatArray,
+    residuals: FloatArray,
+    units: IntArray | None,
+    n_fitted: int = 0,
+    basis: FloatArray | None = None,
 ) -> float:
     r"""Return the p-value of the hypothesis that two sets of residuals have covariances of 0.
 
@@ -121,6 +136,9 @@ def covariance_p_value(
     more, the larger of both traces is taken. Of columns that were fitted to all rows before, both
     e and r, their dimension is left out of the degrees of freedom.
 
+    Groups of rows that may depend on each other have the standard error CR2 and the degrees of
+    freedom of Bell and McCaffrey (2002), which are those of groups, not of rows: see `_of_groups`.
+
     Parameters
     ----------
     rest : float64 array of shape (n_rows, c)
@@ -129,6 +147,9 @@ def covariance_p_value(
         Groups of rows that may depend on each other.
     n_fitted : int
         Dimension of the columns that were fitted to both before, besides a constant.
+    basis : float64 array of shape (n_rows, s), optional
+        Orthonormal columns, centered, that span those columns, or but a part of them. Only groups
+        of rows need it; each dimension outside it takes a group away.
     """
     from scipy.special import fdtrc
 
@@ -138,23 +159,82 @@ def covariance_p_value(
     squares = np.square(own).sum(axis=0)
     scale = np.maximum(squares, 1e-300)
     left = response - products.sum(axis=0) / scale * own
-    weighted = own * left / np.sqrt(np.maximum(1.0 - np.square(own) / scale, 1e-9))
-    deviations = of_units(weighted.reshape(len(rest), -1), units)
     n_free = max(len(rest) - 2 - n_fitted, 1)
     usual = float((squares * np.square(left).sum(axis=0)).sum()) / n_free
+    if units is None:
+        weighted = own * left / np.sqrt(np.maximum(1.0 - np.square(own) / scale, 1e-9))
+        deviations = weighted.reshape(len(rest), -1)
+        larger = max(len(rest) - 2, 1) / n_free
+        m = float(max(len(rest) - 2 - n_fitted, 2))
+    else:
+        known = np.zeros((len(rest), 0)) if basis is None else basis
+        weights, freedoms = _of_groups(own[:, 0], known, units)
+        deviations = of_units((weights[:, None] * left).reshape(len(rest), -1), units)
+        more = n_fitted - known.shape[1]
+        larger = (len(deviations) - 1) / max(len(deviations) - 1 - more, 1)
+        m = max(float(freedoms.mean()) - more, 1.0)
     trace, n = float(np.square(deviations).sum()), len(deviations)
     if trace <= 0.0:
         return 1.0
-    robust = trace * max(len(rest) - 2, 1) / n_free
+    robust = trace * larger
     deviations *= np.sqrt(max(robust, usual) / trace)
     trace, total = max(robust, usual), products.sum(axis=0)
     wide = deviations.shape[1] > n
     gram = deviations @ deviations.T if wide else deviations.T @ deviations
     # Without bias where the products are normal: that of few rows would add (tr S)^2 / m.
-    m = max(n - 2 - (n_fitted if units is None else 0), 2)
-    square = (float(np.square(gram).sum()) - trace**2 / m) * m**2 / ((m - 1) * (m + 2))
+    free = max(m, 2.0)
+    square = (float(np.square(gram).sum()) - trace**2 / free) * free**2
+    square /= (free - 1) * (free + 2)
     freedom = min(max(1.0, trace**2 / max(square, 1e-300)), float(deviations.shape[1]))
     return float(fdtrc(freedom, m * freedom, float(np.square(total).sum()) / trace))
+
+
+def _of_groups(
+    own: FloatArray, basis: FloatArray, units: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    r"""Return the weights of CR2 for slopes in each column, and their degrees of freedom.
+
+    With H the hat matrix of all that was fitted and :math:`r_g` the feature in the rows of a group,
+    the squared standard error is :math:`\sum_g (r_g^\top (I - H_{gg})^{-1/2} e_g)^2`, without bias
+    where the noise has one variance. Its degrees of freedom are those of its mean and variance with
+    such noise (Bell and McCaffrey 2002). A group of one row has HC2.
+
+    Parameters
+    ----------
+    own : float64 array of shape (n, b)
+        Centered residuals of the features.
+    basis : float64 array of shape (n, s)
+        Orthonormal columns, centered.
+    units : int64 array of shape (n,)
+
+    Returns
+    -------
+    weights : float64 array of shape (n, b)
+        :math:`(I - H_{gg})^{-1/2} r_g`.
+    freedoms : float64 array of shape (b,)
+    """
+    n, n_units = len(own), int(units.max()) + 1
+    rows = rows_of_units(units)
+    weights, freedoms = np.array(own), np.full(own.shape[1], float(n_units))
+    for k, column in enumerate(own.T):
+        length = float(column @ column)
+        if length <= 0.0:
+            continue
+        fitted = np.column_stack([basis, np.full(n, n**-0.5), column / np.sqrt(length)])
+        for of_size in rows:
+            left, singular, _ = np.linalg.svd(fitted[of_size], full_matrices=False)
+            free = 1.0 - np.square(singular)
+            # A direction that is fitted exactly has no residual.
+            root = np.where(free > _FITTED, 1.0 / np.sqrt(np.maximum(free, _FITTED)), 0.0)
+            inside = (left.mT @ column[of_size][:, :, None]) * (root - 1.0)[:, :, None]
+            weights[of_size, k] += (left @ inside)[:, :, 0]
+        own_squares = of_units(np.square(weights[:, [k]]), units)[:, 0]
+        parts = of_units(fitted * weights[:, [k]], units)
+        mean = float(own_squares.sum() - np.square(parts).sum())
+        spread = float(own_squares @ (own_squares - 2.0 * np.square(parts).sum(axis=1)))
+        spread += float(np.square(parts.T @ parts).sum())
+        freedoms[k] = np.clip(mean**2 / max(spread, 1e-300), 1.0, n_units)
+    return weights, freedoms
 
 
 def robust_p_value(rest: FloatArray, residuals: FloatArray, basis: FloatArray) -> float:

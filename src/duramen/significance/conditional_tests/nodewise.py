@@ -9,6 +9,9 @@ and those of the rows left out follow by the leverages. A singular value decompo
 all of them for each penalty, also where there are more features than rows; each feature takes the
 penalty with the least squared residuals.
 
+Rows of a group, which may depend on each other, are left out together, by the inverse of their
+block of the identity less the hat matrix.
+
 A regression on all others spreads over many columns what few of them explain, above all where
 features are more than rows. So each column is also predicted from those that are most correlated
 with it, rows left out by folds, screening included (sure independence screening, Fan and Lv 2008).
@@ -20,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from duramen.significance.conditional_tests.inference import rows_of_units
 from duramen.significance.conditional_tests.scores import Scores
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -41,7 +45,7 @@ class Nodewise:
         The features.
     residuals : float64 array of shape (n, q)
         Of each column of the scores: the row's value less the prediction from the others, by a
-        regression without the row, or without its fold.
+        regression without the row, or without its fold; with groups, without those of its group.
     penalties : float64 array of shape (p,)
         Ridge penalty of each feature.
     """
@@ -51,18 +55,21 @@ class Nodewise:
     penalties: FloatArray
     _vectors: FloatArray  # (q, r) right singular vectors
     _sizes: FloatArray  # (r,) eigenvalues of S
+    groups: IntArray | None = None
 
     @classmethod
-    def of(cls, scores: Scores, folds: IntArray | None = None) -> Nodewise:
+    def of(
+        cls, scores: Scores, folds: IntArray | None = None, groups: IntArray | None = None
+    ) -> Nodewise:
         """Fit the regressions, with `folds` also those on the most correlated columns.
 
-        `folds` are those of the rows, shape (n,).
+        `folds` are those of the rows, shape (n,), and `groups` the rows that are left out together.
         """
         values, p = scores.values, len(scores.widths)
         n, q = values.shape
         residuals, penalties = np.array(values), np.zeros(p)
         if q == 0:
-            return cls(scores, residuals, penalties, np.zeros((0, 0)), np.zeros(0))
+            return cls(scores, residuals, penalties, np.zeros((0, 0)), np.zeros(0), groups)
         left, singular, right = np.linalg.svd(values, full_matrices=False)
         large = singular > 1e-10 * max(float(singular[0]), 1e-300)
         left, singular, vectors = left[:, large], singular[large], right[large].T
@@ -77,9 +84,12 @@ class Nodewise:
             spread = (left * (singular * weights)) @ vectors.T
             leverage = (np.square(left) * (sizes * weights)).sum(axis=1) + 1.0 / n
             diagonal = np.square(vectors) @ weights + outside / penalty
-            own = spread[:, columns]
-            without = leverage[:, None] - own**2 / (n * diagonal[columns])
-            trial = (own / diagonal[columns]) / np.maximum(1.0 - without, 1e-9)
+            own, hat = spread[:, columns], left * np.sqrt(sizes * weights)
+            if groups is None:
+                without = leverage[:, None] - own**2 / (n * diagonal[columns])
+                trial = (own / diagonal[columns]) / np.maximum(1.0 - without, 1e-9)
+            else:
+                trial = _single_without_groups(own, diagonal[columns], hat, groups)
             errors = np.square(trial).mean(axis=0)
             better = errors < least[single]
             least[single[better]] = errors[better]
@@ -87,7 +97,9 @@ class Nodewise:
             residuals[:, columns[better]] = trial[:, better]
             for j in wide:
                 block = scores.columns(j)
-                trial = _of_block(vectors[block], weights, penalty, spread[:, block], leverage)
+                trial = _of_block(
+                    vectors[block], weights, penalty, spread[:, block], leverage, hat, groups
+                )
                 error = float(np.square(trial).mean())
                 if error < least[j]:
                     least[j], penalties[j], residuals[:, block] = error, penalty, trial
@@ -100,7 +112,7 @@ class Nodewise:
                 )
                 better = (of_trial < errors)[owners]
                 residuals[:, better] = trial[:, better]
-        return cls(scores, residuals, penalties, vectors, sizes)
+        return cls(scores, residuals, penalties, vectors, sizes, groups)
 
     def residuals_of(self, features: np.ndarray) -> FloatArray:
         """Return the residuals of several features given all but these, shape (n, b)."""
@@ -111,15 +123,19 @@ class Nodewise:
         n, weights = len(values), 1.0 / (self._sizes + penalty)
         projected = values @ self._vectors
         leverage = (np.square(projected) / n * weights).sum(axis=1) + 1.0 / n
-        return _of_block(v, weights, penalty, (projected * weights) @ v.T, leverage)
+        hat = projected * np.sqrt(weights / n)
+        own = (projected * weights) @ v.T
+        return _of_block(v, weights, penalty, own, leverage, hat, self.groups)
 
     def determines(self, columns: IntArray, n_means: int = 1) -> bool:
         """Tell whether other columns determine some exactly, by a linear equation.
 
         Of as many columns as rows, less the means that were taken away, any are: that tells
-        nothing.
+        nothing. With groups, whose rows may be equal, different rows count.
         """
         n, r = len(self.scores.values), len(self._sizes)
+        if self.groups is not None:
+            n = len(np.unique(self.scores.values, axis=0))
         if not len(columns) or r >= n - n_means:
             return False
         vectors = self._vectors[columns]
@@ -208,17 +224,64 @@ class _Neighbors:
         return left
 
 
+def without_groups(residuals: FloatArray, hat: FloatArray, groups: IntArray) -> FloatArray:
+    r"""Return residuals of a regression without the group of the row, shape (n, b).
+
+    `residuals` are those with all rows. `hat` is a square root of the hat matrix, a constant aside,
+    shape (n, r).
+    """
+    left = np.empty_like(residuals)
+    for rows in rows_of_units(groups):
+        left[rows] = np.linalg.solve(_free(hat[rows], len(hat)), residuals[rows])
+    return left
+
+
+def _free(hat: FloatArray, n: int) -> FloatArray:
+    """Return the blocks of the identity less the hat matrix, that of a constant included."""
+    size = hat.shape[1]
+    return np.asarray((1.0 + 1e-9) * np.eye(size) - hat @ hat.mT - 1.0 / n)
+
+
+def _single_without_groups(
+    own: FloatArray, diagonal: FloatArray, hat: FloatArray, groups: IntArray
+) -> FloatArray:
+    r"""Return the residuals of single columns given all others, of groups left out, (n, b).
+
+    The regression of column j on the others has the hat matrix of all columns less
+    :math:`o_j o_j^	op / (n d_j)`, with `own` o and `diagonal` d.
+    """
+    left = np.empty_like(own)
+    n = len(own)
+    for rows in rows_of_units(groups):
+        solved = np.linalg.solve(_free(hat[rows], n), own[rows])
+        sizes = (own[rows] * solved).sum(axis=1, keepdims=True)
+        left[rows] = solved * n / (n * diagonal + sizes)
+    return left
+
+
 def _of_block(
-    vectors: FloatArray, weights: FloatArray, penalty: float, own: FloatArray, leverage: FloatArray
+    vectors: FloatArray,
+    weights: FloatArray,
+    penalty: float,
+    own: FloatArray,
+    leverage: FloatArray,
+    hat: FloatArray,
+    groups: IntArray | None,
 ) -> FloatArray:
     r"""Return the residuals of columns given all others, of rows left out, shape (n, b).
 
     `vectors` are the rows of the right singular vectors of these columns, `weights` those of the
     eigenvalues of :math:`\Omega`, `own` the columns of :math:`Z \Omega`, and `leverage` that of the
-    rows in a regression on all columns.
+    rows in a regression on all columns, whose hat matrix has the square root `hat`.
     """
     precision = (vectors * weights) @ vectors.T
     precision += (np.eye(len(vectors)) - vectors @ vectors.T) / penalty
     residuals = np.linalg.solve(precision, own.T).T
+    if groups is not None:
+        left = np.empty_like(residuals)
+        for rows in rows_of_units(groups):
+            free = _free(hat[rows], len(own)) + residuals[rows] @ own[rows].mT / len(own)
+            left[rows] = np.linalg.solve(free, residuals[rows])
+        return left
     without = leverage - (residuals * own).sum(axis=1) / len(own)
     return np.asarray(residuals / np.maximum(1.0 - without, 1e-9)[:, None])

@@ -16,7 +16,7 @@ from duramen.data import ClassTarget, EncodedTable, Exchangeability
 from duramen.forests.growth import EXHAUSTIVE_CATEGORIES
 from duramen.jobs.replicates import replicate_seed
 from duramen.significance.conditional_tests.cross_fitted import folds_of_groups
-from duramen.significance.conditional_tests.nodewise import Nodewise
+from duramen.significance.conditional_tests.nodewise import Nodewise, without_groups
 from duramen.significance.conditional_tests.scores import Scores, centered
 from duramen.significance.measured import Data
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
@@ -65,13 +65,17 @@ class Sampler:
     nodewise : Nodewise
         Scores of the columns and their residuals.
     strata : int64 array of shape (n,) or None
-        Rows lend values within strata only.
+        Draws have the values of rows of the stratum.
     forests : bool array of shape (p,)
         Features that a forest predicts.
     seed : int
         Seed of all draws; those of a feature depend on it and the feature alone.
     folds : int64 array of shape (n,) or None
         Of the regressions on the most correlated columns.
+    groups : int64 array of shape (n,) or None
+        Rows that may depend on each other: they are predicted without each other.
+    lending : int64 array of shape (n,) or None
+        Parts of the rows within which residuals are lent, where these are not the strata.
     """
 
     table: EncodedTable
@@ -81,6 +85,8 @@ class Sampler:
     seed: int
     _residuals: FloatArray = field(repr=False)
     folds: IntArray | None = None
+    groups: IntArray | None = None
+    lending: IntArray | None = None
 
     @classmethod
     def of(
@@ -107,14 +113,14 @@ class Sampler:
         strata : int64 array of shape (n,), optional
             Rows are exchanged within strata.
         groups : int64 array of shape (n,), optional
-            Rows of a group are in the same fold of the regressions.
+            Rows that may depend on each other: a row is predicted without those of its group.
         n_threads : int
             Threads of a forest.
         """
         scores = Scores.of(table, strata)
         units = np.arange(table.n_rows) if groups is None else groups
         folds = folds_of_groups(units, _FOLDS, np.random.default_rng(seed))
-        nodewise = Nodewise.of(scores, folds)
+        nodewise = Nodewise.of(scores, folds, groups)
         varies = scores.widths > 0
         curved = [np.empty(0, dtype=np.int64)] * len(varies)
         if kind != "gaussian":
@@ -126,11 +132,18 @@ class Sampler:
             if len(curved[j]) and not scores.discrete[j]:
                 residuals[:, block] = centered(by_splines(nodewise, scores, j, curved[j]), strata)
             fitted = forest_residuals(
-                table, scores, residuals[:, block], j, replicate_seed(seed, j), n_threads
+                table,
+                scores,
+                residuals[:, block],
+                j,
+                replicate_seed(seed, j),
+                n_threads,
+                strata=strata,
+                groups=groups,
             )
             if np.square(fitted).sum() < np.square(residuals[:, block]).sum():
                 residuals[:, block] = fitted
-        return cls(table, nodewise, strata, forests, seed, residuals, folds)
+        return cls(table, nodewise, strata, forests, seed, residuals, folds, groups)
 
     @property
     def scores(self) -> Scores:
@@ -224,7 +237,8 @@ class Sampler:
 
     def _order(self, random: np.random.Generator) -> IntArray:
         """Draw the row whose residual each row takes."""
-        return Exchangeability(self.table.n_rows, self.strata).permutation(random)
+        strata = self.strata if self.lending is None else self.lending
+        return Exchangeability(self.table.n_rows, strata).permutation(random)
 
     def drawn(
         self,
@@ -243,11 +257,11 @@ class Sampler:
         if not values.shape[1]:
             return np.tile(np.arange(len(codes), dtype=np.uint32), (len(orders), 1))
         if self.scores.discrete[j]:
-            return self._levels(codes, values, values - residuals, len(orders), random)
+            return self._levels(codes, values, residuals, len(orders), random)
         missing = None
         if values.shape[1] > 1:
-            missing = values[:, 1] > 0
-            absent = probabilities(values[:, 1] - residuals[:, 1], values[:, 1])
+            missing = codes >= len(self.table.values(j))
+            absent = self._chances(missing, values[:, 1], residuals[:, 1])
         base = values[:, 0] - residuals[:, 0]
         spread = residuals[:, 0] - residuals[:, 0].mean()
         # Residuals of rows left out are too large by as much as the predictions vary by chance.
@@ -257,13 +271,34 @@ class Sampler:
         if self.few_valued(j):
             donors = self._similar(base[:, None], ~np.isnan(own), len(orders), random)
         else:
-            nearest = NearestRows.of(own, random)
-            donors = np.stack([nearest.rows[nearest.places(base + spread[o])] for o in orders])
+            donors = np.tile(np.arange(len(codes), dtype=np.uint32), (len(orders), 1))
+            wanted = np.stack([base + spread[order] for order in orders])
+            for rows in self._parts():
+                nearest = NearestRows.of(own[rows], random)
+                if len(nearest.rows):
+                    donors[:, rows] = rows[nearest.rows[nearest.places(wanted[:, rows])]]
         if missing is not None:
             gaps = np.flatnonzero(missing).astype(np.uint32)
             hidden = random.random(donors.shape) < absent
             donors[hidden] = gaps[random.integers(len(gaps), size=int(hidden.sum()))]
         return donors
+
+    def _parts(self, lending: bool = False) -> list[IntArray]:
+        """Return the rows of each stratum, or of each part that lends residuals."""
+        strata = self.lending if lending and self.lending is not None else self.strata
+        if strata is None:
+            return [np.arange(self.table.n_rows)]
+        return [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
+
+    def _chances(self, flags: BoolArray, scores: FloatArray, residuals: FloatArray) -> FloatArray:
+        """Return probabilities of flags, from the residuals of their scores."""
+        if self.strata is None:
+            return probabilities(scores - residuals, scores)
+        indicator = flags.astype(np.float64)
+        within = centered(indicator[:, None], self.strata)[:, 0]
+        size = float(within @ within)
+        scale = float(within @ scores) / size if size > 0.0 else 1.0  # of scores without means
+        return probabilities(indicator - residuals / scale, indicator)
 
     def few_valued(self, j: int) -> bool:
         """Tell whether a feature has so few values that rows of similar predictions lend them."""
@@ -272,7 +307,7 @@ class Sampler:
     def _similar(
         self, predicted: FloatArray, present: BoolArray, n_draws: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Draw one of the rows of similar predictions in the stratum, not the row itself.
+        """Draw one of the rows of similar predictions in the stratum, not of the row's group.
 
         Predictions have shape (n, b); only rows that are `present` are drawn.
         """
@@ -280,38 +315,43 @@ class Sampler:
 
         n = len(predicted)
         donors = np.tile(np.arange(n, dtype=np.uint32), (n_draws, 1))
-        strata = np.zeros(n, dtype=np.int64) if self.strata is None else self.strata
+        groups = np.arange(n) if self.groups is None else self.groups
+        most = int(np.bincount(groups).max())
         places = predicted + _JITTER * random.normal(size=predicted.shape)  # equal ones by chance
-        for stratum in np.unique(strata):
-            rows = np.flatnonzero(strata == stratum)
+        for rows in self._parts(lending=True):
             lenders = rows[present[rows]]
             width = min(_SIMILAR, len(lenders) - 1)
             if width < 1:
                 continue
-            near = lenders[cKDTree(places[lenders]).query(places[rows], width + 1)[1]]
-            other = near != rows[:, None]
-            other[other.all(axis=1), -1] = False  # of rows that lend nothing, the last
-            near = near[other].reshape(len(rows), width)
-            chosen = random.integers(width, size=(n_draws, len(rows)))
-            donors[:, rows] = near[np.arange(len(rows)), chosen]
+            n_near = min(width + most, len(lenders))
+            near = lenders[cKDTree(places[lenders]).query(places[rows], n_near)[1]]
+            other = groups[near] != groups[rows][:, None]
+            near = np.take_along_axis(near, np.argsort(~other, axis=1, kind="stable"), axis=1)
+            n_others = other.sum(axis=1)
+            chosen = random.integers(width, size=(n_draws, len(rows))) % np.maximum(n_others, 1)
+            drawn = near[np.arange(len(rows)), chosen]
+            donors[:, rows] = np.where(n_others > 0, drawn, rows)
         return donors
 
     def _levels(
         self,
         codes: np.ndarray,
         values: FloatArray,
-        predicted: FloatArray,
+        residuals: FloatArray,
         n_draws: int,
         random: np.random.Generator,
     ) -> np.ndarray:
         """Draw values of a feature of few values from predicted probabilities."""
         _, own = np.unique(codes, return_inverse=True)
         if values.shape[1] == 1:
-            second = probabilities(predicted[:, 0], values[:, 0])
+            second = self._chances(own == 1, values[:, 0], residuals[:, 0])
             chances = np.column_stack([1.0 - second, second])
         else:
             chances = np.column_stack(
-                [probabilities(predicted[:, k], values[:, k]) for k in range(values.shape[1])]
+                [
+                    self._chances(own == k, values[:, k], residuals[:, k])
+                    for k in range(values.shape[1])
+                ]
             )
         chances /= chances.sum(axis=1, keepdims=True)
         ends = np.cumsum(chances, axis=1)
@@ -498,13 +538,13 @@ def by_splines(nodewise: Nodewise, scores: Scores, j: int, curved: IntArray) -> 
     """Return residuals of a feature on splines of others.
 
     The predictors are the features that matter most in the linear regression, and B-splines of the
-    scores of the `curved` ones; the rows are left out one at a time.
+    scores of the `curved` ones; the rows are left out one at a time, or a group at a time.
     """
     columns, weights = nodewise.scores.values, np.abs(nodewise.weights(j))
     largest = np.argsort(-weights, kind="stable")[:_MOST_LINEAR]
     linear = columns[:, largest[weights[largest] > 0.0]]
     predictors = standardized(np.hstack([linear, splines_of(scores, curved)]))
-    return ridge_residuals(predictors, columns[:, scores.columns(j)])
+    return ridge_residuals(predictors, columns[:, scores.columns(j)], nodewise.groups)
 
 
 def splines_of(scores: Scores, features: IntArray) -> FloatArray:
@@ -515,8 +555,13 @@ def splines_of(scores: Scores, features: IntArray) -> FloatArray:
     return np.asarray(basis.fit_transform(scores.values[:, scores.first[features]]))
 
 
-def ridge_residuals(columns: FloatArray, responses: FloatArray) -> FloatArray:
-    """Return residuals of ridge regressions without the row, with the best of some penalties."""
+def ridge_residuals(
+    columns: FloatArray, responses: FloatArray, groups: IntArray | None = None
+) -> FloatArray:
+    """Return residuals of ridge regressions without the row, with the best of some penalties.
+
+    With `groups`, the group of the row is left out.
+    """
     left, singular, _ = np.linalg.svd(columns, full_matrices=False)
     n = len(columns)
     best: FloatArray | None = None
@@ -524,8 +569,11 @@ def ridge_residuals(columns: FloatArray, responses: FloatArray) -> FloatArray:
     for penalty in _RIDGE:
         shrunk = singular**2 / (singular**2 + n * penalty)
         fitted = (left * shrunk) @ (left.T @ centered_responses)
-        leverage = np.square(left) @ shrunk + 1.0 / n
-        trial = (centered_responses - fitted) / np.maximum(1.0 - leverage, 1e-9)[:, None]
+        if groups is None:
+            leverage = np.square(left) @ shrunk + 1.0 / n
+            trial = (centered_responses - fitted) / np.maximum(1.0 - leverage, 1e-9)[:, None]
+        else:
+            trial = without_groups(centered_responses - fitted, left * np.sqrt(shrunk), groups)
         if best is None or np.square(trial).sum() < np.square(best).sum():
             best = trial
     assert best is not None
@@ -562,8 +610,14 @@ def forest_residuals(
     j: int,
     seed: int,
     n_threads: int,
+    *,
+    strata: IntArray | None = None,
+    groups: IntArray | None = None,
 ) -> FloatArray:
-    """Return the residuals of a feature after a forest, out of bag, shape (n, b)."""
+    """Return the residuals of a feature after a forest, out of bag, shape (n, b).
+
+    They are less their means in the strata.
+    """
     from duramen.data import learning_set
 
     others = table.take_columns(np.delete(np.arange(table.n_columns), j))
@@ -577,18 +631,22 @@ def forest_residuals(
     }
     if scores.discrete[j]:
         levels, labels = np.unique(scores.codes[j], return_inverse=True)
-        data = learning_set(others, labels, task="classification")
+        data = learning_set(others, labels, task="classification", groups=groups)
         forest = forest_for(data, **settings).fit(data)
         chances = np.asarray(forest.oob_decision_function_)
         values = scores.values[:, block]
+        indicators = (labels[:, None] == np.arange(len(levels))).astype(np.float64)
         if values.shape[1] == 1:
-            low, high = float(values.min()), float(values.max())
-            return np.asarray(values - (low + (high - low) * chances[:, 1:2]))
-        indicators = labels[:, None] == np.arange(len(levels))
-        return np.asarray(indicators - chances)
+            if strata is None:
+                low, high = float(values.min()), float(values.max())
+                return np.asarray(values - (low + (high - low) * chances[:, 1:2]))
+            second = indicators[:, 1:2]
+            return centered((second - chances[:, 1:2]) / max(float(second.std()), 1e-300), strata)
+        left = indicators - chances
+        return left if strata is None else centered(left, strata)
     residuals = np.array(residuals)
     for k in range(residuals.shape[1]):
-        data = learning_set(others, residuals[:, k], task="regression")
+        data = learning_set(others, residuals[:, k], task="regression", groups=groups)
         forest = forest_for(data, **settings).fit(data)
         residuals[:, k] -= np.asarray(forest.oob_prediction_)
-    return centered(residuals, None)
+    return centered(residuals, strata)

@@ -51,12 +51,15 @@ class Slopes:
         Least squares in place of these predictions.
     residuals : list of 2 lists of H float64 arrays of shape (n, b)
         What the other features leave of scores, and of values.
+    strata : int64 array of shape (n,) or None
+        Within which what forests leave of the target is centered.
     """
 
     hypotheses: tuple[IntArray, ...]
     observed: Predictions
     lines: Lines | None
     residuals: tuple[list[FloatArray], list[FloatArray]]
+    strata: IntArray | None = None
 
     @classmethod
     def of(
@@ -76,21 +79,27 @@ class Slopes:
             else scores[g]
             for g, features in enumerate(hypotheses)
         ]
-        return cls(hypotheses, observed, lines, (scores, values))
+        return cls(hypotheses, observed, lines, (scores, values), fitted.strata)
 
     def left(self, kind: int, g: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return what is left of the target and of the features, and a basis of what was fit."""
         own = self.residuals[kind][g]
         if self.lines is None:
-            return self.observed.rest(g), own, np.zeros((len(own), 0))
+            rest = self.observed.rest(g)
+            if self.strata is not None:
+                rest = centered(rest, self.strata)
+            return rest, own, np.zeros((len(own), 0))
         basis = self.lines.basis(g)
         return after(basis, self.lines.response), after(basis, own), basis
 
     def p_value(self, kind: int, g: int) -> float:
         """Return the p-value of a hypothesis if the noise does not grow with its features."""
         rest, own, basis = self.left(kind, g)
-        n_fitted = 0 if self.lines is None else basis.shape[1] + self.lines.n_means - 1
-        return covariance_p_value(rest, own, self.observed.units, n_fitted)
+        n_means = 1 if self.strata is None else int(self.strata.max()) + 1
+        if self.lines is not None:
+            n_means = self.lines.n_means
+        n_fitted = basis.shape[1] + n_means - 1
+        return covariance_p_value(rest, own, self.observed.units, n_fitted, basis)
 
     def p_values(self) -> FloatArray:
         """Return the p-values of scores and values together, shape (H,)."""
@@ -127,7 +136,7 @@ def residuals_of_values(
     if isinstance(fitted, KnownSampler) or not numbers.any():
         return {}
     columns = centered(design.columns, fitted.strata)
-    nodewise = Nodewise.of(replace(scores, values=columns), fitted.folds)
+    nodewise = Nodewise.of(replace(scores, values=columns), fitted.folds, fitted.groups)
     residuals = np.array(nodewise.residuals)
     by_forests = np.flatnonzero(numbers & fitted.forests).tolist() if curves else []
     curved = curved_in(scores, normal_scores_of(residuals)) if by_forests else []
