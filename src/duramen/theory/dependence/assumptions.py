@@ -20,7 +20,7 @@ from duramen.support.checks import refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import TOLERANCE
 from duramen.theory.distributions.subsets import Layer, joint_entropies
-from duramen.theory.distributions.variables import TARGET, as_list
+from duramen.theory.distributions.variables import TARGET
 
 _EXPLAINED = {
     "strictly_positive": "strictly positive",
@@ -455,8 +455,8 @@ def d_separated(parents: Parents, a: str, c: str, given: Iterable[str] = ()) -> 
     (True, False)
     """
     function = "d_separated"
-    edges = {name: as_list(some) for name, some in parents.items()}
-    given = as_list(given)
+    edges = {name: _listed(some) for name, some in parents.items()}
+    given = _listed(given)
     names = tuple(dict.fromkeys([*edges, *(name for some in edges.values() for name in some)]))
     graph = _Graph(function, edges, names)
     places = [graph.place(function, name) for name in (a, c, *given)]
@@ -466,6 +466,11 @@ def d_separated(parents: Parents, a: str, c: str, given: Iterable[str] = ()) -> 
             f"{list(given)!r}."
         )
     return graph.separates(places[0], places[1], places[2:])
+
+
+def _listed(names: Iterable[str]) -> list[str]:
+    """Return names as a list; a string is one name."""
+    return [names] if isinstance(names, str) else list(names)
 
 
 class _Graph:
@@ -480,7 +485,7 @@ class _Graph:
         self.children: list[list[int]] = [[] for _ in range(n)]
         for name, some in parents.items():
             child = self.place(function, name)
-            for name_ in as_list(some):
+            for name_ in _listed(some):
                 parent = self.place(function, name_)
                 self.parents[child].append(parent)
                 self.children[parent].append(child)

@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer, check_real, refuse
-from duramen.theory.distributions.variables import as_list
 
 Groups = Mapping[str, Sequence[int | str]]
 
@@ -210,7 +209,7 @@ def _indices(
     function: str, name: str, group: Sequence[int | str], features: tuple[str, ...]
 ) -> list[int]:
     members_of = []
-    for member in as_list(group):
+    for member in [group] if isinstance(group, str) else group:
         if isinstance(member, str) and member in features:
             members_of.append(features.index(member))
         elif not isinstance(member, str) and 0 <= member < len(features):
