@@ -95,7 +95,7 @@ def test_a_basis_holds_smooth_functions_labels_and_steps():
     x = random.normal(size=1000)
     codes = np.argsort(np.argsort(x))
     basis = basis_of(codes, False, 1000.0)
-    assert basis.shape[1] == 10
+    assert basis.shape[1] == 7
     for values in (x, x**2, np.abs(x), np.exp(x)):
         left = values - values.mean()
         left -= basis @ (basis.T @ left) / 1000

@@ -21,6 +21,7 @@ _RIDGE = 0.1  # on coefficients of terms of variance 1: it bounds those of separ
 _STEPS = 50
 _LARGEST_MOVE = 3.0  # of a logit, in a step
 _CUBIC = 3
+_DEGREES = 0.75  # of freedom of a column, times the cube root of the rows
 _ROUNDING = 1e-10
 _SCREENED = 3  # cuts of a column that find its main effect, at least
 _ENTRIES = 1 << 22  # of the indicators that are scored at a time
@@ -183,10 +184,10 @@ def additive_model(
     A column joins the model if the efficient score statistic of one of its indicators, of at least
     three cuts, exceeds what the largest of q independent ones does by chance, sqrt(2 log q); those
     of the largest statistics join first. The rows of a unit, a number from 0 on, may depend on each
-    other. The functions of a column have about the cube root of the effective number of rows as
-    degrees of freedom, and all terms together at most a fifth of that number. Then steps of these
-    columns join at fifteen quantiles, one at a time, by the same limit. The largest strata have an
-    effect in any model.
+    other. The functions of a column have about three quarters of the cube root of the effective
+    number of rows as degrees of freedom, and all terms together at most a fifth of that number.
+    Then steps of these columns join at fifteen quantiles, one at a time, by the same limit. The
+    largest strata have an effect in any model.
     """
     n, outcomes = len(table), _outcomes(target)
     counts = {"classification": n - np.r_[outcomes.sum(axis=1), n - outcomes.sum()].max()}
@@ -237,7 +238,7 @@ def basis_of(codes: NDArray[Any], nominal: bool, effective: float) -> FloatArray
     from scipy.special import ndtri
 
     _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    degrees = max(_CUBIC, round(effective ** (1.0 / 3.0)))
+    degrees = max(_CUBIC, round(_DEGREES * effective ** (1.0 / 3.0)))
     if nominal:
         chosen = np.argsort(-counts, kind="stable")[:_MOST_LABELS]
         functions = (place[:, np.newaxis] == chosen).astype(np.float64)

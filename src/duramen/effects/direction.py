@@ -137,13 +137,14 @@ def describe_effects(
     A feature on which no tree splits has no effect in the forest, and the direction of its trend.
     Where none of these is supported, a feature is described by its interaction with
     another if that is stronger than its partial dependence by itself (`interaction_strength`), and
-    tests on three groups of each feature support it: the F-test of the interaction, and Kruskal
-    and Wallis' test of each feature within the groups of the other.
+    a score test on three groups of each feature supports it: it asks whether the mean of the
+    target, or the log-odds of its classes, is more than the sum of the main effects of the features
+    that are described.
 
     Of survival, the direction is that of the effect on the risk, which is the expected number of
     events (mortality; Ishwaran et al. 2008), and log-rank tests support it: that for trend, of the
     ranks of the feature, in place of Spearman's correlation, that between groups in place of the
-    test of Kruskal and Wallis, and martingale residuals in the F-test.
+    test of Kruskal and Wallis, and the log-hazard in the score test.
 
     Strata and groups of the learning set are those of its significance tests. With strata, a
     direction is that of the effect within strata: of the least-squares means of the target in

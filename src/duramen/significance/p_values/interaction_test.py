@@ -44,22 +44,26 @@ def interaction_test(
     r"""Test every pair of features for an interaction beyond main effects, by max-T.
 
     A cut of each of two features divides the rows into four quadrants. With :math:`r_i` the
-    residuals of an additive model, the statistic of two cuts is the contrast of the quadrants that
-    no main effect of either cut changes, over its standard error:
+    residuals of an additive model of all features with a main effect, and :math:`w_i` their
+    weights, the statistic of two cuts is a contrast of the quadrants, over its standard error:
 
-    .. math:: z = \frac{\bar r_{11} - \bar r_{10} - \bar r_{01} + \bar r_{00}}
-              {\sqrt{\sum_{q} \sum_{i \in q} r_i^2 / n_q^2}}.
+    .. math:: z = \frac{d_{11} - d_{10} - d_{01} + d_{00}}
+              {\sqrt{\sum_{q} \sum_{i \in q} v_i / W_q^2}}, \quad
+              d_q = \frac{1}{W_q} \sum_{i \in q} r_i, \quad W_q = \sum_{i \in q} w_i.
 
-    That of a pair is the one of largest size over the cuts of both (and over the classes, each
-    against the others). It is what trees of two levels show that split on one feature at random
-    and then on each other feature, for all pairs of features at once.
+    For numbers :math:`w_i = 1` and :math:`v_i = r_i^2 / (1 - h_i)` with the leverages
+    :math:`h_i`; for classes of probability :math:`p_i` both are :math:`p_i (1 - p_i)`. This is the
+    score test for an interaction of the two indicators, the orthogonal score given their main
+    effects (Neyman 1959). The statistic of a pair is that of largest size over the cuts of both,
+    and over the classes. All pairs of features are tested at once.
 
-    The p-values are family-wise: a pair is compared with the largest statistic of all pairs after
-    the residuals have had their signs drawn at random. Permuting the target would remove main
-    effects too, and then two features with strong main effects appear to interact. Random signs
-    keep the features, the main effects that were fitted, and the variance of each residual. The
-    rows of a group of a learning set, such as those of one person, have the same sign, which keeps
-    the covariances of their residuals too.
+    The p-values are family-wise: a pair is compared with the largest statistic of all pairs in
+    data drawn under the null hypothesis. Classes are drawn by the probabilities of the additive
+    model; errors of numbers are residuals over :math:`\sqrt{1 - h_i}`, with random signs. The rows
+    of a group of a learning set, such as those of one person, have the same random sign, which
+    keeps their dependence, for classes too. The additive model is refitted to each draw, to first
+    order. Permuting the target would remove main effects, and then two features with strong main
+    effects appear to interact.
 
     Parameters
     ----------
@@ -73,7 +77,7 @@ def interaction_test(
         Number of cuts of a feature, at quantiles: 3 are the quartiles. A nominal feature has its
         most frequent labels against the others. The time grows with the square.
     n_resamples : int
-        Number B of draws of signs; 0 for no p-values. The least p-value is 1 / (B + 1).
+        Number B of draws; 0 for no p-values. The least p-value is 1 / (B + 1).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -100,21 +104,30 @@ def interaction_test(
 
     Notes
     -----
-    The additive model is one of steps, fitted by boosting until no main effect exceeds what the
-    largest of as many independent ones has by chance: a logistic one for each class against the
-    others, else one for the mean. The p-values are valid for many rows (Chernozhukov et al. 2013,
-    for numbers of pairs far above that of rows), if the model holds the main effects: where
-    features are correlated and a main effect has a form that steps do not follow, or is too weak
-    to be found, a pair may have part of it (docs/explanation/experiments/pairs.md has measured
-    rates). A pair whose features are correlated with two that interact has a part of their
-    interaction. Interactions of three and more features that leave no trace in pairs are not found.
+    The additive model is fitted to convergence: linear for numbers, multinomial logistic for
+    classes. A feature joins if its efficient score exceeds what the largest of as many independent
+    ones has by chance. It has cubic splines of its normal scores, with
+    :math:`\frac{3}{4} n^{1/3}` degrees of freedom (n the number of rows, of groups, or twice the
+    number of rows outside the largest class, if that is less), and steps at quantiles that still
+    exceed the limit; all terms together are at most a fifth of n.
+
+    The p-values are valid for many rows (Chernozhukov et al. 2013, for numbers of pairs far above
+    that of rows) under two assumptions: the rows, or groups, are independent; and the mean, or the
+    log-odds, is a sum of functions of single features that splines and steps follow closely. On
+    another scale, such as that of probabilities, main effects alone are an interaction. A main
+    effect that is too weak to be found can leave a part in pairs of correlated features
+    (docs/explanation/experiments/pairs.md has measured rates). A pair whose features are correlated
+    with two that interact has a part of their interaction. Interactions of three and more features
+    that leave no trace in pairs are not found.
 
     References
     ----------
     Y. Lou, R. Caruana, J. Gehrke, G. Hooker (2013). Accurate intelligible models with pairwise
     interactions. KDD. V. Chernozhukov, D. Chetverikov, K. Kato (2013). Gaussian approximations and
     multiplier bootstrap for maxima of sums of high-dimensional random vectors. Annals of Statistics
-    41. P. H. Westfall, S. S. Young (1993). Resampling-Based Multiple Testing. Wiley.
+    41. J. Neyman (1959). Optimal asymptotic tests of composite statistical hypotheses. In:
+    Probability and Statistics (the Cramer volume). P. H. Westfall, S. S. Young (1993).
+    Resampling-Based Multiple Testing. Wiley.
 
     Examples
     --------
@@ -241,7 +254,7 @@ class _Scan:
         elif len(residuals) > 1:  # the first class has no predictor of its own
             residuals = np.vstack([-residuals.sum(axis=0), residuals])
             drawn = np.concatenate([-drawn.sum(axis=1, keepdims=True), drawn], axis=1)
-            first = 1.0 - model.means.sum(axis=0)
+            first = np.maximum(1.0 - model.means.sum(axis=0), 0.0)
             variances = weights = np.vstack([first * (1.0 - first), weights])
         bits = (52 - int(np.ceil(np.log2(max(data.n_rows, 2))))) // 2
         sizes = [np.abs(residuals), np.sqrt(variances), np.abs(drawn).max(axis=0, initial=0.0)]
