@@ -21,7 +21,7 @@ from duramen.data.finding import Finding, columns, them
 from duramen.data.schema import KINDS
 from duramen.data.sparse_columns import SPARSE
 from duramen.data.text_numbers import StrayValues, StrayValuesWarning
-from duramen.findings.rows import of_rows
+from duramen.findings.rows import DEPENDENT, of_rows
 from duramen.findings.target import of_target, spread
 from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrays import BoolArray, IntArray
@@ -291,9 +291,10 @@ def without_identifiers(findings: Iterable[Finding], keep: str) -> list[Finding]
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Put what is refused first, then columns that may be recorded because of the target."""
+    """Put what is refused first, then leaks and rows that depend on each other."""
+    first = ("leak", *DEPENDENT)
     return tuple(
-        sorted(findings, key=lambda finding: (not finding.refused, finding.kind != "leak"))
+        sorted(findings, key=lambda finding: (not finding.refused, finding.kind not in first))
     )
 
 
