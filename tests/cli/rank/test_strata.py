@@ -198,3 +198,20 @@ def test_labels_that_a_store_has_not_are_refused(tmp_path):
     words = [tmp_path / "s", "--target", "y", *TEST, "altmann", "--strata"]
     assert_refused("rank", tmp_path / "out", [*words, "family"], "--strata: ")
     assert_refused("rank", tmp_path / "out", [*words, "y"], "--strata y is the target")
+
+
+def test_a_column_of_persons_is_named_until_it_is_given(tmp_path):
+    random = np.random.default_rng(0)
+    donor = random.permutation(np.repeat(np.arange(20), 4))
+    levels = random.normal(size=(20, 3))[donor] + 0.5 * random.normal(size=(80, 3))
+    named = {"donor": donor, "ill": donor % 2, **{f"x{j}": levels[:, j] for j in range(3)}}
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table(named), path)
+    words = ("rank", path, "--target", "ill", "--no-test", "--trees", TREES)
+    result, run = done(tmp_path / "out", *words)
+    assert "Hint: --groups donor keeps these rows together" in result.stderr
+    assert "--drop" not in result.stderr
+    assert run["findings"][0]["kind"] == "groups of rows"
+    result, run = done(tmp_path / "kept", *words[:4], "--groups", "donor", *TEST, "altmann")
+    assert "exchangeable" not in result.stderr
+    assert "donor" not in written(tmp_path / "kept")["name"]
