@@ -231,7 +231,10 @@ X, Y = rows()
         (lambda: dm.rank(X, Y, random_state=-1), "rank: random_state must be an int"),
         (lambda: dm.rank(X, Y, test=False, stability=9), "stability: must be less than"),
         (lambda: dm.select(X, Y, selector="mdi"), "select: selector must be one of"),
-        (lambda: dm.select(dm.Table(X, Y, groups=Y)), "a learning set without groups"),
+        (
+            lambda: dm.select(dm.Table(X, Y, groups=Y)),
+            "groups have no effect with selector='sequential_random_subspace'",
+        ),
         (lambda: dm.select(X, X[:, 0], selector="mcfs_none"), "select: selector must be one of"),
         (lambda: dm.compare(X, Y, n_estimators=0), "compare: n_estimators must be an int >= 1"),
     ],
