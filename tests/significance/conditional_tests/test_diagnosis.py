@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from benchmarks.error_rates.direct_dependent import nonlinear_proxies
 
 import duramen as dm
 from duramen.significance import conditional
 from duramen.significance.conditional_tests.diagnosis import diagnosis
+from duramen.significance.conditional_tests.knockoff_sampler import EstimatedKnockoffs
+from duramen.significance.conditional_tests.knockoffs import _diagnosis
 from duramen.significance.conditional_tests.sampler import Sampler
 
 N, P = 250, 10
@@ -110,3 +113,29 @@ def test_integers_are_drawn_as_well_as_continuous_numbers():
     result = dm.significance.conditional(forest, X, y, n_folds=2, random_state=0)
     assert not result.metadata["diagnosis"]["misfit"]
     assert result.metadata["diagnosis"]["auc"] < 0.55
+
+
+def test_knockoffs_that_do_not_fit_are_seen():
+    """A row with a knockoff in place of its feature has the distribution of the row itself."""
+
+    def fit(X):
+        sampler = EstimatedKnockoffs.of(dm.encode(X), "gaussian")
+        hypotheses = {f"x{j}": np.array([j]) for j in range(P)}
+        return _diagnosis(sampler, hypotheses, np.arange(P, 0.0, -1.0)[None], 0)
+
+    wrong, right = fit(squares(0)), fit(chain(0))
+    assert wrong.is_misfit
+    assert "the knockoffs do not fit" in wrong.notes(of_knockoffs=True)[0]
+    assert "dm.significance.conditional" in wrong.notes(of_knockoffs=True)[0]
+    assert not right.is_misfit
+    assert right.notes(of_knockoffs=True) == []
+
+
+@pytest.mark.slow
+def test_knockoffs_among_nonlinear_proxies_come_with_a_warning():
+    """Three quarters of the features that were selected only stood in for others, silently."""
+    X, y, _, _ = nonlinear_proxies(np.random.default_rng([0, 65]))
+    with pytest.warns(UserWarning, match="the knockoffs do not fit"):
+        result = dm.significance.knockoffs(None, X, y, alpha=0.2, n_draws=2, random_state=0)
+    assert result.metadata["diagnosis"]["misfit"]
+    assert any("do not fit" in note for note in result.notes)

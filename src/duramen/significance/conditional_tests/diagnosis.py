@@ -81,16 +81,23 @@ class Diagnosis:
             f"interval {low:.2f} to {high:.2f}; .5 or less where draws are right)"
         )
 
-    def notes(self) -> list[str]:
-        """Return a warning where draws do not fit."""
+    def notes(self, of_knockoffs: bool = False) -> list[str]:
+        """Return a warning where draws, or knockoffs, do not fit."""
         if not self.is_misfit:
             return []
         of = f", above all those of {', '.join(self.misfits[:5])}" if self.misfits else ""
-        return [
-            f"the draws of features given the others do not fit: {self.sentence()}{of}; p-values "
-            "may be too small. Hint: strata, or another sampler or a known distribution with "
+        what, consequence = "draws of features given the others", "p-values may be too small"
+        hint = (
+            "strata, or another sampler or a known distribution with "
             "duramen.significance.conditional"
-        ]
+        )
+        if of_knockoffs:
+            what, consequence = "knockoffs", "the false discovery rate may be far above alpha"
+            hint = (
+                'a known distribution as sampler, or sampler="forest"; or '
+                "dm.significance.conditional, which warns in the same way"
+            )
+        return [f"the {what} do not fit: {self.sentence()}{of}; {consequence}. Hint: {hint}"]
 
     def record(self) -> dict[str, Any]:
         """Return the areas, for metadata."""
@@ -113,6 +120,7 @@ def diagnosis(
     *,
     units: IntArray | None = None,
     n_threads: int = 1,
+    donors: np.ndarray | None = None,
 ) -> Diagnosis | None:
     """Tell draws of features from the data.
 
@@ -133,6 +141,9 @@ def diagnosis(
         Groups of rows that may depend on each other.
     n_threads : int
         Threads of a forest.
+    donors : uint32 array of shape (p, n), optional
+        Rows whose values are the draws of each feature, such as knockoffs: a row with one knockoff
+        in place of its feature has the distribution of the row itself. None: the sampler draws.
 
     Returns
     -------
@@ -159,7 +170,9 @@ def diagnosis(
     fresh = replace(sampler, seed=seed, lending=strata.ravel())
     areas, parts = [], []
     for name, features in chosen:
-        task = _Classifier(fresh, features, replicate_seed(seed, int(features[0])), n_threads)
+        task = _Classifier(
+            fresh, features, replicate_seed(seed, int(features[0])), n_threads, donors
+        )
         area, rows = task.area(folds)
         areas.append((name, area, _error(rows, units)))
         parts.append(rows)
@@ -186,6 +199,7 @@ class _Classifier:
     features: IntArray
     seed: int
     n_threads: int
+    given: np.ndarray | None = None  # donors of all features
 
     def area(self, folds: IntArray) -> tuple[float, FloatArray]:
         """Return the area under the ROC curve and the part of each row in it, shape (n,)."""
@@ -209,7 +223,9 @@ class _Classifier:
         away its value, by which the mean of the others differs.
         """
         scores, features = self.sampler.scores, self.features.tolist()
-        if len(features) == 1:
+        if self.given is not None:
+            donors = self.given[features][:, None]
+        elif len(features) == 1:
             donors = self.sampler.donors(features[0], 2)[None]
         else:
             donors = self.sampler.donors_of(features, 2)

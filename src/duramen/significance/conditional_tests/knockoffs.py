@@ -12,7 +12,7 @@ from duramen.data import ClassTarget, EncodedTable, NumberTarget
 from duramen.data.recoding import with_knockoffs
 from duramen.importances import catalogue, mdi
 from duramen.importances.refit import for_task, leaves_rows_out, seeded
-from duramen.jobs.replicates import ExecutionParameters, run_replicates
+from duramen.jobs.replicates import ExecutionParameters, replicate_seed, run_replicates
 from duramen.results.fields import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.conditional_tests.conditional import NULL, prepared
@@ -21,6 +21,7 @@ from duramen.significance.conditional_tests.cross_fitted import (
     folds_of,
     lasso,
 )
+from duramen.significance.conditional_tests.diagnosis import Diagnosis, diagnosis
 from duramen.significance.conditional_tests.knockoff_sampler import (
     EstimatedKnockoffs,
     ExactKnockoffs,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 _FOLDS = 3  # of the choice of the lasso's penalty
 _TREES, _LEAF = 200, 5  # of forests where no estimator is given
+_OF_DIAGNOSIS = 2**31  # number of its first seed
 
 
 def knockoffs(
@@ -135,7 +137,10 @@ def knockoffs(
     Warns
     -----
     UserWarning
-        If there are fewer than 1 / alpha features or groups, so that none can be selected.
+        If there are fewer than 1 / alpha features or groups, so that none can be selected; or if
+        the knockoffs of a sample do not fit, so that a forest tells rows with a knockoff in place
+        of a feature from the data, with an area under its ROC curve (AUC) above .52 at a level of
+        .01 (``metadata["diagnosis"]`` has the areas).
 
     Notes
     -----
@@ -207,6 +212,10 @@ def knockoffs(
     )
     drawn = np.array([e_values(row, alpha, single=n_draws == 1) for row in W])
     e = drawn.mean(axis=0)
+    fit = None if exact else _diagnosis(fitted, dict(zip(names, hypotheses, strict=True)), W, seed)
+    if fit is not None:
+        notes += fit.notes(of_knockoffs=True)
+        warn_of(function, fit.notes(of_knockoffs=True))
     return Significance(
         names=names,
         scores=W.mean(axis=0),
@@ -216,7 +225,13 @@ def knockoffs(
         method=function,
         null=NULL + data.exchangeability.clause,
         details={"e_value": e, "selected": (drawn > 0.0).mean(axis=0)},
-        metadata={**identity, "alpha": alpha, "n_draws": n_draws, "seed": seed},
+        metadata={
+            **identity,
+            "alpha": alpha,
+            "n_draws": n_draws,
+            "seed": seed,
+            **({} if fit is None else {"diagnosis": fit.record()}),
+        },
         notes=tuple(notes),
     )
 
@@ -270,6 +285,24 @@ def _fitted(
             f"knockoffs(random), got {type(sampler).__name__}."
         )
     return ExactKnockoffs(table, sampler)
+
+
+@one_blas_thread()
+def _diagnosis(
+    fitted: EstimatedKnockoffs, hypotheses: dict[str, IntArray], W: FloatArray, seed: int
+) -> Diagnosis | None:
+    """Tell whether a classifier tells a draw of knockoffs from the data.
+
+    Looked at are the features with the largest statistics.
+    """
+    donors = fitted.donors(np.random.default_rng(replicate_seed(seed, _OF_DIAGNOSIS)))
+    return diagnosis(
+        fitted.sampler,
+        hypotheses,
+        -W.mean(axis=0),
+        replicate_seed(seed, _OF_DIAGNOSIS + 1),
+        donors=donors,
+    )
 
 
 @dataclass(frozen=True, eq=False)
