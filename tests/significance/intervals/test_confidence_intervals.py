@@ -14,7 +14,7 @@ from duramen.importances.passes.permutation import Permutations, permutation_los
 from duramen.importances.samples import Sample
 from duramen.significance import confidence_intervals
 from duramen.significance.intervals.confidence_intervals import METHODS, importances_of_copies
-from duramen.significance.intervals.limits import Tails
+from duramen.significance.intervals.limits import Tails, l_skewness, log_normal_kurtosis
 from duramen.significance.intervals.spread import (
     Replicated,
     scale_of,
@@ -498,6 +498,41 @@ def test_heavy_tails_are_noted_and_the_variance_of_one_row_is_refused():
     with pytest.raises(ValueError, match=r"one row has .* of the sum of squares of the target"):
         confidence_intervals(forest, X, y, **options)
     assert confidence_intervals(forest, X, y, scale="fraction", measure="mdi", **options)
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("kind", "n", "least", "most"),
+    [
+        ("log-normal", 60, 0.97, 1.0),
+        ("log-normal", 200, 0.95, 1.0),
+        ("exponential", 60, 0.9, 1.0),
+        ("normal", 60, 0.0, 0.02),
+        ("normal", 200, 0.0, 0.02),
+        ("uniform", 60, 0.0, 0.02),
+    ],
+)
+def test_skewed_targets_are_noted_in_nearly_all_samples(kind, n, least, most):
+    """200 samples; the relative standard error of the variance is noted above .3."""
+    random = np.random.default_rng(0)
+    draws = {
+        "log-normal": random.lognormal,
+        "exponential": random.exponential,
+        "normal": random.normal,
+        "uniform": random.uniform,
+    }
+    noted = np.mean([Tails.of(draws[kind](size=n)).error > 0.3 for _ in range(200)])
+    assert least <= noted <= most
+
+
+def test_skewness_of_known_distributions():
+    numbers = np.random.default_rng(0).exponential(size=200_000)
+    assert l_skewness(numbers) == pytest.approx(1 / 3, abs=0.005)
+    assert l_skewness(-numbers) == pytest.approx(-1 / 3, abs=0.005)
+    ordered = np.array([0.0, 1.0, 4.0])  # l2 = 4/3, l3 = 2/3 from all pairs and the one triple
+    assert l_skewness(ordered) == pytest.approx(0.5)
+    assert log_normal_kurtosis(0.0) == pytest.approx(3)
+    assert log_normal_kurtosis(0.46249) == pytest.approx(113.936, rel=1e-2)  # sigma = 1
 
 
 def test_rare_classes_are_noted():

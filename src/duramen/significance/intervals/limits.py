@@ -34,13 +34,20 @@ class Tails:
         Fraction of the sum of squares about the mean in the row that is farthest from it.
     first : float
         That in the hundredth of the rows that are farthest from it, at least one.
+    skewness : float
+        L-skewness, 0 for symmetric distributions, 1/3 for the exponential one, at most 1.
     error : float
-        Relative standard error of the variance, estimated from the kurtosis.
+        Relative standard error of the variance: the larger one of those that follow from the
+        kurtosis and from the skewness. The kurtosis of a sample is far below that of a
+        distribution with heavy tails: of a log-normal one (standard deviation 1) it gives .23 to
+        .71 for 60 rows, and .15 to .45 for 500, where .48 is true. The L-skewness is nearly
+        unbiased, and stands for the log-normal distribution that has it (Hosking and Wallis 1997).
     """
 
     kurtosis: float
     largest: float
     first: float
+    skewness: float
     error: float
 
     @classmethod
@@ -50,22 +57,50 @@ class Tails:
         squares = np.sort(np.square(numbers - numbers.mean()))[::-1]
         total = float(squares.sum())
         if total <= 0:
-            return cls(0.0, 0.0, 0.0, 0.0)
+            return cls(0.0, 0.0, 0.0, 0.0, 0.0)
         fourth = n * float(np.square(squares).sum()) / total**2
+        skewness = l_skewness(numbers)
         return cls(
             kurtosis=fourth - 3.0,
             largest=float(squares[0]) / total,
             first=float(squares[: max(1, round(0.01 * n))].sum()) / total,
-            error=math.sqrt(max(0.0, fourth - 1.0) / n),
+            skewness=skewness,
+            error=math.sqrt(max(0.0, fourth - 1.0, log_normal_kurtosis(skewness) - 1.0) / n),
         )
 
     @property
     def words(self) -> str:
         """The tails as a note says them."""
         return (
-            f"excess kurtosis {self.kurtosis:.3g}, {self.first:.0%} of the sum of squares in the "
-            "hundredth of the rows with the largest deviations"
+            f"L-skewness {self.skewness:.2g}, excess kurtosis {self.kurtosis:.3g}, "
+            f"{self.first:.0%} of the sum of squares in the hundredth of the rows with the largest "
+            "deviations"
         )
+
+
+def l_skewness(numbers: FloatArray) -> float:
+    """Return the L-skewness of at least three numbers, from unbiased L-moments; 0 of fewer."""
+    n = len(numbers)
+    if n < 3:
+        return 0.0
+    place, ordered = np.arange(n), np.sort(numbers - numbers.mean())
+    b1 = float(np.mean(place * ordered)) / (n - 1)
+    b2 = float(np.mean(place * (place - 1.0) * ordered)) / ((n - 1) * (n - 2))
+    return (6 * b2 - 6 * b1) / (2 * b1)
+
+
+# Shape of the log-normal distribution as a rational function of the L-skewness (Hosking, Wallis).
+_NUMERATOR = (2.0466534, -3.6544371, 1.8396733, -0.20360244)
+_DENOMINATOR = (1.0, -2.0182173, 1.2420401, -0.21741801)
+_LARGEST_SKEWNESS = 0.9  # the approximation ends at .94
+
+
+def log_normal_kurtosis(skewness: float) -> float:
+    """Return the fourth standardized moment of the log-normal distribution with an L-skewness."""
+    t = min(abs(skewness), _LARGEST_SKEWNESS)
+    powers = t ** np.arange(0, 8, 2)
+    w = math.exp((t * float(powers @ _NUMERATOR) / float(powers @ _DENOMINATOR)) ** 2)
+    return w**4 + 2 * w**3 + 3 * w**2 - 3
 
 
 def tails_of(data: LearningSet[EncodedTable], unit: str, scale: str) -> Tails | None:
@@ -126,8 +161,8 @@ def limits(
     if tails is not None and tails.error > _UNCERTAIN:
         notes.append(
             f"the target has heavy tails ({tails.words}), so that its variance, and with it all "
-            f"importances, have a relative standard error of {tails.error:.2f} or more, which "
-            "intervals underestimate: 95 % intervals covered the MDI of relevant features in "
+            f"importances, have a relative standard error of {min(tails.error, 1):.2f} or more, "
+            "which intervals underestimate: 95 % intervals covered the MDI of relevant features in "
             ".62 to .74 of data sets of 60 rows with a log-normal target, their MDA in .81 to "
             ".97. Hint: scale='fraction', or a transformed target"
         )
