@@ -264,7 +264,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             warn(
                 f"{self._owner}: splits='multiway' gives each value a child, and "
                 f"{schema.names[j]!r} has {counts[j]:,} distinct values in {table.n_rows:,} rows: "
-                "children of single rows say nothing about other rows. Hint: splits='auto' or "
+                "children of single rows do not predict other rows. Hint: splits='auto' or "
                 "'ordered', or bins of the numbers (duramen.theory.discretize)."
             )
 
