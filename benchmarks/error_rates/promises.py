@@ -45,6 +45,7 @@ def fitted(null: str, n_permutations: int = 100) -> Task:
                     forest,
                     table,
                     y,
+                    measure="mdi",
                     n_permutations=n_permutations,
                     distribution=family,
                     random_state=seed % 2**32,

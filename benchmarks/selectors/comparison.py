@@ -46,6 +46,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "knock_out": [{"n_estimators": 50}],
     "artificial_contrasts": [
         {"n_estimators": 50},
+        {"n_estimators": 50, "measure": "mdi"},
         {"n_estimators": 50, "alpha": 0.001},
         {"n_estimators": 50, "remove_masked": True},
     ],
