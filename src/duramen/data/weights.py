@@ -70,5 +70,6 @@ def whole_ratios(weights: FloatArray) -> FloatArray:
     for multiple in range(1, _MOST_MULTIPLE + 1):
         whole = np.rint(ratios * multiple)
         if (np.abs(ratios * multiple - whole) <= _ROUNDING * whole).all():
-            return np.rint(weights / values[0] * multiple)
+            scaled: FloatArray = np.rint(weights / values[0] * multiple)
+            return scaled
     return weights
