@@ -293,7 +293,9 @@ def _of_groups(scores: FloatArray, y: Response) -> tuple[float, int]:
     n = len(scores)
     groups = np.arange(n) if y.groups is None else y.groups
     _, first, group = np.unique(groups, return_index=True, return_inverse=True)
-    sums = np.stack([np.bincount(group, column) for column in scores.T], axis=1)
+    sums = np.empty((len(first), scores.shape[1]))
+    for column, of_groups in zip(scores.T, sums.T, strict=True):
+        of_groups[:] = np.bincount(group, column)
     strata = np.zeros(n, np.int64) if y.strata is None else y.strata
     _, place, sizes = np.unique(strata[first], return_inverse=True, return_counts=True)
     unbiased = sums * np.sqrt(sizes / np.maximum(sizes - 1, 1))[place][:, None]
