@@ -172,7 +172,10 @@ for label in (None, "top"):
 case("interactions/multiway", measures.interactions)(
     lambda: extracts.frame(
         measures.interactions(
-            dm.TotallyRandomizedTreesClassifier(6, random_state=1).fit(table(), classes()), table()
+            dm.TotallyRandomizedTreesClassifier(6, splits="multiway", random_state=1).fit(
+                table(), classes()
+            ),
+            table(),
         )
     )
 )
