@@ -280,3 +280,9 @@ def test_the_null_hypothesis_names_the_assumption():
 def test_rows_that_alternate_are_no_series():
     design = np.column_stack([np.arange(120) % 2, np.arange(120) % 3, rng().normal(size=120)])
     assert finding_of(design, np.arange(120) % 2) is None
+
+
+def test_a_design_that_is_repeated_is_no_series():
+    bits = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    design = np.tile(bits, (20, 1))
+    assert finding_of(design, design[:, 0] | design[:, 1]) is None

@@ -377,8 +377,8 @@ class _Look:
         given = max(np.linalg.norm(features), np.linalg.norm(target) * columns)
         if not inflation >= _INFLATION or total * size < _SERIAL_Z * given:
             return None
-        if min(target[0], features[0]) <= 0:
-            return None  # rows that alternate, as in examples and designs
+        if min(target[0], features[0]) <= 0 or self._repeats(places):
+            return None  # rows that alternate, or a design that is repeated
         message = (
             "successive rows are similar, as in a time series or in a file sorted by person: the "
             f"rank autocorrelation of {self.name} is {target[0]:.2f}, that of the columns "
@@ -388,6 +388,13 @@ class _Look:
         hint = "groups= keeps rows together, by the person of each row, or by blocks of successive "
         hint += "rows that are longer than the dependence lasts"
         return Finding(SERIAL, (), message, hint)
+
+    def _repeats(self, places: IntArray) -> bool:
+        """Tell whether the first rows, up to a third of all, are repeated to the end in order."""
+        some = np.arange(min(len(self.rows), _WINDOW))
+        values = np.column_stack([self.target[some], *(self._codes(j, some) for j in places)])
+        starts = np.flatnonzero((values[1 : len(some) // 3] == values[0]).all(axis=1)) + 1
+        return any(bool((values[q:] == values[:-q]).all()) for q in starts.tolist())
 
     def _trend(self, places: IntArray, window: IntArray, degree: int) -> FloatArray:
         """Return an orthonormal basis of what sorting a file makes of independent rows.
