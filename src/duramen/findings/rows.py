@@ -229,7 +229,9 @@ class _Look:
         indicators = (target[:, None] == frequent).astype(np.float64)
         indicators -= indicators.mean(axis=0)
         size = np.sqrt((indicators**2).sum() / len(some))
-        return indicators * np.sqrt(indicators.shape[1]) / size if size > 0 else indicators
+        return np.asarray(
+            indicators * np.sqrt(indicators.shape[1]) / size if size > 0 else indicators
+        )
 
     # --- groups of rows ---------------------------------------------------------------------
 
@@ -358,7 +360,7 @@ class _Look:
         else:
             starts = np.linspace(0, n - _WINDOW, _WINDOWS).astype(np.int64)
             windows = [np.arange(start, start + _WINDOW) for start in starts]
-        of_columns, of_target = [], []
+        of_columns, of_target = list[FloatArray](), list[FloatArray]()
         for window in windows:
             trend = self._trend(places, window, degree)
             for values, sums in (
@@ -447,7 +449,7 @@ def _second_moment(values: FloatArray) -> float:
     n, q = values.shape
     products = values.T @ values if q < n else values @ values.T
     total = float((products**2).sum() - ((values**2).sum(axis=1) ** 2).sum())
-    return max(total, 0.0) / (n * (n - 1)) / q**2
+    return float(max(total, 0.0) / (n * (n - 1)) / q**2)
 
 
 def _excess(values: FloatArray, of_row: IntArray, *, ordered: bool) -> tuple[float, float]:
@@ -474,7 +476,7 @@ def _distances(values: FloatArray) -> FloatArray:
     """Return root mean square differences of all pairs of rows."""
     squares = (values**2).sum(axis=1)
     squared = squares[:, None] + squares - 2 * (values @ values.T)
-    return np.round(np.sqrt(np.maximum(squared, 0) / values.shape[1]), 7)
+    return np.asarray(np.round(np.sqrt(np.maximum(squared, 0) / values.shape[1]), 7))
 
 
 def _surprising(distances: FloatArray, n: int, step: float) -> tuple[float | None, float]:
