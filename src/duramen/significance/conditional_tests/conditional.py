@@ -156,9 +156,12 @@ def conditional(
     n_draws : int
         Draws of each feature, an even number.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row, a condition beside the other features: target and features are less
+        their means in strata, and draws have values of the stratum (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; rows of a group may depend on each other (docs/how-to/tests/strata.md).
+        They are predicted without each other, and standard errors and degrees of freedom are those
+        of groups (CR2, Bell and McCaffrey 2002). Not with ``method="crt"``.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -182,7 +185,8 @@ def conditional(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, rows have weights, or are fewer than two a fold.
+        If an argument is not as described, rows have weights, or are fewer than two a fold, or
+        `method` is "crt" with groups.
 
     Warns
     -----

@@ -130,7 +130,8 @@ def knockoffs(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, or the checkpoint is of another run.
+        If an argument is not as described, the rows have strata or groups, or the checkpoint is of
+        another run.
     MemoryError
         If the table does not fit twice into memory.
 
@@ -401,7 +402,8 @@ def _statistic(
     if data.exchangeability.restricted:
         raise ValueError(
             f"{function}: the rows of this learning set have strata or groups, which {function} "
-            "does not support. Hint: learning_set without them."
+            "does not support, since knockoffs of rows are drawn as if these were independent. "
+            "Hint: dm.significance.conditional, which takes both."
         )
     if estimator is None:
         template.set_params(n_estimators=_TREES, min_samples_leaf=_LEAF)
