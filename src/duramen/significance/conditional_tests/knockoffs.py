@@ -213,7 +213,9 @@ def knockoffs(
     )
     drawn = np.array([e_values(row, alpha, single=n_draws == 1) for row in W])
     e = drawn.mean(axis=0)
-    fit = None if exact else _diagnosis(fitted, dict(zip(names, hypotheses, strict=True)), W, seed)
+    fit = None
+    if isinstance(fitted, EstimatedKnockoffs):
+        fit = _diagnosis(fitted, dict(zip(names, hypotheses, strict=True)), W, seed)
     if fit is not None:
         notes += fit.notes(of_knockoffs=True)
         warn_of(function, fit.notes(of_knockoffs=True))
