@@ -14,7 +14,7 @@ def scale(rows, fraction):
     return largest[place - 1] if largest[place - 1] > 0 else 1.0
 
 
-FRACTIONS = {2: [0.3, 0.7], 3: [0.3, 0.35, 0.35]}
+FRACTIONS = {2: [0.3, 0.7], 3: [0.3, 0.5, 0.2]}
 
 
 def statistics_of(importances, *beside):

@@ -53,7 +53,7 @@ _ONE_STAGE = (
 # Fractions of the level that are given to each statistic, without and with the joint one.
 _FRACTIONS = {
     False: {"importance": 0.3, "marginal": 0.7},
-    True: {"importance": 0.3, "marginal": 0.35, "joint": 0.35},
+    True: {"importance": 0.3, "marginal": 0.5, "joint": 0.2},
 }
 # Fraction of rows whose largest statistics exceed the scales of all.
 _EXCEEDING = 0.1
@@ -98,8 +98,8 @@ def max_t(
     chi-squared or log-rank, by the kinds of column and target), which has more power for features
     that are associated with the target by themselves; and a joint linear statistic, which has more
     power where other features explain much of the target. Each is divided by a high quantile of its
-    maximum over the features: of the times that any of them exceeds 1 by chance, importances do in
-    .3, and the others in .35 each.
+    maximum over the features: of the times that one of them exceeds 1 by chance, importances take
+    about .3, marginal statistics .5 and joint ones .2.
 
     The joint statistic compares the coefficients b of a feature in a ridge regression of scores h
     of the target on the columns Z of all features with their variance,
