@@ -163,7 +163,9 @@ def check_kept(
             f"{owner}: with warm_start=True, X, y and the weights must be those of the previous "
             "fit, but they differ. Hint: use warm_start=False, or a new estimator"
         )
-    if not np.array_equal(data.exchangeability.bag_groups, grown.groups):
+    groups: Any = data.exchangeability.bag_groups
+    kept: Any = grown.groups
+    if not np.array_equal(groups, kept):
         raise ValueError(
             f"{owner}: with warm_start=True, groups must be those of the previous fit, but they "
             "differ. Hint: use warm_start=False, or a new estimator"

@@ -69,7 +69,7 @@ def _p_value(gains: FloatArray, groups: IntArray | None) -> float:
     """Return the p-value of the t-test of gains, or of their sums in groups."""
     if groups is not None:
         places = np.unique(groups, return_inverse=True)[1]
-        sums = np.bincount(places, gains)
+        sums = np.bincount(places, gains).astype(np.float64)
         # Gains of one sign in all groups have this probability by chance: a bound for few groups.
         return max(_p_value(sums, None), 0.5 ** len(sums))
     mean, n = float(gains.mean()), len(gains)

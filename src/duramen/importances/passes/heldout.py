@@ -7,6 +7,7 @@ rows rewards it for what the search fitted by chance.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,14 +31,31 @@ def add_held_out(tally: Tally, run: Forest, sample: Sample, *, in_bag: bool = Fa
     that no row was dropped through do not count.
 
     Rows of a group depend on each other, and their classes cannot be permuted one by one: of each
-    group that is out of the bag of a tree, a score in bits takes a row drawn at random.
+    group that is out of the bag of a tree, a score in bits takes a row drawn at random, and is the
+    mean over five such draws.
 
     With `in_bag`, a node weighs as much as its training rows do, as in UFI, and splits with a child
     that no row was dropped to count for 0.
     """
     nodes = Nodes(run)
-    held = _Held.of(nodes, sample)
-    n_trees = int(np.count_nonzero(held.rows[run.offsets[:-1]]))
+    arrived: Iterable[Arrived] = arrivals_by_blocks(run, sample)
+    if run.groups is None or run.settings.criterion != "entropy" or not sample.out_of_bag:
+        all_held = [_Held.of(nodes, sample, arrived)]
+    else:
+        arrived = list(arrived)
+        all_held = [
+            _Held.of(nodes, sample, arrived, drawn) for drawn in _rows_of_groups(run, run.groups)
+        ]
+    n_trees = int(np.count_nonzero(all_held[0].rows[run.offsets[:-1]]))
+    fraction = _fractions(nodes, all_held[0], in_bag)
+    for held in all_held[1:]:
+        fraction += _fractions(nodes, held, in_bag)
+    tally.add(nodes, fraction / len(all_held), n_trees=n_trees)
+
+
+def _fractions(nodes: Nodes, held: _Held, in_bag: bool) -> FloatArray:
+    """Return the decrease of every node, times the fraction of its tree that it weighs."""
+    run = nodes.forest
     weighted = held.weighted(run.weight) if in_bag else held
     if run.settings.criterion == "entropy":
         gain = _excess_information(nodes, held)
@@ -52,13 +70,15 @@ def add_held_out(tally: Tally, run: Forest, sample: Sample, *, in_bag: bool = Fa
             gain[parents] += 0.5 * (squares[parents] - nodes.over_children(squares, parents))
         unreached = nodes.over_children((held.rows == 0).astype(np.int64), parents) > 0
         gain[parents[unreached]] = 0.0
-    fraction = gain / _positive(weighted.rows[run.offsets[:-1]])[nodes.tree]
-    tally.add(nodes, fraction, n_trees=n_trees)
+    return gain / _positive(weighted.rows[run.offsets[:-1]])[nodes.tree]
 
 
 def _positive(weights: FloatArray) -> FloatArray:
     """Return divisors: 1 in place of 0, where what is divided is 0 too."""
     return np.where(weights > 0.0, weights, 1.0)
+
+
+Arrived = tuple[slice, NDArray[np.integer], NDArray[np.integer]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +90,17 @@ class _Held:
     squares: FloatArray
 
     @classmethod
-    def of(cls, nodes: Nodes, sample: Sample) -> _Held:
+    def of(
+        cls,
+        nodes: Nodes,
+        sample: Sample,
+        arrived: Iterable[Arrived],
+        drawn: BoolArray | None = None,
+    ) -> _Held:
+        """Count rows, of those that came to leaves, or those that are drawn for each tree."""
         n_nodes = nodes.forest.n_nodes
-        entropy = nodes.forest.settings.criterion == "entropy"
-        drawn = _one_row_a_group(nodes.forest) if entropy and sample.out_of_bag else None
         at_nodes: list[FloatArray] = []
-        for block, node, row in arrivals_by_blocks(nodes.forest, sample):
+        for block, node, row in arrived:
             if drawn is not None:
                 kept = drawn[row + block.start, nodes.tree[node]]
                 node, row = node[kept], row[kept]
@@ -98,17 +123,20 @@ class _Held:
         return _Held(rows, self.sums * scale[:, np.newaxis], self.squares * scale)
 
 
-def _one_row_a_group(run: Forest) -> BoolArray | None:
-    """Draw a training row of each group for each tree, shape (n, T); None without groups."""
-    if run.groups is None:
-        return None
-    sizes = np.bincount(run.groups)
-    rows, starts = np.argsort(run.groups, kind="stable"), np.cumsum(sizes) - sizes
-    drawn = np.zeros((run.n_rows, run.n_trees), dtype=np.bool_)
-    for t in range(run.n_trees):
-        uniform = np.random.default_rng([run.seed, run.first_tree + t]).random(len(sizes))
-        drawn[rows[starts + (uniform * sizes).astype(np.int64)], t] = True
-    return drawn
+_DRAWS = 5
+
+
+def _rows_of_groups(run: Forest, groups: NDArray[np.uint32]) -> Iterator[BoolArray]:
+    """Draw a training row of each group for each tree, (n, T), some times; all rows as often."""
+    sizes = np.bincount(groups)
+    rows, starts = np.argsort(groups, kind="stable"), np.cumsum(sizes) - sizes
+    trees = range(run.first_tree, run.first_tree + run.n_trees)
+    uniform = np.array([np.random.default_rng([run.seed, t]).random(len(sizes)) for t in trees])
+    for k in range(_DRAWS):
+        place = ((uniform + k / _DRAWS) % 1.0 * sizes).astype(np.int64)
+        drawn = np.zeros((run.n_rows, run.n_trees), dtype=np.bool_)
+        np.put_along_axis(drawn, rows[starts + place].T, True, axis=0)
+        yield drawn
 
 
 def _responses(forest: Forest, target: NDArray[Any]) -> FloatArray:
