@@ -192,7 +192,7 @@ def additive_model(
     n, outcomes = len(table), _outcomes(target)
     counts = {"classification": n - np.r_[outcomes.sum(axis=1), n - outcomes.sum()].max()}
     informative = counts.get(target.task, outcomes.sum() if target.task == "survival" else n)
-    effective = min(n, 2.0 * informative) * (int(unit.max()) + 1) / n
+    effective = min(n, 2.0 * informative) * np.sqrt((int(unit.max()) + 1) / n)
     indicators = Indicators.of(table, columns, max(n_cuts, _SCREENED))
     of, limit = indicators.columns(), np.sqrt(2.0 * np.log(max(indicators.first[-1], 2)))
     terms, in_use = np.ones((n, 1)), np.zeros(len(of), dtype=np.bool_)

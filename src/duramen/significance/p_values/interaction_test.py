@@ -107,8 +107,8 @@ def interaction_test(
     The additive model is fitted to convergence: linear for numbers, multinomial logistic for
     classes. A feature joins if its efficient score exceeds what the largest of as many independent
     ones has by chance. It has cubic splines of its normal scores, with
-    :math:`\frac{3}{4} n^{1/3}` degrees of freedom (n the number of rows, of groups, or twice the
-    number of rows outside the largest class, if that is less), and steps at quantiles that still
+    :math:`\frac{3}{4} n^{1/3}` degrees of freedom (n the number of rows, or twice that outside the
+    largest class if it is less, times the root of the number of groups per row), and steps at quantiles that still
     exceed the limit; all terms together are at most a fifth of n.
 
     The p-values are valid for many rows (Chernozhukov et al. 2013, for numbers of pairs far above
@@ -336,10 +336,25 @@ def _drawn_residuals(
 def _inflated(model: AdditiveModel, unit: IntArray) -> FloatArray:
     """Return residuals with the variance of errors: over the root of 1 less leverages (HC2).
 
-    The leverage of a unit is the sum of those of its rows.
+    Those of a group are multiplied by the inverse root of the identity less its block of the
+    projection on the terms (CR2; Bell and McCaffrey 2002).
     """
-    leverages = np.array([np.bincount(unit, row)[unit] for row in model.leverages()])
-    return model.residuals / np.sqrt(np.maximum(1.0 - leverages, _LEAST_VARIANCE))
+    if int(unit.max()) + 1 == len(unit):
+        return model.residuals / np.sqrt(np.maximum(1.0 - model.leverages(), _LEAST_VARIANCE))
+    m, q = len(model.means), model.terms.shape[1]
+    inflated = model.residuals.copy()
+    order = np.argsort(unit, kind="stable")
+    groups = np.split(order, np.cumsum(np.bincount(unit))[:-1])
+    for k in range(m):
+        root = np.linalg.cholesky(model.inverse.reshape(m, q, m, q)[k, :, k])
+        scale = np.sqrt(np.maximum(model.weights[k, k], 1e-12))
+        terms = (model.terms * scale[:, np.newaxis]) @ root
+        for rows in groups:
+            axes, sizes, _ = np.linalg.svd(terms[rows], full_matrices=False)
+            factors = 1.0 / np.sqrt(np.maximum(1.0 - sizes**2, _LEAST_VARIANCE)) - 1.0
+            along = axes.T @ (inflated[k, rows] / scale[rows])
+            inflated[k, rows] += scale[rows] * (axes @ (factors * along))
+    return inflated
 
 
 def _quadrants(here: FloatArray, there: FloatArray, of_rows: FloatArray) -> list[FloatArray]:
