@@ -108,8 +108,8 @@ def interaction_test(
     classes. A feature joins if its efficient score exceeds what the largest of as many independent
     ones has by chance. It has cubic splines of its normal scores, with
     :math:`\frac{3}{4} n^{1/3}` degrees of freedom (n the number of rows, or twice that outside the
-    largest class if it is less, times the root of the number of groups per row), and steps at quantiles that still
-    exceed the limit; all terms together are at most a fifth of n.
+    largest class if it is less, times the root of the number of groups per row), and steps at
+    quantiles that still exceed the limit; all terms together are at most a fifth of n.
 
     The p-values are valid for many rows (Chernozhukov et al. 2013, for numbers of pairs far above
     that of rows) under two assumptions: the rows, or groups, are independent; and the mean, or the
