@@ -119,7 +119,7 @@ class AdditiveModel:
             coefficients += step * (1.0 if linear else min(1.0, _LARGEST_MOVE / move))
         if np.abs(residuals).max() <= _ROUNDING * np.abs(outcomes).max():
             residuals = np.zeros(residuals.shape)
-        return cls(terms, means, residuals, weights, inverse)
+        return cls(terms, means, residuals, weights, np.asarray(inverse, dtype=np.float64))
 
     def with_terms(self, terms: FloatArray) -> AdditiveModel:
         """Return the model with further terms, whose coefficients are 0."""
@@ -127,7 +127,7 @@ class AdditiveModel:
         ridge = np.full((len(self.means), terms.shape[1]), _RIDGE)
         ridge[:, 0] = 0.0
         inverse = np.linalg.inv(_information(terms, self.weights) + np.diag(ridge.ravel()))
-        return replace(self, terms=terms, inverse=inverse)
+        return replace(self, terms=terms, inverse=np.asarray(inverse, dtype=np.float64))
 
     def scores(self, columns: FloatArray, k: int) -> FloatArray:
         """Return the efficient scores of columns in the k-th outcome, shape (n, c).
@@ -141,7 +141,7 @@ class AdditiveModel:
         scores = columns * self.residuals[k][:, np.newaxis]
         for move, residual in zip(moves, self.residuals, strict=True):
             scores -= (self.terms @ move) * residual[:, np.newaxis]
-        return scores
+        return np.asarray(scores)
 
     def information(self, columns: FloatArray) -> FloatArray:
         """Return the efficient information of columns in all outcomes, shape (m c, m c).
@@ -161,14 +161,14 @@ class AdditiveModel:
         draws, m, q = len(errors), len(self.means), self.terms.shape[1]
         moves = (errors @ self.terms).reshape(draws, m * q) @ self.inverse
         fitted = moves.reshape(draws, m, q) @ self.terms.T
-        return errors - np.einsum("kln,dln->dkn", self.weights, fitted)
+        return np.asarray(errors - np.einsum("kln,dln->dkn", self.weights, fitted))
 
     def leverages(self) -> FloatArray:
         """Return the derivative of each fitted mean by its outcome, shape (m, n)."""
         m, q = len(self.means), self.terms.shape[1]
         blocks = self.inverse.reshape(m, q, m, q)
         spread = np.einsum("nq,lqkr,nr->lkn", self.terms, blocks, self.terms, optimize=True)
-        return np.einsum("kln,lkn->kn", self.weights, spread)
+        return np.asarray(np.einsum("kln,lkn->kn", self.weights, spread))
 
 
 def additive_model(
@@ -261,7 +261,7 @@ def _outcomes(target: Target) -> FloatArray:
     if target.codes is None:
         return np.asarray(target.values, dtype=np.float64)[np.newaxis]
     labels = np.arange(1, target.n_classes)[:, np.newaxis]
-    return (np.asarray(target.codes) == labels).astype(np.float64)
+    return np.asarray(np.asarray(target.codes) == labels, dtype=np.float64)
 
 
 def _moments(linear: FloatArray, target: Target) -> tuple[FloatArray, FloatArray]:
@@ -308,7 +308,7 @@ def _statistics(model: AdditiveModel, values: BoolArray, unit: IntArray) -> Floa
         block = values[:, start : start + width].astype(np.float64)
         here = largest[start : start + width]
         for k in range(len(model.means)):
-            scores = sums @ model.scores(block, k)
+            scores = np.asarray(sums @ model.scores(block, k))
             spread = np.sqrt((scores**2).sum(axis=0))
             size = np.abs(scores.sum(axis=0)) / np.where(spread > 0.0, spread, np.inf)
             np.maximum(here, size, out=here)

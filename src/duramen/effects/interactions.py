@@ -187,6 +187,6 @@ def _groups(table: EncodedTable, j: int) -> IntArray:
     codes = table.codes(j).astype(np.int64)
     if table.kinds[j] != "nominal":
         return intervals(codes, _LEVELS)
-    _, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
-    ranks = np.argsort(np.argsort(-sizes, kind="stable"), kind="stable")
+    _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    ranks = np.argsort(np.argsort(-counts, kind="stable"), kind="stable")
     return np.asarray(np.minimum(ranks, _LEVELS - 1)[place], dtype=np.int64)
