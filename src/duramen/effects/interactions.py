@@ -175,7 +175,7 @@ def interaction_p_value(
     else:
         unit = data.exchangeability.units
         sums = np.stack([np.bincount(unit, column) for column in scores.T], axis=1)
-        covariance = sums.T @ sums
+        covariance = np.asarray(sums.T @ sums, dtype=np.float64)
     sizes, axes = np.linalg.eigh(covariance)
     large = sizes > _RANK * max(float(sizes[-1]), _RANK * data.n_rows)
     statistic = np.square(axes.T[large] @ scores.sum(axis=0)) / sizes[large]
