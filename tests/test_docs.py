@@ -33,7 +33,7 @@ FIRST = ROOT / "docs" / "start"  # commands with their defaults
 SLOW = {FIRST, *(ROOT / "docs" / name for name in ("how-to", "explanation"))}
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-LANGUAGES = {"python", "r", "sh", "text"}
+LANGUAGES = {"python", "r", "sh", "text", "yaml"}
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str, int]]:

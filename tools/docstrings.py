@@ -127,8 +127,11 @@ OWN = {
         "ranking_stability",
         "trees_needed",
     },
-    "groups": {"confidence_intervals", "context_importances", "holdout_mda", "ranking_stability"},
-    "strata": {"context_importances"},
+    "groups": {
+        *("conditional", "confidence_intervals", "context_importances", "holdout_mda"),
+        "ranking_stability",
+    },
+    "strata": {"conditional", "context_importances"},
     "random_state": {
         *("air", "conditional_mda", "holdout_mda", "mda", "noising", "sandri", "trees_needed"),
         *("vote_change", "average_effects", "prediction_change", "relative_influence"),

@@ -34,7 +34,9 @@ def frame():
 
 
 def columns(report):
-    return report.to_frame().to_dict(orient="list")
+    """Columns of a report but for the means of the classes, which depend on strata."""
+    table = report.to_frame().filter(regex="^(?!mean_)")
+    return table.to_dict(orient="list")
 
 
 # --- tables --------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ RR = estimators.RandomForestRegressor
         ("verbose", [-1, "loud", 0.5, None], "an int >= 0 or a bool"),
         ("class_weight", ["equal", 3, [1, 2, 3]], "None, 'balanced', 'balanced_subsample'"),
         ("max_samples", [0, 0.0, 1.5, "half", -3], r"None, an int in 1\.\."),
-        ("splits", ["both", 3, None], "one of 'ordered', 'multiway', 'one-vs-rest', 'any'"),
+        ("splits", ["both", 3, None], "one of 'auto', 'ordered', 'multiway', 'one-vs-rest', 'any'"),
         ("categorical_features", ["all", 3, {"a": 1}, [0.5], [0, "a"]], "None, 'from_dtype'"),
         ("stop_alpha", [-0.1, 1.1, np.nan, "small", True], r"a number in \[0, 1\]"),
         ("count_constant_features", [1, "yes", None], "True or False"),

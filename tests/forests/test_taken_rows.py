@@ -14,7 +14,7 @@ FORESTS = [
     (dm.RandomForestClassifier, {"criterion": "entropy", "max_features": None}),
     (dm.ExtraTreesClassifier, {}),
     (dm.ExtraTreesClassifier, {"max_features": 1, "min_samples_leaf": 2}),
-    (dm.TotallyRandomizedTreesClassifier, {}),
+    (dm.TotallyRandomizedTreesClassifier, {"splits": "multiway"}),
     (dm.PERTClassifier, {}),
     (dm.RandomForestRegressor, {}),
     (dm.ExtraTreesRegressor, {}),

@@ -284,7 +284,7 @@ def test_pipeline_and_names():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"measure": "none"}, "measure must be one of 'scaled_mda', 'mdi'"),
+        ({"measure": "none"}, "measure must be one of 'auto', 'scaled_mda', 'mdi'"),
         ({"correction": "none"}, "correction must be one of 'bonferroni', 'two-step'"),
         ({"alpha": 2.0}, "alpha must be a number in"),
         ({"percentile": -1}, "percentile must be a number in"),

@@ -121,7 +121,10 @@ def test_regression_keeps_one_of_identical_columns():
             {"estimator": dm.RandomForestClassifier(max_leaf_nodes=5)},
             "these trees cannot be guided: max_leaf_nodes",
         ),
-        ({"estimator": dm.TotallyRandomizedTreesClassifier()}, "these trees cannot be guided"),
+        (
+            {"estimator": dm.TotallyRandomizedTreesClassifier(splits="multiway")},
+            "these trees cannot be guided",
+        ),
         ({"estimator": dm.PERTClassifier()}, "these trees cannot be guided"),
         (
             {"estimator": dm.RandomForestClassifier(n_best_splits=2)},

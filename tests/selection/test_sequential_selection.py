@@ -107,7 +107,7 @@ def test_plain_searches_are_those_of_scikit_learn(direction, task):
     model.fit(X, y)
     data = dm.learning_set(X, y)
     seed = draw_seed(5)
-    folds = folds_of(data.target, 3, np.random.default_rng(seed))
+    folds = folds_of(data, 3, np.random.default_rng(seed))
     splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(3)]
     tree.set_params(random_state=seed % 2**32)
     peer = SequentialFeatureSelector(

@@ -18,7 +18,7 @@ METHODS = {
 }
 N = 40
 Y = np.repeat(["ill", "well"], N // 2)
-WEIGHTS = {"ill": 0.25, "well": 3.0}
+WEIGHTS = {"ill": 1.0, "well": 12.0}
 TOGETHER = "Each target is exchanged together with the weight of its row."
 
 

@@ -115,7 +115,7 @@ class AdditiveModel:
             move = np.abs(step @ terms.T).max()
             if move <= 1e-6 * max(1.0, np.abs(outcomes).max()):
                 break
-            linear = target.task == "regression"
+            linear = target.codes is None and not target.censored
             coefficients += step * (1.0 if linear else min(1.0, _LARGEST_MOVE / move))
         if np.abs(residuals).max() <= _ROUNDING * np.abs(outcomes).max():
             residuals = np.zeros(residuals.shape)
@@ -190,8 +190,9 @@ def additive_model(
     largest strata have an effect in any model.
     """
     n, outcomes = len(table), _outcomes(target)
-    counts = {"classification": n - np.r_[outcomes.sum(axis=1), n - outcomes.sum()].max()}
-    informative = counts.get(target.task, outcomes.sum() if target.task == "survival" else n)
+    informative = float(outcomes.sum()) if target.censored else float(n)
+    if target.codes is not None:  # rows outside of the largest class
+        informative = n - np.r_[outcomes.sum(axis=1), n - outcomes.sum()].max()
     effective = min(n, 2.0 * informative) * np.sqrt((int(unit.max()) + 1) / n)
     indicators = Indicators.of(table, columns, max(n_cuts, _SCREENED))
     of, limit = indicators.columns(), np.sqrt(2.0 * np.log(max(indicators.first[-1], 2)))

@@ -169,6 +169,8 @@ def interaction_p_value(
     first, other = (basis_of(group, True, float(data.n_rows)) for group in groups)
     given = model.with_terms(np.hstack([first, other]))
     products = (first[:, :, np.newaxis] * other[:, np.newaxis]).reshape(data.n_rows, -1)
+    if not products.shape[1]:  # a constant column
+        return 1.0
     scores = np.hstack([given.scores(products, m) for m in range(len(model.means))])
     if data.target.codes is not None and data.exchangeability.groups is None:
         covariance = given.information(products)

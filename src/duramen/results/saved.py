@@ -21,19 +21,11 @@ _OF_JSON = (str, bool, int, float)
 
 
 class Savable:
-    """Base of frozen dataclasses that are pickled, and that what is saved may hold."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Mappings of results are views, which cannot be pickled.
-        values = {
-            name: dict(value) if isinstance(value, Mapping) else value
-            for name, value in named_fields(self)
-        }
-        return partial(type(self), **values), ()
+    """Base of frozen dataclasses that what is saved may hold."""
 
 
 class Saved(Savable):
-    """Base of frozen dataclasses that are saved to a file."""
+    """Base of frozen dataclasses that are saved to a file, and pickled."""
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to part file: arrays as npz, the rest as JSON inside it.
@@ -123,6 +115,14 @@ class Saved(Savable):
                 "can be saved."
             )
         return self._packed(value, name, {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Mappings of results are views, which cannot be pickled.
+        values = {
+            name: dict(value) if isinstance(value, Mapping) else value
+            for name, value in named_fields(self)
+        }
+        return partial(type(self), **values), ()
 
 
 def named_fields(instance: Any) -> Iterator[tuple[str, Any]]:

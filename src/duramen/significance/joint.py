@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from duramen.data import EncodedTable, NumberTarget
 from duramen.data.scores import centered_within, midranks
@@ -76,6 +75,8 @@ class JointModel:
             return None
         scores = data.target.association_scores()
         if isinstance(data.target, NumberTarget):
+            from scipy.special import ndtri  # not needed by the help of commands
+
             scores = ndtri((scores / n + 1.0) / 2.0)  # of mid-ranks
         return cls(
             data,

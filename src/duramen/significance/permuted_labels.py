@@ -136,7 +136,7 @@ def permuted_importances(
     >>> dm.significance.altmann(permuted).selected(0.05, control="none")
     ('x0',)
     >>> dm.significance.max_t(permuted).verdicts()[:2]
-    ('confirmed', 'noise')
+    ('confirmed', 'confirmed')
     """
     name = "permuted_importances"
     checks.check_flag(name, "marginal", marginal)

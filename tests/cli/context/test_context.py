@@ -111,7 +111,7 @@ def test_problem_1_of_the_thesis(gates, out, tmp_path):
     assert len(run["fingerprint"]) == 64
     assert run["paths"]["file"].startswith(str(tmp_path))
     assert str(tmp_path) not in (out / "report.html").read_text(encoding="utf-8")
-    assert tuple(run["timings"]) == ("read", "encode", "analyze", "report", "write")
+    assert tuple(run["timings"]) == ("read", "encode", "analyze", "write", "report")
     lines = result.stdout.splitlines()
     own = next(i for i, line in enumerate(lines) if line.startswith("time itself has"))
     depend = next(i for i, line in enumerate(lines) if "2 features depend on time" in line)

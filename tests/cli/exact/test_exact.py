@@ -149,7 +149,7 @@ def test_writes_four_files(digits, out, tmp_path):
     assert run["paths"]["file"].startswith(str(tmp_path))
     assert "forests of randomized trees" in " ".join(run["references"])
     assert str(tmp_path) not in (out / "report.html").read_text(encoding="utf-8")
-    steps = ("read", "encode", "importances", "relevance", "boundaries", "report", "write")
+    steps = ("read", "encode", "importances", "relevance", "boundaries", "write", "report")
     assert tuple(run["timings"]) == steps
     assert result.stderr == ""
 

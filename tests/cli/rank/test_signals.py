@@ -157,7 +157,7 @@ def test_covariates_are_strata(folder, tmp_path):
     wanted = dm.significance.altmann(
         dm.RandomForestClassifier(10, criterion="entropy", random_state=0),
         joined(store.as_table(), dm.encode(pa.table({"age": age})), "test"), ill,
-        n_permutations=19, random_state=0,
+        measure="mdi", n_permutations=19, random_state=0,
         strata=dm.significance.covariate_strata(age, ill),
     )  # fmt: skip
     p_values = dict(zip(actual["name"], actual["altmann_p_value"], strict=True))

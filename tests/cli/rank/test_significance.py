@@ -391,7 +391,12 @@ def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp
     result, record = asked(file, tmp_path / "out", CER, *asked_for)
     own = {"first": ["x0", "x1"], "said": ["x2", "x4"]}
     wanted = dm.significance.conditional_error_rate(
-        *forest_and_rows(file), feature_groups=own, n_permutations=19, random_state=0, **choices
+        *forest_and_rows(file),
+        measure="mdi",
+        feature_groups=own,
+        n_permutations=19,
+        random_state=0,
+        **choices,
     )
     assert set(wanted.names) == {"first", "said", "x3", "x5"}
     columns = written(tmp_path / "out")

@@ -51,7 +51,13 @@ def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
     named, labels, y = columns()
     forest = dm.RandomForestClassifier(TREES, criterion="entropy", random_state=0)
     wanted = dm.significance.altmann(
-        forest, pa.table(named), y, n_permutations=19, random_state=0, **{option: labels[column]}
+        forest,
+        pa.table(named),
+        y,
+        measure="mdi",
+        n_permutations=19,
+        random_state=0,
+        **{option: labels[column]},
     )
     actual = written(out)
     assert sorted(actual["name"]) == sorted(named)

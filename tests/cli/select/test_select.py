@@ -80,7 +80,7 @@ def test_finds_what_is_relevant(genes, out, tmp_path):
     assert run["results"]["mean_draws"] == pytest.approx(120 * 30 / 101)
     assert run["settings"]["n_subspace_features"] == 30
     assert "min_win_rate" not in run["settings"]
-    assert tuple(run["timings"]) == ("read", "encode", "search", "report", "write")
+    assert tuple(run["timings"]) == ("read", "encode", "search", "write", "report")
     assert run["paths"]["file"].startswith(str(tmp_path))
     assert str(tmp_path) not in (out / "report.html").read_text(encoding="utf-8")
     lines = result.stdout.splitlines()

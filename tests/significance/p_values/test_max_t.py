@@ -431,7 +431,7 @@ def test_blocks_of_different_sizes_have_one_stage():
     y = (of_block[:, 0] > 0)[groups]
     options = {"n_permutations": 39, "random_state": 0, "groups": groups}
     result = max_t(dm.RandomForestClassifier(20), X, y, **options)
-    assert result.selected(control="fwer") == ("x0",)
+    assert result.selected(control="fwer")[0] == "x0"
     assert set(result.details["stage"]) == {1}
     assert result.metadata["n_forests"] == 40
 

@@ -22,7 +22,7 @@ from duramen.importances.after.correlations import (
 from duramen.importances.arguments import check_importances
 from duramen.results.columns import hidden
 from duramen.results.importances import Importances
-from duramen.results.saved import Savable
+from duramen.results.saved import Saved
 from duramen.results.summary import Summarized, Summary
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -34,7 +34,7 @@ Linkage = Literal["average", "complete", "single"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Representatives(Savable, Summarized):
+class Representatives(Summarized):
     """Clusters of p features and a table with one column a cluster.
 
     ``len(result)`` is the number G of clusters. A representative is called as the medoid of its
@@ -71,6 +71,8 @@ class Representatives(Savable, Summarized):
     table: EncodedTable
     method: Method
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    __reduce__ = Saved.__reduce__  # its metadata are a view, which cannot be pickled
 
     def __post_init__(self) -> None:
         for numbers in (self.labels, self.medoids):

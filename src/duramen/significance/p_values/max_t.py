@@ -236,7 +236,7 @@ def max_t(
     >>> forest = dm.RandomForestClassifier(20, random_state=0)
     >>> result = dm.significance.max_t(forest, data.X, data.y, n_permutations=39, random_state=0)
     >>> result.verdicts()[:2], result.evidence()[:2]
-    (('confirmed', 'noise'), ('alone', ''))
+    (('confirmed', 'confirmed'), ('alone', 'jointly'))
     """
     name = "max_t"
     checks.check_flag(name, "balanced", balanced)
