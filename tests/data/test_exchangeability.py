@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.data.exchangeability import EXCHANGEABLE, Exchangeability
+from duramen.data import Exchangeability
+from duramen.data.exchangeability import EXCHANGEABLE
 
 
 def checked(n, strata=None, groups=None):

@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 
 import duramen as dm
 from duramen.results.local_importances import LocalImportances
-from duramen.results.network import Network
 from duramen.results.pair_interactions import PairInteractions
 
 
@@ -82,7 +81,7 @@ def one(value):
     ],
 )
 def test_sparse_matrices_are_checked(end, alter, saved, tmp_path):
-    for kind in (Network, LocalImportances, PairInteractions):
+    for kind in (dm.Network, LocalImportances, PairInteractions):
         file = saved[kind]
         with pytest.raises(ValueError, match="was altered"):
             kind.load(altered(file, alter, tmp_path, end=end))

@@ -91,7 +91,7 @@ def columns(random):
 def targets(X, random):
     time, event = random.exponential(np.exp(X[:, 0] / 4)).round(2), random.random(N) < 0.7
     numbers = (np.clip(X[:, 0], -2, 2) + X[:, 3] + random.normal(size=N)).round(1)
-    classes = np.digitize(numbers, [0.0, 1.2]).astype(str)
+    classes = np.where(numbers > 0.4, "b", "a")
     survival = np.array(list(zip(event, time, strict=True)), dtype=[("event", "?"), ("time", "f8")])
     return {
         "numbers": (numbers, oracle.scores_of_numbers(numbers)),
@@ -174,6 +174,7 @@ def test_tables_with_too_few_rows_or_too_many_columns_have_none(random, monkeypa
     assert model(X[:, :10], y, groups=np.arange(40) // 2) is None
     assert model(X[:, :9], y, groups=np.arange(40) // 2) is not None
     assert model(np.ones((40, 3)), y) is None  # nothing varies
+    assert model(X[:, :3], np.digitize(y, [-0.5, 0.5]).astype(str)) is None  # three classes
     monkeypatch.setattr(joint, "_MOST_COLUMNS", 5)
     assert model(X[:, :6], y) is None
 
@@ -196,7 +197,7 @@ def test_the_same_in_blocks_of_any_size(random, monkeypatch):
     y, _ = targets(X, random)["classes"]
     orders = [random.permutation(N) for _ in range(5)]
     result = statistics(X, y, kinds, orders)
-    monkeypatch.setattr(joint, "_AT_A_TIME", 2 * N * 2)
+    monkeypatch.setattr(joint, "_AT_A_TIME", 2 * N)
     np.testing.assert_allclose(statistics(X, y, kinds, orders), result, atol=2e-9)
     shuffled = random.permutation(N)
     again = statistics(X[shuffled], np.array(["z" + v for v in y])[shuffled], kinds)

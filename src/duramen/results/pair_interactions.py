@@ -153,4 +153,6 @@ class PairInteractions(Result):
 
 def _entries(matrix: Any, first: NDArray[np.intp], second: NDArray[np.intp]) -> FloatArray:
     """Return entries of a dense or sparse matrix, shape (m,)."""
+    if not len(first):  # of which SciPy makes a sparse array
+        return np.empty(0)
     return np.asarray(matrix[first, second], dtype=np.float64).ravel()

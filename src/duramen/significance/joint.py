@@ -59,7 +59,9 @@ class JointModel:
     def of(cls, data: Data) -> JointModel | None:
         """Return the model of a learning set; None where it has too few rows for its columns.
 
-        Rows that are exchanged together, in groups, count as one, and strata are columns.
+        Rows that are exchanged together, in groups, count as one, and strata are columns. A target
+        of three or more classes has none: its scores are predicted unequally well, which the sum
+        over them does not have under permutation (any false confirmation .30 of 24 classes).
         """
         rows, n = data.exchangeability, data.n_rows
         units = n if rows.groups is None else len(np.unique(rows.groups))
@@ -78,11 +80,14 @@ class JointModel:
             from scipy.special import ndtri  # not needed by the help of commands
 
             scores = ndtri((scores / n + 1.0) / 2.0)  # of mid-ranks
+        scores = _spanning(weighted_scores(data, scores), rows.strata)
+        if scores.shape[1] > 1:
+            return None
         return cls(
             data,
             np.concatenate(columns, axis=1),
             np.repeat(np.arange(data.n_columns), [column.shape[1] for column in columns]),
-            _spanning(weighted_scores(data, scores), rows.strata),
+            scores,
         )
 
     @cached_property

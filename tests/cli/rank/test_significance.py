@@ -75,8 +75,8 @@ def by_the_library(method, file):
             return function(dm.importances.holdout_mda(forest, X, y, random_state=0))
     if method == "probe-ranking":
         return function(X, y)
-    # The command tests the measure of its ranking; these have MDA by default in Python.
-    own = {"measure": "mdi"} if method in ("hapfelmeier", "max-t") else {}
+    # The command tests the measure of its ranking.
+    own = {"measure": "mdi"} if "measure" in inspect.signature(function).parameters else {}
     if entry.repeats:
         own[entry.repeats] = 19
     return function(forest, X, y, random_state=0, **own)
@@ -326,7 +326,7 @@ def forest_and_rows(file):
         ("altmann", ["--distribution", "gamma"], {"distribution": "gamma"}),
         ("altmann", ["--distribution", "empirical"], {}),
         ("altmann", ["--stop-after", 2], {"stop_after": 2}),
-        ("hapfelmeier", ["--stop-after", 2], {"stop_after": 2, "measure": "mdi"}),
+        ("hapfelmeier", ["--stop-after", 2], {"stop_after": 2}),
         (CER, ["--rank-based", "later"], {"rank_based": "later"}),
     ],
 )
@@ -335,7 +335,12 @@ def test_options_do_what_the_library_does(method, words, choices, file, tmp_path
     function = OPTIONS[method].function
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "altmann: q-values of (normal|gamma) tails")
-        wanted = function(*forest_and_rows(file), n_permutations=19, random_state=0, **choices)
+        wanted = function(
+            *forest_and_rows(file),
+            n_permutations=19,
+            random_state=0,
+            **{"measure": "mdi", **choices},
+        )
     columns = written(tmp_path / "out")
     place = [wanted.names.index(name) for name in columns["name"]]
     if method in RATES:

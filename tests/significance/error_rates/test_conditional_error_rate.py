@@ -78,7 +78,9 @@ def test_rates_are_those_of_permuting_and_fitting_by_hand(rank_based, feature_gr
     X, y = problem()
     members = {f"x{j}": [j] for j in range(5)} if feature_groups is None else feature_groups
     settings = {"n_permutations": 19, "rank_based": rank_based, "feature_groups": feature_groups}
-    result = conditional_error_rate(FOREST, X, y, random_state=2, stop_at=None, **settings)
+    result = conditional_error_rate(
+        FOREST, X, y, measure="mdi", random_state=2, stop_at=None, **settings
+    )
     ranking, rates = by_hand(X, y, 19, 2, rank_based=rank_based, members=members)
     assert list(result.names) == ranking
     np.testing.assert_allclose(result.details["estimate"], rates)
@@ -96,7 +98,7 @@ def test_first_rate_is_the_max_t_p_value_of_the_best_feature(forest, seed):
     """Exactly: the permutations and forests are those of permuted labels."""
     X, y = noise(seed)
     result = conditional_error_rate(
-        forest, X, y, n_permutations=30, stop_at=None, random_state=seed
+        forest, X, y, measure="mdi", n_permutations=30, stop_at=None, random_state=seed
     )
     subject = measured(forest, X, y, "mdi", "test")
     null = Refits("test", subject, draw_seed(seed), Plan()).permuted_scores(30)
@@ -141,7 +143,7 @@ def test_nothing_is_taken_where_there_is_nothing():
 @pytest.mark.parametrize("stop_at, n_permutations", [(0.05, 39), (0.3, 39), (0.1, 20), (1.0, 20)])
 def test_stopping_decides_as_all_permutations_do(stop_at, n_permutations):
     X, y = problem(3)
-    settings = {"n_permutations": n_permutations, "random_state": 1}
+    settings = {"measure": "mdi", "n_permutations": n_permutations, "random_state": 1}
     every = conditional_error_rate(FOREST, X, y, stop_at=None, **settings)
     result = conditional_error_rate(FOREST, X, y, stop_at=stop_at, **settings)
     last = result.n_known - 1
@@ -299,7 +301,7 @@ def fraction_taken(data, n_sets, most, forest, **settings):
     for seed in range(n_sets):
         X, y = data(seed)
         result = conditional_error_rate(
-            forest, X, y, n_permutations=19, random_state=seed, **settings
+            forest, X, y, measure="mdi", n_permutations=19, random_state=seed, **settings
         )
         more += len(result.selected()) > most
     return more / n_sets

@@ -181,7 +181,13 @@ def test_own_probe_is_fair_to_columns_of_few_and_of_many_values():
         )
         y = random.permutation(np.arange(60) % 2)
         result = multiple_probes(
-            dm.RandomForestClassifier(100), X, y, n_permutations=40, add_one=True, random_state=seed
+            dm.RandomForestClassifier(100),
+            X,
+            y,
+            measure="mdi",
+            n_permutations=40,
+            add_one=True,
+            random_state=seed,
         )
         of_column = np.empty(16)
         of_column[[int(name[1:]) for name in result.names]] = result.details["own_probe"]

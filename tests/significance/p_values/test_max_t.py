@@ -402,10 +402,11 @@ def test_evidence_tells_whether_the_rank_statistic_confirms_a_feature():
     result = max_t(dm.RandomForestClassifier(60), X, y, n_permutations=39, random_state=0)
     assert result.verdicts()[:3] == ("confirmed",) * 3
     assert result.evidence()[:3] == ("with others", "with others", "alone")
-    marginal, by_importance = (
-        result.details[name] for name in ("marginal_statistic", "importance_statistic")
+    marginal, by_importance, joint = (
+        result.details[f"{name}_statistic"] for name in ("marginal", "importance", "joint")
     )
-    np.testing.assert_array_equal(result.statistics, np.maximum(marginal, by_importance))
+    largest = np.maximum(np.maximum(marginal, by_importance), joint)
+    np.testing.assert_array_equal(result.statistics, largest)
     confirms = result.details["marginal_p_adjusted"] <= 0.05
     for j, (verdict, word) in enumerate(zip(result.verdicts(), result.evidence(), strict=True)):
         alone = confirms[j] or (verdict == "candidate" and marginal[j] >= by_importance[j])

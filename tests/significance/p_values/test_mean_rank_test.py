@@ -181,6 +181,7 @@ def test_irrelevant_null_keeps_no_level():
                 X,
                 y,
                 n_resamples=25,
+                measure="mdi",
                 null="irrelevant",
                 irrelevant=0.25,
                 random_state=seed,

@@ -110,7 +110,8 @@ def max_t(
 
     with the residuals of the model without the feature, and the penalty of least generalized
     cross-validation. In later stages h are the residuals of a regression on the kept features. It
-    is left out where there are fewer than two rows for each column of Z, or more than 2000 columns.
+    is left out where there are fewer than two rows for each column of Z, more than 2000 columns, or
+    three or more classes.
     If irrelevant features are independent of the target and of the relevant features, and their
     columns normal, it is no larger for them beside relevant features than under permuted labels,
     whatever the distribution of the residuals; this is approximately so for other columns.
