@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.request import urlopen
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
 
@@ -169,17 +171,11 @@ def test_workers_of_this_machine(tmp_path, undisturbed):
 @pytest.mark.slow
 def test_other_users_reach_no_process():
     """Whoever reaches a worker can run code in it; other users have no certificate of this run."""
-    psutil = pytest.importorskip("psutil")
+    before = set(listening())
     with connected("rank", None, 1, 1, quiet=True):
         client = connected_client()
         assert client.run(os.getpid)  # its owner is let in
-        this = psutil.Process()
-        sockets = [
-            connection.laddr
-            for process in (this, *this.children(recursive=True))
-            for connection in process.net_connections("tcp")
-            if connection.status == psutil.CONN_LISTEN
-        ]
+        sockets = set(listening()) - before
         scheduler, worker = (
             int(address.rpartition(":")[2])
             for address in (client.scheduler.address, *client.ncores())
@@ -192,6 +188,15 @@ def test_other_users_reach_no_process():
                     distributed.Client(f"{scheme}://127.0.0.1:{place.port}", timeout=2, **known)
             with pytest.raises(OSError):
                 urlopen(f"http://127.0.0.1:{place.port}/sitemap.json", timeout=2)
+
+
+def listening():
+    """Yield the places at which this process and its children listen."""
+    this = psutil.Process()
+    for process in (this, *this.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            connections = process.net_connections("tcp")
+            yield from (one.laddr for one in connections if one.status == psutil.CONN_LISTEN)
 
 
 def own_certificate():
