@@ -151,9 +151,9 @@ class Outcome:
         groups = next(iter(labels.get("groups", {}).values()), None)
         if self.events is None:
             return of_rows(table, self.values, self.name, task, groups)
-        found = dependence(table, self.values, self.name, "regression", groups)
+        finding = dependence(table, self.values, self.name, "regression", groups)
         leaks = of_leaks(table, self.events, self.event_name, "classification")
-        return leaks if found is None else [*leaks, found]
+        return leaks if finding is None else [*leaks, finding]
 
     def encoded(self, command: str, task: Any) -> Target:
         """Check and encode the target, for a task or the one that its values suggest."""

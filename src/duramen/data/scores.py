@@ -53,6 +53,8 @@ def midranks(counts: NDArray[np.integer]) -> FloatArray:
 
 def centered_within(scores: FloatArray, strata: IntArray | None) -> FloatArray:
     """Return scores of shape (n, q) less their mean in each stratum, or in all rows."""
+    if not scores.size:
+        return scores
     if strata is None:
         return np.asarray(scores - scores.mean(axis=0))
     sums = np.stack([np.bincount(strata, column) for column in scores.T], axis=1)

@@ -64,7 +64,7 @@ class JointModel:
         over them does not have under permutation (any false confirmation .30 of 24 classes).
         """
         rows, n = data.exchangeability, data.n_rows
-        units = n if rows.groups is None else len(np.unique(rows.groups))
+        units = rows.n_units
         units -= 1 if rows.strata is None else len(np.unique(rows.strata))
         most = min(units // _ROWS_OF_A_COLUMN, _MOST_COLUMNS, _MOST_NUMBERS // max(1, n))
         columns, n_columns = list[FloatArray](), 0

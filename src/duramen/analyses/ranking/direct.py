@@ -44,12 +44,12 @@ def check_direct(data: LearningSet[EncodedTable], execution: Execution) -> None:
 
 def with_advice(tested: Verdict, data: LearningSet[EncodedTable], execution: Execution) -> Verdict:
     """Advise the test in the notes of verdicts where many features are found."""
-    found = len(tested.selected()) if tested.verdicts() else 0
-    if found <= _MANY_FOUND or data.weights is not None:
+    n_found = len(tested.selected()) if tested.verdicts() else 0
+    if n_found <= _MANY_FOUND or data.weights is not None:
         return tested
     note = (
-        f"{tested.test.name}: {found:,} features are confirmed or candidates, and some of them may "
-        f"be associated with the target only through others. Hint: {execution.wording.direct} "
+        f"{tested.test.name}: {n_found:,} features are confirmed or candidates, and some of them "
+        f"may be associated with the target only through others. Hint: {execution.wording.direct} "
         "tests each feature given all others"
     )
     execution.notes([note])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from duramen.data import ClassTarget, NumberTarget
+from duramen.data.scores import centered_within
 from duramen.importances.refit import data_for, for_task, leaves_rows_out, template_of
 from duramen.jobs.replicates import ExecutionParameters, Plan, replicate_seed, run_jobs
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
@@ -38,7 +39,7 @@ from duramen.significance.conditional_tests.sampler import (
     Sampler,
     forest_for,
 )
-from duramen.significance.conditional_tests.scores import Scores, centered
+from duramen.significance.conditional_tests.scores import Scores
 from duramen.significance.conditional_tests.slopes import MANY_FEATURES, OF_LINES, Slopes
 from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
 from duramen.significance.marginal import marginal_statistics
@@ -776,7 +777,7 @@ def _associations_of_groups(data: Data, scores: Scores) -> FloatArray:
     Those of covariances of scores within strata, with standard errors of groups.
     """
     strata, units = data.exchangeability.strata, data.exchangeability.groups
-    response = centered(data.target.association_scores(), strata)
+    response = centered_within(data.target.association_scores(), strata)
     n_fitted = 0 if strata is None else int(strata.max())
     return np.array(
         [

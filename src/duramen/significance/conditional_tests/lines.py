@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from duramen.data.scores import centered_within
 from duramen.significance.conditional_tests.cross_fitted import (
     TOLERANCE,
     CrossFitting,
     penalties,
 )
-from duramen.significance.conditional_tests.scores import Scores, centered
+from duramen.significance.conditional_tests.scores import Scores
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 _LARGEST = 0.5  # most selected columns, as a fraction of the rows
@@ -62,9 +63,9 @@ class Lines:
         The columns are the values or the scores, whichever predict the rows left out better.
         """
         strata = fitting.data.exchangeability.strata
-        response = centered(fitting.response, strata)
+        response = centered_within(fitting.response, strata)
         n_means = 1 if strata is None else int(strata.max()) + 1
-        values = centered(fitting.design.columns, strata)
+        values = centered_within(fitting.design.columns, strata)
         path = _Path.of(values, response, fitting.folds)
         of_values, columns = True, values
         if not np.array_equal(values, scores.values):

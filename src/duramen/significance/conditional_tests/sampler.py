@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from duramen.data import ClassTarget, EncodedTable, Exchangeability
+from duramen.data.scores import centered_within
 from duramen.forests.growth import EXHAUSTIVE_CATEGORIES
 from duramen.jobs.replicates import replicate_seed
 from duramen.significance.conditional_tests.cross_fitted import folds_of_groups
 from duramen.significance.conditional_tests.nodewise import Nodewise, without_groups
-from duramen.significance.conditional_tests.scores import Scores, centered
+from duramen.significance.conditional_tests.scores import Scores
 from duramen.significance.measured import Data
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
@@ -130,7 +131,9 @@ class Sampler:
         for j in np.flatnonzero(forests).tolist():
             block = scores.columns(j)
             if len(curved[j]) and not scores.discrete[j]:
-                residuals[:, block] = centered(by_splines(nodewise, scores, j, curved[j]), strata)
+                residuals[:, block] = centered_within(
+                    by_splines(nodewise, scores, j, curved[j]), strata
+                )
             fitted = forest_residuals(
                 table,
                 scores,
@@ -295,7 +298,7 @@ class Sampler:
         if self.strata is None:
             return probabilities(scores - residuals, scores)
         indicator = flags.astype(np.float64)
-        within = centered(indicator[:, None], self.strata)[:, 0]
+        within = centered_within(indicator[:, None], self.strata)[:, 0]
         size = float(within @ within)
         scale = float(within @ scores) / size if size > 0.0 else 1.0  # of scores without means
         return probabilities(indicator - residuals / scale, indicator)
@@ -641,12 +644,14 @@ def forest_residuals(
                 low, high = float(values.min()), float(values.max())
                 return np.asarray(values - (low + (high - low) * chances[:, 1:2]))
             second = indicators[:, 1:2]
-            return centered((second - chances[:, 1:2]) / max(float(second.std()), 1e-300), strata)
+            return centered_within(
+                (second - chances[:, 1:2]) / max(float(second.std()), 1e-300), strata
+            )
         left = indicators - chances
-        return left if strata is None else centered(left, strata)
+        return left if strata is None else centered_within(left, strata)
     residuals = np.array(residuals)
     for k in range(residuals.shape[1]):
         data = learning_set(others, residuals[:, k], task="regression", groups=groups)
         forest = forest_for(data, **settings).fit(data)
         residuals[:, k] -= np.asarray(forest.oob_prediction_)
-    return centered(residuals, strata)
+    return centered_within(residuals, strata)

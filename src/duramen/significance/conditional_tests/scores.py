@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from duramen.data import EncodedTable
+from duramen.data.scores import centered_within
 from duramen.support.arrays import FloatArray, IntArray
 
 
@@ -48,7 +49,7 @@ class Scores:
             discrete.append(levels)
             all_codes.append(codes)
         values = np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
-        return cls(centered(values, strata), np.array(first), np.array(discrete), all_codes)
+        return cls(centered_within(values, strata), np.array(first), np.array(discrete), all_codes)
 
     def columns(self, j: int) -> slice:
         """Return the columns of the j-th feature."""
@@ -95,17 +96,6 @@ def normal_scores_of(columns: FloatArray) -> FloatArray:
 
     ranks = np.argsort(np.argsort(columns, axis=0, kind="stable"), axis=0)
     return np.asarray(ndtri((ranks + 0.5) / len(columns)))
-
-
-def centered(values: FloatArray, strata: IntArray | None) -> FloatArray:
-    """Return columns less their means, or those within strata."""
-    if strata is None:
-        return np.asarray(values - values.mean(axis=0)) if values.size else values
-    counts = np.bincount(strata).astype(np.float64)
-    sums = np.zeros((len(counts), values.shape[1]))
-    np.add.at(sums, strata, values)
-    means: FloatArray = sums / counts[:, None]
-    return np.asarray(values - means[strata])
 
 
 def _unit(column: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from duramen.data.scores import centered_within
 from duramen.significance.conditional_tests.cross_fitted import Design
 from duramen.significance.conditional_tests.inference import (
     Predictions,
@@ -26,7 +27,7 @@ from duramen.significance.conditional_tests.sampler import (
     by_splines,
     curved_in,
 )
-from duramen.significance.conditional_tests.scores import centered, normal_scores_of
+from duramen.significance.conditional_tests.scores import normal_scores_of
 from duramen.support.arrays import FloatArray, IntArray
 
 MANY_FEATURES = 500
@@ -87,7 +88,7 @@ class Slopes:
         if self.lines is None:
             rest = self.observed.rest(g)
             if self.strata is not None:
-                rest = centered(rest, self.strata)
+                rest = centered_within(rest, self.strata)
             return rest, own, np.zeros((len(own), 0))
         basis = self.lines.basis(g)
         return after(basis, self.lines.response), after(basis, own), basis
@@ -135,7 +136,7 @@ def residuals_of_values(
     numbers = (scores.widths > 0) & ~scores.discrete
     if isinstance(fitted, KnownSampler) or not numbers.any():
         return {}
-    columns = centered(design.columns, fitted.strata)
+    columns = centered_within(design.columns, fitted.strata)
     nodewise = Nodewise.of(replace(scores, values=columns), fitted.folds, fitted.groups)
     residuals = np.array(nodewise.residuals)
     by_forests = np.flatnonzero(numbers & fitted.forests).tolist() if curves else []
@@ -143,7 +144,7 @@ def residuals_of_values(
     for j in by_forests:
         if len(curved[j]):
             block = scores.columns(j)
-            residuals[:, block] = centered(
+            residuals[:, block] = centered_within(
                 by_splines(nodewise, scores, j, curved[j]), fitted.strata
             )
     of_values = replace(fitted, nodewise=nodewise, _residuals=residuals)

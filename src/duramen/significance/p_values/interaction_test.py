@@ -203,7 +203,7 @@ def check_rows(data: LearningSet[Any]) -> None:
             "shifts the target as a main effect does. Hint: make the strata a feature, so that "
             "the additive model has it."
         )
-    n_units = int(data.exchangeability.units.max()) + 1
+    n_units = data.exchangeability.n_units
     if data.exchangeability.groups is not None and n_units < _LEAST_GROUPS:
         raise ValueError(
             f"{_NAME}: takes at least {_LEAST_GROUPS} groups of rows, got {n_units}: each has one "
