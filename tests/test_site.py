@@ -10,12 +10,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import typer
 from packaging.version import Version
+from tests.cli.commands import arguments
 
 import duramen as dm
 from duramen import doctor
-from duramen.cli.app import app
+from duramen.cli.app import COMMANDS
 from duramen.cli.manual import EXIT_CODES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -125,8 +125,8 @@ def test_every_option_of_a_command_stands_on_a_page() -> None:
     pages = [page for name in folders for page in (ROOT / "docs" / name).rglob("*.md")]
     text = "\n".join(page.read_text("utf-8") for page in pages)
     named = set(re.findall(r"--[a-z][a-z-]*", text))
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
-        options = {word for param in command.params for word in param.opts if word[:2] == "--"}
+    for name in COMMANDS:
+        options = {word for option in arguments(name) for word in option.names if word[:2] == "--"}
         assert options - named == set(), name
 
 

@@ -46,11 +46,11 @@ def make_inputs(folder: Path) -> None:
 
 
 def _search(store: Path, out: Path) -> Operation:
-    from duramen.cli.app import app
+    from duramen.cli.app import run
 
     words = [str(store), "--target", "class", "--trees", "200", "--subspace", "50", "--jobs", "1"]
     words += ["--out", str(out), "--quiet"]
-    return lambda: app(["select", *words], standalone_mode=False)
+    return lambda: run(["select", *words])
 
 
 def operations(inputs: Path, own: Path) -> dict[str, Operation]:

@@ -16,7 +16,7 @@ from duramen.support.checks import processors
 from duramen.support.provenance import versions
 
 _KERNELS = ("_kernel_avx2", "_kernel_generic")
-_MORE = ("joblib", "narwhals", "pyarrow", "matplotlib", "jinja2", "typer", "rich", "tqdm")
+_MORE = ("joblib", "narwhals", "pyarrow", "matplotlib", "jinja2", "cyclopts", "rich", "tqdm")
 _VARIABLES = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT", "DURAMEN_BOTH_KERNELS")
 _EXTRAS = {
     "anndata": "h5py",

@@ -303,7 +303,7 @@ import sys
 
 class Refused:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("matplotlib", "jinja2", "typer"):
+        if name.partition(".")[0] in ("matplotlib", "jinja2", "cyclopts"):
             raise ImportError(name)
 
 sys.meta_path.insert(0, Refused())

@@ -1,38 +1,73 @@
 """Running commands and looking at what they leave."""
 
-import functools
+import contextlib
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from unittest.mock import patch
 
 import psutil
 from markupsafe import escape
-from typer.main import get_command
-from typer.testing import CliRunner
 
-from duramen import importances, selection, significance
-from duramen.cli.app import app
+from duramen.cli.app import application, run
 
-CATALOGUES = (importances.catalogue, significance.catalogue, selection.catalogue)
 FILES = ["report.html", "result.csv", "result.parquet", "run.json"]
 
 
-def duramen(*words, standard_input=None):
+@dataclass(frozen=True)
+class Result:
+    """What a command left: its exit code, what it printed, and an exception that no user sees."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    output: str
+    exception: BaseException | None
+
+
+class Recorder(io.TextIOWrapper):
+    """Standard output or error, which also writes to a stream that both share."""
+
+    def __init__(self, shared):
+        super().__init__(io.BytesIO(), encoding="utf-8", errors="backslashreplace", newline="")
+        self.shared = shared
+
+    def write(self, text):
+        self.shared.write(text)
+        return super().write(text)
+
+    def text(self):
+        self.flush()
+        return self.buffer.getvalue().decode()
+
+
+def duramen(*words, standard_input=b""):
     """Run a command in this process, with bytes for its standard input."""
-    built = command(tuple(entry.name for catalogue in CATALOGUES for entry in catalogue))
-    # Otherwise the runner builds all commands anew, which takes longer than many a command.
-    with patch("typer.testing._get_command", lambda _: built):
-        return CliRunner().invoke(app, [str(word) for word in words], input=standard_input)
+    both = io.StringIO()
+    printed, complained = Recorder(both), Recorder(both)
+    code, exception = 0, None
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(complained),
+        patch("sys.stdin", io.TextIOWrapper(io.BytesIO(standard_input))),
+    ):
+        try:
+            run([str(word) for word in words])
+        except SystemExit as end:
+            code = 0 if end.code is None else end.code
+        except Exception as error:
+            code, exception = 1, error
+    return Result(code, printed.text(), complained.text(), both.getvalue(), exception)
 
 
-@functools.cache
-def command(names):
-    """Build the command line, whose options take the names in catalogues."""
-    return get_command(app)
+def arguments(name):
+    """Return the arguments and options of a command."""
+    return application()[name].assemble_argument_collection()
 
 
 def undrawn(plot, text, prefix):

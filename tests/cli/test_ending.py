@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
 from tests.cli.commands import duramen
 
 from duramen.cli import main
@@ -172,9 +171,9 @@ def test_a_note_that_cannot_be_shown_loses_nothing(monkeypatch: pytest.MonkeyPat
     with open("/dev/full", "w") as full:
         monkeypatch.setattr(sys, "stderr", full)
         note("a remark")
-        with pytest.raises(typer.Exit) as ended, user_errors("rank"):
+        with pytest.raises(SystemExit) as ended, user_errors("rank"):
             raise ValueError("a reason")
-        assert ended.value.exit_code == 2
+        assert ended.value.code == 2
         monkeypatch.undo()
         with contextlib.suppress(OSError):
             full.close()
@@ -220,10 +219,10 @@ def test_an_interrupt_while_text_is_executed_ends_by_its_code(tmp_path: Path) ->
     """Dataclasses are made from text while modules are imported, late ones during the work."""
     (tmp_path / "program.py").write_text(
         "import sys\nfrom unittest.mock import patch\nfrom duramen.cli import main\n\n"
-        "def app(**_):\n"
+        "def run(_):\n"
         "    try:\n        exec('raise KeyboardInterrupt')\n"
         "    except KeyboardInterrupt:\n        sys.exit(130)\n\n"
-        "with patch('duramen.cli.app.app', app):\n    main()\n"
+        "with patch('duramen.cli.app.run', run):\n    main()\n"
     )
     ended = subprocess.run([sys.executable, "-m", "program"], cwd=tmp_path, check=False)
     assert ended.returncode == 130

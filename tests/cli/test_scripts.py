@@ -8,15 +8,13 @@ import shutil
 import subprocess
 
 import pytest
-from tests.cli.commands import command, duramen, undrawn
-from typer.testing import CliRunner
+from tests.cli.commands import arguments, duramen, undrawn
 
 from duramen import significance
-from duramen.cli.app import app
+from duramen.cli.app import COMMANDS, application
 from duramen.cli.examples import EXAMPLES
 from duramen.cli.manual import EXIT_CODES
 
-COMMANDS = [record.name for record in app.registered_commands]
 # Small enough that all commands together take seconds.
 SMALL = {
     "rank": "--demo --trees 10 --no-test",
@@ -106,9 +104,7 @@ def test_examples_are_printed_and_their_options_exist(name):
     assert {words[0] for words in lines} <= {name, "pack"}
     for first, *words in lines:
         assert first in COMMANDS
-        chosen = command(("examples",)).commands[first]
-        context = chosen.make_context(first, [*words])  # refuses unknown options and values
-        assert context.info_name == first
+        application().parse_args([first, *words], exit_on_error=False)  # refuses unknown options
     assert all(len(line) <= 100 for line in EXAMPLES[name].splitlines())
 
 
@@ -128,17 +124,27 @@ def test_first_line_of_an_example_runs_as_it_stands(name, folder):
     assert ended.exit_code == 0, ended.output
 
 
-def completed(*words):
-    """The words that a shell offers after some words, the last of them begun."""
-    environment = {
-        "_DURAMEN_COMPLETE": "complete_bash",
-        "COMP_WORDS": " ".join(("duramen", *words)),
-        "COMP_CWORD": str(len(words)),
-    }
-    return CliRunner().invoke(app, [], prog_name="duramen", env=environment).stdout.split()
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
+def test_a_shell_completes_commands_options_and_names(folder):
+    script = folder / "completion.sh"
+    duramen("--install-completion", "--shell", "bash", "--output", script)
+    assert script.exists()
 
+    def completed(*words):
+        """The words that a shell offers after some words, the last of them begun."""
+        line = " ".join(map(shlex.quote, ("duramen", *words)))
+        code = f"""
+            source {script}
+            COMP_WORDS=(duramen {" ".join(map(shlex.quote, words))})
+            COMP_CWORD={len(words)}
+            COMP_LINE={shlex.quote(line)}
+            COMP_POINT={len(line)}
+            $(complete -p duramen | sed -E 's/.*-F ([^ ]+).*/\\1/') duramen
+            printf '%s\\n' "${{COMPREPLY[@]}}"
+        """
+        shown = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=False)
+        return [word.strip() for word in shown.stdout.split("\n") if word.strip()]
 
-def test_a_shell_completes_commands_options_and_names():
     assert completed("con") == ["context", "connectome"]
     assert completed("rank", "--no-t") == ["--no-test"]
     assert completed("rank", "--significance", "") == [
@@ -151,10 +157,9 @@ def test_the_manual_has_every_option():
     ended = duramen("--man")
     assert ended.exit_code == 0
     plain = ended.stdout.replace("\\-", "-").replace("\\e", "\\")
-    for name, chosen in command(("manual",)).commands.items():
+    for name in COMMANDS:
         assert f".SH DURAMEN {name.upper()}" in plain
-        for parameter in chosen.params:
-            assert parameter.opts[0] in plain or parameter.metavar in plain
+        assert all(option.name in plain for option in arguments(name))
     lines = ended.stdout.splitlines()
     assert {line.split()[0] for line in lines if line[0] in ".'"} <= {
         ".TH", ".SH", ".SS", ".B", ".TP", ".PP",

@@ -12,12 +12,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import typer
+from tests.cli.commands import arguments
 from tests.contracts.registry import cases
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.cli.app import app
+from duramen.cli.app import COMMANDS
 
 # What has no result of its own, and why.
 WITHOUT_CASE = {
@@ -101,15 +101,9 @@ def test_measures_of_the_significance_tests_have_cases() -> None:
 
 
 @cache
-def commands() -> dict[str, Any]:
-    """Return the commands by their names."""
-    return dict(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
-
-
-@cache
 def typed() -> dict[str, list[tuple[str, ...]]]:
     """Return what the cases type, by command."""
-    lines: dict[str, list[tuple[str, ...]]] = {name: [] for name in commands()}
+    lines: dict[str, list[tuple[str, ...]]] = {name: [] for name in COMMANDS}
     for case in cases().values():
         if case.words:
             lines[case.words[0]].append(case.words[1:])
@@ -118,29 +112,23 @@ def typed() -> dict[str, list[tuple[str, ...]]]:
 
 @cache
 def choices(command: str, option: str) -> tuple[str, ...]:
-    """Return the values that an option can have, as the command names them when it refuses one."""
-    try:
-        commands()[command].main([option, "?!"], standalone_mode=False)
-    except Exception as error:  # whichever exception this version of typer has
-        message = getattr(error, "message", str(error))
-    else:
-        return ()
-    named = re.search(r"is not one of ((?:'[^']*'[, ]*)+)", message)
-    return () if named is None else tuple(re.findall(r"'([^']*)'", named.group(1)))
+    """Return the values that an option can have."""
+    (argument,) = (argument for argument in arguments(command) if option in argument.names)
+    return argument.get_choices(force=True) or ()
 
 
 def options(command: str) -> dict[str, bool]:
     """Return the options of a command, and whether each is a flag."""
     return {
-        name: bool(getattr(param, "is_flag", False))
-        for param in commands()[command].params
-        for name in (*param.opts, *param.secondary_opts)
+        name: argument.token_count()[0] == 0
+        for argument in arguments(command)
+        for name in argument.names
         if name.startswith("--") and name not in OPTIONS_OF_ALL
     }
 
 
 @one_test
-@pytest.mark.parametrize("command", commands())
+@pytest.mark.parametrize("command", COMMANDS)
 def test_options_and_choices_have_cases(command: str) -> None:
     lines = typed()[command]
     assert lines
@@ -157,12 +145,12 @@ def test_options_and_choices_have_cases(command: str) -> None:
 
 def defaulted(command: str, option: str) -> str | None:
     """Return the value of an option that is not given."""
-    (param,) = (param for param in commands()[command].params if option in param.opts)
-    default = getattr(param, "default", None)
+    (argument,) = (argument for argument in arguments(command) if option in argument.names)
+    default = argument.field_info.default
     return None if default is None else str(getattr(default, "value", default))
 
 
-def test_choices_are_read_from_refusals() -> None:
+def test_choices_are_those_of_the_catalogues() -> None:
     assert "mdi" in choices("rank", "--measure")
     assert "altmann" in choices("rank", "--significance")
     assert "random-forest" in choices("rank", "--forest")

@@ -28,7 +28,7 @@ CALLS_KERNEL = {
     "theory",
 }
 ONLY_IN = {
-    "typer": {"cli"},
+    "cyclopts": {"cli"},
     "rich": {"cli"},
     "jinja2": {"reports"},
     "matplotlib": {"plots", "reports"},

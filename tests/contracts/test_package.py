@@ -21,7 +21,7 @@ from duramen.results.result import Result
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
 # They cost up to half a second and tens of megabytes each, and many a use needs none of them.
-HEAVY = ["pandas", "polars", "matplotlib", "pyarrow", "jinja2", "typer", "rich"]
+HEAVY = ["pandas", "polars", "matplotlib", "pyarrow", "jinja2", "cyclopts", "rich"]
 
 
 @pytest.mark.smoke
@@ -119,7 +119,7 @@ def test_import_loads_no_heavy_optional_package(imported: dict[str, Any]) -> Non
 
 
 def test_computing_imports_no_presentation(imported: dict[str, Any]) -> None:
-    presentation = {"matplotlib", "jinja2", "typer", "rich"}
+    presentation = {"matplotlib", "jinja2", "cyclopts", "rich"}
     assert sorted(presentation & set(imported["imported"]["computing"])) == []
 
 

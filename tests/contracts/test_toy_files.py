@@ -111,11 +111,11 @@ from pathlib import Path
 sys.meta_path = [finder for finder in sys.meta_path if "Redirecting" not in type(finder).__name__]
 sys.path.insert(0, sys.argv[1])
 import duramen as dm
-from typer.testing import CliRunner
-from duramen.cli.app import app
+from duramen.cli.app import application
 from duramen.forests.criteria import aliases_for
 def help_of(command):
-    return CliRunner().invoke(app, [command, "--help"]).stdout
+    options = application()[command].assemble_argument_collection()
+    return "".join(f"{option.parameter.help} {option.get_choices()}" for option in options)
 Path("t.toy").write_text("a b\\n1 2\\n")
 print(json.dumps({
     "home": dm.__file__,

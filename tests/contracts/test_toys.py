@@ -11,11 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.cli.commands import duramen
 from tests.contracts.toys import toy_measure, toy_significance
-from typer.testing import CliRunner
 
 import duramen as dm
-from duramen.cli.app import app
 from duramen.reports import Report
 from duramen.reports.report import Chart, Plot
 from duramen.results.result import FIGURES
@@ -54,14 +53,14 @@ def rank(file: Path, *words: str) -> tuple[str, dict[str, list[float]], str]:
     """Run the command; return what it printed, its table and the words of its report."""
     out = file.parent / "out"
     line = ["rank", str(file), "--target", "y", "--trees", "20", "--out", str(out), *words]
-    done = CliRunner().invoke(app, line)
+    done = duramen(*line)
     assert done.exit_code == 0, done.output
     html = " ".join((out / "report.html").read_text(encoding="utf-8").split())
     return " ".join(done.stdout.split()), pq.read_table(out / "result.parquet").to_pydict(), html
 
 
 def test_toys_are_in_the_help() -> None:
-    shown = CliRunner().invoke(app, ["rank", "--help"]).stdout
+    shown = duramen("rank", "--help").stdout
     assert {"toy-correlation", "toy-ranks"} <= set(re.sub(r"[^\w-]+", " ", shown).split())
 
 
@@ -106,7 +105,7 @@ def test_toys_go_together(file: Path) -> None:
 @pytest.mark.parametrize("words", [["--permutations", "1"], ["--checkpoint", "kept"]])
 def test_toy_test_refuses_what_it_does_not_take(words: list[str], file: Path) -> None:
     line = ["rank", str(file), "--target", "y", "--significance", "toy-ranks", *words]
-    done = CliRunner().invoke(app, line)
+    done = duramen(*line)
     assert done.exit_code == 2
     assert "--significance toy-ranks" in done.stderr
 

@@ -4,10 +4,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from tests.cli.commands import duramen as command
 
 import duramen as dm
-from duramen.cli.app import app
 from duramen.data import Exchangeability, LearningSet, target
 from duramen.support import provenance as fingerprints
 
@@ -198,7 +197,7 @@ def test_a_command_checks_the_target_once_and_fingerprints_the_data_once(tmp_pat
         LearningSet, "_derived", lambda self, *a, **k: derived.append(1) or own(self, *a, **k)
     )
     words = "rank --demo --significance altmann --permutations 20 --trees 20 --quiet --out"
-    result = CliRunner().invoke(app, [*words.split(), str(tmp_path / "out")])
+    result = command(*words.split(), tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert counts["_ranked"] == 1  # encodes
     assert counts["_to_numpy"] == 1  # checks

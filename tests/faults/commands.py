@@ -104,10 +104,10 @@ def preload() -> None:
 
 def _parse_once() -> None:
     """Have a command refused, which imports what parsing and messages need."""
-    from duramen.cli.app import app
+    from duramen.cli.app import run
 
     with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
-        app(["plan", "--rows=1", "--features=1", "--memory=none", "--relevant=1"], prog_name="x")
+        run(["plan", "--rows=1", "--features=1", "--memory=none", "--relevant=1"])
 
 
 @functools.cache

@@ -96,9 +96,7 @@ def test_packing_goes_on_where_results_were_being_written(
     (part / ".result.csv.89abcdef.part").write_text("a,b\n1")
     monkeypatch.setattr(sys, "argv", ["duramen", "pack", str(tmp_path / "t.csv")])
     sys.argv += ["--out", str(tmp_path / "s")]
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 0, capsys.readouterr().err
+    main()
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["s", "t.csv"]
     # The size that is reported is that of the store, without the plan that was beside it.
     store = [*(tmp_path / "s").iterdir()]

@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from tests.cli.commands import duramen, undrawn
-from typer.testing import Result
+from tests.cli.commands import Result, duramen, undrawn
 
 import duramen as dm
 from duramen.support.files import InUseError, held

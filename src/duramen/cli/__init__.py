@@ -20,20 +20,16 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         with stopped_by_signals():
-            from duramen.cli.app import app
+            from duramen.cli.app import run
 
-            app(prog_name="duramen")
+            run(sys.argv[1:])
     except KeyboardInterrupt as stopped:
         _end(stopped)
-    except SystemExit as end:
+    except SystemExit:
         # Python run with -m ends by SIGINT, whatever its code, if Ctrl-C came while it executed
         # text, as definitions of dataclasses do, and it executed none since.
         exec("")
-        # While options are parsed, typer turns a KeyboardInterrupt into an exit without a word.
-        stop = getattr(end.__context__, "__cause__", None)
-        if not isinstance(stop, KeyboardInterrupt):
-            raise
-        _end(stop)
+        raise
     except Exception as error:
         if not out_of_memory(error):
             raise

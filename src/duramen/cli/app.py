@@ -2,66 +2,176 @@
 
 from __future__ import annotations
 
-from inspect import getdoc
-from typing import Annotated
+import shlex
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from inspect import Parameter, getdoc, signature
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
-import typer
+from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
+from cyclopts.help import HelpEntry, HelpPanel
 
 from duramen import __version__
-from duramen.cli.commands.compare import compare
-from duramen.cli.commands.connectome import connectome
-from duramen.cli.commands.context import context
-from duramen.cli.commands.exact import exact
-from duramen.cli.commands.network import network
-from duramen.cli.commands.pack import pack
-from duramen.cli.commands.plan import plan
-from duramen.cli.commands.rank import rank
-from duramen.cli.commands.select import select
-from duramen.cli.declaration import ChoiceCommand, callback
+from duramen.cli.console import complain
+from duramen.cli.declaration import STANDARD_INPUT, callback
+from duramen.cli.ending import USER_ERROR
+from duramen.cli.examples import EXAMPLES
 
-app = typer.Typer(
-    name="duramen",
-    help="Feature importances from ensembles of randomized trees.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # its tables leave 30 characters for descriptions
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+
+COMMANDS = tuple(EXAMPLES)
+_TAKE_HYPHEN = ("--na", "--decimal", "--separator")
+_OTHER = Group("Help", sort_key=1000)
+
+_WIDEST = 26  # characters of an option that its description stands beside, not below
+_SHORT = 36  # characters of choices that stand beside an option, not among the description
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"duramen {__version__}")
-        raise typer.Exit
+def help_panel(console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+    """Print the options of a section as a list of definitions, as `cyclopts` asks for it."""
+    if not panel.entries:
+        return
+    lines = [f"{panel.title}:"]
+    for entry in panel.entries:
+        label, description = _texts(entry)
+        beside = len(label) <= _WIDEST
+        wrapped = wrap(description, console.width - _WIDEST - 4, break_on_hyphens=False)
+        if beside and wrapped:
+            lines.append(f"  {label:<{_WIDEST}}  {wrapped.pop(0)}")
+        else:
+            lines.append(f"  {label}")
+        lines += [" " * (_WIDEST + 4) + line for line in wrapped]
+    console.print("\n".join(lines), "", sep="\n", highlight=False, markup=False, soft_wrap=True)
 
 
-def _manual(ctx: typer.Context, asked: bool) -> None:
-    if asked:
+def _texts(entry: HelpEntry) -> tuple[str, str]:
+    """Return an option with what it takes, and its description."""
+    from rich.text import Text
+
+    names, choices = entry.display_labels, "|".join(entry.choices or ())
+    description = getattr(entry.description, "primary_renderable", entry.description)
+    parts = [description.plain if isinstance(description, Text) else str(description or "")]
+    metavar = entry.metavar
+    if choices and len(choices) <= _SHORT:
+        metavar = f"<{choices}>"
+    elif choices:
+        parts.append(f"[choices: {', '.join(entry.choices or ())}]")
+    if entry.default is not None:
+        parts.append(f"[default: {entry.default}]")
+    if entry.required and entry.positional_label is None:
+        parts.append("[required]")
+    words = [", ".join(names), *([metavar] if metavar and not entry.positional_label else [])]
+    return " ".join(words), " ".join(filter(None, parts))
+
+
+def _function(name: str) -> Callable[[Any], None]:
+    function: Callable[[Any], None] = getattr(import_module(f"duramen.cli.commands.{name}"), name)
+    return function
+
+
+def description(name: str) -> str:
+    """Return the text of the help of a command, a line for each paragraph."""
+    paragraphs = str(getdoc(_function(name))).split("\n\n")
+    return "\n\n".join(" ".join(part.split()) for part in paragraphs)
+
+
+def __getattr__(name: str) -> App:
+    """Return a command by its name, which is imported here."""
+    if name not in EXAMPLES:
+        raise AttributeError(name)
+    function = callback(_function(name))
+    positional = [
+        parameter.kind is Parameter.POSITIONAL_ONLY
+        for parameter in signature(function).parameters.values()
+    ]
+    command = App(
+        name=name,
+        help=description(name),
+        usage=f"Usage: duramen {name} [OPTIONS]{' FILE' * sum(positional)}",
+        version_flags=(),
+        group_commands=_OTHER,
+        result_action="return_value",
+    )
+    command.default(function)
+
+    @command.command(name="--example")
+    def example() -> None:
+        """Print examples."""
+        print(EXAMPLES[name], end="")
+
+    return command
+
+
+def application(*, summaries: bool = False) -> App:
+    """Return the application, whose commands are imported where they are needed.
+
+    `summaries` imports all of them, for the help of the application.
+    """
+    app = App(
+        name="duramen",
+        help="Feature importances from ensembles of randomized trees.",
+        usage="Usage: duramen COMMAND [OPTIONS] [FILE]",
+        version=f"duramen {__version__}",
+        help_format="plaintext",
+        help_formatter=help_panel,
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+    )
+    for place, name in enumerate(COMMANDS):
+        summary = description(name).partition("\n\n")[0] if summaries else None
+        app.command(f"{__name__}:{name}", name=name, help=summary, sort_key=place)
+    app.register_install_completion_command()
+
+    @app.command(name="--man")
+    def man() -> None:
+        """Print the manual page of all commands, in the language of man."""
         from duramen.cli.manual import manual
 
-        typer.echo(manual(ctx), nl=False)
-        raise typer.Exit
+        print(manual(app), end="")
+
+    return app
 
 
-@app.callback()
-def duramen(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
-    ] = False,
-    man: Annotated[
-        bool,
-        typer.Option(
-            "--man",
-            callback=_manual,
-            is_eager=True,
-            help="Print the manual page of all commands, in the language of man.",
-        ),
-    ] = False,
-) -> None:
-    """Feature importances from ensembles of randomized trees."""
+def run(words: Sequence[str]) -> None:
+    """Parse a command line and run its command.
+
+    Raises
+    ------
+    SystemExit
+        With the code of a user's error if the command line is refused.
+    """
+    # A hyphen alone is the file of standard input, unless it is the value of one of these options.
+    before = ["", *words]
+    words = [
+        STANDARD_INPUT if word == "-" and option not in _TAKE_HYPHEN else word
+        for option, word in zip(before, words, strict=False)
+    ]
+    app = application(summaries=not words or words[0] in ("--help", "-h"))
+    try:
+        app(words, print_error=False, exit_on_error=False)
+    except CycloptsError as error:
+        command = " ".join(("duramen", *(error.command_chain or ())))
+        message = " ".join(str(error).split())
+        if isinstance(error, UnusedCliTokensError):
+            message = _unexpected(error)
+        complain(f"{command}: {message}")
+        raise SystemExit(USER_ERROR) from None
 
 
-for _run in (rank, select, compare, context, network, connectome, exact, plan, pack):
-    _help = "\n\n".join(" ".join(part.split()) for part in str(getdoc(_run)).split("\n\n"))
-    app.command(_run.__name__, cls=ChoiceCommand, help=_help)(callback(_run))
+def _unexpected(error: UnusedCliTokensError) -> str:
+    """Return the message about words that stand without an option."""
+    unused = error.unused_tokens or []
+    came = shlex.join(unused)
+    assert error.app is not None
+    arguments = error.app.assemble_argument_collection()
+    labels = [argument.name for argument in arguments if argument.index is not None]
+    targets = [argument for argument in arguments if argument.name == "--target"]
+    typed = any(word.partition("=")[0] == "--target" for word in error.root_input_tokens or ())
+    if len(unused) == 1 and targets and not typed:
+        hint = f"the target is given by --target {came}"
+    else:
+        hint = "write the option before each value, and a value with spaces in quotes"
+    alone = f"{' '.join(labels)} alone is" if labels else "nothing is"
+    return f"{alone} given without an option, got also {came}; {hint}"

@@ -12,8 +12,6 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from duramen.cli.cluster import connected
 from duramen.cli.console import note, notes, partial_folder, user_errors, warnings_as_notes
 from duramen.cli.declaration import given_paths
@@ -259,7 +257,7 @@ def perform(
 def print_report(report: Report, output: Output) -> None:
     """Print a report, as JSON if asked for; unless quiet, as tables."""
     if output.json:
-        typer.echo(as_json(report, output.top, output.out))
+        print(as_json(report, output.top, output.out))
     elif not output.quiet:
         from duramen.cli.show import show  # imports that take long
 

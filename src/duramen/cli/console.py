@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -54,13 +53,11 @@ def ending_well(command: str, out: Path) -> Iterator[None]:
             yield
     except Stopped as stopped:
         ignore_further_stops()
-        _complain(f"duramen {command}: stopped by {stopped.signal.name}, {written()}")
-        raise typer.Exit(128 + stopped.signal) from None
+        complain(f"duramen {command}: stopped by {stopped.signal.name}, {written()}")
+        raise SystemExit(128 + stopped.signal) from None
     except KeyboardInterrupt:
-        _complain(f"duramen {command}: interrupted, {written()}")
-        raise typer.Exit(INTERRUPTED) from None
-    except typer.Exit:
-        raise
+        complain(f"duramen {command}: interrupted, {written()}")
+        raise SystemExit(INTERRUPTED) from None
     except Exception as error:
         if not isinstance(error, OSError) and not out_of_memory(error):
             raise
@@ -94,8 +91,8 @@ def _end(command: str, error: Exception, more: str = "") -> NoReturn:
     expected = OSError | ValueError | TypeError | MemoryError
     if not isinstance(error, expected) and out_of_memory(error):
         complaint = f"out of memory ({type(error).__name__}: {complaint})"
-    _complain(f"duramen {command}: {complaint}{more}")
-    raise typer.Exit(USER_ERROR) from None
+    complain(f"duramen {command}: {complaint}{more}")
+    raise SystemExit(USER_ERROR) from None
 
 
 def as_typed(text: str) -> str:
@@ -162,7 +159,7 @@ def notes(lines: Iterable[str], quiet: bool) -> None:
 
 def note(text: str) -> None:
     """Show a remark on standard error."""
-    _complain(f"note: {as_typed(' '.join(text.split()))}")
+    complain(f"note: {as_typed(' '.join(text.split()))}")
 
 
 @contextmanager
@@ -188,7 +185,8 @@ def standard_error() -> Console:
     return Console(stderr=True)
 
 
-def _complain(line: str) -> None:
+def complain(line: str) -> None:
+    """Print a line on standard error."""
     from duramen.support.text import printable
 
     for folder in unseen:

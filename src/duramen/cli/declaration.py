@@ -13,27 +13,20 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
-from difflib import get_close_matches
 from functools import cache
 from inspect import Parameter, Signature, isfunction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import indent, wrap
-from types import GenericAlias
 from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
 
-import typer
-from typer.core import TyperCommand
+import cyclopts
+from cyclopts.validators import Number
 
 from duramen.catalogue import Entry
 from duramen.cli.console import ending_well, option_of, time_estimates, unseen, user_errors
-from duramen.cli.examples import EXAMPLES
 
 # Types of the fields of a class, whose texts Python compiles each time it is asked.
 _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
-
-_WIDEST = 26  # characters of an option that its description stands beside, not below
-_SHORT = 36  # characters of choices that stand beside an option, not below the help
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,6 @@ class Choices:
     after: tuple[str, ...] = ()  # further names
     describe: Callable[[Any], str] | None = None  # text for an entry of a catalogue in the help
     field: str = ""  # name of the field
-    __name__ = "name"  # typer asks for it
 
     def shown(self) -> dict[str, str]:
         """Return the text in the help by the name in Python."""
@@ -59,20 +51,22 @@ class Choices:
             texts[key] = text or _spelled(key)
         return texts | {choice: _spelled(choice) for choice in self.after}
 
-    def completed(self, incomplete: str) -> list[str]:
-        """Return the names that begin as what was typed, for the completion of a shell."""
-        return [name for name in map(_spelled, self.shown()) if name.startswith(incomplete)]
+    def names(self) -> dict[str, str]:
+        """Return the names in Python by those of the command line."""
+        return {_spelled(name): name for name in self.shown()}
 
-    def __call__(self, value: str) -> str:
-        """Return the name in Python of a value of the option."""
-        names = {_spelled(name): name for name in self.shown()}
-        if value not in names:
-            close = get_close_matches(value, names, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise typer.BadParameter(
-                f"{value!r} is not one of {', '.join(map(repr, names))}.{hint}"
-            )
-        return names[value]
+    @property
+    def described(self) -> str:
+        """Sentence about the names, if there is more to say of them than they do."""
+        texts = self.shown()
+        told = [text for name, text in texts.items() if text != _spelled(name)]
+        return f"Names: {', '.join(told)}." if told else ""
+
+    def __call__(self, kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
+        """Return the name in Python of the value of an option, or the names of several values."""
+        names = self.names()
+        chosen = tuple(names[token.value] for token in tokens)
+        return chosen if get_origin(kind) is tuple else chosen[0]
 
 
 @dataclass(frozen=True)
@@ -87,11 +81,11 @@ class FileFormats:
         return formats.listed(*self.uses)
 
 
-def _path(value: str | Path) -> Path:
+def _path(_: Any, tokens: Sequence[cyclopts.Token]) -> Path:
     """Return the path that an option names; an empty name would stand for the folder of work."""
-    if value == "":
-        raise typer.BadParameter("the name is empty; name a file or folder, such as . for this one")
-    return Path(value)
+    if tokens[0].value == "":
+        raise ValueError("the name is empty; name a file or folder, such as . for this one")
+    return Path(tokens[0].value)
 
 
 def _spelled(name: str) -> str:
@@ -112,7 +106,9 @@ class Declared:
     argument: bool = False  # whether it is an argument
     # Functions of a `Format`; the help lists the formats that have one.
     formats: tuple[str, ...] = ()
-    more: Mapping[str, Any] = field(default_factory=dict)  # further settings of `typer.Option`
+    more: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # further settings: metavar, min, max, parser
     default: Any = None  # `dataclasses.MISSING` for what must be given
     name: str = ""  # of the field
     section: str = ""  # heading in the help; by default that of its group
@@ -139,31 +135,52 @@ class Declared:
             word for part in texts for word in ((part,) if self.argument else (self.word, part))
         ]
 
-    def as_parameter(self, kind: Any) -> Parameter:
-        """Return the parameter of a typer command, of a field of a type."""
-        default, settings = self.default, {"help": self.help, **self.more}
-        settings["rich_help_panel"] = self.section or None
-        if get_origin(kind) is tuple:
-            kind = GenericAlias(list, get_args(kind)[:1])
-            kind, default = (kind, default) if default is MISSING else (kind | None, None)
-        if isinstance(settings.get("parser"), Choices) and isinstance(default, str):
-            default = _spelled(default)
-        if Path in (kind, *get_args(kind)):
-            settings["parser"] = _path
-        if default is None:
-            settings["show_default"] = False
-        if isinstance(choices := settings.get("parser"), Choices):
-            settings["parser"] = choices = replace(choices, field=self.name)
-            settings["autocompletion"] = choices.completed
-        info = (
-            typer.Argument(**settings) if self.argument else typer.Option(*self.names, **settings)
-        )
+    def as_parameter(self, kind: Any, section: cyclopts.Group) -> Parameter:
+        """Return the parameter of a command, of a field of a type, under a heading in the help."""
+        more, default = dict(self.more), self.default
+        least, most, choices = more.get("min"), more.get("max"), more.get("parser")
+        first, *others = self.names
+        positive, _, negative = first.partition("/")
+        described, names = self.help, (positive, *others)
+        if self.argument:
+            names, described = (
+                (more.get("metavar", self.name.upper()),),
+                " ".join(filter(None, (described, self.listed))),
+            )
+        settings: dict[str, Any] = {}
+        if isinstance(choices, Choices):
+            choices = replace(choices, field=self.name)
+            default = _spelled(default) if isinstance(default, str) else default
+            settings = {"converter": choices, "choices": tuple(choices.names())}
+            described = " ".join(filter(None, (described, choices.described)))
+        elif Path in (kind, *get_args(kind)):
+            settings = {"converter": _path}
+        if least is not None or most is not None:
+            settings["validator"] = Number(gte=least, lte=most)
         return Parameter(
             self.name,
-            Parameter.KEYWORD_ONLY,
+            Parameter.POSITIONAL_ONLY if self.argument else Parameter.KEYWORD_ONLY,
             default=Parameter.empty if default is MISSING else default,
-            annotation=Annotated[kind, info, FileFormats(self.formats)],
+            annotation=Annotated[
+                kind,
+                cyclopts.Parameter(
+                    name=names,
+                    help=described,
+                    negative=negative or (),
+                    group=section,
+                    metavar=more.get("metavar"),
+                    show_default=not isinstance(default, bool | tuple | None),
+                    allow_leading_hyphen=bool not in (kind, *get_args(kind)) and not self.argument,
+                    allow_repeating=get_origin(kind) is not tuple or None,
+                    **settings,
+                ),
+            ],
         )
+
+    @property
+    def listed(self) -> str:
+        """Sentence about the formats that an argument can have."""
+        return f"Formats: {FileFormats(self.formats)}." if self.formats else ""
 
 
 def option(
@@ -179,7 +196,7 @@ def option(
 ) -> Any:
     """Declare an option as a field of a dataclass; `dataclasses.MISSING` for one without default.
 
-    Further arguments are those of :class:`Declared` and :class:`typer.Option`.
+    Further arguments are those of :class:`Declared`, or a metavar, a least and a largest value.
     """
     made = Declared(
         help, names, parameter, record, echo, more=more, section=section, keyword=keyword
@@ -305,35 +322,34 @@ def parameters(options: Any) -> dict[str, Any]:
 
 
 def built(kind: type[Any], values: Mapping[str, Any], **more: Any) -> Any:
-    """Return the options with the values that typer read; empty lists are defaults."""
+    """Return the options with the values of a command line."""
     made, hints = dict(more), _hints(kind)
     for attribute in fields(kind):
         hint = hints[attribute.name]
         if "group" in attribute.metadata:
             made[attribute.name] = built(hint, values)
         elif "declared" in attribute.metadata:
-            value = values[attribute.name]
-            if get_origin(hint) is tuple:
-                value = attribute.default if not value else tuple(value)
-            made[attribute.name] = value
+            made[attribute.name] = values[attribute.name]
     return kind(**made)
 
 
 def callback(run: Callable[[Any], None]) -> Callable[..., None]:
-    """Return the function of a typer command that calls a function with its options.
+    """Return the function of a command that calls a function with its options.
 
     `run` takes the dataclass that its annotation names, with a group ``output``. A field ``typed``,
     if there is one, gets the names of the options that were typed.
     """
     kind = get_type_hints(run)["options"]
+    options = [*declared(kind)]
+    defaults = {option.name: option.default for option, _ in options}
+    positional = [option.name for option, _ in options if option.argument]
 
-    def command(ctx: typer.Context, **values: Any) -> None:
+    def command(*words: Any, **values: Any) -> None:
+        values |= dict(zip(positional, words, strict=False))
         more = {}
         if any(field.name == "typed" for field in fields(kind)):
-            sources = {name: ctx.get_parameter_source(name) for name in values}
-            more["typed"] = frozenset(
-                name for name, source in sources.items() if source and source.name == "COMMANDLINE"
-            )
+            more["typed"] = frozenset(values)
+        values = defaults | values
         output = built(kind, values, **more).output
         option_of.clear()
         option_of.update({option.parameter: option.word for option, _ in reversed(options)})
@@ -344,29 +360,16 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
         ):
             run(built(kind, settled, **more))
 
-    options = [*declared(kind)]
-    declarations = [option.as_parameter(hint) for option, hint in options]
-    context = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    parameters = [context, *declarations, _example(run.__name__)]
+    headings = dict.fromkeys(option.section for option, _ in options)
+    sections = {
+        name: cyclopts.Group(name or "Options", sort_key=i) for i, name in enumerate(headings)
+    }
+    parameters = [option.as_parameter(hint, sections[option.section]) for option, hint in options]
+    parameters.sort(key=lambda parameter: parameter.kind)
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    command.__doc__ = run.__doc__
     cast("Any", command).__signature__ = Signature(parameters)
     return command
-
-
-def _example(command: str) -> Parameter:
-    """Return the parameter ``--example`` of a command, which prints its examples and ends."""
-
-    def printed(asked: bool) -> None:
-        if asked:
-            typer.echo(EXAMPLES[command], nl=False)
-            raise typer.Exit
-
-    info = typer.Option(
-        "--example", callback=printed, is_eager=True, expose_value=False, help="Print examples."
-    )
-    return Parameter(
-        "example", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, info]
-    )
 
 
 @contextmanager
@@ -378,79 +381,14 @@ def _received(command: str, values: Mapping[str, Any]) -> Iterator[dict[str, Any
         yield settled
 
 
-class ChoiceCommand(TyperCommand):
-    """Command whose help has sections, and the names that its options take."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line; of what no parameter takes, say what may have been meant."""
-        ctx.allow_extra_args = True
-        extra = super().parse_args(ctx, args)
-        if extra and not ctx.resilient_parsing:
-            ctx.fail(self._unexpected(ctx, extra))
-        return extra
-
-    def _unexpected(self, ctx: Any, extra: list[str]) -> str:
-        """Return the message about words that stand without an option."""
-        taken = [str(param.metavar) for param in self.params if param.param_type_name == "argument"]
-        came = shlex.join(extra)
-        if len(extra) == 1 and ctx.params.get("target", "") is None:
-            hint = f"the target is given by --target {came}"
-        else:
-            hint = "write the option before each value, and a value with spaces in quotes"
-        alone = f"{' '.join(taken)} alone is" if taken else "nothing is"
-        return f"{alone} given without an option, got also {came}; {hint}"
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments and the options under the headings of their sections."""
-        for heading, records in self.sections(ctx).items():
-            with formatter.section(heading):
-                formatter.write_dl(records, col_max=_WIDEST)
-
-    def sections(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:
-        """Return the arguments and the options with their descriptions, by heading."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None:
-                heading = getattr(param, "rich_help_panel", None) or "Options"
-                name = record[0] if param.param_type_name == "option" else str(param.metavar)
-                sections.setdefault(heading, []).append((name, record[1]))
-        return sections
-
-    def name_lists(self) -> list[str]:
-        """Return the long lists of names that options take; short ones go beside the option."""
-        listed = []
-        hints = self.callback.__annotations__ if self.callback else {}
-        for param in self.params:
-            for info in getattr(hints.get(str(param.name)), "__metadata__", ()):
-                if isinstance(info, FileFormats):
-                    if info.uses:
-                        listed.append(f"{param.metavar}: {info}.")
-                elif isinstance(info.parser, Choices):
-                    shown = tuple(info.parser.shown().values())
-                    if len(brief := "|".join(shown)) <= _SHORT and " " not in brief:
-                        param.metavar = f"<{brief}>"
-                    else:
-                        listed.append(f"{param.opts[0]}: {', '.join(shown)}.")
-        return listed
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help; long lists of names stand below it."""
-        listed = self.name_lists()
-        super().format_help(ctx, formatter)
-        for text in listed:  # wrapped here: the formatter breaks names at hyphens
-            lines = wrap(text, formatter.width - 2, break_on_hyphens=False)
-            formatter.write("\n" + indent("\n".join(lines), "  ") + "\n")
-
-
-SIGN = "-"
+STANDARD_INPUT = "/dev/stdin"
 _NAME = "standard-input"
 _BLOCK = 1 << 20
 
 
 @contextmanager
 def received(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Give the values of options with a file in place of standard input, if FILE is ``-``.
+    """Give the values of options with a file in place of standard input, if that is FILE.
 
     The file lies in a folder that is removed in the end; its ending is that of the format which its
     first bytes tell.
@@ -461,7 +399,7 @@ def received(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         If nothing comes.
     """
     file = values.get("file")
-    if str(file) != SIGN:
+    if str(file) != STANDARD_INPUT:
         yield dict(values)
         return
     from duramen.io.formats import suffix_of

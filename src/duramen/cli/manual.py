@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
+
+from cyclopts import App
 
 from duramen import __version__
 from duramen.cli.ending import INTERRUPTED, USER_ERROR
@@ -20,43 +21,49 @@ EXIT_CODES = {
 }
 
 
-def manual(ctx: Any) -> str:
+def manual(app: App) -> str:
     """Return the manual page of the program as text for ``man``."""
-    program = ctx.find_root().command
+    commands = app.resolved_commands()
     lines = [
         f'.TH DURAMEN 1 "" "duramen {__version__}" "User Commands"',
         ".SH NAME",
-        _text(f"duramen - {program.help.rstrip('.')}"),
+        _text(f"duramen - {app.help.rstrip('.')}"),
         ".SH SYNOPSIS",
         ".B duramen",
         _text("COMMAND [OPTIONS] [FILE]"),
         ".SH COMMANDS",
     ]
-    for command in program.commands.values():
-        summary, *_ = command.help.split("\n\n")
-        lines += _entry(command.name, summary)
-    for command in program.commands.values():
-        lines += _section(command, ctx)
+    named = {name: command for name, command in commands.items() if not name.startswith("-")}
+    for name, command in named.items():
+        lines += _entry(name, command.help.partition("\n\n")[0])
+    for name, command in named.items():
+        lines += _section(name, command)
     lines.append(".SH EXIT STATUS")
     for code, meaning in EXIT_CODES.items():
         lines += _entry(code, meaning)
     return "\n".join(lines) + "\n"
 
 
-def _section(command: Any, parent: Any) -> Iterator[str]:
-    """Yield the lines about a command: its description, its options, the names they take."""
-    context = type(parent)(command, info_name=command.name, parent=parent)
-    yield f".SH {_text('duramen ' + command.name).upper()}"
-    lists = command.name_lists()
+def _section(name: str, command: App) -> Iterator[str]:
+    """Yield the lines about a command: its description and its options, by heading."""
+    yield f".SH {_text('duramen ' + name).upper()}"
     for paragraph in command.help.split("\n\n"):
         yield from (".PP", _text(paragraph))
-    options: Mapping[str, Sequence[tuple[str, str]]] = command.sections(context)
-    for heading, records in options.items():
-        yield f".SS {_text(heading)}"
-        for name, description in records:
-            yield from _entry(name, description)
-    for text in lists:
-        yield from (".PP", _text(text))
+    arguments = command.assemble_argument_collection()
+    for group in arguments.groups:
+        yield f".SS {_text(group.name)}"
+        for argument in arguments.filter_by(group=group):
+            settings = argument.parameter
+            choices = argument.get_choices()
+            takes = settings.metavar if settings.metavar and argument.index is None else ""
+            label = " ".join(filter(None, (", ".join(argument.names), takes)))
+            default = argument.field_info.default
+            parts = [
+                settings.help or "",
+                f"Choices: {', '.join(choices)}." if choices else "",
+                f"Default: {default}." if settings.show_default else "",
+            ]
+            yield from _entry(label, " ".join(filter(None, parts)))
 
 
 def _entry(term: str, description: str) -> list[str]:

@@ -75,8 +75,8 @@ def test_bad_input(words, message, file, tmp_path):
 
 def test_methods_are_those_of_the_library(file):
     for word, name, near in (
-        ("--measure", "mdi-obb", "Did you mean 'mdi-oob'?"),
-        ("--selector", "all-feature", "Did you mean 'all-features'?"),
+        ("--measure", "mdi-obb", 'Did you mean "mdi-oob"?'),
+        ("--selector", "all-feature", 'Did you mean "all-features"?'),
     ):
         refused = duramen("compare", file, "--target", "y", word, name)
         assert refused.exit_code == 2

@@ -463,7 +463,7 @@ def test_measures_that_need_classes(name, file, tmp_path, no_growth):
 def test_names_of_no_measure(file, no_growth):
     result = duramen("rank", file, "--target", "state", *asked("votes"))
     assert result.exit_code == 2
-    assert "Invalid value for '--measure'" in result.stderr
+    assert "for --measure. Choose from: " in result.stderr
     assert all(name in result.stderr for name in OPTIONS)
 
 
