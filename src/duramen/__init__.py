@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from duramen.analyses.comparison import ComparisonReport, compare
     from duramen.analyses.inputs import Table
+    from duramen.analyses.plan import PlanReport, plan
     from duramen.analyses.ranking.ranking import RankingReport, rank
     from duramen.analyses.report import AnalysisInterrupted
     from duramen.analyses.selection import SelectionReport, select
@@ -115,6 +116,7 @@ __all__ = [
     "MarkovBoundary",
     "Network",
     "PERTClassifier",
+    "PlanReport",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomPatchesClassifier",
@@ -154,6 +156,7 @@ __all__ = [
     "networks",
     "open_store",
     "pack",
+    "plan",
     "plots",
     "rank",
     "reports",
@@ -204,6 +207,7 @@ _HOMES = {
     **dict.fromkeys(("rank", "RankingReport"), "analyses.ranking.ranking"),
     **dict.fromkeys(("select", "SelectionReport"), "analyses.selection"),
     **dict.fromkeys(("compare", "ComparisonReport"), "analyses.comparison"),
+    **dict.fromkeys(("plan", "PlanReport"), "analyses.plan"),
     "Table": "analyses.inputs",
     "AnalysisInterrupted": "analyses.report",
     **dict.fromkeys(_SELECTORS, "selection"),

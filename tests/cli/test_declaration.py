@@ -123,7 +123,7 @@ def test_choices_are_those_of_the_library() -> None:
         (("rank", "a.csv", "--target", "y", "--drop", "a", "b"), "got also b; write the option"),
         (("pack", "a.csv", "b.csv"), "FILE alone is given without an option, got also b.csv; "),
         (
-            ("plan", "a", "--rows=9", "--features=9", "--memory=1MB", "--relevant=0:1"),
+            ("plan", "a", "--n-rows=9", "--n-features=9", "--memory=1MB", "--relevant=0:1"),
             "nothing is given without an option, got also a; write the option",
         ),
     ],

@@ -27,7 +27,7 @@ from duramen.cli.ending import (
     stopped_by_signals,
 )
 
-PLAN = ("plan", "--rows", "10", "--features", "10", "--memory", "1MB", "--relevant", "1")
+PLAN = ("plan", "--n-rows", "10", "--n-features", "10", "--memory", "1MB", "--relevant", "1")
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_ends_a_command_before_it_begins_is_said(
     def parsing(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr("duramen.cli.declaration.built", parsing)
+    monkeypatch.setattr("duramen.cli.functions.built", parsing)
     monkeypatch.setattr(sys, "argv", ["duramen", *PLAN])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -24,7 +24,7 @@ SMALL = {
     "network": "--demo --trees 2",
     "connectome": "--demo --method pearson",
     "exact": "--demo --max-depth 1",
-    "plan": "--rows 100 --features 5000 --memory 20KB --relevant 0:3",
+    "plan": "--n-rows 100 --n-features 5000 --memory 20KB --relevant 0:3",
     "pack": "small.csv",
 }
 
@@ -78,7 +78,7 @@ def test_json_has_as_many_rows_as_top_says(folder):
 
 
 def test_numbers_that_are_not_finite_are_null(folder):
-    words = "--rows 100 --features 5000 --memory 13KB --relevant 20 --keep 0 --keep 1"
+    words = "--n-rows 100 --n-features 5000 --memory 13KB --relevant 20 --keep 0 --keep 1"
     printed = json.loads(duramen("plan", *words.split(), "--json", "--out", "out").stdout)
     table = rows_of(folder / "out" / "result.csv")
     infinite = [(i, key) for i, row in enumerate(table) for key in row if row[key] == "inf"]

@@ -45,7 +45,7 @@ WITHOUT_CASE = {
 # Options that say where and how to work, or are part of every case; and those that answer the look
 # at the data, which tests/cli/test_first_hour.py gives.
 OPTIONS_OF_ALL = {"--jobs", "--out", "--quiet", "--help", "--spreadsheet-safe", "--xlsx"}
-OPTIONS_OF_ALL |= {"--json", "--example"}  # tests/cli/test_scripts.py
+OPTIONS_OF_ALL |= {"--json", "--example", "--top"}  # tests/cli/test_scripts.py
 OPTIONS_OF_ALL |= {"--scheduler", "--workers"}  # tests/cli/test_clusters.py
 OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missing-target"}
 # Options whose names have cases with another command.

@@ -46,7 +46,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
         f"--checkpoint {KEPT}".split()
     ),
     "exact": tuple(f"{TABLE} --target y --bins 2 --drop x4 --drop x5 --drop x6 --jobs 1".split()),
-    "plan": ("--rows", "100", "--features", "1000", "--memory", "1MB", "--relevant", "3"),
+    "plan": ("--n-rows", "100", "--n-features", "1000", "--memory", "1MB", "--relevant", "3"),
     "network": tuple(f"{TABLE} --trees 8 --jobs 1 --checkpoint {KEPT}".split()),
     "connectome": tuple(
         f"{TABLE} --drop y --drop c --method pearson --jobs 1 --checkpoint {KEPT}".split()
@@ -107,7 +107,7 @@ def _parse_once() -> None:
     from duramen.cli.app import run
 
     with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
-        run(["plan", "--rows=1", "--features=1", "--memory=none", "--relevant=1"])
+        run(["plan", "--n-rows=1", "--n-features=1", "--memory=none", "--relevant=1"])
 
 
 @functools.cache

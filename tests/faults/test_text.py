@@ -55,7 +55,17 @@ DONE = {
     "select": ("select", TABLE, *OF, *FEW, "--relevance", "probe"),
     "pack": ("pack", TABLE),
     "pack with samples": ("pack", "named.parquet", "--samples", "samples.parquet"),
-    "plan": ("plan", "--rows", 100, "--features", 1000, "--memory", "100kB", "--relevant", "0:3"),
+    "plan": (
+        "plan",
+        "--n-rows",
+        100,
+        "--n-features",
+        1000,
+        "--memory",
+        "100kB",
+        "--relevant",
+        "0:3",
+    ),
 }
 REFUSED = {
     "target": ("rank", TABLE, "--target", f"{NAMES[0]}\u202e"),

@@ -90,9 +90,9 @@ def test_thousands_of_features_are_refused_with_a_depth_within_reach():
 
 def test_a_single_fraction_is_a_plan():
     asked = {"n_rows": 1000, "n_features": 10_000, "memory": 1_000_000, "relevant": {0: 5, 1: 3}}
-    advice = dm.theory.plan(**asked, keep=0.5)
+    advice = dm.theory.search_plan(**asked, keep=0.5)
     assert [option.keep for option in advice.options] == [0.5]
-    assert advice == dm.theory.plan(**asked, keep=[0.5])
+    assert advice == dm.theory.search_plan(**asked, keep=[0.5])
 
 
 def test_the_last_level_has_one_degree_alone():

@@ -13,6 +13,7 @@ from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 from cyclopts.help import HelpEntry, HelpPanel
 
 from duramen import __version__
+from duramen.cli import functions
 from duramen.cli.console import complain
 from duramen.cli.declaration import STANDARD_INPUT, callback
 from duramen.cli.ending import USER_ERROR
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
 
 COMMANDS = tuple(EXAMPLES)
+ANALYSES = ("plan",)
+"""Commands that are made from functions."""
 _TAKE_HYPHEN = ("--na", "--decimal", "--separator")
 _OTHER = Group("Help", sort_key=1000)
 
@@ -71,8 +74,16 @@ def _function(name: str) -> Callable[[Any], None]:
     return function
 
 
+def analysis(name: str) -> Callable[..., Any]:
+    """Return the public function that a command calls."""
+    function: Callable[..., Any] = getattr(import_module(f"duramen.analyses.{name}"), name)
+    return function
+
+
 def description(name: str) -> str:
     """Return the text of the help of a command, a line for each paragraph."""
+    if name in ANALYSES:
+        return functions.description(analysis(name))
     paragraphs = str(getdoc(_function(name))).split("\n\n")
     return "\n\n".join(" ".join(part.split()) for part in paragraphs)
 
@@ -81,7 +92,9 @@ def __getattr__(name: str) -> App:
     """Return a command by its name, which is imported here."""
     if name not in EXAMPLES:
         raise AttributeError(name)
-    function = callback(_function(name))
+    function = (
+        functions.command_of(analysis(name)) if name in ANALYSES else callback(_function(name))
+    )
     positional = [
         parameter.kind is Parameter.POSITIONAL_ONLY
         for parameter in signature(function).parameters.values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from math import isfinite
@@ -180,31 +180,33 @@ def _dispensable(name: str) -> Iterator[None]:
         note(f"{name} is left out: {type(error).__name__}: {error}")
 
 
-def write_results(folder: Path, report: Report, clock: Clock, options: Any) -> Report:
-    """Write report.html, result.csv, result.parquet and run.json, for the options of a command.
+def write_results(
+    folder: Path, report: Report, clock: Clock, output: Output, paths: Mapping[str, str]
+) -> Report:
+    """Write report.html, result.csv, result.parquet and run.json.
 
-    Also result.xlsx if they ask for it, and the further tables of the report. Returns the report
-    with the record that was written.
+    Also result.xlsx if it is asked for, and the further tables of the report. Returns the report
+    with the record that was written; `paths` has the files that the user named.
     """
     from duramen.io import write_table
     from duramen.reports import render
     from duramen.reports.report import WORKBOOK, write_tables
     from duramen.support.arrow import pa
 
-    safe = options.output.spreadsheet_safe
+    safe = output.spreadsheet_safe
     with clock.step("write"):
         write_tables(folder, report.table, report.further, spreadsheet_safe=safe)
-        if options.output.xlsx:
+        if output.xlsx:
             with _dispensable(WORKBOOK):
                 write_table(pa.table(dict(report.table)), folder / WORKBOOK)
-    with clock.step("report"), _dispensable("report.html"), warnings_as_notes(options.output.quiet):
+    with clock.step("report"), _dispensable("report.html"), warnings_as_notes(output.quiet):
         report = report.drawn()
         (folder / "report.html").write_text(render(report), encoding="utf-8")
     record = replace(
         report.run,
-        paths=given_paths(options),
+        paths=paths,
         references=report.references,
-        timings=dict(clock.seconds),
+        timings={**report.run.timings, **clock.seconds},
     )
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")
     return replace(report, run=record)
@@ -228,7 +230,7 @@ def perform(
     that a job that is stopped does not replace results of an earlier run. A later run that ends by
     itself removes that folder.
     """
-    clock, output = Clock(), options.output
+    clock, output, paths = Clock(), options.output, given_paths(options)
     with ExitStack() as stack:
         with user_errors(command, output.quiet):
             output.check(command)
@@ -243,9 +245,9 @@ def perform(
         report, stop = report_of(options, checked, result, clock), getattr(result, "stop", None)
         if isinstance(stop, Stopped):
             with results_folder(partial_folder(output.out), command) as partial:
-                write_results(partial, report, clock, options)
+                write_results(partial, report, clock, output, paths)
             raise stop
-        report = write_results(folder, report, clock, options)
+        report = write_results(folder, report, clock, output, paths)
     if stop is None and remove_partial(output.out, command):
         left = partial_folder(output.out).name
         notes([f"{left}, results of an earlier run that was stopped, was removed"], output.quiet)

@@ -68,9 +68,9 @@ duramen exact survey.csv --target answer --measure mda --max-features 2
 """,
     "plan": """\
 # Genotypes of 1,000 people: 10 features that matter alone, and 5 that need another one.
-duramen plan --rows 1000 --features 500000 --memory 512MB --relevant 0:10,1:5
+duramen plan --n-rows 1000 --n-features 500000 --memory 512MB --relevant 0:10,1:5
 # The same where a tree may take some of the features found before.
-duramen plan --rows 1000 --features 500000 --memory 8MB --relevant 0:10,1:5 --keep 0.25 --keep 0.5
+duramen plan --n-rows 1000 --n-features 500000 --memory 8MB --relevant 0:10,1:5 --keep 0.25
 """,
     "pack": """\
 # A table of 3 rows, packed into a folder.

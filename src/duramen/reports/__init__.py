@@ -4,7 +4,6 @@ from duramen.reports.context import Level, summarize_context, summarize_context_
 from duramen.reports.effects import Effects
 from duramen.reports.exact import summarize_exact
 from duramen.reports.network import summarize_connectome, summarize_network
-from duramen.reports.plan import summarize_plan
 from duramen.reports.ranking import summarise
 from duramen.reports.report import Report, Run, render
 from duramen.reports.selection import summarize_evaluation
@@ -22,5 +21,4 @@ __all__ = [
     "summarize_evaluation",
     "summarize_exact",
     "summarize_network",
-    "summarize_plan",
 ]

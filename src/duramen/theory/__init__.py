@@ -25,7 +25,7 @@ from duramen.theory.population import (
     shapley_effects,
     total_sobol_indices,
 )
-from duramen.theory.subspaces import expected_trees, found_curve, plan
+from duramen.theory.subspaces import expected_trees, found_curve, search_plan
 
 __all__ = [
     "CONTEXT",
@@ -38,7 +38,6 @@ __all__ = [
     "expected_trees",
     "found_curve",
     "markov_boundaries",
-    "plan",
     "population",
     "population_context_importances",
     "population_importances",
@@ -49,6 +48,7 @@ __all__ = [
     "redundancy",
     "relevance",
     "samples",
+    "search_plan",
     "shapley_effects",
     "specify",
     "subspaces",

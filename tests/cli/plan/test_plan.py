@@ -6,10 +6,11 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import FILES, assert_fault_leaves_nothing, assert_refused, done, duramen
 
-from duramen.cli.commands.plan import found_curves, parsed_memory, parsed_relevant
-from duramen.theory import expected_trees, plan
+from duramen.analyses.plan import found_curves, numbers_by_degree
+from duramen.io.store.reader import memory_bytes
+from duramen.theory import expected_trees, search_plan
 
-ASKED = ["--rows", 1000, "--features", 10_000, "--memory", "1MB", "--relevant", "0:5,1:3,2:1"]
+ASKED = ["--n-rows", 1000, "--n-features", 10_000, "--memory", "1MB", "--relevant", "0:5,1:3,2:1"]
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def advice(**changes):
         "memory": 10**6,
         "relevant": {0: 5, 1: 3, 2: 1},
     }
-    return plan(**{**options, **changes})
+    return search_plan(**{**options, **changes})
 
 
 # --- what it says --------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ def test_writes_four_files(out):
 
 
 def test_options_reach_the_theory(out):
-    words = ["--classes", 4, "--values", 300, "--risk", 0.2, "--keep", 0.25, "--keep", 0]
+    words = ["--n-classes", 4, "--n-values", 300, "--risk", 0.2, "--keep", 0.25, "--keep", 0]
     _, run = done(out, "plan", *ASKED, *words)
     expected = advice(n_classes=4, bytes_per_value=2, risk=0.2, keep=(0.0, 0.25))
     assert run["results"]["n_trees"] == expected.n_trees
@@ -105,7 +106,7 @@ def test_curves_end_at_what_is_found(out):
 
 
 def test_no_curves_of_what_is_out_of_reach(out):
-    words = ["--rows", 1000, "--features", 10**7, "--memory", "150kB", "--relevant", "0:4,3:4"]
+    words = ["--n-rows", 1000, "--n-features", 10**7, "--memory", "150kB", "--relevant", "0:4,3:4"]
     result, run = done(out, "plan", *words)
     assert run["results"]["n_trees"] > 10**6
     assert "rarely feasible" in result.stdout
@@ -113,7 +114,7 @@ def test_no_curves_of_what_is_out_of_reach(out):
 
 
 def test_nothing_to_be_kept_where_memory_holds_all(out):
-    words = ["--rows", 100, "--features", 50, "--memory", "1GB", "--relevant", 3]
+    words = ["--n-rows", 100, "--n-features", 50, "--memory", "1GB", "--relevant", 3]
     result, run = done(out, "plan", *words)
     assert run["results"]["subspace"] == 50
     assert "Grow one forest on all 50 features: memory holds them\n" in result.stdout
@@ -123,7 +124,7 @@ def test_nothing_to_be_kept_where_memory_holds_all(out):
 
 
 def test_command_of_the_record_does_the_same_again(out, tmp_path):
-    words = ["--risk", "0.1", "--keep", "0.3", "--relevant", "3:2", "--values", 70_000]
+    words = ["--risk", "0.1", "--keep", "0.3", "--relevant", "3:2", "--n-values", 70_000]
     _, run = done(out, "plan", *ASKED, *words)
     said = shlex.split(run["command"])
     assert said[:2] == ["duramen", "plan"]
@@ -153,7 +154,7 @@ def test_quiet_says_nothing(out):
     ],
 )
 def test_sizes(options, size):
-    assert parsed_memory(options) == size
+    assert memory_bytes(options, "plan", least=0) == size
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_sizes(options, size):
     ],
 )
 def test_numbers_of_relevant_features(options, counts):
-    assert parsed_relevant(options) == counts
+    assert numbers_by_degree(options) == counts
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_numbers_of_relevant_features(options, counts):
         ({"--memory": "1PB"}, "got '1PB'"),
         ({"--relevant": "ten"}, "--relevant must be numbers of features by degree"),
         ({"--relevant": "1:2:3"}, "got '1:2:3'"),
-        ({"--relevant": "3,0:2"}, "--relevant names degree 0 twice"),
+        ({"--relevant": "3,0:2"}, "--relevant must name each degree once, got degree 0 twice"),
         ({"--relevant": "5:1"}, "relevant must be at least 6 features"),
         ({"--relevant": "10001"}, "relevant must be at most the 10000 features"),
         ({"--memory": "1kB"}, "memory must be at least"),
@@ -189,7 +190,7 @@ def test_mistakes_of_the_user(changes, message, out):
     assert_refused("plan", out, [word for pair in options.items() for word in pair], message)
 
 
-@pytest.mark.parametrize("name", ["--rows", "--features", "--memory", "--relevant"])
+@pytest.mark.parametrize("name", ["--n-rows", "--n-features", "--memory", "--relevant"])
 def test_what_must_be_given(name):
     options = dict(zip(ASKED[::2], ASKED[1::2], strict=True))
     options.pop(name)

@@ -57,6 +57,11 @@ def _compared() -> Any:
     return _plain(report)
 
 
+@case("plan/report", dm.plan, dm.PlanReport)
+def _planned() -> Any:
+    return _plain(dm.plan(n_rows=200, n_features=1000, memory=64_000, relevant={0: 3, 1: 2}))
+
+
 @case("AnalysisInterrupted", dm.AnalysisInterrupted)
 def _interrupted() -> Any:
     forest = dm.RandomForestClassifier(3, criterion="entropy")

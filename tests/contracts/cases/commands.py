@@ -77,11 +77,11 @@ command("words, decimals", "exact words.tsv --target flag --na ? --decimal , --b
 command("demo", "exact --demo --max-depth 3", write, slow=True)
 command("context", "exact --demo --context sex --max-depth 1 --max-features 2", write)
 
-command("classes", "plan --rows 200 --features 1000 --memory 64KB --relevant 0:3,1:2", write)
+command("classes", "plan --n-rows 200 --n-features 1000 --memory 64KB --relevant 0:3,1:2", write)
 command(
     "numbers",
-    "plan --rows 200 --features 5000 --memory 1MB --relevant 4 --classes 1 "
-    "--values 1000 --risk 0.2 --keep 0 --keep 0.5",
+    "plan --n-rows 200 --n-features 5000 --memory 1MB --relevant 4 --n-classes 1 "
+    "--n-values 1000 --risk 0.2 --keep 0 --keep 0.5",
     write,
 )
 

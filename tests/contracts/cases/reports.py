@@ -80,15 +80,6 @@ def _exact() -> Any:
     )
 
 
-@case("reports/plan", reports.summarize_plan)
-def _plan() -> Any:
-    advice = theory.plan(n_rows=200, n_features=1000, memory=64_000, relevant={0: 3, 1: 2})
-    curve = theory.found_curve(
-        "chain", n_features=1000, subspace=advice.subspace, n_relevant=3, keep=0.5, n_trees=20
-    )
-    return read(reports.summarize_plan(advice, run(), curves={"a chain": {0.5: curve}}))
-
-
 @case("reports/context", reports.summarize_context, reports.Level)
 def _context() -> Any:
     level = reports.Level(alpha=0.2, control="none")

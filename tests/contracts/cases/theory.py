@@ -477,11 +477,15 @@ def _conditionings() -> Any:
 
 
 @case(
-    "plan", theory.plan, theory.subspaces.Plan, theory.subspaces.PlanOption, relevant={0: 3, 1: 2}
+    "plan",
+    theory.search_plan,
+    theory.subspaces.Plan,
+    theory.subspaces.PlanOption,
+    relevant={0: 3, 1: 2},
 )
 @case(
     "plan/numbers",
-    theory.plan,
+    theory.search_plan,
     relevant={0: 5, 2: 1},
     n_classes=1,
     bytes_per_value=2,
@@ -489,7 +493,7 @@ def _conditionings() -> Any:
     keep=0.5,
 )
 def _plan(**options: Any) -> Any:
-    result = theory.plan(n_rows=200, n_features=1000, memory=64_000, **options)
+    result = theory.search_plan(n_rows=200, n_features=1000, memory=64_000, **options)
     return (
         result.n_trees,
         result.subspace,

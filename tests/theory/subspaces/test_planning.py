@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.theory import expected_trees, plan
+from duramen.theory import expected_trees, search_plan
 from duramen.theory.subspaces import draws_needed, simulate
 from duramen.theory.subspaces.planning import chance_of_the_best
 
@@ -22,7 +22,9 @@ def memory_for(features, bytes_per_value=1):
 
 
 def planned(features, p, relevant, **more):
-    return plan(n_rows=ROWS, n_features=p, memory=memory_for(features), relevant=relevant, **more)
+    return search_plan(
+        n_rows=ROWS, n_features=p, memory=memory_for(features), relevant=relevant, **more
+    )
 
 
 # --- what is advised ------------------------------------------------------------------------------
@@ -30,9 +32,9 @@ def planned(features, p, relevant, **more):
 
 def test_memory_gives_the_subspace():
     assert planned(300, 5000, {0: 3}).subspace == 300
-    below = plan(n_rows=ROWS, n_features=5000, memory=memory_for(300) - 1, relevant={0: 3})
+    below = search_plan(n_rows=ROWS, n_features=5000, memory=memory_for(300) - 1, relevant={0: 3})
     assert below.subspace == 299
-    wide = plan(
+    wide = search_plan(
         n_rows=ROWS, n_features=5000, memory=memory_for(300), relevant={0: 3}, bytes_per_value=4
     )
     assert wide.subspace == 75
@@ -149,7 +151,9 @@ def test_advice_is_consistent(q, p, relevant, risk):
         assert option.places <= option.keep * q
         assert all(0 <= chance <= 1 for _, chance in option.chances)
         assert option.trees == max(option.trees_to_find, option.trees_to_see)
-    more = plan(n_rows=ROWS, n_features=p, memory=memory_for(q + 3), relevant=relevant, risk=risk)
+    more = search_plan(
+        n_rows=ROWS, n_features=p, memory=memory_for(q + 3), relevant=relevant, risk=risk
+    )
     assert more.options[0].trees <= advice.options[0].trees
     safer = planned(q, p, relevant, risk=risk / 2)
     assert safer.n_trees >= advice.n_trees
@@ -182,7 +186,7 @@ def test_cautions_are_those_of_the_rows_at_hand():
     assert "a feature of degree 1 is judged on about 500 rows" in few
     assert "duramen select" in few
     assert "at most 999 splits" not in few  # enough of them for 20 features
-    whole = plan(n_rows=ROWS, n_features=28_501, memory=10**9, relevant={0: 3})
+    whole = search_plan(n_rows=ROWS, n_features=28_501, memory=10**9, relevant={0: 3})
     assert whole.n_trees == 1
     assert "infinitely many rows, finding all relevant features needs 1 tree," in " ".join(
         whole.reasons
@@ -260,4 +264,4 @@ def test_clear_errors(changes, message):
         "relevant": {0: 3, 1: 1},
     }
     with pytest.raises(ValueError, match=message):
-        plan(**(setting | changes))
+        search_plan(**(setting | changes))

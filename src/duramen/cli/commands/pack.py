@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from duramen.cli.command import print_report, write_results
 from duramen.cli.console import note, notes, standard_error, user_errors, warnings_as_notes
-from duramen.cli.declaration import argument, command_line, group, option, recorded
+from duramen.cli.declaration import argument, command_line, given_paths, group, option, recorded
 from duramen.cli.ending import Clock
 from duramen.cli.options import Jobs, Output, keeping
 from duramen.cli.reading import Annotations, Matrix, Reading
@@ -78,7 +78,7 @@ def pack(options: Options) -> None:
         store = open_store(folder)
         report = summarize_pack(store, store.to_table(), _record(options, store, clock))
         with naming(output.out, folder):
-            reports.append(write_results(folder, report, clock, options))
+            reports.append(write_results(folder, report, clock, output, given_paths(options)))
 
     with user_errors(COMMAND):
         output.check(COMMAND)

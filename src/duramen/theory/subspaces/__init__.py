@@ -13,7 +13,7 @@ from duramen.theory.subspaces.convergence import (
     trees_to_find_all,
     unseen_probability,
 )
-from duramen.theory.subspaces.planning import Plan, PlanOption, plan
+from duramen.theory.subspaces.planning import Plan, PlanOption, search_plan
 from duramen.theory.subspaces.simulation import (
     Simulation,
     named_conditionings,
@@ -34,8 +34,8 @@ __all__ = [
     "found_curve",
     "found_distribution",
     "named_conditionings",
-    "plan",
     "random_conditionings",
+    "search_plan",
     "simulate",
     "transition_matrix",
     "trees_to_find_all",

@@ -1,9 +1,9 @@
 r"""Plans of a selection under memory constraints: subspace size and number of trees.
 
-Given what memory there is and how many relevant features of which degree are expected, `plan`
-advises the subspace size q, the fraction :math:`\alpha` of it for features found before, and the
-number of trees. It bounds the number of trees with which all relevant features are found, but for
-a given risk, in the model of `simulate` with K = q and infinitely many rows:
+Given what memory there is and how many relevant features of which degree are expected,
+`search_plan` advises the subspace size q, the fraction :math:`\alpha` of it for features found
+before, and the number of trees. It bounds the number of trees with which all relevant features are
+found, but for a given risk, in the model of `simulate` with K = q and infinitely many rows:
 
 * A feature of degree k comes *after* its k companions when these have lower degrees among
   themselves, the i-th of them a degree below i, as in distributions with the composition property
@@ -84,8 +84,9 @@ class Plan(Summarized):
 
     Examples
     --------
-    >>> from duramen.theory.subspaces import plan
-    >>> advice = plan(n_rows=1000, n_features=10_000, memory=1_000_000, relevant={0: 5, 1: 3})
+    >>> from duramen.theory.subspaces import search_plan
+    >>> asked = {"n_rows": 1000, "n_features": 10_000, "memory": 10**6}
+    >>> advice = search_plan(**asked, relevant={0: 5, 1: 3})
     >>> advice.subspace, len(advice.options), advice.n_relevant
     (878, 3, 8)
     """
@@ -152,7 +153,7 @@ class Plan(Summarized):
         return Summary((heading,), columns, below)
 
 
-def plan(
+def search_plan(
     *,
     n_rows: int,
     n_features: int,
@@ -203,12 +204,13 @@ def plan(
 
     Examples
     --------
-    >>> from duramen.theory.subspaces.planning import plan
-    >>> advice = plan(n_rows=1000, n_features=10_000, memory=1_000_000, relevant={0: 5, 1: 3, 2: 1})
+    >>> from duramen.theory.subspaces.planning import search_plan
+    >>> asked = {"n_rows": 1000, "n_features": 10_000, "memory": 10**6}
+    >>> advice = search_plan(**asked, relevant={0: 5, 1: 3, 2: 1})
     >>> advice.subspace, advice.keep, advice.n_trees
     (878, 0.5, 166)
     """
-    function = "plan"
+    function = "search_plan"
     n = check_integer(function, "n_rows", n_rows, 1, most=inf)
     p = check_integer(function, "n_features", n_features, 1, most=inf)
     budget = check_integer(function, "memory", memory, 1, most=inf, hint="it is a number of bytes")
@@ -234,9 +236,9 @@ def plan(
     best = min(options, key=lambda option: (option.trees, option.keep))
     if best.trees == math.inf:
         raise ValueError(
-            f"plan: with keep={', '.join(f'{alpha:g}' for alpha in fractions)} features found fill "
-            f"all {q} places of a tree before all {sum(counts.values())} are found. Hint: allow a "
-            "smaller fraction, such as 0."
+            f"search_plan: with keep={', '.join(f'{alpha:g}' for alpha in fractions)} features "
+            f"found fill all {q} places of a tree before all {sum(counts.values())} are found. "
+            "Hint: allow a smaller fraction, such as 0."
         )
     return Plan(
         subspace=q,
@@ -257,19 +259,21 @@ def plan(
 
 def _checked_relevant(relevant: Mapping[int, int], p: int) -> dict[int, int]:
     if not isinstance(relevant, Mapping) or not relevant:
-        raise refuse("plan", "relevant", "a mapping of degrees to numbers of features", relevant)
+        raise refuse(
+            "search_plan", "relevant", "a mapping of degrees to numbers of features", relevant
+        )
     counts = {
-        check_integer("plan", "a degree in relevant", degree, 0): check_integer(
-            "plan", f"relevant[{degree!r}]", number, 1
+        check_integer("search_plan", "a degree in relevant", degree, 0): check_integer(
+            "search_plan", f"relevant[{degree!r}]", number, 1
         )
         for degree, number in sorted(relevant.items())
     }
     r, highest = sum(counts.values()), max(counts)
     if r > p:
-        raise refuse("plan", "relevant", f"at most the {p} features of the table", relevant)
+        raise refuse("search_plan", "relevant", f"at most the {p} features of the table", relevant)
     if highest >= r:
         raise refuse(
-            "plan",
+            "search_plan",
             "relevant",
             f"at least {highest + 1} features if one has degree {highest}",
             relevant,
@@ -284,7 +288,7 @@ def _refuse_few(q: int, highest: int, overhead: int, feature_bytes: int, budget:
         what = "one feature" if highest == 0 else f"a feature of degree {highest}"
         with_what = f" with its {highest} companions" if highest else ""
         raise ValueError(
-            f"plan: memory must be at least {needed} bytes for a tree on {what}{with_what}: "
+            f"search_plan: memory must be at least {needed} bytes for a tree on {what}{with_what}: "
             f"{overhead} for growing it and {feature_bytes} per feature; got {budget}. Hint: "
             "allow more memory, or use a subset of the rows."
         )
@@ -408,8 +412,9 @@ class PlanOption:
 
     Examples
     --------
-    >>> from duramen.theory.subspaces import plan
-    >>> advice = plan(n_rows=1000, n_features=10_000, memory=1_000_000, relevant={0: 5, 1: 3})
+    >>> from duramen.theory.subspaces import search_plan
+    >>> asked = {"n_rows": 1000, "n_features": 10_000, "memory": 10**6}
+    >>> advice = search_plan(**asked, relevant={0: 5, 1: 3})
     >>> [(option.keep, option.trees) for option in advice.options]
     [(0.0, 620), (0.5, 134), (1.0, 134)]
     """
