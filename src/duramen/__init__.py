@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         theory,
     )
     from duramen.analyses.comparison import ComparisonReport, compare
+    from duramen.analyses.exact import ExactReport, exact
     from duramen.analyses.inputs import Table
     from duramen.analyses.plan import PlanReport, plan
     from duramen.analyses.ranking.ranking import RankingReport, rank
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from duramen.io import ColumnStore, open_store, pack
     from duramen.networks import genie3
     from duramen.networks.connectome import connectome
+    from duramen.reading.read import read
     from duramen.results.context_importances import ContextImportances, ContextNetwork
     from duramen.results.importances import Importances
     from duramen.results.network import Network
@@ -102,6 +104,7 @@ __all__ = [
     "ContextImportances",
     "ContextNetwork",
     "EncodedTable",
+    "ExactReport",
     "ExtraSurvivalTrees",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
@@ -148,6 +151,7 @@ __all__ = [
     "estimators",
     "evaluate_selection",
     "evaluation",
+    "exact",
     "forests",
     "genie3",
     "get_config",
@@ -159,6 +163,7 @@ __all__ = [
     "plan",
     "plots",
     "rank",
+    "read",
     "reports",
     "select",
     "selection",
@@ -207,7 +212,9 @@ _HOMES = {
     **dict.fromkeys(("rank", "RankingReport"), "analyses.ranking.ranking"),
     **dict.fromkeys(("select", "SelectionReport"), "analyses.selection"),
     **dict.fromkeys(("compare", "ComparisonReport"), "analyses.comparison"),
+    **dict.fromkeys(("exact", "ExactReport"), "analyses.exact"),
     **dict.fromkeys(("plan", "PlanReport"), "analyses.plan"),
+    "read": "reading.read",
     "Table": "analyses.inputs",
     "AnalysisInterrupted": "analyses.report",
     **dict.fromkeys(_SELECTORS, "selection"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -14,22 +14,27 @@ from duramen.analyses.inputs import call_words
 
 @dataclass(frozen=True)
 class Caller:
-    """Words that called an analysis, and the clock of its steps."""
+    """Words that called an analysis, the clock of its steps, and how remarks are shown."""
 
     command: str
     clock: Clock = field(default_factory=Clock)
+    tell: Callable[[str], None] | None = None
+    verbose: int = 0
+
+    def notes(self, lines: Iterable[str]) -> None:
+        """Show remarks as soon as they are known, if the caller does."""
+        if self.tell is not None:
+            for line in lines:
+                self.tell(line)
 
 
 CALLER: ContextVar[Caller | None] = ContextVar("CALLER", default=None)
 """Command line that calls the analysis; None for a call in Python."""
 
 
-def calling(function: Callable[..., Any], arguments: Mapping[str, Any]) -> tuple[str, Clock]:
-    """Return the call of an analysis as text for its record, and a clock for its steps."""
-    caller = CALLER.get()
-    if caller is None:
-        return call_words(function, arguments), Clock()
-    return caller.command, caller.clock
+def calling(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Caller:
+    """Return the caller of an analysis: the command line, or the call with its arguments."""
+    return CALLER.get() or Caller(call_words(function, arguments))
 
 
 @contextmanager

@@ -10,10 +10,11 @@ from typing import Any
 import narwhals as nw
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.problem import Problem, RowNames, loaded, stray_columns
+from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.data import Finding
 from duramen.data.learning_sets import LearningSet, learning_set_of
+from duramen.data.provenance import RowNames
 from duramen.data.sources import is_anndata
 from duramen.findings.rows import of_rows
 from duramen.findings.table import (

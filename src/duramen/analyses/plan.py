@@ -123,9 +123,9 @@ def plan(
     >>> report.plan.subspace, report.plan.keep, report.plan.n_trees
     (878, 0.5, 166)
     """
-    call, clock = calling(plan, locals())
+    caller = calling(plan, locals())
     check_integer("plan", "n_values", n_values, 2)
-    with clock.step("plan"):
+    with caller.clock.step("plan"):
         advice = search_plan(
             n_rows=n_rows,
             n_features=n_features,
@@ -136,20 +136,20 @@ def plan(
             risk=risk,
             keep=keep,
         )
-    with faults_of_ours(), clock.step("curves"):
+    with faults_of_ours(), caller.clock.step("curves"):
         curves = found_curves(advice)
     with faults_of_ours():
         results = advice.to_dict()
         given = "n_rows", "n_features", "memory", "relevant", "bytes_per_value", "n_classes", "risk"
         settings = {name: results.pop(name) for name in given}
         run = Run(
-            command=call,
+            command=caller.command,
             n_rows=advice.n_rows,
             n_features=advice.n_features,
             settings={**settings, "keep": [option.keep for option in advice.options]},
             versions=versions("matplotlib"),
             results=results,
-            timings=dict(clock.seconds),
+            timings=dict(caller.clock.seconds),
         )
         return _report(advice, run, curves)
 

@@ -2,71 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from duramen.data.provenance import RowNames, records
 from duramen.support.arrow import pa
 from duramen.support.warning import gathered_warnings, warn
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from duramen.data import EncodedTable, Finding, LearningSet
     from duramen.data.text_numbers import StrayValues
     from duramen.io import ColumnStore
 
 TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")
-
-
-@dataclass(frozen=True, eq=False)
-class RowNames:
-    """Names of rows: labels of a column or an index, or numbers in the table as it was read."""
-
-    labels: Sequence[Any] | None = None
-    numbers: NDArray[np.integer] | None = None  # less `start`; None: all rows, in their order
-    start: int = 1  # number of the first row of the table
-
-    def take(self, rows: NDArray[np.integer]) -> RowNames:
-        """Return the names of some rows, by their indices."""
-        labels = None if self.labels is None else [self.labels[i] for i in rows.tolist()]
-        return RowNames(labels, rows if self.numbers is None else self.numbers[rows], self.start)
-
-    def name(self, row: int) -> str:
-        """Return the name of a row, by its index."""
-        label = None if self.labels is None else self.labels[row]
-        number = row if self.numbers is None else int(self.numbers[row])
-        return str(number + self.start if label is None else label)
-
-    def find(self, name: str, n_rows: int) -> int:
-        """Return the index of the row that has a label, or else a number.
-
-        Raises
-        ------
-        ValueError
-            If there is none, or several have the label.
-        """
-        from duramen.support.text import quoted  # a slow import
-
-        labels = [] if self.labels is None else list(map(str, self.labels))
-        rows = [i for i, label in enumerate(labels) if label == name]
-        if not rows and name.isdecimal():
-            wanted = int(name) - self.start
-            if self.numbers is not None:
-                rows = (self.numbers == wanted).nonzero()[0].tolist()
-            else:
-                rows = [wanted] if 0 <= wanted < n_rows else []
-        if len(rows) == 1:
-            return int(rows[0])
-        if rows:
-            raise ValueError(f"{len(rows)} rows are called {quoted(name)}; give the number of one")
-        close = difflib.get_close_matches(name, labels, n=1)
-        numbers = f"numbers count rows from {self.start}"
-        hint = f"did you mean {quoted(close[0])}?" if close else f"{numbers}, of {n_rows:,} here"
-        raise ValueError(f"no row is called {quoted(name)}; {hint}")
 
 
 @dataclass(frozen=True)
@@ -111,16 +61,8 @@ class Problem(Generic[TableT]):
             "fingerprint": self.data.fingerprint,
             "classes": self.data.target.class_sizes(),
             "citation": self.citation,
-            "findings": as_records(self.findings),
+            "findings": records(self.findings),
         }
-
-
-def as_records(findings: Sequence[Finding]) -> tuple[dict[str, Any], ...]:
-    """Return findings for the record of a run."""
-    return tuple(
-        {name: value for name, value in asdict(finding).items() if name != "refused"}
-        for finding in findings
-    )
 
 
 def noted(notes: Sequence[str]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 from cyclopts.help import HelpEntry, HelpPanel
 
 from duramen import __version__
-from duramen.cli import functions
 from duramen.cli.console import complain
 from duramen.cli.declaration import STANDARD_INPUT, callback
 from duramen.cli.ending import USER_ERROR
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
 
 COMMANDS = tuple(EXAMPLES)
-ANALYSES = ("plan",)
+ANALYSES = ("exact", "plan")
 """Commands that are made from functions."""
 _TAKE_HYPHEN = ("--na", "--decimal", "--separator")
 _OTHER = Group("Help", sort_key=1000)
@@ -83,6 +82,8 @@ def analysis(name: str) -> Callable[..., Any]:
 def description(name: str) -> str:
     """Return the text of the help of a command, a line for each paragraph."""
     if name in ANALYSES:
+        from duramen.cli import functions  # imports of analyses, which other commands need not
+
         return functions.description(analysis(name))
     paragraphs = str(getdoc(_function(name))).split("\n\n")
     return "\n\n".join(" ".join(part.split()) for part in paragraphs)
@@ -92,9 +93,12 @@ def __getattr__(name: str) -> App:
     """Return a command by its name, which is imported here."""
     if name not in EXAMPLES:
         raise AttributeError(name)
-    function = (
-        functions.command_of(analysis(name)) if name in ANALYSES else callback(_function(name))
-    )
+    if name in ANALYSES:
+        from duramen.cli import functions  # imports of analyses, which other commands need not
+
+        function = functions.command_of(analysis(name))
+    else:
+        function = callback(_function(name))
     positional = [
         parameter.kind is Parameter.POSITIONAL_ONLY
         for parameter in signature(function).parameters.values()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,6 +30,10 @@ unseen: set[str] = set()
 option_of: dict[str, str] = {}
 """Option of the command that sets a parameter of the library, by the parameter."""
 _BESIDE = re.compile(r"\b(\w+)(?:=[^()=]*)? \((--([\w-]+)[^()]*)\)")  # an option after a parameter
+_SETTING = re.compile(
+    r"\b([a-z_]+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|[A-Z]+\b|[\d.]+\b)"
+)  # in a hint
+_PARAMETER = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+(?![\w=(])")  # by its name in Python
 _COMMAND = re.compile(r"duramen \w+")
 _LONGEST = 4000  # characters of a line; a message may quote what a file holds
 
@@ -95,6 +101,23 @@ def _end(command: str, error: Exception, more: str = "") -> NoReturn:
     raise SystemExit(USER_ERROR) from None
 
 
+def _as_option(setting: re.Match[str]) -> str:
+    """Return the option that does what a setting of a parameter in a message does."""
+    option, value = option_of.get(setting[1]), setting[2]
+    if option is None:
+        return setting[0]
+    if value == "True":
+        return option
+    try:
+        given = ast.literal_eval(value)
+    except (ValueError, SyntaxError):  # a word such as NAME
+        given = value
+    several = given if isinstance(given, list) else [given]
+    if several[1:] == ["..."]:
+        return f"{option} NAME, for each of them,"
+    return " ".join(f"{option} {shlex.quote(str(one))}" for one in several)
+
+
 def as_typed(text: str) -> str:
     """Return a message of the library in the words of the command line.
 
@@ -110,19 +133,23 @@ def as_typed(text: str) -> str:
     text = _BESIDE.sub(
         lambda twice: twice[2 if twice[1] == twice[3].replace("-", "_") else 0], text
     )
-    parts = []
+    text = _SETTING.sub(_as_option, text)
+    text = _PARAMETER.sub(lambda name: option_of.get(name[0], name[0]), text)
+    parts: list[str] = []
+    after = False  # whether the name of a function stands before
     for part in text.split(": "):
         first, _, more = part.partition(" ")
         parameter, _, value = first.partition("=")
         if part in named:
             parts.append(part.replace("_", "-"))
         elif parameter in option_of and (
-            "_" in parameter or value or more.startswith(("must ", "holds "))
+            after or "_" in parameter or value or more.startswith(("must ", "holds "))
         ):
             words = [option_of[parameter], *filter("True".__ne__, [value.strip("'")]), more]
             parts.append(" ".join(filter(None, words)))
         elif part not in public and not _COMMAND.fullmatch(part):
             parts.append(part)
+        after = part in public
     return ": ".join(parts)
 
 

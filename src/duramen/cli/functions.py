@@ -8,6 +8,7 @@ import shlex
 import types
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import cache
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
@@ -15,11 +16,24 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, g
 
 import cyclopts
 
+from duramen.analyses.caller import CALLER, Caller
 from duramen.cli.command import print_report, remove_partial, results_folder, write_results
-from duramen.cli.console import ending_well, notes, option_of, time_estimates, user_errors
-from duramen.cli.declaration import built, declared
+from duramen.cli.console import (
+    ending_well,
+    note,
+    notes,
+    option_of,
+    standard_error,
+    time_estimates,
+    user_errors,
+)
+from duramen.cli.declaration import built, declared, received
 from duramen.cli.ending import Clock
 from duramen.cli.options import Printed
+from duramen.io import formats
+from duramen.reading.read import read
+
+_hints = cache(get_type_hints)
 
 ALIASES = {"n_permutations": "--permutations", "random_state": "--seed", "n_jobs": "--jobs"}
 """Short names of options, beside those of the parameters."""
@@ -31,30 +45,72 @@ _WRITES = (
 _ROLE = re.compile(r":\w+:`~?([^`]*)`")  # a reference in a docstring
 
 
+@dataclass(frozen=True)
+class Demo:
+    """Data set that ships, for ``--demo``."""
+
+    name: str
+    constant: str  # its file and, with _CITATION, its citation in duramen.datasets.dataset
+    reading: Mapping[str, Any] = field(default_factory=dict)  # arguments of `duramen.read`
+
+
+DEMOS = {
+    # The papers leave the sex out of this set.
+    "exact": Demo("primary tumor set", "PRIMARY_TUMOR", {"drop": ("sex",), "missing": "drop"}),
+}
+_FIXED: dict[str, dict[str, Any]] = {"exact": {"keep_identifiers": True}}
+"""Arguments of `duramen.read` that a command does not leave to the user."""
+_UNUSED = {"exact": ("strata", "groups", "covariates", "event")}
+"""Parameters of `duramen.read` that have no effect on an analysis."""
+_OF_PYTHON = (
+    "citation",
+    "names",
+    "kinds",
+    "n_jobs",
+    "client",
+    "verbose",
+)  # parameters without an option
+
+
 def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     """Return the function of a command that calls an analysis and writes its report.
 
     Each parameter of the analysis is an option of its name, with its annotation, default and
-    description; :class:`Printed` has the options that only commands have.
+    description, and so is each of :func:`duramen.read` if the analysis takes data;
+    :class:`Printed` has the options that only commands have.
     """
     name = analysis.__name__
-    outputs = [*declared(Printed, {"out": Path(f"duramen-{name}")})]
-    headings = (cyclopts.Group(title, sort_key=i) for i, title in enumerate(("Options", "Results")))
-    heading, results = headings
-    hints, texts = get_type_hints(analysis), descriptions(analysis)
-    parameters = [
-        _option(parameter, hints[parameter.name], texts[parameter.name], heading)
-        for parameter in signature(analysis).parameters.values()
+    own = dict(signature(analysis).parameters)
+    with_data = own.pop("data", None) is not None
+    own.pop("y", None)
+    reading = dict(signature(read).parameters) if with_data else {}
+    groups = [
+        cyclopts.Group(title, sort_key=i) for i, title in enumerate(("Data", "Analysis", "Results"))
     ]
-    parameters += [option.as_parameter(hint, results) for option, hint in outputs]
+    parameters = [
+        _option(read, parameter, groups[0])
+        for parameter in reading.values()
+        if parameter.name not in (*_OF_PYTHON, *_FIXED.get(name, {}), *_UNUSED.get(name, ()))
+    ]
+    if name in DEMOS:
+        parameters.insert(2, _demo(DEMOS[name], groups[0]))
+    parameters += [
+        _option(analysis, parameter, groups[1])
+        for parameter in own.values()
+        if parameter.name not in ("client", "verbose")
+    ]
+    outputs = [*declared(Printed, {"out": Path(f"duramen-{name}")})]
+    parameters += [option.as_parameter(hint, groups[2]) for option, hint in outputs]
 
-    def command(**values: Any) -> None:
+    def command(*files: Any, **values: Any) -> None:
         output = built(Printed, {**{one.name: one.default for one, _ in outputs}, **values})
-        arguments = {key: value for key, value in values.items() if key in hints}
+        values |= dict(zip(("source",), files, strict=False))
         option_of.clear()
-        option_of.update({key: _names(key)[0] for key in hints})
+        option_of.update({key: _names(key)[0] for key in (*reading, *own)}, source="FILE")
         with ending_well(name, output.out), time_estimates(output.quiet):
-            perform(analysis, arguments, output)
+            arguments = {key: value for key, value in values.items() if key in own}
+            asked = {key: values[key] for key in (*reading, "demo") if key in values}
+            perform(analysis, asked if with_data else None, arguments, output)
 
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     cast("Any", command).__signature__ = Signature(parameters)
@@ -67,31 +123,99 @@ def description(analysis: Callable[..., Any]) -> str:
     return "\n\n".join([*(_plain(part) for part in before.split("\n\n")), _WRITES])
 
 
-def perform(analysis: Callable[..., Any], arguments: Mapping[str, Any], output: Printed) -> None:
-    """Call an analysis, write its report to the folder of results, and show it."""
-    from duramen.analyses.caller import CALLER, Caller
+def perform(
+    analysis: Callable[..., Any],
+    reading: Mapping[str, Any] | None,
+    arguments: Mapping[str, Any],
+    output: Printed,
+) -> None:
+    """Read the data, call an analysis, write its report to the folder of results, and show it.
 
+    `reading` has the arguments of `duramen.read`; None for an analysis without data.
+    """
     name, clock = analysis.__name__, Clock()
+    shown = {} if reading is None else {**reading, "file": reading.get("source")}
+    caller = Caller(
+        command_line(name, {**shown, **arguments}),
+        clock,
+        None if output.quiet else note,
+        int(not output.quiet and standard_error().is_terminal),
+    )
     with ExitStack() as stack:
         with user_errors(name, output.quiet):
             output.check(name)
+            source = None if reading is None else _prepared(name, reading, arguments, stack)
             folder = stack.enter_context(results_folder(output.out, name))
-            called = CALLER.set(Caller(command_line(analysis, arguments), clock))
+            called = CALLER.set(caller)
             stack.callback(CALLER.reset, called)
-            report = analysis(**arguments)
-        report = write_results(folder, report, clock, output, {})
+            data: tuple[Any, ...] = ()
+            if source is not None:
+                with clock.step("read"):
+                    data = (read(**source),)
+            report = analysis(*data, **arguments)
+        report = write_results(folder, report, clock, output, paths_of(shown))
     if remove_partial(output.out, name):
         left = f"results of an earlier {name} that was stopped were removed"
         notes([left], output.quiet)
     print_report(report, output)
 
 
-def command_line(analysis: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
-    """Return the command line that does the same again."""
-    words = ["duramen", analysis.__name__]
-    for name, value in arguments.items():
+def _prepared(
+    name: str, reading: Mapping[str, Any], arguments: Mapping[str, Any], stack: ExitStack
+) -> dict[str, Any]:
+    """Return the arguments of `duramen.read`, with a file in place of standard input or a demo.
+
+    Raises
+    ------
+    ValueError
+        If the user named no table and target, or one beside the demo.
+    """
+    values = {**_FIXED.get(name, {}), **reading}
+    demo, given = DEMOS.get(name), values.pop("demo", False)
+    for word, parameter in (("FILE", "source"), ("--target", "target")):
+        if given and values.get(parameter) is not None:
+            raise ValueError(f"--demo brings its own data; leave out {word}")
+    if given and demo is not None:
+        from duramen.datasets import dataset
+
+        path = stack.enter_context(dataset.bundled_file(getattr(dataset, demo.constant)))
+        kept = arguments.get("context")
+        own = {
+            key: tuple(one for one in value if one != kept) if isinstance(value, tuple) else value
+            for key, value in demo.reading.items()
+        }
+        drop = (*own.pop("drop", ()), *values.pop("drop", ()))
+        values = {**own, **values, "drop": drop, "source": path, "target": "y"}
+        values["citation"] = getattr(dataset, f"{demo.constant}_CITATION")
+        return values
+    if values.get("source") is None:
+        alone = "" if demo is None else f", or --demo for the {demo.name}"
+        raise ValueError(f"give a FILE and --target NAME{alone}")
+    if values["source"] == "":
+        raise ValueError("FILE: the name is empty; name a file or a store")
+    received_values = stack.enter_context(received({"file": values.pop("source")}))
+    return {**values, "source": received_values["file"]}
+
+
+def paths_of(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files that options name, as they were given, by the option."""
+    files = {"file": values.get("file"), "--samples": values.get("samples")}
+    return {option: str(path) for option, path in files.items() if path is not None}
+
+
+def command_line(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return the command line that does the same again, files by their name alone."""
+    words = ["duramen", name]
+    if (file := arguments.get("file")) is not None:
+        words.append(file if "://" in str(file) else Path(file).name)
+    for parameter, value in arguments.items():
+        if parameter in ("file", "source", "n_jobs") or value is False or value is None:
+            continue
         several = value if isinstance(value, tuple) else (value,)
-        words += [word for one in several for word in (_names(name)[0], str(one))]
+        for one in several:
+            word = _names(parameter)[0]
+            shown = Path(one).name if parameter == "samples" else str(one)
+            words += [word] if one is True else [word, shown]
     return shlex.join(words)
 
 
@@ -101,24 +225,49 @@ def _names(parameter: str) -> tuple[str, ...]:
     return (own, ALIASES[parameter]) if parameter in ALIASES else (own,)
 
 
-def _option(parameter: Parameter, hint: Any, text: str, heading: cyclopts.Group) -> Parameter:
-    """Return the parameter of a command that sets a parameter of an analysis."""
-    kind = parsed_type(hint)
-    flag = kind is bool
+def _option(function: Callable[..., Any], parameter: Parameter, group: cyclopts.Group) -> Parameter:
+    """Return the parameter of a command that sets a parameter of a function."""
+    kind = parsed_type(_hints(function)[parameter.name])
+    flag, positional = kind is bool, parameter.name == "source"
+    default = None if positional else parameter.default
+    text = _help(function, parameter.name, kind)
+    metavar = "NAME" if text.startswith("Column") else parameter.name.rpartition("_")[2].upper()
     return parameter.replace(
-        kind=Parameter.KEYWORD_ONLY,
+        kind=Parameter.POSITIONAL_ONLY if positional else Parameter.KEYWORD_ONLY,
+        default=default,
         annotation=Annotated[
-            kind,
+            kind | None if positional else kind,
             cyclopts.Parameter(
-                name=_names(parameter.name),
+                name=("FILE",) if positional else _names(parameter.name),
                 help=text,
                 negative=(),
-                group=heading,
-                metavar=None if flag else parameter.name.rpartition("_")[2].upper(),
-                allow_leading_hyphen=not flag,
+                group=group,
+                metavar=None if flag else "FILE" if parameter.name == "samples" else metavar,
+                show_default=not isinstance(default, bool | tuple | None),
+                allow_leading_hyphen=not flag and not positional,
                 allow_repeating=get_origin(kind) is not tuple or None,
             ),
         ],
+    )
+
+
+def _help(function: Callable[..., Any], name: str, kind: Any) -> str:
+    """Return the help of an option."""
+    text = descriptions(function)[name]
+    if name == "source":
+        text = f"{text.partition(';')[0]}. Formats: {formats.listed('read', 'groups', 'columns')}."
+    text = text.replace(" In Python also its values.", "")
+    return f"{text.removesuffix('.')}; repeat for more." if get_origin(kind) is tuple else text
+
+
+def _demo(demo: Demo, group: cyclopts.Group) -> Parameter:
+    """Return the parameter ``--demo`` of a command."""
+    text = f"Use the {demo.name} that ships with duramen, in place of FILE and --target."
+    settings = cyclopts.Parameter(
+        name="--demo", help=text, negative=(), group=group, show_default=False
+    )
+    return Parameter(
+        "demo", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, settings]
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from duramen.analyses.problem import Problem, RowNames, loaded, stray_columns
+from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.analyses.sampling import sampled
 from duramen.cli.console import as_typed, unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
@@ -31,6 +31,7 @@ from duramen.cli.problem import (
 )
 from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
 from duramen.cli.stores import Opened, is_store, read_stored
+from duramen.data.provenance import RowNames
 from duramen.support.arrow import is_number, is_text, pa
 from duramen.support.warning import gathered_warnings
 

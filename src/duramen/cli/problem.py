@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from duramen.analyses.problem import Problem, RowNames, loaded, stray_columns
+from duramen.analyses.problem import Problem, loaded, stray_columns
 from duramen.cli.reading import OF_TARGET, stray_findings, takes_words
+from duramen.data.provenance import RowNames
 from duramen.support.arrow import pa, pc
 
 if TYPE_CHECKING:
@@ -306,8 +307,8 @@ def exchanged(
     covariates = labels.get("covariate")
     if not covariates:
         return made, ()
+    from duramen.data.covariates import covariate_strata
     from duramen.findings.table import dates_of
-    from duramen.significance import covariate_strata
 
     columns = {name: as_arrow(covariate) for name, covariate in covariates.items()}
     if "strata" in made:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.analyses.problem import Problem, RowNames, stray_columns
+from duramen.analyses.problem import Problem, stray_columns
 from duramen.cli.problem import (
     APART,
     EVENT,
@@ -21,6 +21,7 @@ from duramen.cli.problem import (
     left_out_words,
 )
 from duramen.cli.reading import Annotations, Reading
+from duramen.data.provenance import RowNames
 from duramen.support.arrow import pa, pc
 
 if TYPE_CHECKING:

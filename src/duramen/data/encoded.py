@@ -139,6 +139,20 @@ class EncodedTable(Savable, Summarized, KernelOwner):
         view.flags.writeable = False
         return view
 
+    def column_values(self, j: int) -> NDArray[Any]:
+        """Return the values of a column, of shape (n,): labels with None, or numbers with NaN.
+
+        Numbers are int64 if all of them are whole and none is missing.
+        """
+        values, codes = self.values(j), self.codes(j)
+        if not self.missing[j]:
+            if values.dtype.kind == "f" and (values == np.floor(values)).all():
+                values = values.astype(np.int64)
+            return np.asarray(values[codes])
+        absent: Any = None if values.dtype == object else np.nan
+        kind = object if values.dtype == object else np.float64
+        return np.asarray(np.append(values.astype(kind), np.array([absent], dtype=kind))[codes])
+
     def n_codes(self) -> IntArray:
         """Return the number of codes of each column, that of missing included; shape (p,)."""
         return np.asarray(np.diff(self.value_offsets) + self.missing, dtype=np.int64)

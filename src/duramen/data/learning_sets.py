@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.exchangeability import Exchangeability
+from duramen.data.provenance import Provenance
 from duramen.data.sources import table_like
 from duramen.data.target import Target, Task, encode_target
 from duramen.data.weights import row_weights, whole_ratios
@@ -20,6 +22,7 @@ from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint
+from duramen.support.text import quoted
 
 
 class Table(Protocol):
@@ -58,6 +61,8 @@ class LearningSet(Summarized, Generic[TableT]):
         Weights of the rows, not negative; None for equal ones.
     exchangeability : Exchangeability
         Which rows a test may exchange: strata and groups.
+    provenance : Provenance
+        Where the table came from, and what a look at it found.
 
     Examples
     --------
@@ -71,6 +76,7 @@ class LearningSet(Summarized, Generic[TableT]):
     target: Target
     weights: FloatArray | None
     exchangeability: Exchangeability
+    provenance: Provenance = field(default_factory=Provenance, kw_only=True)
     _origin: tuple[LearningSet[Any], str | None] | None = field(default=None, kw_only=True)
 
     @property
@@ -162,6 +168,32 @@ class LearningSet(Summarized, Generic[TableT]):
         table = encode(self.table)
         return self if table is self.table else replace(self, table=table)
 
+    def column(self, name: str) -> NDArray[Any]:
+        """Return the values of a column of the table, or else of its sample annotations.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column.
+        """
+        names, annotations = self.names, self.provenance.annotations
+        if name in names:
+            table = encode(self.table.take_columns([names.index(name)]))  # type: ignore[attr-defined]
+            return table.column_values(0)
+        if annotations is not None and name in annotations.column_names:
+            return np.array(annotations.column(name).to_pylist(), dtype=object)
+        close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        hint = f"did you mean {quoted(close[0])}?" if close else "see names"
+        raise ValueError(f"the table has no column {quoted(name)}; {hint}")
+
+    def without(self: LearningSet[Any], names: Iterable[str]) -> LearningSet[Any]:
+        """Return this set without columns of these names, where it has them."""
+        gone = set(names)
+        left = [j for j, name in enumerate(self.names) if name not in gone]
+        if len(left) == self.n_columns:
+            return self
+        return self._derived(None, table=self.table.take_columns(left))
+
     def of_rows(
         self: LearningSet[EncodedTable], rows: NDArray[Any], *, key: object = None
     ) -> LearningSet[EncodedTable]:
@@ -179,6 +211,7 @@ class LearningSet(Summarized, Generic[TableT]):
             target=self.target.take(rows),
             weights=None if self.weights is None else self.weights[rows],
             exchangeability=self.exchangeability.of_rows(rows),
+            provenance=Provenance(),  # parts are for computing
         )
 
     def __len__(self) -> int:

@@ -1,6 +1,7 @@
 """P-values, error rates and intervals of importances."""
 
 from duramen.catalogue import Catalogue
+from duramen.data.covariates import covariate_strata
 from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance, ErrorRates, Intervals
@@ -8,7 +9,6 @@ from duramen.significance.conditional_tests.conditional import CONDITIONAL, cond
 from duramen.significance.conditional_tests.knockoffs import knockoffs
 from duramen.significance.conditional_tests.markov_chain import MarkovChain
 from duramen.significance.cost import Cost, estimate_cost
-from duramen.significance.covariates import covariate_strata
 from duramen.significance.error_rates.conditional_error_rate import (
     CONDITIONAL_ERROR_RATE,
     conditional_error_rate,

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.problem import Problem, RowNames
+from duramen.analyses.problem import Problem
 from duramen.data import EncodedTable, encode
+from duramen.data.provenance import RowNames
 from duramen.importances import local_mdi
 from duramen.importances.refit import leaves_rows_out
 from duramen.reports.rows import RowImportances

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.execution import checkpoints
-from duramen.analyses.problem import Problem, as_records, loaded
+from duramen.analyses.problem import Problem, loaded
 from duramen.cli import console
 from duramen.cli.command import perform
 from duramen.cli.declaration import (
@@ -35,6 +35,7 @@ from duramen.cli.options import (
 )
 from duramen.cli.problem import Source, as_arrow, check_columns, encoded, exchanged, looked
 from duramen.cli.reading import stray_findings
+from duramen.data.provenance import records
 from duramen.support.arrow import is_number, pa, pc, without_dictionary
 
 if TYPE_CHECKING:
@@ -349,7 +350,7 @@ def _record(
             {
                 **recorded_rows,
                 "fingerprint": contextual.table.fingerprint(),
-                "findings": as_records(contextual.findings),
+                "findings": records(contextual.findings),
             }
             if problem is None
             else problem.facts()

@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.execution import checkpoints
-from duramen.analyses.problem import as_records
 from duramen.cli.command import perform
 from duramen.cli.console import notes, warnings_as_notes
 from duramen.cli.declaration import (
@@ -38,6 +37,7 @@ from duramen.cli.options import (
 from duramen.cli.problem import check_columns, look
 from duramen.cli.reading import Reading
 from duramen.cli.stores import is_store
+from duramen.data.provenance import records
 
 if TYPE_CHECKING:
     from duramen.data import Finding
@@ -521,7 +521,7 @@ def _report(
         score_record(scores),
         clock,
     )
-    run = replace(run, findings=as_records(expression.findings))
+    run = replace(run, findings=records(expression.findings))
     report = summarize_network(inferred, run, scores=scores)
     title = f"{report.title} ({'variant of GENIE3' if differ else 'GENIE3'})"
     method = f"GENIE3 but for {', '.join(differ)}" if differ else "GENIE3 as published"

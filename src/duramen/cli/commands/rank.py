@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.clustering import DISTANCE
-from duramen.analyses.problem import Problem, RowNames, noted
+from duramen.analyses.problem import Problem, noted
 from duramen.analyses.ranking.request import (
     LEAST_TREES,
     MANY_ROWS,
@@ -48,6 +48,7 @@ from duramen.cli.options import (
     writable,
 )
 from duramen.cli.problem import EVENT, Source, check_columns, named_by, naming_columns
+from duramen.data.provenance import RowNames
 from duramen.estimators.catalogue import FORESTS, WEIGHTINGS
 
 if TYPE_CHECKING:

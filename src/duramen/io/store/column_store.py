@@ -277,10 +277,10 @@ class ColumnStore(Summarized):
         place = self._columns.find(name)
         if place is not None:
             table = self._columns.take(np.array([place]))
-            return np.delete(everything, place), _decoded(table)
+            return np.delete(everything, place), table.column_values(0)
         samples = self.samples
         if samples is not None and name in samples.column_names:
-            return everything, _decoded(encode(samples.select([name])))
+            return everything, encode(samples.select([name])).column_values(0)
         others = () if samples is None else samples.column_names
         there = (
             ", and neither have its samples, whose columns are "
@@ -342,18 +342,6 @@ class ColumnStore(Summarized):
             Column("kind", kinds, kind="words"),
         ]
         return Summary((repr(self),), columns, hidden(self.n_columns, len(shown), "columns"))
-
-
-def _decoded(table: EncodedTable) -> NDArray[Any]:
-    """Return the values of the only column of a table."""
-    values, codes = table.values(0), table.codes(0)
-    if not table.missing[0]:
-        if values.dtype.kind == "f" and (values == np.floor(values)).all():
-            values = values.astype(np.int64)
-        return np.asarray(values[codes])
-    absent: Any = None if values.dtype == object else np.nan
-    kind = object if values.dtype == object else np.float64
-    return np.asarray(np.append(values.astype(kind), np.array([absent], dtype=kind))[codes])
 
 
 def open_store(

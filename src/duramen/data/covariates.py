@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data import EncodedTable, Target, encode
+from duramen.data.encoded import EncodedTable
+from duramen.data.encoding import encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.scores import cut, design, log_odds
 from duramen.data.sources import table_like
+from duramen.data.target import Target
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.arrow import pa

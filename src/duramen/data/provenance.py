@@ -1,0 +1,125 @@
+"""Provenance of a learning set: its file, the names of its rows, what a look at it found."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data.finding import Finding
+from duramen.support.arrow import pa
+from duramen.support.text import quoted
+
+
+@dataclass(frozen=True, eq=False)
+class RowNames:
+    """Names of rows: labels of a column or an index, or numbers in the table as it was read."""
+
+    labels: Sequence[Any] | None = None
+    numbers: NDArray[np.integer] | None = None  # less `start`; None: all rows, in their order
+    start: int = 1  # number of the first row of the table
+
+    def take(self, rows: NDArray[np.integer]) -> RowNames:
+        """Return the names of some rows, by their indices."""
+        labels = None if self.labels is None else [self.labels[i] for i in rows.tolist()]
+        return RowNames(labels, rows if self.numbers is None else self.numbers[rows], self.start)
+
+    def name(self, row: int) -> str:
+        """Return the name of a row, by its index."""
+        label = None if self.labels is None else self.labels[row]
+        number = row if self.numbers is None else int(self.numbers[row])
+        return str(number + self.start if label is None else label)
+
+    def find(self, name: str, n_rows: int) -> int:
+        """Return the index of the row that has a label, or else a number.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or several have the label.
+        """
+        labels = [] if self.labels is None else list(map(str, self.labels))
+        rows = [i for i, label in enumerate(labels) if label == name]
+        if not rows and name.isdecimal():
+            wanted = int(name) - self.start
+            if self.numbers is not None:
+                rows = (self.numbers == wanted).nonzero()[0].tolist()
+            else:
+                rows = [wanted] if 0 <= wanted < n_rows else []
+        if len(rows) == 1:
+            return int(rows[0])
+        if rows:
+            raise ValueError(f"{len(rows)} rows are called {quoted(name)}; give the number of one")
+        close = difflib.get_close_matches(name, labels, n=1)
+        numbers = f"numbers count rows from {self.start}"
+        hint = f"did you mean {quoted(close[0])}?" if close else f"{numbers}, of {n_rows:,} here"
+        raise ValueError(f"no row is called {quoted(name)}; {hint}")
+
+
+@dataclass(frozen=True, eq=False)
+class Provenance:
+    """Where a learning set came from, and what a look at it found.
+
+    Attributes
+    ----------
+    file : str
+        Name of the file or folder, without where that lies, or its URL; empty for data in memory.
+    path : str
+        The file as it was given.
+    target : str
+        Name of the target.
+    citation : str
+        What the data ask to be cited.
+    notes : tuple of str
+        Remarks on how the table was read.
+    findings : tuple of Finding
+        What is seldom meant in the table, with what to do about it.
+    dropped_rows : int
+        Number of rows that were left out, as their target or another value is missing.
+    row_names : RowNames
+        Names of the rows.
+    annotations : pyarrow.Table or None
+        Sample annotations, a row for each row of the table.
+    variants : pyarrow.Table or None
+        Places of the columns on the genome, as `ColumnStore.variants`.
+    settings : dict
+        Parameters of `duramen.read` other than the defaults.
+    """
+
+    file: str = ""
+    path: str = ""
+    target: str = "y"
+    citation: str = ""
+    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    dropped_rows: int = 0
+    row_names: RowNames = field(default_factory=RowNames)
+    annotations: pa.Table | None = None
+    variants: pa.Table | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Notes and findings as sentences."""
+        return (*self.notes, *map(str, self.findings))
+
+    def records(self, kinds: Sequence[str] | None = None) -> tuple[dict[str, Any], ...]:
+        """Return the findings, or those of some kinds, as they stand in the record of a run."""
+        return records([one for one in self.findings if kinds is None or one.kind in kinds])
+
+    def of_rows(self, rows: NDArray[np.integer]) -> Provenance:
+        """Return the provenance of some of the rows, by their indices."""
+        annotations = None if self.annotations is None else self.annotations.take(rows)
+        return replace(self, row_names=self.row_names.take(rows), annotations=annotations)
+
+
+def records(findings: Sequence[Finding]) -> tuple[dict[str, Any], ...]:
+    """Return findings as they stand in the record of a run."""
+    return tuple(
+        {name: value for name, value in asdict(finding).items() if name != "refused"}
+        for finding in findings
+    )

@@ -1,0 +1,145 @@
+"""Answers to findings: the parameters of `duramen.read` that settle them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from duramen.data.finding import Finding, them
+from duramen.data.text_numbers import StrayValues
+from duramen.findings.table import (
+    IDENTIFIER,
+    READ_AS_MISSING,
+    in_order,
+    of_stray,
+    without_identifiers,
+)
+from duramen.io.formats import format_of
+from duramen.reading.text import takes_words
+
+_FEW = 5  # columns that are named in a hint
+_SHOWN = 10
+_TARGET = "target identifier"
+_KEEPS = "keep_identifiers=True keeps {}"
+_ANSWERS = {
+    "target missing": "drop_missing_target=True leaves these rows out",
+    "target date": "target=NAME names another column",
+    "target identifier": "target=NAME names another column, keep_identifiers=True allows this one",
+    "one class": "target=NAME names another column",
+    "many classes": "task='regression' treats them as numbers",
+    "whole numbers": "task='classification' treats them as classes, task='regression' confirms "
+    "numbers",
+    "classes of numbers": "task='regression' or task='classification' settles it",
+    "groups of rows": "groups={0!r} keeps these rows together, and the column out of the features",
+    "within groups of rows": "strata={0!r} permutes rows only within its values, groups={0!r} only "
+    "whole groups",
+    "similar rows": "groups=NAME keeps rows together, by a column of the person, family or "
+    "original of each row; or remove copies",
+    "serial dependence": "groups=NAME keeps rows together, by a column of the person of each "
+    "row, or of blocks of successive rows that are longer than the dependence lasts",
+}
+_DROPPED = (
+    "identifier",
+    "index",
+    "row order",
+    "date",
+    "many values",
+    "constant",
+    "duplicate",
+    "leak",
+)
+
+
+def answered(
+    findings: Iterable[Finding], file: str, *, keep_identifiers: bool
+) -> tuple[Finding, ...]:
+    """Return findings with the parameters that answer them, or refuse the data.
+
+    Raises
+    ------
+    ValueError
+        If something is refused; all other findings are its notes.
+    """
+    answers = []
+    listed = findings if keep_identifiers else without_identifiers(findings, _KEEPS)
+    for finding in listed:
+        if finding.kind == IDENTIFIER and not keep_identifiers:
+            answers.append(finding)
+            continue
+        refused = finding.refused and not (keep_identifiers and finding.kind == _TARGET)
+        answers.append(replace(finding, hint=_answer(finding, file), refused=refused))
+    refused_ones = [finding for finding in answers if finding.refused]
+    if refused_ones:
+        where = f"{file}: " if file else ""
+        error = ValueError(f"read: {where}{'; '.join(map(str, refused_ones))}")
+        for finding in answers:
+            if not finding.refused:
+                error.add_note(str(finding))
+        raise error
+    return in_order(answers)
+
+
+def of_stray_values(
+    strays: Sequence[StrayValues], file: str, *, target: bool = False
+) -> list[Finding]:
+    """Return findings on columns of text that are nearly numbers, with what to do about them."""
+    made = []
+    kind = format_of(file) if file else None
+    for stray in strays[:_SHOWN]:
+        silence = "task='classification'" if target else f"categorical={[stray.name]!r}"
+        if (
+            not file
+            or not takes_words(file)
+            or not stray.values
+            or (stray.commas and kind is not None and kind.sheets)
+        ):
+            advice = "convert it to numbers"
+        elif stray.commas:
+            advice = "decimal=',' reads decimal commas; commas between thousands have to go"
+        else:
+            words = f"na_values={list(stray.values[:_SHOWN])!r}"
+            missing = f"reads {'it' if len(stray.values) == 1 else 'them'} as missing"
+            gone = "with drop_missing_target=True leaves these rows out"
+            advice = f"{words} {gone if target else missing}"
+        made.append(replace(of_stray(stray), hint=f"{advice}; {silence} confirms that it is right"))
+    rest = tuple(stray.name for stray in strays[_SHOWN:])
+    if rest:
+        more = f"{len(rest):,} more columns of text are nearly numbers: {', '.join(rest[:_SHOWN])}"
+        message = f"{more}{', ...' if len(rest) > _SHOWN else ''}"
+        made.append(replace(made[0], columns=rest, message=message, values=()))
+    return made
+
+
+def _answer(finding: Finding, file: str) -> str:
+    """Return the hint of a finding."""
+    if finding.kind in _ANSWERS:
+        return _ANSWERS[finding.kind].format(*finding.columns)
+    words = bool(file) and takes_words(file)
+    if finding.kind == "rare class" and words and not any(map(_is_number, finding.values)):
+        return (
+            f"na_values={list(finding.values)!r} with drop_missing_target=True leaves their rows "
+            "out"
+        )
+    if finding.kind == "labels merged":
+        return f"as_text={[finding.columns[0]]!r} keeps them apart"
+    if finding.kind == "code outside" and words:
+        code = finding.values[0]
+        return (
+            f"na_values={[code]!r} with drop_missing_target=True leaves these rows out, and reads "
+            f"{code} as missing in all columns"
+        )
+    if finding.kind == "missing code" and finding.values and finding.hint == READ_AS_MISSING:
+        return f"na_values={[finding.values[0]]!r} reads it as missing" if words else finding.hint
+    if finding.kind not in _DROPPED:
+        return finding.hint
+    names = [*finding.columns] if len(finding.columns) <= _FEW else [*finding.columns[:1], "..."]
+    drop = f"drop={names!r} leaves {them(finding.columns)} out"
+    if finding.kind == "leak":
+        return f"{drop}, if so"
+    if finding.kind == "date" and finding.refused:
+        return f"{drop}; or turn {them(finding.columns)} into numbers, such as days since a date"
+    return drop
+
+
+def _is_number(word: str) -> bool:
+    return word.lstrip("-").isdecimal()

@@ -1,0 +1,792 @@
+"""The function `duramen.read`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.data import EncodedTable, Finding, LearningSet, SurvivalTarget, Target, encode
+from duramen.data.covariates import covariate_strata
+from duramen.data.learning_sets import learning_set_of, refuse_beside
+from duramen.data.provenance import Provenance, RowNames
+from duramen.data.sources import is_anndata
+from duramen.data.survival import survival_codes
+from duramen.data.target import Task, encode_target, target_array
+from duramen.data.text_numbers import (
+    StrayValues,
+    StrayValuesWarning,
+    places_of_text,
+    stray_values_of,
+)
+from duramen.findings.rows import dependence, of_rows
+from duramen.findings.table import dates_of, left_out, of_codes, of_dates, of_names
+from duramen.findings.target import merged_labels, of_leaks, of_target
+from duramen.io import ColumnStore, open_store
+from duramen.io.formats import format_of
+from duramen.io.store.column_store import of_rows as store_of_rows
+from duramen.io.store.column_store import with_columns, without_names
+from duramen.io.store.packing import Packing, pack_with
+from duramen.io.store.row_ids import Names, Pairing, names_of, of_table, pair, texts_of
+from duramen.reading.answers import answered, of_stray_values
+from duramen.reading.text import FileOptions
+from duramen.support.arrow import is_number, is_text, pa, pc
+from duramen.support.files import expanded
+from duramen.support.text import quoted
+from duramen.support.warning import gathered_warnings, warn
+
+_SHOWN = 10  # columns that a message names
+
+
+def read(
+    source: Any,
+    target: str | ArrayLike | None = None,
+    *,
+    task: Task | Literal["auto"] = "auto",
+    event: str | None = None,
+    strata: str | ArrayLike | None = None,
+    groups: str | ArrayLike | None = None,
+    covariates: Sequence[str] = (),
+    sample_weight: str | ArrayLike | None = None,
+    drop: Sequence[str] = (),
+    keep_identifiers: bool = False,
+    drop_missing_target: bool = False,
+    missing: Literal["category", "drop"] = "category",
+    names: Iterable[str] | None = None,
+    kinds: Mapping[Any, str] | Sequence[str | None] | None = None,
+    categorical: Sequence[str] = (),
+    samples: str | Path | Any = None,
+    samples_id: str | None = None,
+    samples_match: Literal["exact", "fold", "position"] = "exact",
+    samples_features: Sequence[str] = (),
+    as_text: Sequence[str] = (),
+    na_values: Sequence[str] = (),
+    decimal: str | None = None,
+    separator: str | None = None,
+    encoding: str = "utf-8",
+    skip_rows: int = 0,
+    member: str | None = None,
+    sheet: str | None = None,
+    transpose: bool = False,
+    layer: str | None = None,
+    citation: str = "",
+    n_jobs: int | None = None,
+) -> LearningSet[Any]:
+    """Read a table and its target, and settle what its columns and rows are.
+
+    Every analysis takes the result in place of ``X, y``. Columns that look like identifiers are
+    left out, dates and the like are refused, and what else is seldom meant is told in
+    ``provenance.findings``.
+
+    Parameters
+    ----------
+    source : path, URL, data frame, array, sparse matrix, AnnData, ColumnStore or LearningSet
+        File with a table, or a folder made by duramen pack, or its URL; or a table in memory.
+    target : str or array-like of shape (n,)
+        Column to explain, of the table or of its sample annotations. In Python also its values.
+    task : {"auto", "classification", "regression", "survival"}
+        Task: classification of classes or regression of numbers; auto decides by the values of the
+        target, survival with ``event``.
+    event : str, optional
+        Column that says whether the event occurred at the time in the target: survival.
+    strata : str or array-like of shape (n,), optional
+        Column of the table or of its sample annotations, such as the population or the batch: rows
+        are permuted only among those with the same value. It is not used as a feature.
+    groups : str or array-like of shape (n,), optional
+        Column of the table or of its sample annotations, such as the person or the family: rows
+        with the same value form a group, which trees draw and tests permute as a whole. It is not
+        used as a feature.
+    covariates : list of str
+        Column, such as age or ancestry, on which both features and target may depend: rows are
+        permuted only among those with the same value, or within narrow intervals of numbers. It is
+        also used as a feature.
+    sample_weight : str or array-like of shape (n,), optional
+        Column with the weights of the rows, not negative. It is not used as a feature.
+    drop : list of str
+        Column to leave out.
+    keep_identifiers : bool
+        Analyze columns that have a different value in each row, such as row names and row numbers;
+        by default they are left out, with a note.
+    drop_missing_target : bool
+        Leave out the rows where the target is missing.
+    missing : {"category", "drop"}
+        Treatment of missing values: a category of their own, or drop incomplete rows.
+    names : list of str, optional
+        Names of the columns of an array.
+    kinds : mapping or sequence, optional
+        Kinds of the columns, as for :func:`duramen.encode`.
+    categorical : list of str
+        Column of numbers to treat as categorical.
+    samples : path or table, optional
+        Sample annotations, such as classes: a table, paired with the source by the names of the
+        rows.
+    samples_id : str, optional
+        Column of the sample annotations, or of the table, with the names of the rows; by default,
+        the column whose values match.
+    samples_match : {"exact", "fold", "position"}
+        Pairing of the rows: by their names as they are; by names folded, without case, spaces,
+        signs such as . and -, an X before a digit, and leading zeros; or by position, in the order
+        of both files.
+    samples_features : list of str
+        Column of the sample annotations to use as a feature, such as age.
+    as_text : list of str
+        Column of text to leave as it is: numbers with units and the like are not read as numbers,
+        labels of a target that differ by case or spaces are not merged.
+    na_values : list of str
+        Additional word for a missing value in CSV and TSV files, such as '?'.
+    decimal : str, optional
+        Decimal point of numbers in CSV and TSV files, . or ,; by default detected from the first
+        lines.
+    separator : str, optional
+        Character between two fields of CSV and TSV files, or comma, semicolon, tab, pipe, space; by
+        default detected from the first lines.
+    encoding : str
+        Encoding of CSV, TSV and text files, such as latin-1 or utf-16; sample annotations may also
+        be in UTF-8.
+    skip_rows : int
+        Number of lines of the file before the one that names the columns; rows of a workbook.
+    member : str, optional
+        File to read from a .zip archive; by default the only one.
+    sheet : str, optional
+        Sheet of a workbook, such as an .xlsx file; the first by default.
+    transpose : bool
+        Transpose the file: its rows, such as genes, become columns, and its first column names
+        them.
+    layer : str, optional
+        Layer of an AnnData to read, or raw; X by default.
+    citation : str
+        What the data ask to be cited, for the record of the run.
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    LearningSet
+        Columns as dense codes, target, weights and exchangeable rows; ``provenance`` has notes,
+        findings and the names of the rows.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError
+        If a parameter is not as described, a file cannot be read, a column is missing, or the table
+        is refused, as for dates.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> import pyarrow as pa
+    >>> table = pa.table({"id": range(40), "dose": [1, 2, 3, 4] * 10, "ill": [0, 0, 1, 1] * 10})
+    >>> data = dm.read(table, "ill")
+    >>> data
+    LearningSet of 40 rows x 1 columns; target: 0: 20, 1: 20
+    >>> print(data.provenance.findings[0])  # doctest: +SKIP
+    """
+    arguments = dict(locals())
+    if isinstance(source, LearningSet):
+        refuse_beside("read", y=target, names=names, kinds=kinds, strata=strata, groups=groups)
+        return source
+    options = FileOptions(
+        as_text=tuple(as_text),
+        na_values=tuple(na_values),
+        decimal=decimal,
+        separator=separator,
+        encoding=encoding,
+        skip_rows=skip_rows,
+        member=member,
+        sheet=sheet,
+    )
+    pairing = Pairing(samples_id, samples_match, _called(source), "read")
+    if samples is None:
+        if samples_features and not (isinstance(source, ColumnStore) or is_anndata(source)):
+            raise ValueError("read: samples_features needs samples, a table of sample annotations")
+        pairing.check_unused()
+    with ExitStack() as stack:
+        opened = _open(source, samples, pairing, options, transpose, layer, kinds, stack)
+        opened = replace(opened, findings=(*opened.findings, *opened.of_names()))
+        named = {"event": event, "strata": strata, "groups": groups, "sample_weight": sample_weight}
+        part = opened.apart(target, named, tuple(covariates), tuple(samples_features), tuple(drop))
+        if drop_missing_target:
+            part = part.with_target()
+        if missing == "drop":
+            part = part.complete()
+        data = part.encoded(
+            task, names, kinds, tuple(categorical), options, keep_identifiers, n_jobs
+        )
+        if part.in_folder:  # which is removed here
+            data = data.in_memory()
+    given = {
+        name: value
+        for name, value in arguments.items()
+        if name not in ("source", "target", "citation", "n_jobs")
+        and value is not None
+        and value not in ((), False)
+    }
+    provenance = replace(data.provenance, settings=given, citation=citation)
+    return replace(data, provenance=provenance)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Part:
+    """Columns that are features, the columns set apart, and what was found on the way."""
+
+    columns: nw.DataFrame[Any] | EncodedTable | ColumnStore
+    file: str = ""  # its name, or a URL
+    path: str = ""
+    annotations: pa.Table | None = None
+    row_names: RowNames = field(default_factory=RowNames)
+    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    in_folder: bool = False  # whether a store lies in a temporary folder
+    target: str = "y"
+    values: Any = None  # of the target
+    roles: Mapping[str, tuple[str, Any]] = field(default_factory=dict)  # name, values by parameter
+    covariates: Mapping[str, Any] = field(default_factory=dict)
+    dropped_rows: int = 0
+    as_text: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        columns = self.columns
+        return tuple(columns.columns if isinstance(columns, nw.DataFrame) else columns.names)
+
+    def column(self, parameter: str, name: str) -> Any:
+        """Return the values of a column of the table, or else of the annotations."""
+        columns, annotations = self.columns, self.annotations
+        if isinstance(columns, nw.DataFrame) and name in columns.columns:
+            return columns[name].to_native()
+        if isinstance(columns, EncodedTable) and name in columns.names:
+            return columns.column_values(columns.names.index(name))
+        if isinstance(columns, ColumnStore) and columns._columns.find(name) is not None:
+            with gathered_warnings():  # such as of nearly numbers
+                return columns.target(name)[1]
+        if annotations is not None and name in annotations.column_names:
+            return annotations.column(name)
+        raise self._absent(parameter, name)
+
+    def _absent(self, parameter: str, name: str) -> ValueError:
+        """Return the error about a name that is no column."""
+        where = "table" if self.annotations is None else "table or its sample annotations"
+        others = () if self.annotations is None else self.annotations.column_names
+        candidates = [*others, *(self.names if len(self.names) <= 100_000 else ())]
+        folded = [other for other in candidates if other.strip().lower() == name.strip().lower()]
+        close = folded or difflib.get_close_matches(name, candidates, n=1, cutoff=0.5)
+        words = f"read: {parameter} {quoted(name)} is not a column of the {where}"
+        if close:
+            return ValueError(f"{words}; did you mean {quoted(close[0])}?")
+        shown = ", ".join(map(quoted, [*others, *self.names][:_SHOWN]))
+        words = f"{words}; its columns are {shown}{', ...' if len(candidates) > _SHOWN else ''}"
+        if parameter != "target" or self.annotations is not None:
+            return ValueError(words)
+        if len(self.names) == 1 and any(sign in self.names[0] for sign in ",;\t|"):
+            return ValueError(
+                f"{words}. Hint: each line of {self.file} is a single field, as where quotes "
+                "surround whole lines; take these quotes away"
+            )
+        if len(self.names) == 1 and " " in self.names[0]:
+            return ValueError(f"{words}. Hint: separator='space', if spaces separate the fields")
+        if isinstance(self.columns, nw.DataFrame) and not _names_rows(self.columns):
+            reasons = [f"{note}".rstrip(".") for note in (*self.notes, *self.findings)]
+            return ValueError("; note: ".join([words, *reasons]))
+        return ValueError(
+            f"{words}. Hint: the first column, {quoted(self.names[0])}, names the rows. If these "
+            "are features, such as genes, and columns are samples: transpose=True and samples=FILE,"
+            " a table with the target of each sample; if rows are samples: samples=FILE"
+        )
+
+    def without(self, names: Iterable[str]) -> _Part:
+        """Return the table without some columns; names that it lacks do not matter."""
+        there = set(self.names)
+        gone = [name for name in dict.fromkeys(names) if name in there]
+        if len(gone) == len(there):
+            raise ValueError(
+                "read: the table has no column besides the target and those that are set apart"
+            )
+        if isinstance(self.columns, nw.DataFrame):
+            return replace(self, columns=self.columns.drop(*gone))
+        return replace(self, columns=without_names(self.columns, gone))
+
+    def rows(self, present: NDArray[np.bool_], what: str) -> _Part:
+        """Leave out the rows that are not present, which `what` describes, with a note."""
+        rows = present.nonzero()[0]
+        dropped = len(present) - len(rows)
+        if not dropped:
+            return self
+        columns = self.columns
+        if isinstance(columns, nw.DataFrame):
+            left: Any = columns[rows.tolist()]
+        elif isinstance(columns, EncodedTable):
+            left = columns.take_rows(rows)
+        else:
+            left = store_of_rows(columns, rows)
+        note = f"{dropped:,} of {len(present):,} rows {what.format(_be(dropped))} left out"
+        return replace(
+            self,
+            columns=left,
+            annotations=None if self.annotations is None else self.annotations.take(rows),
+            row_names=self.row_names.take(rows),
+            values=_taken(self.values, rows),
+            roles={role: (name, _taken(of, rows)) for role, (name, of) in self.roles.items()},
+            covariates={name: _taken(of, rows) for name, of in self.covariates.items()},
+            notes=(*self.notes, note),
+            dropped_rows=self.dropped_rows + dropped,
+        )
+
+    def of_names(self) -> list[Finding]:
+        """Look at the names of the columns of a file."""
+        table = self.columns.to_native() if isinstance(self.columns, nw.DataFrame) else None
+        return of_names(table) if self.file and isinstance(table, pa.Table) else []
+
+    # --- the steps of `read` ----------------------------------------------------------------------
+
+    def apart(
+        self,
+        target: Any,
+        named: Mapping[str, Any],
+        covariates: tuple[str, ...],
+        samples_features: tuple[str, ...],
+        drop: tuple[str, ...],
+    ) -> _Part:
+        """Set apart the target and the columns that are no features, and leave columns out."""
+        if target is None:
+            where = f": which column of {self.file} is the target?" if self.file else ""
+            raise ValueError(f"read: target is missing{where}")
+        name, values = self._values("target", target)
+        roles = {
+            role: self._values(role, asked) for role, asked in named.items() if asked is not None
+        }
+        for role, (column, _) in roles.items():
+            if column == name:
+                raise ValueError(f"read: {role} {quoted(column)} is the target")
+        for parameter, columns in (("drop", drop), ("covariates", covariates)):
+            for column in columns:
+                if column == name:
+                    raise ValueError(f"read: {parameter} {quoted(column)} is the target")
+                if parameter == "drop" and column not in self.names:
+                    raise self._absent(parameter, column)
+        apart = {column for column, _ in roles.values()}
+        for column in apart & {*drop}:
+            raise ValueError(f"read: drop must not name {quoted(column)}, which is set apart")
+        given = {column: self.column("covariates", column) for column in covariates}
+        labels: dict[str, Any] = {}
+        part = self._with_features((*samples_features, *covariates), samples_features)
+        if isinstance(part.columns, nw.DataFrame) and self.row_names.labels is None and drop:
+            native = part.columns.select(*drop).to_native()
+            if isinstance(native, pa.Table):
+                naming = of_table(native)
+                labels = {"labels": naming[0].labels} if naming else {}
+        merged: list[Finding] = []
+        if name not in self.as_text:
+            values, merged = _merged(values, name)
+        part = part.without([name, *apart, *drop])
+        return replace(
+            part,
+            target=name,
+            values=values,
+            roles=roles,
+            covariates=given,
+            findings=(*part.findings, *merged),
+            row_names=replace(self.row_names, **labels),
+        )
+
+    def _values(self, parameter: str, asked: Any) -> tuple[str, Any]:
+        """Return the name and the values of a column that is named, or of values given."""
+        if isinstance(asked, str):
+            return asked, self.column(parameter, asked)
+        return str(getattr(asked, "name", None) or ("y" if parameter == "target" else "")), asked
+
+    def _with_features(self, names: Sequence[str], asked: Sequence[str]) -> _Part:
+        """Add columns of the annotations to the features."""
+        there = set(self.names)
+        for name in asked:
+            if name in there:
+                raise ValueError(f"read: samples_features {quoted(name)} is a column of the table")
+            if self.annotations is None or name not in self.annotations.column_names:
+                raise self._absent("samples_features", name)
+        more = [name for name in dict.fromkeys(names) if name not in there]
+        if not more or self.annotations is None:
+            return self
+        table = self.annotations.select(more)
+        columns = self.columns
+        if isinstance(columns, nw.DataFrame):
+            series = (
+                nw.new_series(name, table[name].to_pylist(), backend=columns.implementation)
+                if columns.implementation is not nw.Implementation.PYARROW
+                else nw.from_native(table, eager_only=True)[name]
+                for name in more
+            )
+            return replace(self, columns=columns.with_columns(*series))
+        if isinstance(columns, ColumnStore):
+            return replace(self, columns=with_columns(columns, encode(table)))
+        raise ValueError("read: samples_features needs a data frame, a file or a store")
+
+    def with_target(self) -> _Part:
+        """Leave out the rows where the target is missing."""
+        present = ~_missing(self.values)
+        if "event" in self.roles:
+            present &= ~_missing(self.roles["event"][1])
+        if not present.any():
+            raise ValueError(
+                f"read: drop_missing_target=True leaves no row: {self.target} has no value"
+            )
+        have = "have" if (~present).sum() > 1 else "has"
+        return self.rows(present, f"{have} no target and {{}}")
+
+    def complete(self) -> _Part:
+        """Leave out the rows where a feature or the target is missing."""
+        complete = ~_missing(self.values)
+        columns = self.columns
+        if isinstance(columns, nw.DataFrame):
+            for name in columns.columns:
+                complete &= ~_missing(columns[name].to_native())
+        else:
+            table = columns if isinstance(columns, EncodedTable) else columns.as_table()
+            for j in np.flatnonzero(table.missing).tolist():
+                complete &= np.asarray(table.codes(j)) < len(table.values(j))
+        if not complete.any():
+            raise ValueError(
+                "read: missing='drop' leaves no row: each has a missing value; drop the columns "
+                "with many, or use missing='category'"
+            )
+        be = "are" if (~complete).sum() > 1 else "is"
+        return self.rows(complete, f"{be} incomplete and {{}}")
+
+    def encoded(
+        self,
+        task: Any,
+        names: Iterable[str] | None,
+        kinds: Any,
+        categorical: tuple[str, ...],
+        options: FileOptions,
+        keep_identifiers: bool,
+        n_jobs: int | None,
+    ) -> LearningSet[Any]:
+        """Encode the columns and the target, and look at them."""
+        findings, columns = [*self.findings], self.columns
+        survival = self.roles.get("event")
+        words = "regression" if survival else task
+        findings += self._of_target(task, words)
+        stray: list[StrayValues] = []
+        if isinstance(columns, nw.DataFrame):
+            native: Any = columns.to_native()
+            dates = dates_of(native)
+            findings += of_dates(dates)
+            for name in (name for name in categorical if name not in columns.columns):
+                raise self._absent("categorical", name)
+            if len(dates) == len(columns.columns):
+                answered(findings, self.file, keep_identifiers=keep_identifiers)
+            native = columns.drop(*dates).to_native()
+            texts: list[str] = []
+            if isinstance(native, pa.Table):
+                there = native.column_names
+                texts = [there[j] for j in places_of_text(native, there, options.as_text)]
+            wanted = dict.fromkeys(
+                [*(name for name in categorical if name not in dates), *texts], "nominal"
+            )
+            with gathered_warnings() as gathered:
+                table: Any = encode(
+                    native, names=names, kinds=kinds or wanted or None, n_jobs=n_jobs
+                )
+            for warning in gathered:
+                if isinstance(warning, StrayValuesWarning):
+                    stray += warning.columns
+                else:
+                    warn(warning)
+            findings += of_stray_values(stray, self.file)
+            findings += of_codes(table, [*wanted, *(values.name for values in stray)])
+        else:
+            table = columns
+            findings += of_codes(table)
+        findings += self._of_rows(table, words)
+        listed = answered(findings, self.file, keep_identifiers=keep_identifiers)
+        gone = () if keep_identifiers else left_out(findings)
+        if len(set(gone)) == table.shape[1]:
+            raise ValueError(
+                f"read: no column is left besides the target {self.target} and columns that look "
+                f"like identifiers ({', '.join(sorted(gone))}). Hint: keep_identifiers=True keeps "
+                "them"
+            )
+        row_names = self.row_names
+        if gone and row_names.labels is None:
+            labels = texts_of(_arrow(self.column("target", gone[0])))
+            row_names = replace(row_names, labels=labels)
+        table = without_names(table, gone)
+        outcome = self._outcome(task)
+        rows, notes = self._exchangeable(outcome)
+        weight = self.roles.get("sample_weight")
+        data = learning_set_of(
+            table,
+            outcome,
+            "read",
+            sample_weight=None if weight is None else np.asarray(weight[1]),
+            **rows,
+        )
+        if isinstance(data.table, EncodedTable) and data.table.constant().all():
+            raise ValueError(
+                f"read: every column is constant: none can be relevant for {self.target}"
+            )
+        provenance = Provenance(
+            file=self.file,
+            path=self.path,
+            target=self.target,
+            notes=(*self.notes, *notes),
+            findings=listed,
+            dropped_rows=self.dropped_rows,
+            row_names=row_names,
+            annotations=self.annotations,
+            variants=table.variants if isinstance(table, ColumnStore) else None,
+        )
+        return replace(data, provenance=provenance)
+
+    def _of_target(self, task: Any, words: Any) -> list[Finding]:
+        """Look at the values of the target."""
+        findings = of_target(self.values, self.target, words)
+        stray = None
+        if task == "auto" and self.target not in self.as_text:
+            stray = stray_values_of(self.target, _arrow(self.values))
+        if stray is not None:
+            findings = [finding for finding in findings if finding.kind != "target identifier"]
+            findings += of_stray_values([stray], self.file, target=True)
+        if "event" in self.roles:
+            name, values = self.roles["event"]
+            findings += of_target(values, name, "classification")
+        return findings
+
+    def _of_rows(self, table: Any, task: Any) -> list[Finding]:
+        """Look for columns that tell the target, and for rows that depend on others."""
+        groups = self.roles.get("groups", ("", None))[1]
+        if "event" not in self.roles:
+            return of_rows(table, self.values, self.target, task, groups)
+        name, events = self.roles["event"]
+        finding = dependence(table, self.values, self.target, "regression", groups)
+        leaks = of_leaks(table, events, name, "classification")
+        return leaks if finding is None else [*leaks, finding]
+
+    def _outcome(self, task: Any) -> Target:
+        """Check and encode the target."""
+        function = f"read: target {self.target}"
+        if "event" not in self.roles:
+            return encode_target(self.values, task, function=function)
+        both = (self.values, self.roles["event"][1])
+        arrays = (target_array(values, function=function) for values in both)
+        return SurvivalTarget(*survival_codes(*arrays, function=f"{function} and event"))
+
+    def _exchangeable(self, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return strata and groups of the rows, and what is to be said of them."""
+        rows = {role: self.roles[role][1] for role in ("strata", "groups") if role in self.roles}
+        notes = [
+            f"{name} is the column of {role} and is not used as a feature"
+            for role, (name, _) in self.roles.items()
+            if name
+        ]
+        if not self.covariates:
+            return rows, tuple(notes)
+        columns = {name: _arrow(values) for name, values in self.covariates.items()}
+        if "strata" in rows:
+            columns["strata"] = _arrow(rows["strata"]).cast(pa.string()).dictionary_encode()
+        table = pa.table(columns)
+        for name in dates_of(table):
+            raise ValueError(
+                f"read: covariates {quoted(name)} holds dates; convert them to numbers, such as "
+                "days"
+            )
+        try:
+            rows["strata"] = covariate_strata(table, target.labels)
+        except ValueError as error:
+            raise ValueError(f"read: covariates: {error}") from None
+        count = len(set(rows["strata"].tolist()))
+        notes.append(f"rows are permuted within {count:,} strata of {', '.join(columns)}")
+        notes += [
+            f"{name} is a covariate: rows are permuted within its values, so that its own verdict, "
+            "p-value or error rate is no evidence that it is irrelevant"
+            for name in self.covariates
+        ]
+        return rows, tuple(notes)
+
+
+def _open(
+    source: Any,
+    samples: Any,
+    pairing: Pairing,
+    options: FileOptions,
+    transpose: bool,
+    layer: str | None,
+    kinds: Any,
+    stack: ExitStack,
+) -> _Part:
+    """Open a source, with its sample annotations."""
+    if not isinstance(source, str | Path):
+        return _of_memory(source, samples, pairing, layer)
+    url = isinstance(source, str) and "://" in source
+    path: Any = source if url else expanded(source)
+    kind = None if url else format_of(path)
+    stored = url or (path.is_dir() if kind is None else kind.columns is not None)
+    options.check(None if url else path, samples if isinstance(samples, str | Path) else None)
+    name = source if url else path.name
+    given: dict[str, Any] = {
+        "file": str(name),
+        "path": str(source),
+        "as_text": options.as_text,
+    }
+    if stored and (transpose or layer is not None):
+        word = "transpose" if transpose else "layer"
+        raise ValueError(
+            f"read: {word} has no effect on a table that is read in place, such as a store; "
+            f"duramen.pack with {word} makes one"
+        )
+    if stored:
+        return _of_store(open_store(path, **_sampled(samples, pairing, options)), **given)
+    if kind is not None and kind.read is not None and not transpose and layer is None:
+        findings: list[Finding] = []
+        table = options.table(path, findings)
+        frame = nw.from_native(table, eager_only=True)
+        part = _Part(columns=frame, findings=tuple(findings), **given)
+        return part if samples is None else _annotated(part, samples, pairing, options)
+    place = Path(stack.enter_context(TemporaryDirectory(prefix="duramen-"))) / path.name
+    arguments, detected = options.arguments(path)
+    packing = Packing(kinds=kinds, transpose=transpose, layer=layer, reading=arguments)
+    with gathered_warnings() as gathered:
+        pack_with(path, place, packing, function="read")
+    stray = [warning for warning in gathered if isinstance(warning, StrayValuesWarning)]
+    others = [warning for warning in gathered if not isinstance(warning, StrayValuesWarning)]
+    findings = [*detected, *options.found(others, path)]
+    for warning in stray:
+        findings += of_stray_values(warning.columns, path.name)
+    store = open_store(place, **_sampled(samples, pairing, options))
+    return replace(_of_store(store, **given), findings=tuple(findings), in_folder=True)
+
+
+def _sampled(samples: Any, pairing: Pairing, options: FileOptions) -> dict[str, Any]:
+    """Return the arguments of `open_store` for sample annotations."""
+    if samples is None:
+        return {}
+    if isinstance(samples, str | Path):
+        samples = options.of_samples(Path(samples)).table(expanded(samples), [])
+    matching: dict[str, Any] = {"samples_match": pairing.match}
+    return {"samples": samples, "samples_id": pairing.samples_id, **matching}
+
+
+def _of_store(store: ColumnStore, **given: Any) -> _Part:
+    names = names_of(store.samples)
+    own = store._id_column
+    part = _Part(
+        columns=store,
+        annotations=store.samples,
+        row_names=RowNames(None if names is None else names.labels),
+        notes=tuple(filter(None, [store.samples_pairing])),
+        **given,
+    )
+    return part if own is None else part.without([own])
+
+
+def _of_memory(source: Any, samples: Any, pairing: Pairing, layer: str | None) -> _Part:
+    """Return a table in memory; its rows are numbered from 0."""
+    labels = getattr(
+        source, "obs_names", getattr(source, "row_names", getattr(source, "index", None))
+    )
+    counted = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
+    row_names = RowNames(None if counted or callable(labels) else labels, start=0)
+    if isinstance(source, ColumnStore):
+        return replace(_of_store(source), row_names=row_names)
+    if is_anndata(source):
+        matrix = source if layer is None else source.raw.to_adata() if layer == "raw" else source
+        X = matrix.layers[layer] if layer not in (None, "raw") else None
+        table = encode(matrix) if X is None else encode(X, names=map(str, matrix.var_names))
+        annotations = nw.from_native(source.obs.reset_index(drop=True), eager_only=True).to_arrow()
+        return _Part(columns=table, annotations=annotations, row_names=row_names)
+    frame = nw.from_native(source, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        table = source if isinstance(source, EncodedTable) else encode(source)
+        return _Part(columns=table, row_names=row_names)
+    part = _Part(columns=frame, row_names=row_names)
+    return part if samples is None else _annotated(part, samples, pairing, FileOptions())
+
+
+def _annotated(part: _Part, samples: Any, pairing: Pairing, options: FileOptions) -> _Part:
+    """Pair sample annotations with a table, which loses its column of names."""
+    findings: list[Finding] = []
+    if isinstance(samples, str | Path):
+        samples = options.of_samples(Path(samples)).table(expanded(samples), findings)
+    assert isinstance(part.columns, nw.DataFrame)
+    table = part.columns.to_arrow()
+    if pairing.samples_id is not None and pairing.samples_id in table.column_names:
+        labels = texts_of(table.column(pairing.samples_id))
+        if labels is None or None in labels:
+            raise ValueError(
+                f"read: samples_id {quoted(pairing.samples_id)} must hold the name of every row of "
+                f"{pairing.where}, as text or whole numbers"
+            )
+        names = [Names((pairing.samples_id,), labels, in_table=True)]
+    else:
+        names = of_table(table)
+    paired = pair(samples, names, table.num_rows, pairing)
+    labelled = part if paired.column is None else part.without([paired.column])
+    return replace(
+        labelled,
+        annotations=paired.table,
+        row_names=RowNames(None if paired.names is None else paired.names.labels),
+        notes=(*part.notes, paired.note),
+        findings=(*part.findings, *findings),
+    )
+
+
+def _called(source: Any) -> str:
+    return Path(source).name if isinstance(source, str | Path) else "the table"
+
+
+def _merged(values: Any, name: str) -> tuple[Any, list[Finding]]:
+    """Merge labels that are equal up to case and spaces."""
+    if isinstance(values, np.ndarray):
+        if values.dtype != object:
+            return values, []
+        column, finding = merged_labels(pa.array(values.tolist(), pa.string()), name)
+        merged: Any = np.array(column.to_pylist(), dtype=object)
+    elif isinstance(values, pa.ChunkedArray | pa.Array):
+        merged, finding = merged_labels(values, name)
+    else:
+        return values, []
+    return (values, []) if finding is None else (merged, [finding])
+
+
+def _taken(values: Any, rows: NDArray[np.intp]) -> Any:
+    """Return the values of some rows."""
+    if isinstance(values, pa.ChunkedArray | pa.Array):
+        return values.take(rows)
+    return (
+        nw.from_native(values, series_only=True, pass_through=True)[rows]
+        if hasattr(values, "__dataframe_column__")
+        else np.asarray(values)[rows]
+    )
+
+
+def _arrow(values: Any) -> Any:
+    """Return values as an Arrow array; None and NaN are missing."""
+    if isinstance(values, pa.ChunkedArray | pa.Array):
+        return values
+    return pa.array(values, from_pandas=True)
+
+
+def _missing(values: Any) -> NDArray[np.bool_]:
+    """Tell which values are missing."""
+    return np.asarray(pc.is_null(_arrow(values), nan_is_null=True))
+
+
+def _names_rows(frame: nw.DataFrame[Any]) -> bool:
+    """Tell whether the first column is text that differs in each row, and others are numbers."""
+    first, *others = frame.to_arrow().columns
+    if not is_text(first.type) or not others:
+        return False
+    numbers = sum(is_number(column.type) for column in others)
+    return 2 * numbers > len(others) and len(first.unique()) == len(first)
+
+
+def _be(n: int) -> str:
+    return "was" if n == 1 else "were"
