@@ -27,9 +27,6 @@ _FILES = (
     "datasets",
     "reports",
     "plots",
-    "rank",
-    "commands",
-    "files",
     "analyses",
 )
 
@@ -46,17 +43,11 @@ class Case:
         Returns the result as plain values.
     covers : tuple
         Public functions and classes whose result it is.
-    words : tuple of str
-        Of a case of the command line: what is typed after ``duramen``.
-    slow : bool
-        Whether it takes more than about a second, and is left to the slow tests.
     """
 
     key: str
     compute: Callable[[], Any]
     covers: tuple[Any, ...] = ()
-    words: tuple[str, ...] = ()
-    slow: bool = False
 
 
 _CASES: dict[str, Case] = {}

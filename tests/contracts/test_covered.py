@@ -1,4 +1,4 @@
-"""Every public name and every choice of the command line has a case with a pinned result."""
+"""Every public name has a case with a pinned result, every choice of the command line a record."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from tests.cli.commands import arguments
 from tests.contracts.registry import cases
 from tests.grid import one_test
+from tests.record.cases import cases as recorded_cases
 
 import duramen as dm
 from duramen.cli.app import COMMANDS
@@ -44,10 +45,11 @@ WITHOUT_CASE = {
 }
 # Options that say where and how to work, or are part of every case; and those that answer the look
 # at the data, which tests/cli/test_first_hour.py gives.
-OPTIONS_OF_ALL = {"--jobs", "--out", "--quiet", "--help", "--spreadsheet-safe", "--xlsx"}
+OPTIONS_OF_ALL = {"--jobs", "--n-jobs", "--out", "--quiet", "--help"}
 OPTIONS_OF_ALL |= {"--json", "--example", "--top"}  # tests/cli/test_scripts.py
 OPTIONS_OF_ALL |= {"--scheduler", "--workers"}  # tests/cli/test_clusters.py
 OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missing-target"}
+OPTIONS_OF_ALL |= {"--spreadsheet-safe", "--xlsx"}  # of every command, recorded with rank
 # Options whose names have cases with another command.
 ELSEWHERE = {("compare", "--selector"), ("compare", "--measure")}  # of select and of rank
 
@@ -102,11 +104,11 @@ def test_measures_of_the_significance_tests_have_cases() -> None:
 
 @cache
 def typed() -> dict[str, list[tuple[str, ...]]]:
-    """Return what the cases type, by command."""
+    """Return the command lines of the recorded cases, by command."""
     lines: dict[str, list[tuple[str, ...]]] = {name: [] for name in COMMANDS}
-    for case in cases().values():
+    for case in recorded_cases().values():
         if case.words:
-            lines[case.words[0]].append(case.words[1:])
+            lines[case.words[0]].append(tuple(case.words[1:]))
     return lines
 
 

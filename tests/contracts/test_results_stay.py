@@ -1,4 +1,4 @@
-"""Results stay what they are: every public function and command against its pinned digest.
+"""Results stay what they are: every public function against its pinned digest.
 
 A redesign keeps these digests; where one must change, ``python -m tests.contracts --pin KEY`` pins
 it anew, and the commit says why.
@@ -19,46 +19,29 @@ from tests.contracts.registry import cases
 CASES = cases()
 
 
-def subjects(*, slow: bool) -> list[str]:
-    """What the cases are about: a class, a function, or a command."""
-    return sorted({subject(key) for key, case in CASES.items() if case.slow is slow})
+def subjects() -> list[str]:
+    """What the cases are about: a class or a function."""
+    return sorted({subject(key) for key in CASES})
 
 
 def subject(key: str) -> str:
     first, second = f"{key}/".split("/")[:2]
-    return f"{first}/{second.split()[0]}" if first in {"cli", "forest", "theory"} else first
+    return f"{first}/{second.split()[0]}" if first in {"forest", "theory"} else first
 
 
-def assert_as_pinned(about: str, *, slow: bool) -> None:
-    chosen = [case for key, case in CASES.items() if subject(key) == about and case.slow is slow]
-    assert chosen
-    pinned = pins.pinned()
-    differences = [pins.difference(case, pinned.get(case.key)) for case in chosen]
-    assert not any(differences), "\n".join(filter(None, differences))
-
-
-# Commands of many short cases, some seconds in all.
-LONG = {
-    *("cli.compare", "cli.connectome", "cli.context", "cli.exact", "cli.network", "cli.rank"),
-    *("cli.select", "rank"),
-}
+# Many short cases, some seconds in all.
+LONG = {"rank"}
 
 
 @pytest.mark.parametrize(
     "about",
-    [
-        pytest.param(about, marks=pytest.mark.slow if about in LONG else ())
-        for about in subjects(slow=False)
-    ],
+    [pytest.param(about, marks=pytest.mark.slow if about in LONG else ()) for about in subjects()],
 )
 def test_results_are_as_pinned(about: str) -> None:
-    assert_as_pinned(about, slow=False)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("about", subjects(slow=True))
-def test_slow_results_are_as_pinned(about: str) -> None:
-    assert_as_pinned(about, slow=True)
+    pinned = pins.pinned()
+    chosen = [case for key, case in CASES.items() if subject(key) == about]
+    differences = [pins.difference(case, pinned.get(case.key)) for case in chosen]
+    assert not any(differences), "\n".join(filter(None, differences))
 
 
 def test_every_pin_has_its_case() -> None:
@@ -76,8 +59,7 @@ BUILT_ON_OTHERS = {
 def test_result_is_the_same_on_other_processors(root: Any) -> None:
     """The generic kernel, two threads, plain NumPy loops, another BLAS kernel and hash seed.
 
-    Of functions with short cases, which call every routine of the kernel; commands write what
-    these compute.
+    Of the functions that call every routine of the kernel.
 
     Workers of pytest-xdist have one thread of OpenBLAS, this process two.
     """
@@ -87,8 +69,7 @@ def test_result_is_the_same_on_other_processors(root: Any) -> None:
         "OPENBLAS_NUM_THREADS": "2",
         "PYTHONHASHSEED": "12345",
     }
-    short = [key for key, case in CASES.items() if not case.slow and not key.startswith("cli")]
-    keys = [key for key in short if key.split("/")[0] not in BUILT_ON_OTHERS]
+    keys = [key for key in CASES if key.split("/")[0] not in BUILT_ON_OTHERS]
     # An editable installation has the kernel of this processor alone, but for that of .ci/run.
     generic = ["--generic"] if find_spec("duramen._kernel_generic") else []
     done = subprocess.run(

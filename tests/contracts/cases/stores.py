@@ -41,13 +41,11 @@ def write_bed(folder: Path, n: int = 12, p: int = 6) -> Path:
     return path
 
 
-def write_samples(folder: Path, names: list[str], *, ordered: bool = False) -> Path:
-    """Write annotations of samples, in another order than that of the table unless ordered."""
+def write_samples(folder: Path, names: list[str]) -> Path:
+    """Write annotations of samples, in another order than that of the table."""
     path = folder / "samples.csv"
     lines = [f"{name},{'case' if i % 3 else 'control'},{i}\n" for i, name in enumerate(names)]
-    path.write_text(
-        "id,state,age\n" + "".join(lines if ordered else reversed(lines)), encoding="utf-8"
-    )
+    path.write_text("id,state,age\n" + "".join(reversed(lines)), encoding="utf-8")
     return path
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from tests.contracts import extracts
-from tests.contracts.commands import command
 from tests.contracts.inputs import N, features, jobs, missing, numbers, uniform
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen import io
 
 KINDS = (dm.RandomSurvivalForest, dm.ExtraSurvivalTrees)
 
@@ -77,20 +73,3 @@ for measure in ("mda", "conditional_mda", "mdi", "frequency", "minimal_depth"):
         model = fitted(dm.RandomSurvivalForest)
         options = (features(), np.column_stack(survival())) if measure.endswith("mda") else ()
         return getattr(dm.importances, measure)(model, *options).values
-
-
-def write(folder: Path) -> None:
-    """Write a table with times and events."""
-    columns = {name: features()[:, j] for j, name in enumerate("abcde")}
-    times, events = survival()
-    table = pa.table({**columns, "months": times + 0.5, "died": events.astype(int)})
-    io.write_table(table, folder / "t.csv")
-
-
-SURVIVAL = "rank t.csv --target months --event died --trees 6"
-command("survival", f"{SURVIVAL} --no-test", write)
-command(
-    "survival, tested",
-    f"{SURVIVAL} --task survival --forest extra-trees --permutations 19",
-    write,
-)
