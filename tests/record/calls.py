@@ -483,7 +483,7 @@ def _() -> Any:
 
 @call("theory-plan")
 def _() -> Any:
-    plan = theory.plan(n_rows=200, n_features=1000, memory=65536, relevant={0: 3, 1: 2})
+    plan = theory.search_plan(n_rows=200, n_features=1000, memory=65536, relevant={0: 3, 1: 2})
     return {
         "subspace": plan.subspace,
         "keep": plan.keep,

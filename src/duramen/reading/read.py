@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -44,6 +45,8 @@ from duramen.support.text import quoted
 from duramen.support.warning import gathered_warnings, warn
 
 _SHOWN = 10  # columns that a message names
+_RECORDED = 1000  # values of a parameter that the record of a run has, at the most
+_NOT_RECORDED = ("source", "target", "citation", "n_jobs")
 
 
 def read(
@@ -222,12 +225,11 @@ def read(
         )
         if part.in_folder:  # which is removed here
             data = data.in_memory()
+    defaults = signature(read).parameters
     given = {
-        name: value
+        name: _recorded(value)
         for name, value in arguments.items()
-        if name not in ("source", "target", "citation", "n_jobs")
-        and value is not None
-        and value not in ((), False)
+        if name not in _NOT_RECORDED and not _is_default(value, defaults[name].default)
     }
     provenance = replace(data.provenance, settings=given, citation=citation)
     return replace(data, provenance=provenance)
@@ -786,6 +788,22 @@ def _names_rows(frame: nw.DataFrame[Any]) -> bool:
         return False
     numbers = sum(is_number(column.type) for column in others)
     return 2 * numbers > len(others) and len(first.unique()) == len(first)
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Tell whether a parameter has its default."""
+    if isinstance(value, str | int | float | Path):
+        return bool(value == default)
+    return value is default or (isinstance(value, list | tuple) and not value)
+
+
+def _recorded(value: Any) -> Any:
+    """Return a parameter as the record of a run has it: names as they are, data by its type."""
+    if isinstance(value, Path):
+        return value.name
+    if isinstance(value, list | tuple) and len(value) <= _RECORDED:
+        return list(value)
+    return value if isinstance(value, str | int | float) else type(value).__name__
 
 
 def _be(n: int) -> str:
