@@ -203,7 +203,7 @@ def of_representatives(X: FloatArray, y: Classes, seed: int) -> FloatArray:
     """MDA of a forest on one feature a cluster, given to all its members."""
     chosen = dm.importances.representatives(X, threshold=MERGED)
     forest = dm.RandomForestClassifier(TREES, random_state=seed)
-    on = dm.learning_set(chosen.table, y)
+    on = dm.learning_set(chosen.transform(X), y)
     return chosen.spread(dm.importances.mda(forest.fit(on), on)).values
 
 

@@ -76,5 +76,5 @@ def _represented(
     made = Clusters(
         represented.names, represented.labels.copy(), represented.medoids.copy(), r, settings
     )
-    data = problem.data.with_table(represented.table)
+    data = problem.data.with_table(represented.transform(problem.table))
     return replace(problem, data=data), Signals(problem.variants, made, grown=True)

@@ -343,12 +343,11 @@ def _smoothed(**options: Any) -> Any:
 def _represented(**options: Any) -> Any:
     X = features().copy()
     X[:, 4] = (X[:, 0] + X[:, 1]).round(2)
-    result = measures.representatives(dm.encode(X, names=NAMES), **options)
-    spread = None
-    if len(result.table.names) == len(result.medoids):
-        model = estimator().fit(result.table, classes())
-        spread = extracts.importances(result.spread(measures.mdi(model)))
-    return (result.labels, result.medoids, result.members(), extracts.encoded(result.table), spread)
+    table = dm.encode(X, names=NAMES)
+    result = measures.representatives(table, **options)
+    chosen = result.transform(table)
+    spread = extracts.importances(result.spread(measures.mdi(estimator().fit(chosen, classes()))))
+    return (result.labels, result.medoids, result.members(), extracts.encoded(chosen), spread)
 
 
 @case("clusters/ranks", measures.clusters, measures.Clusters, threshold=0.5)

@@ -72,24 +72,25 @@ def test_far_off_and_tiny_numbers_keep_their_correlation():
 
 def test_medoids_are_columns_of_the_table():
     frame = pd.DataFrame(correlated(), columns=list("uvwxyz"))
-    result = representatives(frame, threshold=0.8)
-    assert result.table.names == ("u", "v", "z")
+    table = representatives(frame, threshold=0.8).transform(frame)
+    assert table.names == ("u", "v", "z")
     for name, j in zip("uvz", range(3), strict=True):
-        np.testing.assert_array_equal(
-            result.table.values(j)[result.table.codes(j)], frame[name].to_numpy()
-        )
+        np.testing.assert_array_equal(table.values(j)[table.codes(j)], frame[name].to_numpy())
 
 
 def test_centroids_are_means_of_standardised_columns_turned_alike():
     X = correlated()
     result = representatives(X, threshold=0.8, method="centroid", correlation="pearson")
+    table = result.transform(X)
     z = (X - X.mean(axis=0)) / X.std(axis=0)
     expected = np.column_stack(
         [(z[:, 0] + z[:, 2] - z[:, 4]) / 3, (z[:, 1] + z[:, 3]) / 2, z[:, 5]]
     )
-    actual = np.column_stack([result.table.values(j)[result.table.codes(j)] for j in range(3)])
+    actual = np.column_stack([table.values(j)[table.codes(j)] for j in range(3)])
     np.testing.assert_allclose(actual, expected, atol=1e-12)
-    assert result.table.names == ("x0", "x1", "x5")
+    assert table.names == ("x0", "x1", "x5")
+    with pytest.raises(ValueError, match="X must have the 6 features"):
+        result.transform(X[:, :5])
 
 
 def test_every_member_gets_the_score_of_its_representative():
@@ -111,7 +112,7 @@ def test_clusters_of_one_have_their_own_scores():
     assert result.labels.tolist() == [0, 1, 2, 3, 4, 5]
     y = (X[:, 0] > 0).astype(int)
     own = mdi(estimators.RandomForestClassifier(10, random_state=0).fit(X, y))
-    forest = estimators.RandomForestClassifier(10, random_state=0).fit(result.table, y)
+    forest = estimators.RandomForestClassifier(10, random_state=0).fit(result.transform(X), y)
     np.testing.assert_array_equal(result.spread(mdi(forest)).values, own.values)
 
 
@@ -126,7 +127,7 @@ def test_a_large_cluster_is_no_longer_hidden(method):
     plain = mdi(estimators.RandomForestClassifier(100, max_features=3, random_state=0).fit(X, y))
     assert plain.order()[0] == 10
     result = representatives(X, threshold=0.9, method=method)
-    forest = estimators.RandomForestClassifier(100, random_state=0).fit(result.table, y)
+    forest = estimators.RandomForestClassifier(100, random_state=0).fit(result.transform(X), y)
     spread = result.spread(mdi(forest))
     assert spread.order()[-1] == 10
     assert np.ptp(spread.values[:10]) == 0
@@ -227,9 +228,9 @@ def test_missing_values_are_kept():
     X[0, [0, 2]] = np.nan
     result = representatives(X, threshold=0.9)
     assert result.members() == {"x0": ("x0", "x2"), "x1": ("x1",)}
-    assert result.table.missing.tolist() == [True, False]
+    assert result.transform(X).missing.tolist() == [True, False]
     chosen = {"method": "centroid", "correlation": "pearson"}
-    centroids = representatives(X, threshold=0.9, **chosen).table
+    centroids = representatives(X, threshold=0.9, **chosen).transform(X)
     codes, values = centroids.codes(0), centroids.values(0)
     assert np.flatnonzero(codes == len(values)).tolist() == [0]
     assert np.corrcoef(values[codes[1:]], X[1:, 0])[0, 1] > 0.99

@@ -35,10 +35,12 @@ Linkage = Literal["average", "complete", "single"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Representatives(Summarized):
-    """Clusters of p features and a table with one column a cluster.
+    """Clusters of p features and their representatives.
 
-    ``len(result)`` is the number G of clusters. A representative is called as the medoid of its
-    cluster, the member that correlates most with the others.
+    `transform` makes the table of the representatives, n rows and one column for each cluster, on
+    which a forest is to be grown; the result itself has no rows. ``len(result)`` is the number G of
+    clusters. A representative is called as the medoid of its cluster, the member that correlates
+    most with the others.
 
     Attributes
     ----------
@@ -48,8 +50,6 @@ class Representatives(Summarized):
         Cluster of each feature, 0 .. G-1 in the order of their first features.
     medoids : ndarray of int64, shape (G,)
         The feature that is the medoid of each cluster.
-    table : EncodedTable
-        The representatives, n rows and G columns: what a forest is to be grown on.
     method : str
         Whether they are the medoids or the centroids.
     metadata : mapping
@@ -68,7 +68,6 @@ class Representatives(Summarized):
     names: tuple[str, ...]
     labels: IntArray
     medoids: IntArray
-    table: EncodedTable
     method: Method
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -90,11 +89,39 @@ class Representatives(Summarized):
             members[label].append(name)
         return {self.names[m]: tuple(of) for m, of in zip(self.medoids, members, strict=True)}
 
+    def transform(self, X: Any) -> EncodedTable:
+        """Return the representatives of the clusters as columns, of shape (n, G).
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+            Anything that `duramen.encode` takes, with the features that were clustered. Members of
+            a centroid are standardized over its rows.
+
+        Raises
+        ------
+        ValueError
+            If `X` has other features.
+        """
+        table = encode(X)
+        if table.names != self.names:
+            raise ValueError(
+                f"Representatives.transform: X must have the {len(self.names)} features that were "
+                f"clustered, {quoted(self.names[0])} and so on, in their order, got "
+                f"{table.n_columns} features. Hint: give the table that `representatives` was "
+                "given, or one with the same columns."
+            )
+        if self.method == "medoid":
+            return table.take_columns(self.medoids)
+        columns = standardized(table, self.metadata["correlation"])
+        names = [self.names[m] for m in self.medoids]
+        return encode(_centroids(columns, self.labels, self.medoids), names=names)
+
     def spread(self, importances: Importances) -> Importances:
         """Return the importances of all p features: each has that of its representative.
 
-        `importances` are any measure of a forest that was grown on `table`. Members of a cluster
-        share one number, so values no longer add up to what they did.
+        `importances` are any measure of a forest that was grown on the table of `transform`.
+        Members of a cluster share one number, so values no longer add up to what they did.
 
         Raises
         ------
@@ -110,7 +137,7 @@ class Representatives(Summarized):
             raise ValueError(
                 "Representatives.spread: importances must be those of the representatives, "
                 f"{len(own)} features such as {own[0]!r}, got {len(place)} features. Hint: grow "
-                "the forest on the table of these representatives."
+                "the forest on the table that transform returns."
             )
         spread = importances.take(
             np.array([place[name] for name in own])[self.labels], names=self.names
@@ -219,12 +246,8 @@ def representatives(
     order = np.argsort(labels, kind="stable")
     clusters = np.split(order, np.cumsum(np.bincount(labels))[:-1])
     medoids = np.array([_medoid(columns, members) for members in clusters], dtype=np.int64)
-    if method == "medoid":
-        chosen = table.take_columns(medoids)
-    else:
-        names = [table.names[m] for m in medoids]
+    if method == "centroid":
         _check_numbers(table)
-        chosen = encode(_centroids(columns, labels, medoids), names=names)
     settings = {
         "threshold": threshold,
         "n_clusters": n_clusters,
@@ -234,7 +257,7 @@ def representatives(
         "fingerprint": table.fingerprint(),
         "versions": versions(),
     }
-    return Representatives(table.names, labels, medoids, chosen, method, settings)
+    return Representatives(table.names, labels, medoids, method, settings)
 
 
 def _check_choices(
