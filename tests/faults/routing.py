@@ -27,6 +27,7 @@ from tests.oracles import bags, growth, route
 
 import duramen as dm
 from duramen.forests import Forest
+from duramen.forests.prediction import same_codes
 
 # The only reasons for which a problem that is drawn here may be refused.
 REASONS = (
@@ -62,6 +63,8 @@ def attempt(number: int, folder: Path) -> str:
     if random.random() < 0.2:
         forest.save(folder / "forest.npz")
         forest = Forest.load(folder / "forest.npz")
+    if isinstance(X, dm.EncodedTable):
+        assert same_codes(forest, X.schema)  # thresholds lie between the values of the codes
     rows = same_rows(estimator, X, columns)
     later = new_rows(random, columns, 15)
     same_rows(estimator, frame_of(later), later)
@@ -197,12 +200,6 @@ def same_sides(view: Any, mass: np.ndarray[Any, Any]) -> None:
         else:
             chosen = 0 if flags & 8 else 1
         assert children[chosen] >= children.max() * (1 - 1e-9)
-        threshold = float(view.threshold[node])
-        if flags % 4 == route.ORDERED and not math.isnan(threshold) and threshold < math.inf:
-            offsets = view.forest.schema.value_offsets
-            at = int(offsets[view.feature[node]]) + int(view.cut[node])
-            low, high = view.forest.schema.cut_values[at : at + 2]
-            assert low <= threshold < high
 
 
 def same_limits(forest: Forest, view: Any) -> None:

@@ -5,11 +5,14 @@ import pickle
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
+import duramen as dm
 from duramen import estimators
 from duramen.forests import Forest
+from duramen.forests.prediction import same_codes
 
 
 def same_forest(first, other):
@@ -109,7 +112,7 @@ def test_files_hold_no_pickles(grown, tmp_path):
     with np.load(path, allow_pickle=False) as archive:
         plain = json.loads(archive["json"].tobytes())
         assert all(archive[name].dtype != object for name in archive.files)
-    assert plain["format"] == 2
+    assert plain["format"] == 4
     assert plain["forest"]["names"] == ["depth", "holed", "size", "colour", "count", "same"]
 
 
@@ -170,3 +173,89 @@ def test_unfitted_estimators_are_not_saved(tmp_path):
 
     with pytest.raises(NotFittedError):
         estimators.RandomForestClassifier().save(tmp_path / "f.npz")
+
+
+# --- values of the training table -----------------------------------------------------------------
+
+
+def ragged(n=80):
+    """Numbers with gaps, few whole numbers, labels that matter and labels that do not."""
+    random = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {
+            "number": np.where(random.random(n) < 0.2, np.nan, random.normal(size=n)),
+            "count": random.integers(0, 4, n),
+            "color": random.choice(["red", "green", "blue"], n),
+            "place": "here",
+        }
+    )
+    return frame, np.where(frame["number"].fillna(0) + (frame["color"] == "red") > 0.3, "a", "b")
+
+
+@pytest.mark.parametrize("splits", ["ordered", "multiway", "one-vs-rest", "any"])
+def test_loaded_forests_predict_and_measure_alike(splits, tmp_path):
+    X, y = ragged()
+    forest = estimators.RandomForestClassifier(30, splits=splits, random_state=0).fit(X, y)
+    forest.save(tmp_path / "f")
+    again = estimators.RandomForestClassifier.load(tmp_path / "f")
+    table = dm.encode(X)
+    for rows in (X, table, table.take_rows([3, 1, 4])):
+        np.testing.assert_array_equal(again.predict_proba(rows), forest.predict_proba(rows))
+    for measure in (dm.importances.mda, dm.importances.sobol_mda):
+        values = [measure(f, X, y).values.tolist() for f in (forest, again)]
+        assert values[0] == values[1]
+    assert dm.importances.mdi(again).values.tolist() == dm.importances.mdi(forest).values.tolist()
+    for feature in X:
+        effects = [dm.effects.partial_dependence(f, X, feature) for f in (forest, again)]
+        assert effects[0].values.tolist() == effects[1].values.tolist()
+    assert effects[0].labels == ("here",)  # of the rows: no tree splits on that column
+
+
+def test_values_are_kept_where_splits_look_them_up():
+    X, y = ragged()
+    schema = estimators.RandomForestClassifier(30, random_state=0).fit(X, y).forest_.schema
+    assert schema.has_values.tolist() == [False, False, True, False]
+    assert schema.cut_values.tolist() == [0.0, 1.0, 2.0]
+    assert schema.n_values.tolist() == dm.encode(X).schema.n_values.tolist()
+    assert [labels.tolist() for labels in schema.labels.values()] == [["blue", "green", "red"], []]
+    multiway = estimators.RandomForestClassifier(30, splits="multiway", random_state=0)
+    with pytest.warns(UserWarning, match="children of single rows"):
+        schema = multiway.fit(X.fillna(0.0).assign(number=np.arange(80.0)), y).forest_.schema
+    assert schema.has_values.tolist() == [True, True, True, False]
+
+
+def test_a_table_is_known_by_the_thresholds():
+    """A table whose values move past no threshold leads to the same leaves, and no other does."""
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    forest = estimators.ExtraTreesClassifier(1, max_depth=1, random_state=0)
+    forest = forest.fit(X, [0, 0, 1, 1]).forest_
+    (cut,) = forest.threshold[~np.isnan(forest.threshold)].tolist()[:1]
+    assert same_codes(forest, dm.encode(X).schema)
+    moved = np.sort(np.where(cut < X, X + 10, X), axis=0)
+    assert same_codes(forest, dm.encode(moved).schema)
+    assert not same_codes(forest, dm.encode(X + 10).schema)
+    assert not same_codes(forest, dm.encode(X[:3]).schema)
+
+
+def test_trees_that_are_added_bring_their_values():
+    X, y = ragged()
+    X = X.assign(
+        **{f"noise {j}": np.random.default_rng(j).permutation(X["color"]) for j in range(9)}
+    )
+    options = {"max_depth": 1, "random_state": 0, "max_features": 1}
+    first = estimators.RandomForestClassifier(2, warm_start=True, **options).fit(X, y)
+    few = first.forest_.schema
+    first.set_params(n_estimators=40).fit(X, y)
+    whole = estimators.RandomForestClassifier(40, **options).fit(X, y)
+    assert few.has_values.sum() < first.forest_.schema.has_values.sum()
+    assert first.forest_.schema.cut_values.tolist() == whole.forest_.schema.cut_values.tolist()
+    for j, labels in whole.forest_.schema.labels.items():
+        assert first.forest_.schema.labels[j].tolist() == labels.tolist()
+    np.testing.assert_array_equal(first.predict_proba(X), whole.predict_proba(X))
+
+
+def test_shallow_forests_are_small():
+    """The size of a copy follows that of the trees, not that of the table."""
+    X = np.random.default_rng(0).normal(size=(5000, 20))
+    forest = estimators.RandomForestClassifier(5, max_depth=2, random_state=0).fit(X, X[:, 0] > 0)
+    assert len(pickle.dumps(forest)) < 10_000

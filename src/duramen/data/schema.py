@@ -1,10 +1,10 @@
-"""The columns of a table without its rows, which is what a forest keeps of its training set."""
+"""The columns of a table without its rows, of which a forest keeps a part."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.text import quoted
 
 _REMEMBERED = 1 << 16  # names that are kept for the next table: 4 MB
@@ -186,6 +186,9 @@ class Schema(KernelOwner):
         Labels of the ordinal and nominal columns, by index, in code order.
     missing : ndarray of uint8, shape (p,)
         1 where the column has missing values.
+    counts : ndarray of int64, shape (p,), or None
+        Number m_j of distinct values of each column, if the schema lacks the values and labels of
+        some columns; None if it has all of them.
 
     Examples
     --------
@@ -202,11 +205,26 @@ class Schema(KernelOwner):
     value_offsets: IntArray
     labels: Mapping[int, NDArray[Any]]
     missing: NDArray[np.uint8]
+    counts: IntArray | None = None
 
     @property
     def n_columns(self) -> int:
         """Number of columns."""
         return len(self.names)
+
+    @property
+    def n_values(self) -> IntArray:
+        """Number of distinct values of each column in the table, shape (p,)."""
+        return np.diff(self.value_offsets) if self.counts is None else self.counts
+
+    def n_codes(self) -> IntArray:
+        """Return the number of codes of each column, that of missing included; shape (p,)."""
+        return np.asarray(self.n_values + self.missing, dtype=np.int64)
+
+    @property
+    def has_values(self) -> BoolArray:
+        """Whether the schema has the values of each column, shape (p,)."""
+        return np.asarray(np.diff(self.value_offsets) == self.n_values)
 
     @cached_property
     def kind_codes(self) -> NDArray[np.uint8]:
@@ -232,7 +250,49 @@ class Schema(KernelOwner):
             offsets,
             {i: self.labels[j] for i, j in enumerate(numbers) if j in self.labels},
             self.missing[chosen],
+            None if self.counts is None else self.counts[chosen],
         )
+
+    def with_values_of(self, columns: BoolArray) -> Schema:
+        """Return all columns, of which some alone have their values and labels: copies."""
+        sizes = np.where(columns, np.diff(self.value_offsets), 0)
+        labels = {j: labels[: sizes[j]].copy() for j, labels in self.labels.items()}
+        return self._with_values(self.cut_values, self.value_offsets[:-1], sizes, labels)
+
+    def merged(self, other: Schema) -> Schema:
+        """Return all columns, with the values and labels that one of two schemas of them has."""
+        if other is self:
+            return self
+        own = np.diff(self.value_offsets)
+        sizes = np.maximum(own, np.diff(other.value_offsets))
+        values = np.concatenate([self.cut_values, other.cut_values])
+        elsewhere = len(self.cut_values) + other.value_offsets[:-1]
+        starts = np.where(own == sizes, self.value_offsets[:-1], elsewhere)
+        return self._with_values(values, starts, sizes, self.with_labels_of(other).labels)
+
+    def _with_values(
+        self, values: FloatArray, starts: IntArray, sizes: IntArray, labels: Mapping[int, Any]
+    ) -> Schema:
+        """Return the columns with values that begin at these places of an array."""
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        places = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return replace(
+            self,
+            cut_values=values[places],
+            value_offsets=offsets,
+            labels=labels,
+            counts=self.n_values,
+        )
+
+    def with_labels_of(self, other: Schema) -> Schema:
+        """Return the columns with the labels of the same columns of another schema.
+
+        These are only used for columns of which this schema has no labels.
+        """
+        labels = {
+            j: own if len(own) else other.labels.get(j, own) for j, own in self.labels.items()
+        }
+        return replace(self, labels=labels)
 
     def followed_by(self, other: Schema) -> Schema:
         """Return these columns, and those of another schema after them."""

@@ -10,7 +10,7 @@ import numpy as np
 from duramen.data import EncodedTable
 from duramen.data.scores import adjusted_means
 from duramen.effects.response import intervals
-from duramen.effects.rows import Rows, column_of
+from duramen.effects.rows import Rows, column_of, with_all_labels
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import class_names, forest_of, metadata_of
 from duramen.results.feature_effect import FeatureEffect
@@ -137,7 +137,8 @@ def effect_within_strata(
         taken, sizes = taken[order], sizes[order]
     effects = means[taken] - sizes @ means[taken] / sizes.sum()
     missing = None if present.all() else means[-1]
-    return _effect(forest, j, "within_strata", points[taken], effects, missing, len(codes))
+    labeled = with_all_labels(forest, table)
+    return _effect(labeled, j, "within_strata", points[taken], effects, missing, len(codes))
 
 
 def partial_dependence(
@@ -204,7 +205,9 @@ def partial_dependence(
     if grown.schema.missing[j]:
         missing = rows.mean_at((j,), np.array([[np.nan]]))[0] + grown.origin
     choices = {"n_points": n_points}
-    return _effect(grown, j, "partial_dependence", points, effects, missing, len(rows), **choices)
+    return _effect(
+        rows.forest, j, "partial_dependence", points, effects, missing, len(rows), **choices
+    )
 
 
 def _with_values(rows: Rows, j: int, function: str) -> Rows:

@@ -12,6 +12,7 @@ from duramen.data.learning_sets import table_of
 from duramen.data.routing import routing_values
 from duramen.forests.forest import Forest, joined
 from duramen.forests.prediction import deviations
+from duramen.importances.samples import encode_like
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -46,6 +47,7 @@ class Rows:
         take = getattr(X, "take_rows", None)
         if take is not None and max_rows is not None:
             X = take(_spaced(len(X), max_rows))
+        forest = with_all_labels(forest, X)
         values = routing_values(forest.schema, X, function=function)
         if max_rows is not None:
             values = values[_spaced(len(values), max_rows)]
@@ -119,6 +121,16 @@ class Rows:
         column = self.values[:, j]
         has_value = ~np.isnan(column)
         return has_value & (column >= 0) if j in self.forest.schema.labels else has_value
+
+
+def with_all_labels(forest: Forest, X: Any) -> Forest:
+    """Return a forest with the labels of the rows for columns that its trees do not split on."""
+    if all(len(labels) for labels in forest.schema.labels.values()):
+        return forest
+    table = encode_like(forest, X)
+    if table.n_columns != forest.n_features:
+        return forest
+    return replace(forest, schema=forest.schema.with_labels_of(table.schema))
 
 
 def column_of(forest: Forest, feature: str | int, function: str) -> int:

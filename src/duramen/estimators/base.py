@@ -548,7 +548,7 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
     Attributes
     ----------
     forest_ : Forest
-        The trees as flat arrays.
+        The trees as flat arrays, without the training rows.
     classes_ : array of shape (C,)
         Sorted class labels.
     n_classes_ : int

@@ -74,9 +74,11 @@ class Growth:
 
     def forest(self, report: Callable[[int], None] | None = None) -> Forest:
         """Grow the trees that are missing, and return all of them."""
-        return completed(
-            self.grown, self.n_trees, lambda count: self.trees(self.first, count, report)
-        )
+        if self.grown is None:
+            return self.trees(0, self.n_trees, report)
+        if not self.n_missing:
+            return self.grown
+        return extended(self.grown, self.trees(self.first, self.n_missing, report))
 
     def trees(self, first: int, count: int, report: Callable[[int], None] | None = None) -> Forest:
         """Grow some trees."""
@@ -127,7 +129,8 @@ class Growth:
         if of_tree * self.n_trees <= most_bytes or pilot == self.n_trees:
             return None
         size = max(self.n_threads, min(_MOST_TREES, part // of_tree))
-        return TreeStream.after(first, self.n_trees, size, self.trees)
+        schema = self.data.table.schema
+        return TreeStream.after(first, self.n_trees, size, self.trees, schema)
 
 
 def _arrays(growth: Growth, first: int, count: int) -> tuple[Arrays, LeafEvents | None]:
@@ -177,14 +180,6 @@ def check_kept(
             f"{owner}: with warm_start=True, parameters must be those of the previous fit, but "
             f"{', '.join(changed)} changed. Hint: warm_start=False, or a new estimator"
         )
-
-
-def completed(earlier: Forest | None, n_trees: int, grow: Callable[[int], Forest]) -> Forest:
-    """Return a forest of `n_trees` trees: those that are kept, and the others as they grow."""
-    if earlier is None:
-        return grow(n_trees)
-    missing = n_trees - earlier.n_trees
-    return extended(earlier, grow(missing)) if missing else earlier
 
 
 class TreeEstimators(Sequence[Any]):

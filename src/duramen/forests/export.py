@@ -108,7 +108,7 @@ def branch_tests(forest: Forest, tree: Tree, node: int, decimals: int = 4) -> li
     column = int(tree.feature[node])
     name = escaped(forest.names[column])
     values = [_shown(value, decimals) for value in column_values(forest, column)]
-    missing = bool(forest.schema.missing[column])
+    missing, n_values = bool(forest.schema.missing[column]), int(forest.schema.n_values[column])
     names = [*values, "missing"] if missing else values
     family = int(tree.split[node]) & FAMILY_MASK
     cut = int(tree.cut[node])
@@ -121,7 +121,7 @@ def branch_tests(forest: Forest, tree: Tree, node: int, decimals: int = 4) -> li
             tests = [f"{name} = {names[cut]}", f"{name} != {names[cut]}"]
         else:
             tests = _ordered_tests(forest, tree, node, values, decimals)
-        if missing and names[cut] != "missing":
+        if missing and cut != n_values:
             side = 0 if tree.split[node] & MISSING_FIRST else 1
             alone = family == ORDERED and np.isinf(tree.threshold[node])
             tests[side] += " missing" if alone else " or missing"
@@ -136,7 +136,7 @@ def branch_tests(forest: Forest, tree: Tree, node: int, decimals: int = 4) -> li
 
 
 def column_values(forest: Forest, column: int) -> NDArray[Any]:
-    """Return the values that the codes of a column stand for: numbers, or labels."""
+    """Return the values that the codes of a column stand for, numbers or labels, if kept."""
     schema = forest.schema
     if column in schema.labels:
         return schema.labels[column]

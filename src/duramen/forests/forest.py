@@ -15,7 +15,7 @@ from duramen import _kernel
 from duramen.data import Schema, Target, Task
 from duramen.data.target import target_class
 from duramen.forests import storage, structure, validation
-from duramen.forests.arrays import ARRAY_NAMES, TreeArrays
+from duramen.forests.arrays import ARRAY_NAMES, FAMILY_MASK, ORDERED, TreeArrays
 from duramen.forests.criteria import criterion_named
 from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.settings import GrowthSettings
@@ -34,7 +34,9 @@ class Grown:
     settings : GrowthSettings
         How the trees were grown.
     schema : Schema
-        The training table without its rows: names, kinds, distinct values, labels.
+        Columns of the training table: names, kinds, and numbers of distinct values. A forest has
+        labels only of the columns that its trees split on, and numbers only of columns with splits
+        that are not ordered, which look them up.
     classes : array of shape (C,) or None
         Class labels in the order of the codes; None in regression.
     n_rows : int
@@ -96,6 +98,13 @@ class Forest(TreeArrays, Grown, Summarized):
         Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
     leaf_events : LeafEvents or None
         Event times of the leaves in survival; None otherwise.
+
+    Notes
+    -----
+    A forest holds no row of the training table. Of its values there are the labels and numbers that
+    `schema` describes, thresholds between values, the class labels, in regression `origin` and the
+    means of the leaves, which are single values of ``y`` in leaves of one row, and in survival the
+    times of events.
 
     Examples
     --------
@@ -348,6 +357,22 @@ class Tree:
 Arrays = Mapping[str, NDArray[Any]]
 
 
+def values_for_prediction(schema: Schema, trees: Arrays) -> Schema:
+    """Return the columns of a training table with the values that predictions look up.
+
+    They are the labels of the ordinal and nominal columns that the trees split on, and the numbers
+    of numeric columns whose splits are not ordered: there, each number has its own child, or is
+    told from numbers that the training table does not have. Ordered splits of a numeric column
+    compare with thresholds, and need none of its values.
+    """
+    inner = np.flatnonzero(trees["feature"] >= 0)
+    feature = trees["feature"][inner]
+    by_code = (trees["split"][inner] & FAMILY_MASK) != ORDERED
+    columns = np.zeros(schema.n_columns, dtype=np.bool_)
+    columns[feature[by_code | (schema.kind_codes != 0)[feature]]] = True
+    return schema.with_values_of(columns)
+
+
 def arrays_on(forest: Forest, columns: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
     """Return the flat arrays of a forest with its columns numbered anew, as `columns` says.
 
@@ -378,8 +403,9 @@ def extended(forest: Forest, more: Forest) -> Forest:
     events = forest.leaf_events
     if events is not None and more.leaf_events is not None:
         events = LeafEvents.joined([events, more.leaf_events])
-    changes: dict[str, Any] = {**joined([forest.arrays(), more.arrays()]), "leaf_events": events}
-    return replace(forest, **changes)
+    arrays: dict[str, Any] = joined([forest.arrays(), more.arrays()])
+    schema = forest.schema.merged(more.schema)
+    return replace(forest, **arrays, leaf_events=events, schema=schema)
 
 
 def separated(arrays: Arrays) -> list[dict[str, NDArray[Any]]]:
@@ -415,10 +441,16 @@ class TreeStream(Grown):
 
     @classmethod
     def after(
-        cls, first: Forest, n_trees: int, size: int, grow: Callable[[int, int], Forest]
+        cls,
+        first: Forest,
+        n_trees: int,
+        size: int,
+        grow: Callable[[int, int], Forest],
+        schema: Schema,
     ) -> Self:
-        """Return the stream that begins with trees that are grown."""
+        """Return the stream that begins with trees that are grown, with all values of a table."""
         described = {own.name: getattr(first, own.name) for own in fields(Grown)}
+        described["schema"] = schema
         return cls(first=first, n_trees=n_trees, size=size, grow=grow, **described)
 
     def parts(self) -> Iterator[Forest]:

@@ -13,7 +13,7 @@ from duramen import _kernel
 from duramen.data import EncodedTable, LearningSet, Target
 from duramen.data.schema import KINDS
 from duramen.forests.arrays import ARRAY_NAMES
-from duramen.forests.forest import Forest
+from duramen.forests.forest import Forest, values_for_prediction
 from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.patches import grow_patches
 from duramen.forests.pruning import pruned
@@ -184,7 +184,7 @@ def forest_of(
     return Forest(
         **arrays,
         settings=settings,
-        schema=table.schema,
+        schema=values_for_prediction(table.schema, arrays),
         classes=target.classes,
         n_rows=table.n_rows,
         total_weight=float(table.n_rows if weights is None else weights.sum()),

@@ -32,10 +32,10 @@ def rows_of(forest: AnyForest, X: Any, estimator_name: str, function: str) -> Ro
     which predictions read in blocks of rows; else a C-ordered float64 array of shape (n, p) of
     numbers, or codes of categories (-1 for one that was never seen), NaN for missing.
     """
-    if isinstance(X, ColumnStore) and same_encoding(forest.schema, X.schema):
+    if isinstance(X, ColumnStore) and same_codes(forest, X.schema):
         return X
     X = table_of(X)
-    if isinstance(X, EncodedTable) and same_encoding(forest.schema, X.schema):
+    if isinstance(X, EncodedTable) and same_codes(forest, X.schema):
         return X
     values: FloatArray = routing_values(
         forest.schema, X, estimator_name=estimator_name, function=function
@@ -43,17 +43,37 @@ def rows_of(forest: AnyForest, X: Any, estimator_name: str, function: str) -> Ro
     return values
 
 
-def same_encoding(left: Schema, other: Schema) -> bool:
-    """Tell whether the codes of two tables mean the same values, column by column."""
-    return left is other or (
-        left.names == other.names
-        and left.kinds == other.kinds
-        and np.array_equal(left.value_offsets, other.value_offsets)
-        and np.array_equal(left.missing, other.missing)
-        and np.array_equal(left.cut_values, other.cut_values)
-        and left.labels.keys() == other.labels.keys()
-        and all(np.array_equal(labels, other.labels[j]) for j, labels in left.labels.items())
+def same_codes(forest: AnyForest, schema: Schema) -> bool:
+    """Tell whether the codes of a table lead to the children to which its values lead."""
+    own = forest.schema
+    if own is schema:
+        return True
+    if (
+        own.names != schema.names
+        or own.kinds != schema.kinds
+        or not np.array_equal(own.n_values, schema.n_values)
+        or not np.array_equal(own.missing, schema.missing)
+    ):
+        return False
+    looked_up = schema.with_values_of(own.has_values)
+    return (
+        np.array_equal(own.cut_values, looked_up.cut_values)
+        and all(np.array_equal(labels, looked_up.labels[j]) for j, labels in own.labels.items())
+        and (not isinstance(forest, Forest) or _same_cuts(forest, schema))
     )
+
+
+def _same_cuts(forest: Forest, schema: Schema) -> bool:
+    """Tell whether each threshold lies between the values of a table that its code tells apart."""
+    values, offsets = schema.cut_values, schema.value_offsets
+    nodes = np.flatnonzero((forest.feature >= 0) & ~np.isnan(forest.threshold))
+    if not len(nodes) or not len(values):
+        return True
+    threshold, columns = forest.threshold[nodes], forest.feature[nodes]
+    last = offsets[columns + 1] - 1
+    low = np.minimum(offsets[columns] + forest.cut[nodes], last)
+    below_next = (low == last) | (threshold < values[np.minimum(low + 1, last)])
+    return bool(((values[low] <= threshold) & below_next).all())
 
 
 def lent_rows(forest: Forest, rows: Rows) -> _kernel.Rows:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.arrays import ANY, FAMILY_MASK, MULTIWAY
 from duramen.forests.criteria import criterion_named
-from duramen.forests.forest import Forest
+from duramen.forests.forest import Forest, values_for_prediction
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
 from duramen.results.columns import Column, hidden
 from duramen.results.result import Result
@@ -163,7 +163,9 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
     closed = alphas <= ccp_alpha
     if ccp_alpha == 0 or not closed.any():
         return replace(forest, settings=settings)
-    return replace(forest, **_arrays_without(forest, closed), settings=settings)
+    arrays = _arrays_without(forest, closed)
+    values = values_for_prediction(forest.schema, arrays)
+    return replace(forest, **arrays, settings=settings, schema=values)
 
 
 def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArray, Integers]:
@@ -267,7 +269,7 @@ def _pool(
     family = forest.split[inner] & FAMILY_MASK
     cut = forest.cut[inner].astype(np.int64)
     start = forest.pool_offsets[trees[inner]] + cut
-    n_codes = np.diff(forest.schema.value_offsets) + forest.schema.missing
+    n_codes = forest.schema.n_codes()
     sizes = np.where(family == ANY, (n_codes[forest.feature[inner]] + 31) // 32, 0)
     multiway = family == MULTIWAY
     sizes[multiway] = forest.pool[start[multiway]].astype(np.int64) + 2

@@ -22,7 +22,7 @@ from duramen.forests.settings import GrowthSettings
 from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.support.arrays import Arrays
 
-FORMAT = 3  # 2 without groups: older versions would draw single rows in their place
+FORMAT = 4
 PLAIN = (bool, int, float, str, type(None))
 _NUMBERS = ("n_rows", "total_weight", "seed", "fingerprint", "first_tree")
 
@@ -52,8 +52,7 @@ def write(
     **others
         Further members of the JSON object.
     """
-    number = FORMAT if "groups" in arrays else 2
-    header = {"what": what, "format": number, "version": __version__, "forest": forest, **others}
+    header = {"what": what, "format": FORMAT, "version": __version__, "forest": forest, **others}
     write_archive(path, header, arrays)
 
 
@@ -79,6 +78,7 @@ def pack(forest: Mapping[str, Any]) -> tuple[Arrays, dict[str, Any]]:
     arrays["cut_values"] = schema.cut_values
     arrays["value_offsets"] = schema.value_offsets
     arrays["missing"] = schema.missing
+    arrays["counts"] = schema.n_values
     if forest["leaf_events"] is not None:
         arrays.update(forest["leaf_events"].arrays())
     if forest["groups"] is not None:
@@ -115,6 +115,7 @@ def unpack(saved: Saved) -> dict[str, Any]:
             if kind != "numeric"
         },
         missing=arrays["missing"],
+        counts=arrays["counts"],
     )
     events = None
     if EVENT_ARRAYS[0] in arrays:
@@ -123,7 +124,7 @@ def unpack(saved: Saved) -> dict[str, Any]:
     return {
         **{name: np.ascontiguousarray(arrays[name]) for name in ARRAY_NAMES},
         **{name: plain[name] for name in _NUMBERS},
-        "origin": plain.get("origin", 0.0),  # leaves of format 1 hold the means themselves
+        "origin": plain["origin"],
         "settings": GrowthSettings.from_dict(plain["settings"]),
         "schema": schema,
         "leaf_events": events,

@@ -60,6 +60,7 @@ def _check_schema(schema: Schema) -> None:
         ("cut_values", schema.cut_values, np.float64),
         ("value_offsets", schema.value_offsets, np.int64),
         ("missing", schema.missing, np.uint8),
+        ("counts", schema.n_values, np.int64),
     ):
         if array.dtype != kind or array.ndim != 1:
             raise ValueError(f"Forest.check: {name} must hold {np.dtype(kind)}, got {array.dtype}")
@@ -73,6 +74,9 @@ def _check_schema(schema: Schema) -> None:
     )
     if wrong is not None:
         raise ValueError(f"Forest.check: {wrong}")
+    sizes, counts = np.diff(schema.value_offsets), schema.n_values
+    if counts.shape != (p,) or not ((sizes == counts) | (sizes == 0)).all() or (counts < 0).any():
+        raise ValueError("Forest.check: columns must have all of their values, or none")
 
 
 def _check_shapes(trees: TreeArrays, schema: Schema, n_values: int) -> None:
@@ -136,8 +140,9 @@ def _check_splits(trees: TreeArrays, schema: Schema) -> None:
     inner = np.flatnonzero(trees.feature >= 0)
     family = trees.split[inner] & FAMILY_MASK
     feature, cut = trees.feature[inner], trees.cut[inner].astype(np.int64)
-    n_values = np.diff(schema.value_offsets)[feature]
-    n_codes = n_values + schema.missing[feature]
+    n_codes = schema.n_codes()[feature]
+    looked_up = (family != ORDERED) | (schema.kind_codes[feature] != 0)
+    _require(~looked_up | schema.has_values[feature], "a column lacks the values of its splits")
     _require(
         ~np.isin(family, (ORDERED, ONE_VS_REST)) | (cut < n_codes),
         "cut must be a code of the column",

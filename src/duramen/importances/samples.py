@@ -21,7 +21,7 @@ from duramen.forests.prediction import (
     leaves,
     out_of_bag_leaves,
     rows_of,
-    same_encoding,
+    same_codes,
 )
 from duramen.importances.arguments import matched, missing_rows
 from duramen.io import ColumnStore
@@ -148,8 +148,8 @@ def encode_like(forest: AnyForest, X: Any) -> EncodedTable:
 def _refuse_unseen(forest: AnyForest, rows: Rows, function: str) -> None:
     if isinstance(rows, EncodedTable | ColumnStore):
         return
-    for j, kind in enumerate(forest.schema.kinds):
-        unseen = int(np.count_nonzero(rows[:, j] == -1)) if kind != "numeric" else 0
+    for j, labels in forest.schema.labels.items():
+        unseen = int(np.count_nonzero(rows[:, j] == -1)) if len(labels) else 0
         if unseen:
             raise ValueError(
                 f"{function}: column {quoted(forest.names[j])} has categories in {unseen} of the "
@@ -163,6 +163,6 @@ def grown_on(forest: AnyForest, X: Any, table: EncodedTable) -> bool:
     if isinstance(X, LearningSet) and X.fingerprint == forest.fingerprint:
         return True
     # Weights are part of a fingerprint but not asked for here: then the leaves tell.
-    if table.n_rows != forest.n_rows or not same_encoding(forest.schema, table.schema):
+    if table.n_rows != forest.n_rows or not same_codes(forest, table.schema):
         return False
     return all(leads_to_training_counts(run, leaves(run, table)) for run in forest.parts())

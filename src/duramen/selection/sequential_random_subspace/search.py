@@ -25,7 +25,7 @@ from duramen.forests.arrays import (
     ORDERED,
 )
 from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import Forest, arrays_on, joined
+from duramen.forests.forest import Forest, arrays_on, joined, values_for_prediction
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import decreases
@@ -574,6 +574,9 @@ class Ensemble:
         """As `as_forest` gives."""
         return as_forest(joined(self._trees), self._grower)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"forest": self.forest}  # without the learning set of the grower
+
 
 def as_forest(arrays: Mapping[str, NDArray[Any]], grower: Grower) -> tuple[Forest, IntArray]:
     """Make a forest of trees whose features are numbered among all p columns, p for a probe.
@@ -589,10 +592,11 @@ def as_forest(arrays: Mapping[str, NDArray[Any]], grower: Grower) -> tuple[Fores
     numbered = np.where(feature < 0, -1, np.where(feature == p, len(columns), place))
     fields: dict[str, Any] = {**arrays, "feature": numbered.astype(np.int32)}
     n_values = _probes_unknown(fields, len(columns))
+    schema = _with_probe(_schema_of(grower.data.table, columns), n_values)
     forest = Forest(
         **fields,
         settings=grower.settings,
-        schema=_with_probe(_schema_of(grower.data.table, columns), n_values),
+        schema=values_for_prediction(schema, fields),
         classes=grower.data.classes,
         n_rows=grower.data.n_rows,
         total_weight=float(grower.data.n_rows),
@@ -659,16 +663,7 @@ def rows_for(forest: Forest, columns: IntArray, X: Any, n_features: int, owner: 
         )
     if not len(columns):
         return np.full((shape[0], 1), np.nan)
-    schema = forest.schema
-    features = Schema(
-        schema.names[:-1],
-        schema.named,
-        schema.kinds[:-1],
-        schema.cut_values,
-        schema.value_offsets[:-1],
-        schema.labels,
-        schema.missing[:-1],
-    )
+    features = forest.schema.take(np.arange(forest.n_features - 1))
     values = routing_values(features, _taken(X, columns), estimator_name=owner, function="predict")
     return np.column_stack([values, np.full(len(values), np.nan)])
 

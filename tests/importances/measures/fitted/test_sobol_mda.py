@@ -52,7 +52,7 @@ def sides_of(forest, t, node, table):
     tree = forest.tree(t)
     j, cut, flags = int(tree.feature[node]), int(tree.cut[node]), int(tree.split[node])
     codes = np.asarray(table.codes(j)).astype(int)
-    n_values = int(np.diff(forest.schema.value_offsets)[j])
+    n_values = int(forest.schema.n_values[j])
     missing = codes == n_values if forest.schema.missing[j] else np.zeros(len(codes), dtype=bool)
     family = flags & 3
     if family == 1:

@@ -302,7 +302,7 @@ def _candidates(forest: Forest) -> tuple[float, float]:
     """
     p = forest.n_features
     fraction = (forest.settings.column_samples or p) / p
-    varied = np.diff(forest.schema.value_offsets) + forest.schema.missing > 1
+    varied = forest.schema.n_codes() > 1
     return fraction, fraction * float(np.count_nonzero(varied))
 
 

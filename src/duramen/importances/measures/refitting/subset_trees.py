@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.forests.forest import Forest, arrays_on, joined
+from duramen.forests.forest import Forest, arrays_on, joined, values_for_prediction
 from duramen.forests.growth import grow
 from duramen.forests.settings import GrowthSettings
 from duramen.jobs.replicates import Plan
@@ -56,4 +56,5 @@ class Learner:
                 some = subsets[start : start + step]
                 grown = list(run(zip(range(start, start + len(some)), some, strict=True)))
                 arrays: dict[str, Any] = joined([*map(arrays_on, grown, some)])
-                yield start, replace(grown[0], **arrays, schema=data.table.schema)
+                values = values_for_prediction(data.table.schema, arrays)
+                yield start, replace(grown[0], **arrays, schema=values)
