@@ -200,7 +200,7 @@ def test_without_dask_the_extra_is_named(client, monkeypatch):
 
 def grower_of(source, y):
     model = selector(2).fit(source, y)
-    return model._grower
+    return model._ensemble._grower
 
 
 def test_a_parcel_is_unpacked_when_it_is_opened_and_can_be_sent_on(tmp_path):

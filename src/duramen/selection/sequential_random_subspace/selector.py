@@ -417,8 +417,13 @@ class SequentialRandomSubspace(BaseSelector):
         self.entered_ = np.array(searched.entered, dtype=np.int64)
         p = self.n_features_in_
         self.draws_, self.wins_ = searched.evidence.drawn[:p], searched.evidence.wins[:p]
-        self._grower, self._evidence = grower, searched.evidence
-        self._ensemble = Ensemble(searched.trees, grower)
+        self._evidence, self._ensemble = searched.evidence, Ensemble(searched.trees, grower)
+        self._described: dict[str, Any] = {
+            "names": grower.data.table.names,
+            "unit": grower.settings.unit,
+        }
+        self._grown = grower.metadata
+        self._task = grower.data.task
 
     # --- what was found --------------------------------------------------------------------
 
@@ -426,17 +431,16 @@ class SequentialRandomSubspace(BaseSelector):
     def importances_(self) -> Importances:
         """Mean decrease of impurity of all features over all trees."""
         check_is_fitted(self, "support_")
-        grower, evidence, p = self._grower, self._evidence, self.n_features_in_
+        evidence, p = self._evidence, self.n_features_in_
         return Importances(
-            names=grower.data.table.names,
+            **self._described,
             values=evidence.total[:p] / evidence.n_trees,
             measure="mdi",
-            unit=grower.settings.unit,
             metadata={
                 "selector": type(self).__name__,
                 "n_trees": evidence.n_trees,
                 "versions": versions(),
-                **grower.metadata,
+                **self._grown,
             },
         )
 
@@ -486,7 +490,7 @@ class SequentialRandomSubspace(BaseSelector):
         asked = ("keep", "relevance", *PARAMETERS_OF_TESTS, "sampling", "batch_size")
         tests = {name: PARAMETERS_OF_TESTS.get(name, (self.relevance,)) for name in asked}
         return {
-            "estimator": type(self._template(self._grower.data.task)).__name__,
+            "estimator": type(self._template(self._task)).__name__,
             "n_estimators": self.n_estimators,
             "memory": self.memory,
             "n_subspace_features": self.n_subspace_features_,
@@ -558,7 +562,7 @@ class SequentialRandomSubspace(BaseSelector):
             In regression.
         """
         check_is_fitted(self, "support_")
-        if self._grower.data.classes is None:
+        if not hasattr(self, "classes_"):
             raise AttributeError(f"{type(self).__name__}: a numeric target has no probabilities.")
         return self._means(X)
 
@@ -592,7 +596,7 @@ class SequentialRandomSubspace(BaseSelector):
         from sklearn.metrics import accuracy_score, r2_score
 
         predicted = self.predict(X)
-        rate = r2_score if self._grower.data.classes is None else accuracy_score
+        rate = accuracy_score if hasattr(self, "classes_") else r2_score
         truth = refuse_masked(y, "y", f"{type(self).__name__}.score")
         return float(rate(np.asarray(truth), predicted))
 
@@ -606,9 +610,9 @@ class SequentialRandomSubspace(BaseSelector):
         return checks.check_jobs(type(self).__name__, self.n_jobs)
 
     def _label(self, means: FloatArray) -> NDArray[Any]:
-        if self._grower.data.classes is None:
+        if not hasattr(self, "classes_"):
             return means[:, 0]
-        labels: NDArray[Any] = self._grower.data.classes[np.argmax(means, axis=1)]
+        labels: NDArray[Any] = self.classes_[np.argmax(means, axis=1)]
         return labels
 
 
