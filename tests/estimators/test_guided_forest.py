@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.utils.estimator_checks import check_estimator
 from tests.grid import one_test
 
 import duramen as dm
@@ -164,22 +163,3 @@ def test_refusals(options, message):
     X, y = noise()
     with pytest.raises((ValueError, TypeError), match=f"GuidedForestClassifier: {message}"):
         guided(**options).fit(X, y)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [dm.GuidedForestClassifier, dm.GuidedForestRegressor])
-def test_checks_of_scikit_learn(kind):
-    expected = {
-        "check_class_weight_classifiers": "leaves of one class stay so, whatever its weight",
-        **dict.fromkeys(
-            [f"check_sample_weight_equivalence_on_{name}_data" for name in ("dense", "sparse")],
-            "rows of weight 0 and repeated rows change the bootstrap samples",
-        ),
-    }
-    results = check_estimator(
-        kind(5),
-        expected_failed_checks=expected,
-        on_skip=None,
-        on_fail=None,
-    )
-    assert [result for result in results if result["status"] == "failed"] == []

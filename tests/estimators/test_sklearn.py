@@ -11,59 +11,12 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 from duramen import estimators
 from duramen.estimators.catalogue import FORESTS
 
 CLASSIFIERS = [kind.classifier for kind in FORESTS]
 REGRESSORS = [kind.regressor for kind in FORESTS if kind.regressor is not None]
-
-BAGS = "a bag draws rows, however often they are repeated or however much they weigh"
-PAIRS = "a cut is drawn from a pair of rows, however often they are repeated"
-TIES = "equal splits are told apart by random draws, whose number depends on the number of rows"
-PURE = (
-    "leaves of fully grown trees are pure, whatever the weights of the classes; scikit-learn's "
-    "forests pass because the check sets min_weight_fraction_leaf, which is not offered here"
-)
-WEIGHTS = (
-    "check_sample_weight_equivalence_on_dense_data",
-    "check_sample_weight_equivalence_on_sparse_data",
-)
-WHY_WEIGHTS_DIFFER = {
-    "RandomForestClassifier": BAGS,
-    "RandomForestRegressor": BAGS,
-    "BaggedTreesClassifier": BAGS,
-    "BaggedTreesRegressor": BAGS,
-    "RandomPatchesClassifier": BAGS,
-    "RandomPatchesRegressor": BAGS,
-    "PERTClassifier": PAIRS,
-    "ExtraTreesRegressor": TIES,
-    "RandomSubspaceRegressor": TIES,
-    "TotallyRandomizedTreesClassifier": TIES,
-    "TotallyRandomizedTreesRegressor": TIES,
-}
-
-
-def expected_failures(estimator):
-    """Checks that an estimator need not pass, each with its reason."""
-    name = type(estimator).__name__
-    reasons = {}
-    if name in WHY_WEIGHTS_DIFFER:
-        reasons.update(dict.fromkeys(WEIGHTS, WHY_WEIGHTS_DIFFER[name]))
-    if is_classifier(estimator):
-        reasons["check_class_weight_classifiers"] = PURE
-    return reasons
-
-
-@pytest.mark.parametrize("kind", CLASSIFIERS + REGRESSORS, ids=lambda kind: kind.__name__)
-def test_estimator_checks(kind):
-    estimator = kind(n_estimators=10)
-    results = check_estimator(
-        estimator, expected_failed_checks=expected_failures(estimator), on_skip=None, on_fail=None
-    )
-    assert len(results) >= 50
-    assert [result for result in results if result["status"] == "failed"] == []
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS + REGRESSORS, ids=lambda kind: kind.__name__)

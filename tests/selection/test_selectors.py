@@ -1,8 +1,6 @@
 """The contract of selectors, over the catalogue: scikit-learn's tools, workers, copies."""
 
-import importlib.util
 import inspect
-import pickle
 import re
 from itertools import count
 
@@ -12,7 +10,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import check_estimator
+from tests.contracts.models import RECORDS, SELECTORS, takes
+from tests.contracts.models import selector as quick
 from tests.grid import one_test
 from tests.significance.noise import Interrupted
 
@@ -22,50 +21,7 @@ from duramen.selection import catalogue
 from duramen.selection.refitting import standard_error
 from duramen.selection.selector import folds_of
 
-FOREST = {"n_estimators": 8, "random_state": 0}
-TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
-SEARCH = {"estimator": TREE, "cv": 2, "random_state": 0}
-QUICK = {
-    "sequential_random_subspace": {
-        **{"n_estimators": 30, "n_subspace_features": 3, "random_state": 0},
-        **{"relevance": "binomial"},
-    },
-    "boruta": {**FOREST, "n_estimators": 20, "measure": "mdi", "max_rounds": 20},
-    "knock_out": {**FOREST, "measure": "mdi", "n_permutations": 19, "max_rounds": 2},
-    "artificial_contrasts": {**FOREST, "n_permutations": 3, "max_rounds": 2, "remove_masked": True},
-    "backward_elimination": {**FOREST, "drop": 0.5, "nested_folds": 2},
-    "vsurf": {**FOREST, "n_thresholding": 2, "n_interpretation": 2, "n_prediction": 2},
-    "regularized_forest": FOREST,
-    "guided_regularized_forest": {**FOREST, "guidance": 1.0},
-    "forward_selection": SEARCH,
-    "backward_selection": SEARCH,
-    "floating_selection": SEARCH,
-    "adaptive_floating_selection": SEARCH,
-    "exhaustive_selection": SEARCH,
-    "markov_boundary": {},
-    "mrmr": {"n_features": 3},
-    "jmi": {"n_features": 3},
-    "cmim": {"n_features": 3},
-    "fcbf": {},
-    "relieff": {"n_features": 3},
-    "lasso": {"cv": 2, "random_state": 0},
-    "ridge": {"n_features": 3},
-    "stability_selection": {**FOREST, "n_draws": 8, "alpha": 1},
-}
-RECORDS = [
-    entry
-    for entry in catalogue
-    if entry.extra != "baselines" or importlib.util.find_spec("skrebate") is not None
-]
 NAMES = list("abcdef")
-
-
-def quick(record, **options):
-    return record.make(**{**QUICK[record.name], **options})
-
-
-def takes(record, parameter):
-    return parameter in record.make().get_params()
 
 
 def problem(record, n=60):
@@ -87,7 +43,7 @@ def everything(model):
 
 
 def test_every_selector_is_tested():
-    assert QUICK.keys() == {entry.name for entry in catalogue}
+    assert SELECTORS.keys() == {entry.name for entry in catalogue}
     assert {entry.goal for entry in catalogue} == {"all-relevant", "minimal", "ranking"}
 
 
@@ -113,7 +69,6 @@ def test_results(record, tmp_path):
     assert model.transform(dm.encode(frame)).names == tuple(names)
     assert list(model.set_output(transform="pandas").transform(frame)) == names
     assert not hasattr(clone(model), "support_")
-    assert everything(pickle.loads(pickle.dumps(model))) == everything(model)
     summary = Selection.of(model, record)
     assert summary.n_found == len(chosen)
     assert len(summary.columns()["name"]) == 6
@@ -238,30 +193,6 @@ def test_clusters_change_nothing():
             X, y = problem(record)
             far = quick(record, client=client).fit(X, y)
             assert everything(far) == everything(quick(record).fit(X, y)), record.name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("record", RECORDS, ids=lambda entry: entry.name)
-@pytest.mark.filterwarnings("ignore:No features were selected")
-def test_checks_of_scikit_learn(record):
-    if record.name == "sequential_random_subspace":
-        return  # a predictor too, which tests/estimators checks
-    reason = "the check looks for classes, and a selector is neither classifier nor regressor"
-    failing = ["check_estimator_sparse_array", "check_estimator_sparse_matrix"]
-    least = {"n_estimators": 2, "max_rounds": 2, "n_draws": 2, "n_permutations": 2}
-    small = {name: value for name, value in least.items() if takes(record, name)}
-    if takes(record, "floating"):
-        small = {"n_features": 1}
-    if record.name == "knock_out":
-        small["alpha"] = 0.5  # two permutations reach no lower level
-    results = check_estimator(
-        quick(record, **small),
-        expected_failed_checks=dict.fromkeys(failing, reason),
-        on_skip=None,
-        on_fail=None,
-    )
-    assert len(results) >= 40
-    assert [result for result in results if result["status"] == "failed"] == []
 
 
 # --- what methods claim of identical columns ----------------------------------------------------

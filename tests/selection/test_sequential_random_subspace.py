@@ -14,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import check_estimator
 from tests.forests.problems import mixed_table
 from tests.grid import one_test
 from tests.oracles.route import predictions_of
@@ -568,24 +567,6 @@ def test_clones_pickles_and_parameters():
     fitted = copy.fit(X, y)
     assert everything(pickle.loads(pickle.dumps(fitted))) == everything(fitted)
     assert not hasattr(clone(fitted), "support_")
-
-
-NO_KIND = "the check looks for classes, and a selector is neither a classifier nor a regressor"
-
-
-def expected_failures(estimator):
-    return dict.fromkeys(["check_estimator_sparse_array", "check_estimator_sparse_matrix"], NO_KIND)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:No features were selected")
-def test_contract():
-    selector = SequentialRandomSubspace(n_estimators=20, random_state=0, **SOON)
-    results = check_estimator(
-        selector, expected_failed_checks=expected_failures(selector), on_skip=None, on_fail=None
-    )
-    assert len(results) >= 40
-    assert [result for result in results if result["status"] == "failed"] == []
 
 
 def test_prediction_changes_no_attribute():
