@@ -41,7 +41,7 @@ def survival_columns(y: Any, function: str) -> tuple[Any, Any]:
     Raises
     ------
     ValueError
-        If `y` is neither.
+        If `y` is neither, or None.
 
     Examples
     --------
@@ -51,6 +51,8 @@ def survival_columns(y: Any, function: str) -> tuple[Any, Any]:
     >>> survival_columns(y, "fit")
     (array([3., 5.]), array([ True, False]))
     """
+    if y is None:
+        raise ValueError(f"{function} requires y to be passed, but the target y is None. {_HINT}")
     if is_structured(y):
         flags = [name for name in y.dtype.names if y.dtype[name].kind == "b"]
         if len(flags) != 1 or y.ndim != 1:
