@@ -51,7 +51,8 @@ def estimator(data, n_jobs=1, **parameters):
 def stream_of(data, model, first, size, **parameters):
     """The forest of an estimator, in parts."""
     source = estimator(data, **parameters)._growth(data)
-    return TreeStream.after(model.forest_.part(0, first), TREES, size, source.trees)
+    schema = source.data.table.schema
+    return TreeStream.after(model.forest_.part(0, first), TREES, size, source.trees, schema)
 
 
 def assert_same(first, other):
