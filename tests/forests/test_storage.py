@@ -254,6 +254,14 @@ def test_trees_that_are_added_bring_their_values():
     np.testing.assert_array_equal(first.predict_proba(X), whole.predict_proba(X))
 
 
+def test_forests_on_no_column_are_saved(tmp_path):
+    table = dm.encode(np.eye(20)).take_columns([])
+    forest = estimators.RandomForestClassifier(3, random_state=0).fit(table, [0, 1] * 10)
+    forest.save(tmp_path / "f")
+    again = estimators.RandomForestClassifier.load(tmp_path / "f")
+    np.testing.assert_array_equal(again.predict_proba(table), forest.predict_proba(table))
+
+
 def test_shallow_forests_are_small():
     """The size of a copy follows that of the trees, not that of the table."""
     X = np.random.default_rng(0).normal(size=(5000, 20))

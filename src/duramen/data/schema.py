@@ -152,7 +152,7 @@ def _index_of(key: Any, index: Mapping[str, int], n_columns: int, function: str)
     return j % n_columns
 
 
-_LENT = ("kernel", "bags")
+_LENT = ("kernel", "bags", "_compared")
 
 
 class KernelOwner:
@@ -254,7 +254,17 @@ class Schema(KernelOwner):
         )
 
     def with_values_of(self, columns: BoolArray) -> Schema:
-        """Return all columns, of which some alone have their values and labels: copies."""
+        """Return all columns, of which some alone have their values and labels: copies.
+
+        Forests whose predictions look up no value share one schema.
+        """
+        return self._values_of(columns) if columns.any() else self._without_values
+
+    @cached_property
+    def _without_values(self) -> Schema:
+        return self._values_of(np.zeros(self.n_columns, dtype=np.bool_))
+
+    def _values_of(self, columns: BoolArray) -> Schema:
         sizes = np.where(columns, np.diff(self.value_offsets), 0)
         labels = {j: labels[: sizes[j]].copy() for j, labels in self.labels.items()}
         return self._with_values(self.cut_values, self.value_offsets[:-1], sizes, labels)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,6 +159,30 @@ class Forest(TreeArrays, Grown, Summarized):
             originals=originals,
             groups=self.groups,
         )
+
+    def has_cuts_of(self, schema: Schema) -> bool:
+        """Return whether the values of a table lie on the sides of thresholds that codes tell.
+
+        Rows of that table can be sent down the trees by their codes. The values of the last such
+        table are remembered by reference: a few rows go down faster than all thresholds compare.
+        """
+        values, offsets = schema.cut_values, schema.value_offsets
+        if self._compared and self._compared[0]() is values:
+            return True
+        nodes = np.flatnonzero((self.feature >= 0) & ~np.isnan(self.threshold))
+        if len(nodes) and len(values):
+            threshold, columns = self.threshold[nodes], self.feature[nodes]
+            last = offsets[columns + 1] - 1
+            low = np.minimum(offsets[columns] + self.cut[nodes], last)
+            below_next = (low == last) | (threshold < values[np.minimum(low + 1, last)])
+            if not ((values[low] <= threshold) & below_next).all():
+                return False
+        self._compared[:] = [ref(values)]
+        return True
+
+    @cached_property
+    def _compared(self) -> list[ref[NDArray[np.float64]]]:
+        return []
 
     def tree(self, index: int) -> Tree:
         """View tree ``index``, counted from 0 (negative: from the end).
@@ -365,11 +390,10 @@ def values_for_prediction(schema: Schema, trees: Arrays) -> Schema:
     told from numbers that the training table does not have. Ordered splits of a numeric column
     compare with thresholds, and need none of its values.
     """
-    inner = np.flatnonzero(trees["feature"] >= 0)
-    feature = trees["feature"][inner]
-    by_code = (trees["split"][inner] & FAMILY_MASK) != ORDERED
+    inner = trees["feature"] >= 0
+    feature, family = trees["feature"][inner], trees["split"][inner] & FAMILY_MASK
     columns = np.zeros(schema.n_columns, dtype=np.bool_)
-    columns[feature[by_code | (schema.kind_codes != 0)[feature]]] = True
+    columns[feature[(family != ORDERED) | (schema.kind_codes[feature] != 0)]] = True
     return schema.with_values_of(columns)
 
 

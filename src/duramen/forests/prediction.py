@@ -59,21 +59,8 @@ def same_codes(forest: AnyForest, schema: Schema) -> bool:
     return (
         np.array_equal(own.cut_values, looked_up.cut_values)
         and all(np.array_equal(labels, looked_up.labels[j]) for j, labels in own.labels.items())
-        and (not isinstance(forest, Forest) or _same_cuts(forest, schema))
+        and (not isinstance(forest, Forest) or forest.has_cuts_of(schema))
     )
-
-
-def _same_cuts(forest: Forest, schema: Schema) -> bool:
-    """Tell whether each threshold lies between the values of a table that its code tells apart."""
-    values, offsets = schema.cut_values, schema.value_offsets
-    nodes = np.flatnonzero((forest.feature >= 0) & ~np.isnan(forest.threshold))
-    if not len(nodes) or not len(values):
-        return True
-    threshold, columns = forest.threshold[nodes], forest.feature[nodes]
-    last = offsets[columns + 1] - 1
-    low = np.minimum(offsets[columns] + forest.cut[nodes], last)
-    below_next = (low == last) | (threshold < values[np.minimum(low + 1, last)])
-    return bool(((values[low] <= threshold) & below_next).all())
 
 
 def lent_rows(forest: Forest, rows: Rows) -> _kernel.Rows:
