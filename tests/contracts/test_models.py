@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import check_estimator
-from tests.contracts.models import MODELS, RESULTS, WITHOUT_ROWS
+from tests.contracts.models import MODELS, RECORDS, RESULTS, SELECTORS, WITHOUT_ROWS, selector
 
 import duramen as dm
 from duramen import selection
@@ -121,9 +121,11 @@ def saved(model, folder):
 
 
 def held(values, contents):
-    """Values whose eight bytes occur in some content, at any place."""
-    wanted, found = np.unique(np.asarray(values, dtype="<f8").view("<u8")), set()
+    """Values whose eight bytes, or decimal digits, occur in some content, at any place."""
+    values = np.unique(np.asarray(values, dtype="<f8"))
+    wanted, found = np.sort(values.view("<u8")), set()
     for content in contents:
+        found.update(v for v in values.tolist() if repr(v).encode() in content)
         for start in range(8):
             words = np.frombuffer(content, "<u8", count=(len(content) - start) // 8, offset=start)
             found.update(np.intersect1d(wanted, words).view("<f8").tolist())
@@ -131,7 +133,8 @@ def held(values, contents):
 
 
 def test_values_are_seen_in_bytes():
-    assert held([0.1, 0.2], [b"ab" + np.float64(0.1).tobytes() + b"c"]) == {0.1}
+    contents = [b"ab" + np.float64(0.1).tobytes() + b"c", b'{"origin": 0.3}']
+    assert held([0.1, 0.2, 0.3], contents) == {0.1, 0.3}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -145,6 +148,22 @@ def test_copies_hold_no_training_row(name, fitted, tmp_path):
         assert held(y, contents) <= {np.sort(y)[(N - 1) // 2]}
     if task == "survival":
         assert held(y[y[:, 1] == 0, 0], contents) == set()
+
+
+OF_NUMBERS = [
+    record
+    for record in RECORDS
+    if "regression" in record.tasks and "estimator" not in SELECTORS[record.name]
+]
+
+
+@pytest.mark.parametrize("record", OF_NUMBERS, ids=lambda record: record.name)
+def test_selectors_hold_no_number_of_a_regression(record):
+    X = numbers(record.name)
+    y = target("regression", X)
+    contents = [pickle.dumps(selector(record).fit(X, y))]
+    assert held(X.ravel(), contents) == set()
+    assert held(y, contents) <= {np.sort(y)[(N - 1) // 2]}
 
 
 TEXT = [name for name, model in MODELS.items() if hasattr(model.made, "categorical_features")]
