@@ -39,7 +39,7 @@ refusal("one-class", "rank one-class.csv --target ill", "ill", "--target")
 refusal("no-member", "rank study.zip --target grade", "--member", "new.csv", "old.csv")
 refusal("unknown-sheet", "rank book.xlsx --sheet pat --target ill", "--sheet", "patients")
 refusal("unknown-layer", "rank cells.h5ad --layer thrice --target state", "thrice", "twice")
-refusal("packed-before", "pack ill.csv", "out", "overwrite", before=["pack ill.csv --out out"])
+refusal("packed-before", "pack ill.csv", "out", "--overwrite", before=["pack ill.csv --out out"])
 refusal(
     "na-of-store", "rank store --target ill --na ?", "--na", before=["pack ill.csv --out store"]
 )

@@ -33,6 +33,7 @@ _BESIDE = re.compile(r"\b(\w+)(?:=[^()=]*)? \((--([\w-]+)[^()]*)\)")  # an optio
 _SETTING = re.compile(
     r"\b([a-z_]+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|[A-Z]+\b|[\d.]+\b)"
 )  # in a hint
+_ABOUT = ("must ", "holds ", "needs ", "is missing", "is for ", "has no effect", "does not ", "'")
 _PARAMETER = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+(?![\w=(])")  # by its name in Python
 _COMMAND = re.compile(r"duramen \w+")
 _LONGEST = 4000  # characters of a line; a message may quote what a file holds
@@ -136,20 +137,16 @@ def as_typed(text: str) -> str:
     text = _SETTING.sub(_as_option, text)
     text = _PARAMETER.sub(lambda name: option_of.get(name[0], name[0]), text)
     parts: list[str] = []
-    after = False  # whether the name of a function stands before
     for part in text.split(": "):
         first, _, more = part.partition(" ")
         parameter, _, value = first.partition("=")
         if part in named:
             parts.append(part.replace("_", "-"))
-        elif parameter in option_of and (
-            after or "_" in parameter or value or more.startswith(("must ", "holds "))
-        ):
+        elif parameter in option_of and ("_" in parameter or value or more.startswith(_ABOUT)):
             words = [option_of[parameter], *filter("True".__ne__, [value.strip("'")]), more]
             parts.append(" ".join(filter(None, words)))
         elif part not in public and not _COMMAND.fullmatch(part):
             parts.append(part)
-        after = part in public
     return ": ".join(parts)
 
 
