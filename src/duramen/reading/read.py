@@ -208,8 +208,6 @@ def read(
     )
     pairing = Pairing(samples_id, samples_match, _called(source), "read")
     if samples is None:
-        if samples_features and not (isinstance(source, ColumnStore) or is_anndata(source)):
-            raise ValueError("read: samples_features needs samples, a table of sample annotations")
         pairing.check_unused()
     with ExitStack() as stack:
         opened = _open(source, samples, pairing, options, transpose, layer, kinds, stack)
@@ -411,7 +409,9 @@ class _Part:
         for name in asked:
             if name in there:
                 raise ValueError(f"read: samples_features {quoted(name)} is a column of the table")
-            if self.annotations is None or name not in self.annotations.column_names:
+            if self.annotations is None:
+                raise ValueError("read: samples_features needs samples=FILE, sample annotations")
+            if name not in self.annotations.column_names:
                 raise self._absent("samples_features", name)
         more = [name for name in dict.fromkeys(names) if name not in there]
         if not more or self.annotations is None:

@@ -1,0 +1,210 @@
+"""`duramen.read`: sources of every kind, columns that are set apart, rows left out, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+
+import duramen as dm
+
+N = 60
+
+
+def columns() -> dict[str, Any]:
+    """Features, a target, and columns with other parts to play."""
+    random = np.random.default_rng(3)
+    dose = random.integers(0, 9, N)
+    return {
+        "dose": dose,
+        "marker": random.normal(size=N).round(2),
+        "sex": np.array(["f", "m"])[random.integers(0, 2, N)],
+        "person": [f"p{i // 3}" for i in range(N)],
+        "site": np.array(["north", "south"])[np.arange(N) // 3 % 2],
+        "months": random.integers(1, 40, N),
+        "died": random.integers(0, 2, N),
+        "weight": 1.0 + np.arange(N) % 3,
+        "ill": np.array(["no", "yes"])[(dose + random.integers(0, 4, N) > 5).astype(int)],
+    }
+
+
+ROLES = {"groups": "person", "strata": "site", "sample_weight": "weight"}
+DROP = ("months", "died")
+
+
+def sources(folder: Path) -> dict[str, Any]:
+    """The same table as files, frames, and a store."""
+    table = pa.table(columns())
+    pa.csv.write_csv(table, folder / "t.csv")
+    pq.write_table(table, folder / "t.parquet")
+    return {
+        "csv": str(folder / "t.csv"),
+        "parquet": folder / "t.parquet",
+        "arrow": table,
+        "pandas": pd.DataFrame(columns()),
+        "polars": pl.DataFrame(columns()),
+        "store": dm.pack(table, folder / "t.store"),
+        "folder": str(folder / "t.store"),
+    }
+
+
+@pytest.fixture
+def every_source(tmp_path: Path) -> dict[str, Any]:
+    import pyarrow.csv
+
+    assert pyarrow.csv
+    return sources(tmp_path)
+
+
+def test_sources_of_every_kind_give_the_same_learning_set(every_source: dict[str, Any]) -> None:
+    table = columns()
+    by_hand = dm.learning_set(
+        pd.DataFrame({name: table[name] for name in ("dose", "marker", "sex")}),
+        table["ill"],
+        groups=table["person"],
+        strata=table["site"],
+        sample_weight=table["weight"],
+    )
+    for kind, source in every_source.items():
+        data = dm.read(source, "ill", drop=DROP, **ROLES)
+        assert data.names == ("dose", "marker", "sex"), kind
+        assert data.in_memory().table.fingerprint() == by_hand.table.fingerprint(), kind
+        assert data.y.tolist() == by_hand.y.tolist(), kind
+        for part in ("strata", "groups"):
+            ours = getattr(data.exchangeability, part)
+            assert np.array_equal(ours, getattr(by_hand.exchangeability, part)), (kind, part)
+        assert data.weights is not None
+        assert by_hand.weights is not None
+        assert np.array_equal(data.weights, by_hand.weights), kind
+        assert data.provenance.target == "ill"
+
+
+def test_arrays_and_values_in_place_of_names() -> None:
+    table = columns()
+    X = np.column_stack([table["dose"], table["marker"]])
+    for source in (X, sparse.csr_matrix(X), dm.encode(X)):
+        data = dm.read(source, table["ill"], groups=table["person"])
+        wanted = dm.learning_set(source, table["ill"], groups=table["person"])
+        assert data.fingerprint == wanted.fingerprint
+        assert np.array_equal(data.exchangeability.groups, wanted.exchangeability.groups)
+    frame = pd.DataFrame({"dose": table["dose"], "marker": table["marker"]})
+    assert dm.read(frame, pd.Series(table["ill"], name="ill")).provenance.target == "ill"
+
+
+def test_a_learning_set_is_what_it_is() -> None:
+    data = dm.read(pd.DataFrame(columns()), "ill", drop=(*DROP, "weight"))
+    assert dm.read(data) is data
+    with pytest.raises(ValueError, match="already holds strata"):
+        dm.read(data, strata="site")
+
+
+def test_samples_are_paired_by_name_and_features_of_them_join(tmp_path: Path) -> None:
+    table = columns()
+    names = [f"S{i}" for i in range(N)]
+    values = pa.table({"sample": names, "dose": table["dose"], "marker": table["marker"]})
+    order = np.random.default_rng(0).permutation(N)
+    notes = {"id": names, "ill": table["ill"], "age": np.arange(N) % 7, "site": table["site"]}
+    samples = pa.table(notes).take(order)
+    asked: dict[str, Any] = {"samples_features": ["age"], "strata": "site"}
+    pq.write_table(values, tmp_path / "t.parquet")
+    pq.write_table(samples, tmp_path / "samples.parquet")
+    whole = pa.table({"dose": table["dose"], "marker": table["marker"], "age": notes["age"]})
+    wanted = dm.learning_set(whole, table["ill"])
+    for source, beside in (
+        (values, samples),
+        (tmp_path / "t.parquet", str(tmp_path / "samples.parquet")),
+        (values.to_pandas(), samples.to_pandas()),
+        (dm.pack(values, tmp_path / "t.store"), None),
+    ):
+        if beside is None:
+            source = dm.open_store(source.path, samples)
+        data = dm.read(source, "ill", samples=beside, **asked)
+        assert data.names == ("dose", "marker", "age")
+        assert data.in_memory().table.fingerprint() == wanted.table.fingerprint(), type(source)
+        assert data.y.tolist() == wanted.y.tolist(), type(source)
+        assert data.provenance.row_names.name(4) == "S4"
+        assert any("were paired" in note for note in data.provenance.notes)
+        assert data.column("site").tolist() == list(table["site"])
+
+
+def test_rows_without_a_target_and_incomplete_rows_are_left_out() -> None:
+    table = {name: list(values) for name, values in columns().items() if name in ("dose", "sex")}
+    table["ill"] = list(columns()["ill"])
+    table["ill"][4] = None
+    table["sex"][7] = None
+    frame = pa.table(table)
+    with pytest.raises(ValueError, match=r"missing in 1 of 60 rows.*drop_missing_target=True"):
+        dm.read(frame, "ill")
+    data = dm.read(frame, "ill", drop_missing_target=True)
+    assert (data.n_rows, data.provenance.dropped_rows) == (59, 1)
+    assert data.provenance.row_names.name(4) == "5"
+    assert data.provenance.notes == ("1 of 60 rows has no target and was left out",)
+    complete = dm.read(frame, "ill", missing="drop")
+    assert (complete.n_rows, complete.provenance.dropped_rows) == (58, 2)
+    rows = [i for i in range(N) if i not in (4, 7)]
+    assert complete.y.tolist() == [table["ill"][i] for i in rows]
+    assert complete.column("sex").tolist() == [table["sex"][i] for i in rows]
+
+
+def test_survival_and_covariates() -> None:
+    frame = pd.DataFrame(columns()).drop(columns=["ill", "weight", "person"])
+    data = dm.read(frame, "months", event="died", covariates=["site"])
+    assert data.task == "survival"
+    assert data.names == ("dose", "marker", "sex", "site")
+    strata = data.exchangeability.strata
+    assert strata is not None
+    assert np.array_equal(strata == strata[0], frame["site"] == frame["site"][0])
+    assert any("rows are permuted within 2 strata of site" in n for n in data.provenance.notes)
+
+
+def test_findings_are_told_with_what_answers_them() -> None:
+    frame = pd.DataFrame({**columns(), "id": range(N), "one": 1})
+    data = dm.read(frame, "ill", drop=("weight", *DROP))
+    told = {finding.kind: str(finding) for finding in data.provenance.findings}
+    assert "id" not in data.names
+    assert "keep_identifiers=True keeps it" in told["identifier"]
+    assert "drop=['one'] leaves it out" in told["constant"]
+    kept = dm.read(frame, "ill", drop=("weight", *DROP), keep_identifiers=True)
+    assert "id" in kept.names
+    assert data.provenance.settings == {"drop": ["weight", "months", "died"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"target": "il"}, r"target 'il' is not a column of the table; did you mean 'ill'\?"),
+        ({"target": "ill", "drop": ["doze"]}, "drop 'doze' is not a column .* 'dose'"),
+        ({"target": "ill", "drop": ["ill"]}, "drop 'ill' is the target"),
+        ({"target": "ill", "groups": "ill"}, "groups 'ill' is the target"),
+        ({"target": "ill", "strata": "sex", "drop": ["sex"]}, "drop must not name 'sex'"),
+        ({"target": "ill", "samples_features": ["x"]}, "samples_features needs samples=FILE"),
+        ({"target": "ill", "samples_id": "x"}, "samples_id and samples_match need samples"),
+        ({"target": "ill", "categorical": ["x"]}, "categorical 'x' is not a column"),
+        ({}, "target is missing"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(arguments: dict[str, Any], message: str) -> None:
+    frame = pd.DataFrame({name: columns()[name] for name in ("dose", "sex", "ill")})
+    with pytest.raises(ValueError, match=f"read: .*{message}|read: {message}"):
+        dm.read(frame, **arguments)
+
+
+def test_dates_are_refused_with_the_parameter_that_leaves_them_out() -> None:
+    frame = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=N), **columns()})
+    with pytest.raises(ValueError, match=r"'day' has dates or times.*drop=\['day'\] leaves it out"):
+        dm.read(frame, "ill")
+
+
+def test_parameters_of_text_are_for_text(tmp_path: Path) -> None:
+    pq.write_table(pa.table(columns()), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="decimal is for CSV and TSV files"):
+        dm.read(tmp_path / "t.parquet", "ill", decimal=",")
+    with pytest.raises(ValueError, match="sheet is for workbooks"):
+        dm.read(tmp_path / "t.parquet", "ill", sheet="a")
