@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -114,6 +117,69 @@ def test_what_is_spooled_is_read_as_the_whole(tmp_path_factory, rows, end, last,
             else:
                 assert_same(pack(path, folder / f"s{budget}"), expected)
     assert left_over(folder) == []
+
+
+KINDS = [
+    ["1", "-2", "0", " 7", ""],
+    ["1.5", "2", "NA", "1e3", "-0.0", "nan"],
+    ["", "NA", "NaN"],
+    ["true", "false", "0", "1"],
+    ["a", '"b,c"', '"d""e"', "1", '"two\nlines"', ""],
+    ["2020-01-01", "2021-02-03"],
+    ['"1"', '"2.5"', '"NA"'],
+    ["NAN", "+1", "1.", ".5"],
+    ["9007199254740992", "9007199254740993", "123456789012345678901"],
+    ["inf", "1.5"],
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("sign", [",", "\t"])
+def test_wide_tables_are_read_as_narrow_ones(tmp_path, monkeypatch, sign):
+    monkeypatch.setattr("os.fsync", lambda _: None)
+    rng = np.random.default_rng(0)
+    path = tmp_path / ("a.csv" if sign == "," else "a.tsv")
+    for number in range(20):
+        kinds = KINDS[:3] * 3 + KINDS[: 3 if number % 2 else None]
+        chosen = [kinds[k] for k in rng.integers(len(kinds), size=rng.integers(3, 7))]
+        names = [f'"n{sign}{j}"' if j % 3 == 0 else f"n{j}" for j in range(len(chosen))]
+        rows = [[str(rng.choice(kind)) for kind in chosen] for _ in range(rng.integers(1, 6))]
+        lines = [names, *([cell.replace(",", sign) for cell in row] for row in rows)]
+        path.write_text("".join(f"{sign.join(line)}\n" for line in lines))
+        small_budget(monkeypatch, int(rng.choice([1, 3000, 10**9])), chunk=8)
+        expected = outcomes(path, monkeypatch, 10**9)
+        for wide in (1, 2):
+            np.testing.assert_equal(outcomes(path, monkeypatch, wide), expected)
+    assert left_over(tmp_path) == []
+
+
+def outcomes(path: Path, monkeypatch: pytest.MonkeyPatch, wide: int) -> list[object]:
+    """Return what a table is read and packed as, where more than so many columns are wide."""
+    monkeypatch.setattr("duramen.io.formats.text._WIDE", wide)
+    monkeypatch.setattr("duramen.io.formats.text._TILE", 2)
+
+    def packed(**options: object) -> object:
+        store = pack(path, path.with_suffix(".store"), overwrite=True, **options)
+        return store.as_table().fingerprint(), [store.values(j) for j in range(store.n_columns)]
+
+    def read() -> object:
+        table = read_table(path)
+        return table.schema, table.to_pydict()
+
+    return [
+        outcome(read),
+        outcome(packed),
+        outcome(lambda: packed(kinds="nominal")),
+        outcome(lambda: packed(transpose=True)),
+    ]
+
+
+def outcome(read: Callable[[], object]) -> object:
+    """Return a result, or the kind of the error."""
+    try:
+        return read()
+    except (ValueError, TypeError) as error:
+        return type(error), str(error)
 
 
 def test_types_are_inferred_over_the_whole_column(tmp_path, monkeypatch):

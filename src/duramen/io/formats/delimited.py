@@ -64,9 +64,9 @@ def check_digits(
         return
     names = [table.schema.field(j).name for j in places]
     texts = parsed(_as_text(options, names))
-    for j in places:
-        name = titles[j] if titles else table.schema.field(j).name
-        texts_of = [text for text in texts.column(j).unique().to_pylist() if text is not None]
+    for i, j in enumerate(places):
+        name = titles[j] if titles else names[i]
+        texts_of = [text for text in texts.column(i).unique().to_pylist() if text is not None]
         numbers = [Decimal(text.strip().replace(options.decimal_point, ".")) for text in texts_of]
         numbers = [number for number in numbers if number.is_finite()]
         if any(_is_long_integer(text) for text in texts_of):
@@ -88,13 +88,14 @@ def _largest(column: pa.ChunkedArray) -> float:
 
 
 def _as_text(options: Any, names: list[str]) -> Any:
-    """Return options of conversion that leave some columns as text."""
+    """Return options of conversion that read some columns, as text."""
     return pa_csv.ConvertOptions(
         null_values=options.null_values,
         strings_can_be_null=True,
         quoted_strings_can_be_null=options.quoted_strings_can_be_null,
         decimal_point=options.decimal_point,
         column_types=dict.fromkeys(names, pa.string()),
+        include_columns=names,
     )
 
 

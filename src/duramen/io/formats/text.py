@@ -7,17 +7,19 @@ parsed when all of it is there.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from duramen.data.columns import LARGEST_EXACT
 from duramen.io.formats.delimited import (
     check_digits,
     ends_in_quote,
@@ -44,8 +46,13 @@ from duramen.support.arrow import pa, pa_csv, pc
 from duramen.support.text import as_number
 from duramen.support.warning import warn
 
+_WIDE = 256  # columns at the most whose types Arrow infers at a time: it takes 12 kB for each
+_TILE = 1 << 12  # columns of a tile of a table that is read whole
 _LEAST_CHUNK = 1 << 16
 _LARGEST_TILE = 1 << 30  # Arrow's reader counts the bytes of a block in 31 bits
+_BLOCKS = (1 << 20, 1 << 25, _LARGEST_TILE)  # bytes of blocks, each tried if a line is longer
+_LONG_LINE = ("straddl", "Empty CSV file or block")  # Arrow on a line that is longer than a block
+_FIELD_BYTES = 8  # of the text of a number
 _CELL_BYTES = 28  # of a cell that is parsed: the value, its code, and room to sort
 _TEXT_COPIES = 3  # of a tile: as it was read, as it is parsed, as strings
 _WORK = 24  # bytes that cutting a byte of text takes
@@ -56,15 +63,11 @@ def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
     """Read a text file whole."""
     function, options = request.function, text_options(request)
     text = _text(path, delimiter, request)
+    if text.n_fields > _WIDE and (columns := TextInput(text, request)).is_wide:
+        return without_empty(columns.whole())
 
     def parsed(source: Any, chosen: Any = options) -> pa.Table:
-        if isinstance(source, BytesIO):
-            source.seek(0)
-        return pa_csv.read_csv(
-            source,
-            parse_options=pa_csv.ParseOptions(delimiter=text.delimiter, newlines_in_values=True),
-            convert_options=chosen,
-        )
+        return _in_blocks(lambda: nullcontext(source), text.delimiter, chosen)
 
     source: Any = path
     with explained(text):
@@ -84,6 +87,27 @@ def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
     if path.is_file() and ends_in_quote(table, text.end, text.opened, text.delimiter):
         raise ValueError(f"{function}: cannot read {path} (a quote is not closed)")
     return without_empty(table)
+
+
+def _in_blocks(
+    opened: Callable[[], AbstractContextManager[Any]], delimiter: str, options: Any
+) -> pa.Table:
+    """Parse text with a header, in blocks that hold its longest line."""
+    for size in _BLOCKS:
+        with opened() as source:
+            if isinstance(source, BytesIO):
+                source.seek(0)
+            try:
+                return pa_csv.read_csv(
+                    source,
+                    read_options=pa_csv.ReadOptions(block_size=size),
+                    parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+                    convert_options=options,
+                )
+            except pa.ArrowInvalid as error:
+                if size == _BLOCKS[-1] or not any(sign in str(error) for sign in _LONG_LINE):
+                    raise
+    raise AssertionError
 
 
 def without_empty(table: pa.Table) -> pa.Table:
@@ -145,10 +169,7 @@ class _Text(Input):
         rows: list[list[str]] = []
         for lines in self._lines(_WORK):
             with self._explained():
-                rows += [
-                    [unquoted(field).decode("utf-8") for field in lines.fields(i)]
-                    for i in range(min(len(lines), count - len(rows)))
-                ]
+                rows += [lines.texts(i) for i in range(min(len(lines), count - len(rows)))]
             if len(rows) == count:
                 break
         return rows
@@ -174,36 +195,112 @@ class _Text(Input):
     def _parsed(
         self,
         text: Any,
-        names: Sequence[str] | None,
-        skip_empty: bool,
+        names: Sequence[str] | None = None,
         titles: Sequence[str] = (),
+        chosen: Sequence[int] | None = None,
     ) -> pa.Table:
-        """Text as a table, typed as `read_table` types it; `titles` name its columns in errors."""
-        if names is not None and bytes(text[:3]) == BOM:
-            text = BOM + bytes(text)  # Arrow takes the first one away, wherever text was cut
+        """Parse text with the types that Arrow infers; its first line has the names if none come.
 
-        def read(options: Any) -> pa.Table:
-            return pa_csv.read_csv(
-                pa.BufferReader(pa.py_buffer(text)),
-                read_options=pa_csv.ReadOptions(
-                    use_threads=self._threads,
-                    block_size=min(max(1 << 16, len(text) + 1), _LARGEST_TILE),
-                    column_names=None if names is None else list(names),
-                ),
-                parse_options=pa_csv.ParseOptions(
-                    delimiter=self._delimiter,
-                    newlines_in_values=True,
-                    ignore_empty_lines=skip_empty,
-                ),
-                convert_options=options,
-            )
-
+        `titles` name the columns in errors; `chosen` are places of columns to parse, if not all.
+        """
+        options = text_options(self._request)
+        if chosen is not None:
+            assert names is not None
+            options.include_columns = [names[j] for j in chosen]
+            titles = [titles[j] for j in chosen] if titles else ()
+        read = partial(self._read, text, names)
         with self._explained():
-            table = read(self._options)
-        check_digits(table, self._options, read, self._function, titles)
+            table = read(options)
+        check_digits(table, options, read, self._function, titles)
         if any(pa.types.is_binary(field.type) for field in table.schema):
             explain_encoding(self._file)
         return table
+
+    def _read(self, text: Any, names: Sequence[str] | None, options: Any) -> pa.Table:
+        if names is not None and bytes(text[:3]) == BOM:
+            text = BOM + bytes(text)  # Arrow takes the first one away, wherever text was cut
+        return pa_csv.read_csv(
+            pa.BufferReader(pa.py_buffer(text)),
+            read_options=pa_csv.ReadOptions(
+                use_threads=self._threads,
+                block_size=min(max(1 << 16, len(text) + 1), _LARGEST_TILE),
+                column_names=None if names is None else list(names),
+            ),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=self._delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=names is None,
+            ),
+            convert_options=options,
+        )
+
+    def _group(self, text: Any, titles: Sequence[str]) -> pa.Table | NDArray[Any]:
+        """Return neighboring columns, as a matrix if they are many and all are numeric."""
+        cells = None if self.kinds_chosen else self._numbers(text, len(titles))
+        return self._table(text, titles) if cells is None else _matrix(cells, len(titles))
+
+    def _table(self, text: Any, titles: Sequence[str]) -> pa.Table:
+        """Parse neighboring columns with the types that Arrow infers; they are called 0, 1, ..."""
+        n_columns = len(titles)
+        names = [f"{j}" for j in range(n_columns)]
+        if n_columns <= _WIDE:
+            return self._parsed(text, names, titles)
+        cells = self._numbers(text, n_columns)
+        columns = {} if cells is None else _certain(cells, n_columns)
+        others = [j for j in range(n_columns) if j not in columns]
+        for begin in range(0, len(others), _WIDE):
+            chosen = others[begin : begin + _WIDE]
+            columns |= zip(chosen, self._parsed(text, names, titles, chosen).columns, strict=True)
+        return pa.table([columns[j] for j in range(n_columns)], names=names)
+
+    def _numbers(self, text: Any, n_columns: int) -> pa.Array | None:
+        """Parse the cells of many columns, row by row, as one column of numbers.
+
+        Arrow takes 12 kB and 0.1 ms to infer the type of a column, far more than it takes to parse
+        the numbers of some hundred rows. A cell has the same value either way. None if there are
+        few columns, or a cell is no number or is beyond 2**53.
+        """
+        if n_columns <= _WIDE or bytes(text[:3]) == BOM:
+            return None
+        cells = bytes(text).replace(self._delimiter.encode(), b"\n")
+        try:
+            column = self._read(cells, ["0"], self._options).column(0)
+        except pa.ArrowInvalid:
+            return None
+        if len(column) != n_columns * text.count(b"\n"):
+            return None  # a quoted cell has a delimiter or a line end
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.float64())
+        if column.type not in (pa.int64(), pa.float64()):
+            return None
+        numbers = column.combine_chunks()
+        extremes = pc.min_max(numbers)
+        if any(abs(extreme.as_py() or 0) >= LARGEST_EXACT for extreme in extremes.values()):
+            return None
+        return numbers
+
+
+def _matrix(cells: pa.Array, n_columns: int) -> NDArray[Any]:
+    """Return cells, row by row, as a matrix with NaN for missing values."""
+    if cells.null_count:
+        cells = cells.cast(pa.float64()).fill_null(float("nan"))
+    return np.asarray(cells.to_numpy()).reshape(-1, n_columns)
+
+
+def _certain(cells: pa.Array, n_columns: int) -> dict[int, pa.Array]:
+    """Return the columns of cells whose type is that of all cells, by their places.
+
+    Others, of missing values and of whole numbers among decimal ones, may have another type.
+    """
+    n_rows = len(cells) // n_columns
+    order = np.arange(len(cells)).reshape(n_rows, n_columns).T.ravel()
+    values = cells.take(pa.array(order))
+    certain = values.is_valid()
+    if pa.types.is_floating(cells.type):
+        certain = pc.fill_null(pc.not_equal(values, pc.floor(values)), False)
+    flags = np.asarray(certain.cast(pa.uint8()).to_numpy()).reshape(n_columns, n_rows)
+    places = np.flatnonzero(flags.any(axis=1)).tolist()
+    return {j: values.slice(j * n_rows, n_rows) for j in places}
 
 
 class TextInput(_Text):
@@ -217,27 +314,30 @@ class TextInput(_Text):
         self._titles = self._header()
         self.names, self.n_columns = self._titles, len(self._titles)
 
+    @property
+    def is_wide(self) -> bool:
+        """True if the table has more columns than rows, as far as the size of the file tells."""
+        return self.n_columns**2 * _FIELD_BYTES > self._file.size
+
     def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
         """Return the first rows, and a function that reads whole columns."""
         with self._explained(), self._file.opened() as stream:
             lines = islice(TextFile.buffered(stream), FIRST_ROWS + 1)
             text = b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines)
         try:
-            first = self._parsed(text, None, skip_empty=True)
+            first = self._whole(lines_of(BytesIO(text), self._delimiter.encode(), len(text)))
         except ValueError:
             return None  # a line may go on in the next one, or packing says what is wrong
         options = text_options(self._request)
 
         def read(places: Sequence[int]) -> pa.Table:
-            names = [self._titles[j] for j in places]
-            options.include_columns = names
-            parsing = pa_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
-            with self._explained(), self._file.opened() as stream:
-                return pa_csv.read_csv(stream, parse_options=parsing, convert_options=options)
+            options.include_columns = [self._titles[j] for j in places]
+            with self._explained():
+                return _in_blocks(self._file.opened, self._delimiter, options)
 
         return first, read
 
-    def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
+    def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of columns: all at once, or tile by tile."""
         n_lines, n_bytes = self._size()
         width = min(
@@ -246,12 +346,12 @@ class TextInput(_Text):
             ),
             max(1, _LARGEST_TILE * self.n_columns // n_bytes),
         )
-        if width >= self.n_columns:
+        if width >= self.n_columns and self.n_columns <= _WIDE:
             with self._explained(), self._file.opened() as stream:
                 text = stream.read()
             if not text.endswith((b"\n", b"\r")):
                 text += b"\n"  # else Arrow takes an empty last field for quoted if one before it is
-            table = self._parsed(text, None, skip_empty=True)
+            table = self._parsed(text)
             if not table.num_rows:
                 raise self._no_rows()
             with self._explained():
@@ -269,10 +369,13 @@ class TextInput(_Text):
         for tile in range(len(bounds) - 1):
             begin, end = max(start, bounds[tile]), bounds[tile + 1]
             if begin < end:
-                names = [f"{j}" for j in range(bounds[tile], end)]
-                titles = self._titles[bounds[tile] : end]
-                table = self._parsed(spool.read(tile), names, False, titles)
-                yield table.select(list(range(begin - bounds[tile], end - bounds[tile])))
+                titles = self._titles[bounds[tile] : bounds[tile + 1]]
+                group = self._group(spool.read(tile), titles)
+                skip = begin - bounds[tile]
+                if isinstance(group, np.ndarray):
+                    yield group[:, skip:]
+                else:
+                    yield group.select(list(range(skip, end - bounds[tile])))
         spool.remove()
 
     def _size(self) -> tuple[int, int]:
@@ -286,9 +389,16 @@ class TextInput(_Text):
 
     def _fill(self, spool: Spool, bounds: list[int]) -> None:
         """Cut every line at the borders of the tiles."""
+        for lines in self._rows(self._lines(_WORK)):
+            spool.add(_tiles(lines, bounds))
+            self.on_spooled(len(lines.data))
+        spool.finish()
+
+    def _rows(self, parts: Iterable[Lines]) -> Iterator[Lines]:
+        """Yield the lines after the one that names the columns, which have as many fields."""
         header = True
         n_rows = 0
-        for part in self._lines(_WORK):
+        for part in parts:
             lines = part.rest(1) if header else part
             header = False
             if not len(lines):
@@ -298,11 +408,22 @@ class TextInput(_Text):
             if len(wrong):
                 raise self._ragged(int(n_fields[wrong[0]]), self.n_columns)
             n_rows += len(lines)
-            self.on_spooled(len(part.data))
-            spool.add(_tiles(lines, bounds))
+            yield lines
         if not n_rows:
             raise self._no_rows()
-        spool.finish()
+
+    def whole(self) -> pa.Table:
+        """Read all columns."""
+        return self._whole(self._lines(_WORK))
+
+    def _whole(self, parts: Iterable[Lines]) -> pa.Table:
+        """Parse lines, the first of which names the columns, by tiles of columns."""
+        bounds = [*range(0, self.n_columns, _TILE), self.n_columns]
+        pieces = [_tiles(lines, bounds) for lines in self._rows(parts)]
+        columns: list[Any] = []
+        for (begin, end), tile in zip(pairwise(bounds), zip(*pieces, strict=True), strict=True):
+            columns += self._table(b"".join(tile), self._titles[begin:end]).columns
+        return pa.table(columns, names=self._titles)
 
 
 def _tiles(lines: Lines, bounds: list[int]) -> list[bytes]:
@@ -326,6 +447,7 @@ class TransposedTextInput(_Text):
     That first line may lack a field above the names, as R writes it.
     """
 
+    names: Sequence[str]
     _above = 1  # lines before those that are columns
 
     def __init__(self, text: TextFile, request: Request) -> None:
@@ -394,13 +516,16 @@ class TransposedTextInput(_Text):
             if skip < len(lines):
                 yield lines.rest(skip)
 
-    def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
+    def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of lines as columns."""
         delimiter = self._delimiter.encode()
+        begin = start
         for lines in self._columns(start, _SPLIT_WORK):
+            end = begin + len(lines)
             columns = [lines.fields(i)[self._before + 1 :] for i in range(len(lines))]
             text = b"\n".join([delimiter.join(row) for row in zip(*columns, strict=True)] + [b""])
-            yield self._parsed(text, [f"{j}" for j in range(len(lines))], skip_empty=False)
+            yield self._group(text, self.names[begin:end])
+            begin = end
 
 
 def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str) -> Format:

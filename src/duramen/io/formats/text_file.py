@@ -59,6 +59,18 @@ class Lines:
         data = self.data
         return [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
+    def texts(self, line: int) -> list[str]:
+        """Return the fields of a line as text, without quotes.
+
+        The places of the fields stay in arrays: a line may have a million.
+        """
+        cuts = self.cuts[self.first_cut[line] : self.first_cut[line + 1]]
+        begins, ends = np.append(self.begin[line], cuts + 1), np.append(cuts, self.end[line])
+        return [
+            unquoted(self.data[begin:end]).decode(UTF8)
+            for begin, end in zip(begins, ends, strict=True)
+        ]
+
     def rest(self, first: int) -> Lines:
         """Return the lines from the given one on."""
         return Lines(
@@ -325,6 +337,11 @@ class TextFile:
             if max(n_fields.values()) > 1:
                 break
         return max(n_fields, key=lambda sign: n_fields[sign])
+
+    @property
+    def n_fields(self) -> int:
+        """Number of fields of the first line, as far as it is within the first bytes."""
+        return next((line.count(self.delimiter) + 1 for line in self._lines[self._skipped :]), 0)
 
     @cached_property
     def decimal_commas(self) -> tuple[str, ...]:
