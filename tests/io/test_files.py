@@ -89,11 +89,20 @@ def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
         ("a.csv", b"x,y\na,b\nc,d\xe9\n", "byte 0xe9 at offset 11 .line 3.*--encoding latin-1"),
         ("a.csv", b"x,\xe9\na,b\n", "byte 0xe9 at offset 2 .line 1"),
         ("a.csv", b"x,y\na,b\xc3", "byte 0xc3 at offset 7 .line 2"),
+        ("a.csv", "x,y\n1,2\n".encode("utf-16"), r"UTF-16 text.*\(--encoding utf-16\)"),
         (
             "a.csv",
-            "x,y\n1,2\n".encode("utf-16"),
-            "byte 0xff at offset 0 .line 1.*--encoding utf-16",
+            "x,y\né,2\n".encode("utf-16-le"),
+            "UTF-16 text.*--encoding utf-16-le",
         ),
+        ("a.tsv", "x\ty\n1\t2\n".encode("utf-16-be"), "--encoding utf-16-be"),
+        ("a.csv", gzip.compress(b"x,y\n1,2\n"), r"is compressed with gzip.*call it .*a\.csv\.gz"),
+        (
+            "a.csv.gz",
+            gzip.compress(gzip.compress(b"x,y\n1,2\n")),
+            "decompressed content is compressed with gzip.*decompress it once",
+        ),
+        ("a.cls", b"4 2 1\n# a b\n\xff b b a\n", r"byte 0xff at offset 12 \(line 3\).*UTF-8"),
         ("a.csv.gz", b"no gzip", "cannot read"),
         ("a.parquet", b"no parquet", "is not a Parquet file, or is damaged"),
         ("a.arrow", b"no arrow at all", "is not an Arrow file, or is damaged"),
@@ -110,6 +119,16 @@ def test_bad_files(tmp_path: Path, name: str, content: str | bytes, message: str
     path = write_text(tmp_path / name, content)
     with pytest.raises(ValueError, match=r"(?s)rank: .*" + message):
         read_table(path, function="rank")
+
+
+def test_lines_longer_than_a_block_of_arrow(tmp_path: Path) -> None:
+    path = write_text(tmp_path / "a.csv", f"x,y\n{'é' * 1_000_000},1\na,2\n")
+    assert read_table(path).column("y").to_pylist() == [1, 2]
+    names = [f"x{'y' * 1000}{j}" for j in range(1200)]
+    path = write_text(tmp_path / "a.csv", f"{','.join(names)}\n{','.join('7' * 1200)}\n")
+    table = read_table(path)
+    assert table.column_names == names
+    assert set(table.schema.types) == {pa.int64()}
 
 
 def test_a_bad_byte_far_into_the_file(tmp_path: Path) -> None:

@@ -32,6 +32,12 @@ def test_files_that_are_none_are_refused(text, message, tmp_path):
         dm.io.read_gmt(tmp_path / "s.gmt")
 
 
+def test_another_encoding_is_refused(tmp_path):
+    (tmp_path / "s.gmt").write_bytes(b"a\t\tA\nb\t\tB\xff\n")
+    with pytest.raises(ValueError, match=r"s\.gmt must be UTF-8 text, got byte 0xff .*line 2"):
+        dm.io.read_gmt(tmp_path / "s.gmt")
+
+
 def table():
     random = np.random.default_rng(0)
     return pd.DataFrame(

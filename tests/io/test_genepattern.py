@@ -8,7 +8,7 @@ import pytest
 
 import duramen as dm
 from duramen.data.routing import routing_values
-from duramen.io import ColumnStore, read_table
+from duramen.io import ColumnStore, pack, read_table
 
 GENES = np.array([[1.5, 2, 3], [4, 5, 6.25]])
 PLAIN = "#1.2\n2\t3\nNAME\tDescription\ts1\ts2\ts3\ng1\tfirst\t1.5\t2\t3\ng2\t\t4\t5\t6.25\n"
@@ -73,6 +73,13 @@ def test_damaged_matrices_are_refused(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         packed(tmp_path, text)
     assert not (tmp_path / "store").exists()
+
+
+def test_ragged_matrices_with_bytes_of_another_encoding_name_the_file(tmp_path):
+    path = tmp_path / "a.gct"
+    path.write_bytes(PLAIN.replace("\t5\t6.25", "\xc9\t5").encode("latin-1"))
+    with pytest.raises(ValueError, match=r"a\.gct has \d fields in line"):
+        pack(path, tmp_path / "store")
 
 
 @pytest.mark.parametrize(

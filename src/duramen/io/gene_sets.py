@@ -6,6 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from duramen.support.text import read_utf8
+
 
 def read_gmt(path: str | PathLike[str]) -> dict[str, tuple[str, ...]]:
     r"""Read gene sets from a .gmt file: on each line a name, a description, and the genes.
@@ -35,7 +37,7 @@ def read_gmt(path: str | PathLike[str]) -> dict[str, tuple[str, ...]]:
     {'first': ('a', 'b')}
     """
     sets: dict[str, tuple[str, ...]] = {}
-    text = Path(path).read_text(encoding="utf-8")
+    text = read_utf8(Path(path), "read_gmt")
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue

@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,25 @@ def first_line(error: BaseException) -> str:
     """Return the first line of the message of an error, on one short line."""
     lines = str(error).strip().splitlines()
     return printable(lines[0], _LONGEST_REASON) if lines else type(error).__name__
+
+
+def read_utf8(path: Path, function: str) -> str:
+    """Read a text file without an option for its encoding.
+
+    Raises
+    ------
+    ValueError
+        If it is not UTF-8 text; names the file and the first wrong byte.
+    """
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = 1 + data.count(b"\n", 0, error.start)
+        raise ValueError(
+            f"{function}: {path} must be UTF-8 text, got byte {data[error.start]:#04x} at offset "
+            f"{error.start} (line {line}). Hint: save it with the encoding UTF-8"
+        ) from None
 
 
 def escaped(text: str) -> str:

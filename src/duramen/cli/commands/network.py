@@ -317,6 +317,8 @@ def _names_of_genes(asked: Sequence[str]) -> list[str] | None:
     ValueError
         If a file holds no name.
     """
+    from duramen.support.text import read_utf8
+
     if not asked:
         return None
     genes: list[str] = []
@@ -325,7 +327,7 @@ def _names_of_genes(asked: Sequence[str]) -> list[str] | None:
         if not os.path.isfile(path):  # unlike Path.is_file it takes names that no file can have
             genes.append(gene)
             continue
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [line.strip() for line in read_utf8(path, _CALLER).splitlines()]
         if not any(lines):
             raise ValueError(f"{path} must hold names of genes, one per line, got none")
         genes += [line for line in lines if line]

@@ -167,14 +167,10 @@ def _raise_encoding(
     text: TextFile, offset: int, data: bytes, position: int, lines: int
 ) -> NoReturn:
     line = lines + data.count(b"\n", 0, position)
-    if offset == 0 and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        names = ["utf-16"]
-    else:
-        names = ["latin-1", "cp1252"]
-    options = " or ".join(f"encoding={name!r} (--encoding {name})" for name in names)
     raise ValueError(
         f"{text.function}: {text.path} is not UTF-8 text: byte {data[position]:#04x} at offset "
-        f"{offset} (line {line}); it may be {' or '.join(names)}. Hint: {options}"
+        f"{offset} (line {line}); it may be latin-1 or cp1252. Hint: encoding='latin-1' "
+        "(--encoding latin-1) or encoding='cp1252' (--encoding cp1252)"
     )
 
 
@@ -184,7 +180,7 @@ def explain_ragged(text: TextFile) -> None:
     try:
         with (
             text.opened() as stream,
-            io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as lines,
+            io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines,
         ):
             rows = csv.reader(lines, delimiter=delimiter)
             header: list[str] = []

@@ -10,7 +10,7 @@ from duramen.io.formats.format import Format, Input, Request
 from duramen.io.formats.text import TransposedTextInput
 from duramen.io.formats.text_file import TextFile
 from duramen.support.arrow import pa
-from duramen.support.text import as_number
+from duramen.support.text import as_number, read_utf8
 from duramen.support.warning import warn
 
 _HEAD = 1 << 12
@@ -79,10 +79,7 @@ GCT = Format("gct", "GCT", (".gct",), groups=open_gct, text=True, separator="\t"
 
 def read_cls(path: Path, request: Request) -> pa.Table:
     """Read the classes of samples as a column ``class``, or each quantity as a column."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{request.function}: {path} is not text in UTF-8 ({error})") from None
+    text = read_utf8(path, request.function)
     lines = [line.split() for line in text.splitlines() if line.strip()]
     quantities = bool(lines) and lines[0] == ["#numeric"]
     columns = _quantities(lines[1:]) if quantities else _classes(lines, path, request)

@@ -171,6 +171,12 @@ def unquoted(field: bytes) -> bytes:
 
 ZIP = ".zip"
 COMPRESSIONS = (".gz", ".bz2", ".zst", ZIP)
+# What holds no text, by its first bytes, and how to give it instead.
+_PACKED = {
+    b"\x1f\x8b": ("compressed with gzip", "{}.gz"),
+    b"\x28\xb5\x2f\xfd": ("compressed with Zstandard", "{}.zst"),
+    b"PK\x03\x04": ("a .zip archive or a workbook", "{0}.zip or {0}.xlsx"),
+}
 SEPARATORS = (",", ";", "\t", "|")
 ANY = (*SEPARATORS, " ")  # of files whose ending does not tell the separator
 UTF8 = "utf-8"
@@ -180,6 +186,7 @@ _OF_EXCEL = re.compile(rb"sep=(.)\s*", re.IGNORECASE)  # first line that some pr
 _NUMBER = re.compile(r"\s*(-?\d+([.,]\d*)?([eE][-+]?\d+)?|NA|NaN|)\s*", re.ASCII)
 _SHOWN = 5
 _DECIMAL = {sign: re.compile(rf"\s*[+-]?\d*{re.escape(sign)}(\d+)\s*", re.ASCII) for sign in ",."}
+_MOSTLY = 0.5  # fraction of the characters of a text
 _FEWEST_DECIMALS = 5  # numbers by which the decimal point is told
 # Raised for damaged archives, and for those of a version or with a password that is not supported.
 _OF_ARCHIVES = (zipfile.BadZipFile, RuntimeError, zlib.error, lzma.LZMAError, struct.error)
@@ -250,7 +257,29 @@ class TextFile:
                 f"'latin-1', 'cp1252' or 'utf-16', got {request.encoding!r}."
             ) from None
         asked = separator, encoding, int(request.skip_rows), request.member
-        return cls(path, usual, *asked, function)
+        text = cls(path, usual, *asked, function)
+        text._check_content()
+        return text
+
+    def _check_content(self) -> None:
+        """Raise ValueError if the first bytes are those of compressed data or of UTF-16 text."""
+        if not self.path.is_file():  # what comes through a pipe cannot be read again
+            return
+        with suppress(OSError, EOFError), self._unpacked() as stream:  # else reading says why
+            head = bytes(stream.read(_HEAD))
+            for mark, (what, name) in _PACKED.items():
+                if head.startswith(mark):
+                    twice = self.path.suffix.lower() in COMPRESSIONS
+                    hint = "decompress it once" if twice else f"call it {name.format(self.path)}"
+                    raise ValueError(
+                        f"{self.function}: {self.path} must hold text, but "
+                        f"{'its decompressed content' if twice else 'it'} is {what}. Hint: {hint}"
+                    )
+            if self.encoding == UTF8 and (encoding := _utf16(head)):
+                raise ValueError(
+                    f"{self.function}: {self.path} is UTF-16 text, not UTF-8. Hint: "
+                    f"encoding={encoding!r} (--encoding {encoding})"
+                )
 
     @cached_property
     def archived(self) -> bool:
@@ -488,6 +517,19 @@ _OF_BYTES = (
     *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
     *(".npy", ".npz", ".h5", ".h5ad", ".bed", ".pdf", ".rds", ".rdata", ".sav", ".dta", ".zip"),
 )
+
+
+def _utf16(head: bytes) -> str | None:
+    """Return the encoding of UTF-16 text.
+
+    Without a byte order mark it is known by its Latin letters, whose other bytes are zero.
+    """
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    high, low = head[::2].count(0), head[1::2].count(0)  # of big-endian text
+    if max(high, low) < _MOSTLY * len(head) / 2 or min(high, low):
+        return None
+    return "utf-16-be" if high else "utf-16-le"
 
 
 def _is_hidden(name: str) -> bool:
