@@ -6,6 +6,7 @@ tenth of a second; the readers of files and tables use it in nearly every functi
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,12 @@ class _Lazy:
     def __init__(self, name: str) -> None:
         self._name = name
 
+    @cached_property
+    def _module(self) -> Any:
+        return import_module(self._name)  # kept: a lookup of it takes longer than a check of a type
+
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(import_module(self._name), attribute)
+        return getattr(self._module, attribute)
 
 
 if TYPE_CHECKING:
