@@ -180,13 +180,39 @@ def _dispensable(name: str) -> Iterator[None]:
         note(f"{name} is left out: {type(error).__name__}: {error}")
 
 
+class _PageError(OSError):
+    """The system refuses report.html; the tables and the record are written."""
+
+
+def write_or_keep(
+    folder: Path, report: Report, clock: Clock, output: Output, paths: Mapping[str, str]
+) -> Report:
+    """Write the results as :func:`write_results` does.
+
+    If the system refuses report.html, the other files go to the folder of `partial_folder`.
+    """
+    command = report.run.command.split()[1]
+    try:
+        return write_results(folder, report, clock, output, paths)
+    except _PageError as error:
+        left = partial_folder(output.out)
+        with results_folder(left, command) as partial:
+            for entry in folder.iterdir():
+                entry.rename(partial / entry.name)
+        raise OSError(
+            f"report.html cannot be written to {output.out} ({error.strerror}); the tables are in "
+            f"{left}"
+        ) from None
+
+
 def write_results(
     folder: Path, report: Report, clock: Clock, output: Output, paths: Mapping[str, str]
 ) -> Report:
     """Write report.html, result.csv, result.parquet and run.json.
 
     Also result.xlsx if it is asked for, and the further tables of the report. Returns the report
-    with the record that was written; `paths` has the files that the user named.
+    with the record that was written; `paths` has the files that the user named. Where the system
+    refuses report.html, as a full disk does, the other files are written before OSError is raised.
     """
     from duramen.io import write_table
     from duramen.reports import render
@@ -199,9 +225,15 @@ def write_results(
         if output.xlsx:
             with _dispensable(WORKBOOK):
                 write_table(pa.table(dict(report.table)), folder / WORKBOOK)
+    failure: OSError | None = None
     with clock.step("report"), _dispensable("report.html"), warnings_as_notes(output.quiet):
         report = report.drawn()
-        (folder / "report.html").write_text(render(report), encoding="utf-8")
+        page = render(report)
+        try:
+            (folder / "report.html").write_text(page, encoding="utf-8")
+        except OSError as error:
+            (folder / "report.html").unlink(missing_ok=True)
+            failure = error
     record = replace(
         report.run,
         paths=paths,
@@ -209,6 +241,8 @@ def write_results(
         timings={**report.run.timings, **clock.seconds},
     )
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")
+    if failure is not None:
+        raise _PageError(failure.errno, failure.strerror, failure.filename) from None
     return replace(report, run=record)
 
 
@@ -227,8 +261,8 @@ def perform(
 
     Where a stop ended the work, the attribute ``stop`` of the result, what is finished is written:
     after Ctrl-C to the folder of results, after SIGTERM and SIGHUP to that of `partial_folder`, so
-    that a job that is stopped does not replace results of an earlier run. A later run that ends by
-    itself removes that folder.
+    that a job that is stopped does not replace results of an earlier run. The same folder gets the
+    tables if the system refuses report.html. A later run that ends by itself removes that folder.
     """
     clock, output, paths = Clock(), options.output, given_paths(options)
     with ExitStack() as stack:
@@ -247,10 +281,10 @@ def perform(
             with results_folder(partial_folder(output.out), command) as partial:
                 write_results(partial, report, clock, output, paths)
             raise stop
-        report = write_results(folder, report, clock, output, paths)
+        report = write_or_keep(folder, report, clock, output, paths)
     if stop is None and remove_partial(output.out, command):
-        left = partial_folder(output.out).name
-        notes([f"{left}, results of an earlier run that was stopped, was removed"], output.quiet)
+        name = partial_folder(output.out).name
+        notes([f"{name}, results of an earlier run that was stopped, was removed"], output.quiet)
     print_report(report, output)
     if stop is not None:
         raise stop

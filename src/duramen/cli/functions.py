@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, g
 import cyclopts
 
 from duramen.analyses.caller import CALLER, Caller
-from duramen.cli.command import print_report, remove_partial, results_folder, write_results
+from duramen.cli.command import print_report, remove_partial, results_folder, write_or_keep
 from duramen.cli.console import (
     ending_well,
     note,
@@ -153,7 +153,7 @@ def perform(
                 with clock.step("read"):
                     data = (read(**source),)
             report = analysis(*data, **arguments)
-        report = write_results(folder, report, clock, output, paths_of(shown))
+        report = write_or_keep(folder, report, clock, output, paths_of(shown))
     if remove_partial(output.out, name):
         left = f"results of an earlier {name} that was stopped were removed"
         notes([left], output.quiet)
