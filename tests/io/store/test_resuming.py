@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -109,6 +111,18 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch, name, error):
     for file in sorted(entry.name for entry in whole.path.iterdir()):
         assert (store.path / file).read_bytes() == (whole.path / file).read_bytes()
     assert left_over(tmp_path) == []
+
+
+def test_a_full_disk_names_the_folder_that_holds_the_work(tmp_path, monkeypatch):
+    source, _ = sources(tmp_path)["a.csv"]
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with monkeypatch.context() as patch:
+        patch.setattr(StoreWriter, "append", Mock(side_effect=full))
+        with pytest.raises(OSError, match=r"s cannot be written .*\.s\.part holds the work done"):
+            pack(source, tmp_path / "s")
+        with pytest.raises(OSError, match=r"t cannot be written .*name another place$"):
+            pack(np.ones((2, 2)), tmp_path / "t")  # a table in memory cannot be resumed
+    assert left_over(tmp_path) == [".s.part"]
 
 
 def test_a_spool_that_is_done_is_not_made_again(tmp_path, monkeypatch):

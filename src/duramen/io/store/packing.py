@@ -237,7 +237,7 @@ def pack_with(
     recorded |= {"as_text": list(as_text)} if as_text else {}
     plan = _plan(input_, chosen if names is not None else None, kinds, recorded)
     with (
-        naming(place, part_of(place)),
+        naming(place, part_of(place), resumes=plan is not None),
         making(place, plan, _FUNCTION) as (folder, state),
     ):
         if state == "another":
