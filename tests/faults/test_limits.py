@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
+
+from duramen import cli
 
 resource = pytest.importorskip("resource")
 
@@ -51,3 +54,14 @@ def test_threads_that_cannot_start_leave_their_work_to_others() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["equal 24", "equal 64", "equal 160"]
+
+
+@pytest.mark.parametrize(("left", "n_threads"), [(1 << 28, "1"), (None, None)])
+def test_openblas_gets_one_thread_where_few_addresses_are_left(left, n_threads, monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "")  # so that it is removed at the end
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    monkeypatch.setattr("duramen.cli.addresses_left", lambda: left)
+    monkeypatch.setattr(sys, "argv", ["duramen", "--version"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert os.environ.get("OPENBLAS_NUM_THREADS") == n_threads

@@ -1,6 +1,7 @@
 """Command line `duramen`: parse, call, write, exit code."""
 
 import io
+import os
 import sys
 from typing import NoReturn
 
@@ -11,6 +12,9 @@ from duramen.cli.ending import (
     out_of_memory,
     stopped_by_signals,
 )
+from duramen.support.threads import addresses_left
+
+_FEW_ADDRESSES = 1 << 30  # bytes
 
 
 def main() -> None:
@@ -18,6 +22,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # names of features need not fit the terminal
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    left = addresses_left()
+    if left is not None and left < _FEW_ADDRESSES:
+        # OpenBLAS takes memory for each of its threads as NumPy is imported, or ends the process.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with stopped_by_signals():
             from duramen.cli.app import run
