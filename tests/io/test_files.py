@@ -131,6 +131,16 @@ def test_lines_longer_than_a_block_of_arrow(tmp_path: Path) -> None:
     assert set(table.schema.types) == {pa.int64()}
 
 
+def test_wide_tables_of_r_lack_a_name_above_those_of_the_rows(tmp_path: Path) -> None:
+    names = [f"gene{j:06d}" for j in range(9000)]  # beyond the first bytes that are looked at
+    rows = [f'"s{i}" ' + " ".join(["0.5"] * 9000) for i in range(3)]
+    header = " ".join(f'"{name}"' for name in names)
+    path = write_text(tmp_path / "a.txt", "\n".join([header, *rows, ""]))
+    table = read_table(path)
+    assert table.column_names == ["", *names]
+    assert table.column(0).to_pylist() == ["s0", "s1", "s2"]
+
+
 def test_a_bad_byte_far_into_the_file(tmp_path: Path) -> None:
     line = "é,1\n".encode() * 400_000  # two-byte characters that fall on the ends of blocks
     path = write_text(tmp_path / "a.csv", b"x,y\n" + b"z" + line + b"\xff,1\n")

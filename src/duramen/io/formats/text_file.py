@@ -181,6 +181,8 @@ SEPARATORS = (",", ";", "\t", "|")
 ANY = (*SEPARATORS, " ")  # of files whose ending does not tell the separator
 UTF8 = "utf-8"
 _HEAD, _LINES = 1 << 16, 20  # bytes and lines by which the separator is told
+_FEWEST_LINES, _WIDEST = 3, 1 << 25  # lines that are looked at, of that many bytes at the most
+_MOST_FIELDS = 1 << 15  # that are looked at for decimal commas
 _BLOCK = 1 << 18
 _OF_EXCEL = re.compile(rb"sep=(.)\s*", re.IGNORECASE)  # first line that some programs write
 _NUMBER = re.compile(r"\s*(-?\d+([.,]\d*)?([eE][-+]?\d+)?|NA|NaN|)\s*", re.ASCII)
@@ -383,7 +385,7 @@ class TextFile:
             return ()
         try:
             rows = csv.reader(self._lines[self._skipped + 1 :], delimiter=self.delimiter)
-            fields = dict.fromkeys(field for row in rows for field in row)
+            fields = dict.fromkeys(islice((field for row in rows for field in row), _MOST_FIELDS))
         except csv.Error:
             return ()
         if any(_DECIMAL["."].fullmatch(field) for field in fields):
@@ -475,11 +477,18 @@ class TextFile:
             return []
         try:
             with self._decoded() as stream:
-                text: bytes = _after(stream, self.skip_rows).read(_HEAD + 1)
+                stream = _after(stream, self.skip_rows)
+                text: bytes = stream.read(_HEAD)
+                while text.count(b"\n") < _FEWEST_LINES and len(text) < _WIDEST:
+                    block = stream.read(_BLOCK)
+                    text += block
+                    if not block:
+                        break
+                whole = len(text) < _HEAD or not stream.read(1)
         except (OSError, EOFError):
             return []  # reading it says what is wrong
-        lines = text[:_HEAD].removeprefix(BOM).decode(UTF8, "replace").splitlines()
-        if len(text) > _HEAD and len(lines) > 1:
+        lines = text.removeprefix(BOM).decode(UTF8, "replace").splitlines()
+        if not whole and len(lines) > 1:
             lines.pop()  # it may be cut
         return [""] * self.skip_rows + lines
 
@@ -500,6 +509,8 @@ class TextFile:
         Empty where the line may stay as it is.
         """
         lines = self._lines[self._skipped :]
+        if _fields(lines, self.delimiter, lacking=1) == 1:
+            return b""
         try:
             rows = [row for row in csv.reader(lines, delimiter=self.delimiter) if row][:_LINES]
         except csv.Error:
