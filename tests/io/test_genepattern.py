@@ -75,6 +75,14 @@ def test_damaged_matrices_are_refused(tmp_path, text, message):
     assert not (tmp_path / "store").exists()
 
 
+def test_bytes_of_another_encoding_are_named_with_their_place_in_the_file(tmp_path):
+    path = tmp_path / "a.gct"
+    data = PLAIN.replace("NAME", "NAM\xc9").encode("latin-1")
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=rf"0xc9 at offset {data.index(0xC9)} .line 3.*encoding="):
+        pack(path, tmp_path / "store")
+
+
 def test_ragged_matrices_with_bytes_of_another_encoding_name_the_file(tmp_path):
     path = tmp_path / "a.gct"
     path.write_bytes(PLAIN.replace("\t5\t6.25", "\xc9\t5").encode("latin-1"))

@@ -141,8 +141,9 @@ def ends_in_quote(
 
 def explain_encoding(text: TextFile) -> None:
     """Raise for the first byte that is not UTF-8, if there is one."""
-    offset, lines, rest = 0, 1 + text.skipped, b""
+    lines, rest = 1 + text.skipped, b""
     try:
+        offset = text.skipped_bytes()
         with text.opened() as stream:
             while block := stream.read(1 << 20):
                 data = rest + block

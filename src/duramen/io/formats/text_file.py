@@ -346,6 +346,12 @@ class TextFile:
         """Number of lines before the one that names the columns."""
         return self._skipped if self.path.is_file() else self.skip_rows
 
+    def skipped_bytes(self) -> int:
+        """Return the bytes of the lines before the one that names the columns."""
+        with self._decoded() as stream:
+            lines = self.buffered(stream)
+            return sum(len(lines.readline()) for _ in range(self.skipped))
+
     @cached_property
     def delimiter(self) -> str:
         """Separator that was asked for, or told by the first lines.
