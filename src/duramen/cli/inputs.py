@@ -209,9 +209,7 @@ class Table:
         )
         return source.rows_with_target() if self.drop_missing_target else source
 
-    def encoded(
-        self, command: str, source: Source, jobs: int, *, population: bool = False
-    ) -> Problem[EncodedTable]:
+    def encoded(self, command: str, source: Source, jobs: int) -> Problem[EncodedTable]:
         """Encode a table and check its target; raises as :func:`encoded` does."""
         return encoded(
             command,
@@ -220,7 +218,6 @@ class Table:
             categorical=self.reading.categorical,
             jobs=jobs,
             keep_identifiers=self.keep_identifiers,
-            population=population,
         )
 
     def settled(self, problem: Problem[Any]) -> dict[str, Any]:
@@ -298,7 +295,6 @@ class Input(Table):
         *,
         target: str | None = None,
         settle: Settling = exchanged,
-        population: bool = False,
     ) -> Problem[EncodedTable] | Problem[ColumnStore]:
         """Open a store, or pack the file and read it into memory; see :func:`read_stored`.
 
@@ -321,7 +317,6 @@ class Input(Table):
                 settle=settle,
                 keep_identifiers=self.keep_identifiers,
                 drop_missing_target=self.drop_missing_target,
-                population=population,
             )
             return loaded(problem) if opened.packed else problem
 

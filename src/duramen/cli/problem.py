@@ -213,10 +213,6 @@ def check_columns(
         raise ValueError("; ".join(wrong))
 
 
-OF_READING = ("stray values", "target missing", "target date")
-"""Findings that tell of the values that were read, not of columns for an analysis."""
-
-
 def encoded(
     command: str,
     source: Source,
@@ -226,12 +222,10 @@ def encoded(
     jobs: int,
     keep_identifiers: bool = False,
     others: Sequence[Finding] = (),
-    population: bool = False,
 ) -> Problem[EncodedTable]:
     """Encode a table, look at it and check its target, for a task or "auto".
 
-    The command is for errors; `others` are findings about columns that are no features. Where the
-    rows are a population, what is found matters only as far as reading goes.
+    The command is for errors; `others` are findings about columns that are no features.
 
     Raises
     ------
@@ -247,8 +241,6 @@ def encoded(
     meant = task != "auto" or source.target in source.as_text
     stray = None if meant else stray_values_of(source.target, source.column)
     remarks = [*others, *outcome.findings(task, [stray] if stray else [], source.name)]
-    if population:
-        remarks = [finding for finding in remarks if finding.kind in OF_READING]
     table, findings = looked(
         command,
         source,
@@ -256,8 +248,7 @@ def encoded(
         jobs,
         keep_identifiers,
         remarks,
-        population=population,
-        together=None if population else partial(outcome.rows, task=task, labels=source.labels),
+        together=partial(outcome.rows, task=task, labels=source.labels),
     )
     target = outcome.encoded(command, task)
     rows, notes = exchanged(source.labels, target.labels)
@@ -341,7 +332,6 @@ def looked(
     keep_identifiers: bool,
     others: Sequence[Finding] = (),
     *,
-    population: bool = False,
     together: Callable[[EncodedTable], list[Finding]] | None = None,
 ) -> tuple[EncodedTable, tuple[Finding, ...]]:
     """Encode the columns of a table and look at them; `others` are findings beside.
@@ -369,7 +359,7 @@ def looked(
             table = encode(features, kinds=nominal, n_jobs=jobs)
         findings += stray_findings(stray, source.name)
         explained = [*categorical, *texts, *(finding.name for finding in stray)]
-        findings += [] if population else of_codes(table, explained)
+        findings += of_codes(table, explained)
         findings += [] if together is None else together(table)
     return inspected(command, table, findings, source.name, source.target, keep_identifiers)
 

@@ -11,7 +11,6 @@ from duramen.analyses.problem import Problem, stray_columns
 from duramen.cli.problem import (
     APART,
     EVENT,
-    OF_READING,
     Outcome,
     Settling,
     as_arrow,
@@ -67,15 +66,13 @@ def read_stored(
     settle: Settling = exchanged,
     keep_identifiers: bool = False,
     drop_missing_target: bool = False,
-    population: bool = False,
 ) -> Problem[ColumnStore]:
     """Open a store or a .bed file, set its target apart and leave columns out.
 
     The target, strata and the like (`labels`, by the name of the option) are columns of the store
     or of its sample annotations, which `annotations` replace; so are the events, with which the
     target is survival. `features` are columns of the annotations that join those of the store;
-    `settle` makes strata and groups of the labels. Where the rows are a population, what is found
-    matters only as far as reading goes.
+    `settle` makes strata and groups of the labels.
     """
     import numpy as np
 
@@ -114,7 +111,7 @@ def read_stored(
     notes = [*opened.notes, *filter(None, [store.samples_pairing])]
     outcomes = map(as_arrow, (values, *labelled.get(EVENT, {}).values()))
     gone = np.any([pc.is_null(column, nan_is_null=True) for column in outcomes], axis=0)
-    of_values = [] if population else of_codes(left)  # of all rows, as the values of columns are
+    of_values = of_codes(left)  # of all rows, as the values of columns are
     of_samples = names_of(store.samples)
     names = RowNames(None if of_samples is None else of_samples.labels)
     if of_samples is None and (identifiers := left_out(of_values)):
@@ -127,10 +124,7 @@ def read_stored(
     outcome = Outcome(target, values, event_name, events)
     where = "" if annotations.samples is None else annotations.samples.name
     remarks = outcome.findings(task, stray, where)
-    if population:
-        remarks = [finding for finding in remarks if finding.kind in OF_READING]
-    else:
-        remarks += [*of_values, *outcome.rows(left, task, labelled)]
+    remarks += [*of_values, *outcome.rows(left, task, labelled)]
     left, findings = inspected(
         command, left, [*of_text, *remarks], str(name), target, keep_identifiers
     )
