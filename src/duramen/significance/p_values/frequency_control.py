@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data import LearningSet
+from duramen.data.exchangeability import EXCHANGEABLE
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.arguments import forest_of, metadata_of
@@ -255,7 +256,7 @@ def _binomial(forest: Forest, winners: int, metadata: dict[str, Any]) -> Signifi
         scores=counts / max(1, total),
         p_values=binom.sf(counts - 1, total, p0),
         method="frequency_control",
-        null=BINOMIAL.format(p0=p0),
+        null=BINOMIAL.format(p0=p0) + EXCHANGEABLE,
         details={"count": counts.astype(np.float64), "expected": np.full(p, total * p0)},
         metadata={
             **metadata,

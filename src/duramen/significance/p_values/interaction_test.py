@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.additive_model import AdditiveModel, Indicators, additive_model
+from duramen.data.exchangeability import EXCHANGEABLE
 from duramen.data.learning_sets import learning_set_of
 from duramen.jobs.replicates import ExecutionParameters, run_jobs
 from duramen.results.pair_interactions import PairInteractions
@@ -95,7 +96,8 @@ def interaction_test(
         ``measure="interaction_test"``, unit "z": `values` are the statistics of the strongest
         pairs, a sparse matrix, `p_adjusted` their family-wise p-values. The sign is that of the
         contrast: above 0 where the target, or the class, is more frequent with both features high
-        or both low.
+        or both low. ``metadata["interaction_test"]["null"]`` says what the p-values assume:
+        exchangeable rows, unless there are groups.
 
     Raises
     ------
@@ -161,7 +163,7 @@ def interaction_test(
     first, second, values = (np.concatenate([b[what] for b in blocks]) for what in _PARTS)
     order = np.lexsort((second, first, -np.abs(values)))[:most]
     first, second, values = first[order], second[order], values[order]
-    p_adjusted = None
+    p_adjusted, units = None, data.exchangeability.groups
     if n:
         largest = np.max([block["largest"] for block in blocks], axis=0)
         reached = (largest[:, np.newaxis] >= np.abs(values)).sum(axis=0)
@@ -173,7 +175,7 @@ def interaction_test(
         unit="z",
         p_adjusted=p_adjusted,
         metadata={
-            _NAME: choices,
+            _NAME: {**choices, "null": NULL + (EXCHANGEABLE if units is None else "")},
             "n_rows": data.n_rows,
             "seed": seed,
             "fingerprint": data.fingerprint,

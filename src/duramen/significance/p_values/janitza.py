@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from duramen.data.exchangeability import EXCHANGEABLE
 from duramen.importances import catalogue
 from duramen.importances.arguments import check_importances
 from duramen.results.fields import warn_of
@@ -80,8 +81,9 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     Without influence are features that are independent of the target. One that is correlated with a
     relevant feature depends on the target: a forest uses it in place of the other, its importance
     is above 0 in expectation, and it is taken far more often than alpha
-    (docs/explanation/tests/proxies.md). `strata` have no place here, since no rows are permuted;
-    for rows that are alike give `groups` to ``holdout_mda``.
+    (docs/explanation/tests/proxies.md). `strata` have no place here, since no rows are permuted.
+    Rows must be exchangeable, which copies, samples of one person and time series are not; give the
+    `groups` of such rows to ``holdout_mda``.
 
     It does not hold where the distributions of features differ: p-values of columns with many
     values are too small and those of columns with few too large, while the fraction over all
@@ -130,7 +132,7 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
         scores=values,
         p_values=upper_fractions(values, null, add_one=add_one),
         method="janitza",
-        null=NULL,
+        null=NULL + ("" if "groups" in _choices(importances) else EXCHANGEABLE),
         unit=importances.unit,
         metadata={
             **importances.metadata,

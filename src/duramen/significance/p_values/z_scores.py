@@ -58,8 +58,10 @@ def z_scores(importances: Importances) -> Significance:
     infinitely many trees would find. That is not 0 for an irrelevant feature that happens to go
     with the target in these rows: with trees enough it gets any p-value one likes, above or below.
     Strobl and Zeileis (2008) show it. The p-values are valid for the hypothesis that `null` names,
-    and useful to see whether more trees would help. For relevance use `altmann`, or
-    `confidence_intervals`, whose standard errors are over data.
+    and useful to see whether more trees would help. This hypothesis is about these rows and does
+    not require exchangeable ones. Where rows are copies of each other, or samples of one person,
+    out-of-bag importances of irrelevant features are above 0, and z is, too. For relevance use
+    `altmann`, or `confidence_intervals`, whose standard errors are over data.
 
     References
     ----------
