@@ -7,6 +7,7 @@ with standard errors, the fraction of data sets with any, the fraction of direct
 found, the fraction of null features that are called associated (where nothing has an effect), the
 fraction of data sets with a warning that draws do not fit, and processor seconds a data set:
 
+* rows: 40 or 80 independent rows, in two classes or with a number, on which nothing depends;
 * persons: 40 persons of 5 rows, whose class, or number, is that of the person; features have a
   correlation within persons, or are constant in them; none has an effect, or the first has, and
   features 2 to 4 stand in for it; ``groups`` is the person;
@@ -56,6 +57,17 @@ def alike(random: Generator, person: NDArray[Any], p: int, r: float) -> FloatArr
 def none_of(p: int) -> NDArray[np.bool_]:
     """No direct feature."""
     return np.zeros(p, dtype=np.bool_)
+
+
+def rows(n: int, p: int = 8, classes: bool = True) -> Design:
+    """Independent rows with a class, or a number, on which nothing depends."""
+
+    def draw(random: Generator) -> Drawn:
+        X = random.normal(size=(n, p))
+        y = random.permutation(np.arange(n) % 2).astype(str) if classes else random.normal(size=n)
+        return X, y, none_of(p), {}
+
+    return draw
 
 
 def persons(r: float, p: int = 8, n_persons: int = 40, flags: bool = False) -> Design:
@@ -170,6 +182,10 @@ def nonlinear_proxies(random: Generator) -> Drawn:
 
 
 DESIGNS: dict[str, Design] = {
+    "40 rows, classes": rows(40),
+    "40 rows, numbers": rows(40, classes=False),
+    "80 rows, classes": rows(80),
+    "80 rows, numbers": rows(80, classes=False),
     "persons, r = .7": persons(0.7),
     "persons, constant": persons(1.0),
     "persons, flags": persons(1.0, flags=True),

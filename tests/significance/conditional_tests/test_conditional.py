@@ -316,7 +316,10 @@ def test_covariances_of_constant_groups_are_those_of_one_row_each():
 
 
 def test_standard_errors_of_groups_are_those_of_whole_matrices():
-    """CR2 and its degrees of freedom, with groups of 1 to 6 rows, by n x n matrices."""
+    """CR2 and its degrees of freedom, with groups of 1 to 6 rows, by n x n matrices.
+
+    Noise that the rows of a group share has fewer degrees of freedom here.
+    """
     from scipy.linalg import sqrtm
 
     random = np.random.default_rng(5)
@@ -329,17 +332,19 @@ def test_standard_errors_of_groups_are_those_of_whole_matrices():
     fitted = np.column_stack([basis, np.ones(n) / np.sqrt(n), own / np.linalg.norm(own)])
     free = np.eye(n) - fitted @ fitted.T
     left = free @ rest
-    columns, sums = [], []
+    columns, sums, squares = [], [], []
     for g in range(20):
         rows = np.flatnonzero(units == g)
         weights = np.linalg.inv(np.real(sqrtm(free[np.ix_(rows, rows)]))) @ own[rows]
         sums.append(weights @ left[rows])
         columns.append(free[:, rows] @ weights)
+        squares.append(weights.sum() ** 2)
     gram = np.array(columns) @ np.array(columns).T
-    freedom = np.trace(gram) ** 2 / np.square(gram).sum()
+    of_shared = np.sum(squares) ** 2 / np.square(squares).sum()
+    assert of_shared < np.trace(gram) ** 2 / np.square(gram).sum()
     usual = own @ own * (left @ left) / (n - 4)
     t = abs(own @ rest) / np.sqrt(max(np.square(sums).sum(), usual))
-    wanted = 2 * stats.t.sf(t, freedom)
+    wanted = 2 * stats.t.sf(t, of_shared)
     found = covariance_p_value(rest[:, None], own[:, None], units, 2, basis)
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
 

@@ -67,3 +67,26 @@ def test_strata_are_fitted_too():
     sums = np.bincount(strata, after(lines.basis(1), lines.response)[:, 0])
     assert lines.n_means == 4
     assert np.abs(sums).max() < 1e-9
+
+
+def test_columns_selected_by_chance_do_not_make_the_noise_smaller():
+    random = np.random.default_rng(3)
+    X = random.normal(size=(40, 20))
+    noise = random.normal(size=40)
+    by_chance, _ = lines_of(X, noise)
+    assert by_chance.noise == by_chance.error > 0.0
+    selected, _ = lines_of(X, 3.0 * X[:, 0] + noise)
+    assert selected.noise == 0.0
+
+
+def test_the_noise_of_rows_left_out_increases_the_standard_error():
+    """A noise of four times the variance that is left halves the statistic."""
+    random = np.random.default_rng(4)
+    x, y = random.normal(size=(2, 40, 1))
+    line = stats.linregress(x[:, 0], y[:, 0])
+    variance = np.square(y[:, 0] - line.intercept - line.slope * x[:, 0]).sum() / 38
+    without = covariance_p_value(y, x, None)
+    assert covariance_p_value(y, x, None, noise=variance / 2) == without
+    t = stats.t.isf(without / 2, 38)
+    p_value = covariance_p_value(y, x, None, noise=4 * variance)
+    assert p_value == pytest.approx(2 * stats.t.sf(t / 2, 38), rel=1e-9)

@@ -120,6 +120,7 @@ def covariance_p_value(
     units: IntArray | None,
     n_fitted: int = 0,
     basis: FloatArray | None = None,
+    noise: float = 0.0,
 ) -> float:
     r"""Return the p-value of the hypothesis that two sets of residuals have covariances of 0.
 
@@ -136,6 +137,11 @@ def covariance_p_value(
     more, the larger of both traces is taken. Of columns that were fitted to all rows before, both
     e and r, their dimension is left out of the degrees of freedom.
 
+    Columns that were selected for the target by chance fit its noise better than other columns, so
+    that what they leave is too small, above all in few rows. Both standard errors are multiplied by
+    :math:`\sqrt{v / s^2}` where the mean squared error v of rows left out exceeds the variance
+    :math:`s^2` of what is left.
+
     Groups of rows that may depend on each other have the standard error CR2 and the degrees of
     freedom of Bell and McCaffrey (2002), which are those of groups, not of rows: see `_of_groups`.
 
@@ -150,6 +156,9 @@ def covariance_p_value(
     basis : float64 array of shape (n_rows, s), optional
         Orthonormal columns, centered, that span those columns, or but a part of them. Only groups
         of rows need it; each dimension outside it takes a group away.
+    noise : float
+        Mean squared error of rows left out, summed over the columns of `rest`; 0 where columns were
+        not selected by chance.
     """
     from scipy.special import fdtrc
 
@@ -176,9 +185,10 @@ def covariance_p_value(
     trace, n = float(np.square(deviations).sum()), len(deviations)
     if trace <= 0.0:
         return 1.0
-    robust = trace * larger
-    deviations *= np.sqrt(max(robust, usual) / trace)
-    trace, total = max(robust, usual), products.sum(axis=0)
+    residual = float(np.square(left).mean(axis=(0, 2)).sum()) * n / max(n - 2 - n_fitted, 1)
+    wanted = max(trace * larger, usual) * max(1.0, noise / max(residual, 1e-300))
+    deviations *= np.sqrt(wanted / trace)
+    trace, total = wanted, products.sum(axis=0)
     wide = deviations.shape[1] > n
     gram = deviations @ deviations.T if wide else deviations.T @ deviations
     # Without bias where the products are normal: that of few rows would add (tr S)^2 / m.
@@ -197,7 +207,9 @@ def _of_groups(
     With H the hat matrix of all that was fitted and :math:`r_g` the feature in the rows of a group,
     the squared standard error is :math:`\sum_g (r_g^\top (I - H_{gg})^{-1/2} e_g)^2`, without bias
     where the noise has one variance. Its degrees of freedom are those of its mean and variance with
-    such noise (Bell and McCaffrey 2002). A group of one row has HC2.
+    such noise (Bell and McCaffrey 2002), or with noise that the rows of a group share if these are
+    fewer: :math:`(\sum_g a_g^2)^2 / \sum_g a_g^4` with :math:`a_g` the sum of the weights of a
+    group. A group of one row has HC2.
 
     Parameters
     ----------
@@ -233,7 +245,12 @@ def _of_groups(
         mean = float(own_squares.sum() - np.square(parts).sum())
         spread = float(own_squares @ (own_squares - 2.0 * np.square(parts).sum(axis=1)))
         spread += float(np.square(parts.T @ parts).sum())
-        freedoms[k] = np.clip(mean**2 / max(spread, 1e-300), 1.0, n_units)
+        shared = np.square(of_units(weights[:, [k]], units)[:, 0])
+        freedom = min(
+            mean**2 / max(spread, 1e-300),
+            float(shared.sum()) ** 2 / max(float(shared @ shared), 1e-300),
+        )
+        freedoms[k] = np.clip(freedom, 1.0, n_units)
     return weights, freedoms
 
 

@@ -24,6 +24,7 @@ from duramen.support.arrays import BoolArray, FloatArray, IntArray
 _LARGEST = 0.5  # most selected columns, as a fraction of the rows
 _RIDGE = 1e-9  # for columns that add up to a constant, such as the indicators of all levels
 _RANK = 1e-8
+_WEAK = 2.0  # fraction of the variance that lines predict by chance, times the root of the units
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,9 @@ class Lines:
         Strata, or 1.
     error : float
         Mean squared error of rows left out, summed over the columns of the response.
+    noise : float
+        The same where it is hardly less than the variance of the response, so that most columns are
+        selected by chance and fit the noise of their own rows; else 0.
     """
 
     response: FloatArray
@@ -54,6 +58,7 @@ class Lines:
     without: dict[int, BoolArray]
     n_means: int
     error: float
+    noise: float
     _basis: FloatArray
 
     @classmethod
@@ -80,7 +85,10 @@ class Lines:
                 without[g] = np.zeros_like(selected)
                 without[g][others] = path.selected(columns[:, others], response)
         basis = _basis_of(columns[:, selected])
-        return cls(response, columns, of_values, without, n_means, path.error, basis)
+        explained = 1.0 - path.error / max(float(np.square(response).mean(axis=0).sum()), 1e-300)
+        weak = explained < _WEAK / np.sqrt(fitting.data.exchangeability.n_units)
+        noise = path.error if weak else 0.0
+        return cls(response, columns, of_values, without, n_means, path.error, noise, basis)
 
     def basis(self, g: int) -> FloatArray:
         """Return an orthonormal basis of what is fitted for a hypothesis, shape (n, s)."""

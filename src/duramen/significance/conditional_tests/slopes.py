@@ -96,11 +96,11 @@ class Slopes:
     def p_value(self, kind: int, g: int) -> float:
         """Return the p-value of a hypothesis if the noise does not grow with its features."""
         rest, own, basis = self.left(kind, g)
-        n_means = 1 if self.strata is None else int(self.strata.max()) + 1
+        n_means, noise = 1 if self.strata is None else int(self.strata.max()) + 1, 0.0
         if self.lines is not None:
-            n_means = self.lines.n_means
+            n_means, noise = self.lines.n_means, self.lines.noise
         n_fitted = basis.shape[1] + n_means - 1
-        return covariance_p_value(rest, own, self.observed.units, n_fitted, basis)
+        return covariance_p_value(rest, own, self.observed.units, n_fitted, basis, noise)
 
     def p_values(self) -> FloatArray:
         """Return the p-values of scores and values together, shape (H,)."""
