@@ -206,9 +206,12 @@ def conditional(
     if the prediction of the target from the others is. The statistic of :math:`h_j` varies more
     than a t statistic, as rows of one fold are predicted from those of another and vice versa;
     it is divided by its standard deviation over permuted targets, for which as many forests again
-    are grown as give 200 statistics, at most 10 times as many. Not significant is not the same as
-    telling nothing: of features that are nearly copies, none tells much beside the others. Test
-    them together, by `feature_groups`.
+    are grown as give 200 statistics, at most 10 times as many. A lasso of few rows, or groups,
+    selects features by chance: where lines explain less than :math:`2 / \sqrt n` of the variance of
+    rows left out, residual variances are at least their mean squared error.
+
+    Not significant is not the same as telling nothing: of features that are nearly copies, none
+    tells much beside the others. Test them together, by `feature_groups`.
 
     References
     ----------
