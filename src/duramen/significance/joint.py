@@ -36,6 +36,7 @@ from duramen.support.arrays import FloatArray, IntArray, of_unit_size
 _ROWS_OF_A_COLUMN = 2  # fewer rows of each column of the regression leave too few to estimate it
 _MOST_COLUMNS = 2000  # of the regression: eigenvalues of more take longer than the forests
 _MOST_NUMBERS = 1 << 25  # of the regression, 256 MB
+_MOST_CLASSES = 2
 _AT_A_TIME = 1 << 19  # numbers of permuted scores, 4 MB
 _PENALTIES = np.logspace(-4.0, 2.0, 13)  # times the mean of the eigenvalues
 _CUT = 4.0  # robust standard deviations from the median at which numbers are cut
@@ -52,7 +53,7 @@ class JointModel:
     data: Data
     columns: FloatArray  # (n, d), standardized
     of_feature: IntArray  # (d,), feature of each column, in order
-    scores: FloatArray  # (n, q), of the target
+    scores: FloatArray  # (n,), of the target
     _computed: dict[tuple[int, ...], FloatArray] = field(default_factory=dict)
 
     @classmethod
@@ -63,6 +64,8 @@ class JointModel:
         of three or more classes has none: its scores are predicted unequally well, which the sum
         over them does not have under permutation (any false confirmation .30 of 24 classes).
         """
+        if data.target.n_classes > _MOST_CLASSES:
+            return None
         rows, n = data.exchangeability, data.n_rows
         units = rows.n_units
         units -= 1 if rows.strata is None else len(np.unique(rows.strata))
@@ -75,19 +78,16 @@ class JointModel:
             n_columns += columns[-1].shape[1]
         if not 0 < n_columns <= most:
             return None
-        scores = data.target.association_scores()
+        scores = data.target.association_scores()[:, -1:]  # of two classes, those of the second
         if isinstance(data.target, NumberTarget):
             from scipy.special import ndtri  # not needed by the help of commands
 
             scores = ndtri((scores / n + 1.0) / 2.0)  # of mid-ranks
-        scores = _spanning(weighted_scores(data, scores), rows.strata)
-        if scores.shape[1] > 1:
-            return None
         return cls(
             data,
             np.concatenate(columns, axis=1),
             np.repeat(np.arange(data.n_columns), [column.shape[1] for column in columns]),
-            scores,
+            _spanning(weighted_scores(data, scores), rows.strata).sum(axis=1),  # 0 if all are equal
         )
 
     @cached_property
@@ -126,31 +126,24 @@ class JointModel:
         self, order: Callable[[int], IntArray], n_orders: int, kept: IntArray
     ) -> FloatArray:
         is_kept = np.isin(self.of_feature, kept)
-        scores = self.scores
+        scores, columns = self.scores, self.columns[:, ~is_kept]
         if is_kept.any():
             fixed = self.columns[:, is_kept]
             scores = scores - fixed @ np.linalg.lstsq(fixed, scores, rcond=_SPANNED)[0]
-        (n, q), strata = scores.shape, self.data.exchangeability.strata
+        n, strata = len(scores), self.data.exchangeability.strata
         statistics = np.zeros((n_orders, self.data.n_columns))
-        tested = np.flatnonzero(~is_kept)
-        if not (tested.size and q):
+        if not (columns.size and scores.any()):
             return statistics
-        columns = self.columns if not is_kept.any() else self.columns[:, tested]
         freedom = n - (1 if strata is None else len(np.unique(strata)))
-        ridge = _Ridge.of(self.products[np.ix_(tested, tested)], freedom)
-        blocks = _Block.of(self.of_feature[tested])
-        at_a_time = max(1, _AT_A_TIME // (n * q))
+        ridge = _Ridge.of(self.products[np.ix_(~is_kept, ~is_kept)], freedom)
+        blocks = _Block.of(self.of_feature[~is_kept])
+        at_a_time = max(1, _AT_A_TIME // n)
         for first in range(0, n_orders, at_a_time):
             numbers = range(first, min(n_orders, first + at_a_time))
-            permuted = np.concatenate([scores[order(b)] for b in numbers], axis=1)
+            permuted = np.stack([scores[order(b)] for b in numbers], axis=1)
             permuted = centered_within(permuted, strata)  # groups of other sizes may be drawn
-            shape = (-1, len(numbers), q)
-            own = permuted.reshape(shape).swapaxes(0, 1)
-            squares = own.swapaxes(1, 2) @ own
-            sums = (columns.T @ permuted).reshape(shape)
             rows = statistics[numbers.start : numbers.stop]
-            for block, values in zip(blocks, ridge.compared(sums, squares, blocks), strict=True):
-                rows[:, block.features] = values
+            ridge.compare(columns.T @ permuted, np.square(permuted).sum(axis=0), blocks, rows)
         return np.round(statistics, _DECIMALS, out=statistics)
 
 
@@ -186,63 +179,48 @@ class _Ridge:
         values, axes = values[spanned], axes[:, spanned]
         return cls(values, axes, _PENALTIES * values.sum() / len(products), freedom)
 
-    def compared(
-        self, sums: FloatArray, squares: FloatArray, blocks: list[_Block]
-    ) -> list[FloatArray]:
-        """Return the normal scores of the features of each block, of shape (b, g).
+    def compare(
+        self, sums: FloatArray, squares: FloatArray, blocks: list[_Block], result: FloatArray
+    ) -> None:
+        """Write the normal scores of the features of all blocks into their columns of the result.
 
-        `sums` (d, b, q) are the products of columns and permuted scores, `squares` (b, q, q) those
-        of the scores with each other.
+        `sums` (d, b) are the products of columns and permuted scores, `squares` (b,) the sums of
+        squares of these scores, `result` has the shape (b, p).
         """
-        n, q = sums.shape[1:]
-        rotated = (self.axes.T @ sums.reshape(len(sums), -1)).reshape(-1, n, q)
-        rotated = (rotated / np.sqrt(self.values)[:, None, None]).swapaxes(0, 1)  # (b, r, q)
-        kept = self.values / (self.values + self.penalties[:, None])  # (l, r), of each axis
-        explained = (1.0 - (1.0 - kept) ** 2) @ np.square(rotated).sum(axis=2).T
-        left = np.trace(squares, axis1=1, axis2=2) - explained
-        criterion = left / (self.freedom - kept.sum(axis=1))[:, None] ** 2
-        chosen = criterion.argmin(axis=0)
-        result = [np.zeros((n, len(block.features))) for block in blocks]
+        rotated = self.axes.T @ sums / np.sqrt(self.values)[:, None]  # (r, b)
+        shrunk = self.values / (self.values + self.penalties[:, None])  # (l, r), of each axis
+        lost = 1.0 - (1.0 - shrunk) ** 2
+        left = squares - lost @ np.square(rotated)
+        chosen = (left / (self.freedom - shrunk.sum(axis=1))[:, None] ** 2).argmin(axis=0)
         for i in np.unique(chosen):
             mine = np.flatnonzero(chosen == i)
-            lost = 1.0 - (1.0 - kept[i]) ** 2
-            freedom = float(self.freedom - lost.sum())  # tr(M^2)
-            own = rotated[mine]
-            variance = squares[mine] - (own * lost[:, None]).swapaxes(1, 2) @ own
-            variance += _LEAST_VARIANCE * self.freedom * np.eye(q)
-            root = np.linalg.inv(np.linalg.cholesky(variance / freedom))
-            own = (own @ root.swapaxes(1, 2)).swapaxes(0, 1)
-            for rows, block in zip(result, blocks, strict=True):
-                rows[mine] = self._of_block(block.columns, self.penalties[i], own, freedom)
-        return result
+            freedom = float(self.freedom - lost[i].sum())  # tr(M^2)
+            variance = (left[i, mine] + _LEAST_VARIANCE * self.freedom) / freedom
+            own = rotated[:, mine] / np.sqrt(variance)
+            for block in blocks:
+                scores = self._of_block(block.columns, self.penalties[i], own, freedom)
+                result[np.ix_(mine, block.features)] = scores
 
     def _of_block(
         self, columns: IntArray, penalty: float, rotated: FloatArray, freedom: float
     ) -> FloatArray:
         """Return the normal scores of features, (b, g), from scores with residuals of variance 1.
 
-        `rotated`, of shape (r, b, q), are the products of the axes and the permuted scores.
+        `rotated`, of shape (r, b), are the products of the axes and the permuted scores.
         """
-        (g, m), (r, n, q) = columns.shape, rotated.shape
+        (g, m), (r, n) = columns.shape, rotated.shape
         weights, roots = 1.0 / (self.values + penalty), np.sqrt(self.values)
         axes = self.axes[columns]  # (g, m, r)
-        scores = rotated.reshape(r, n * q)
-        effects = (axes * (roots * weights)).reshape(g * m, r) @ scores
-        again = (axes * (roots * weights**2)).reshape(g * m, r) @ scores  # P b
-        effects, again = effects.reshape(g, m, -1), again.reshape(g, m, -1)
+        effects = ((axes * (roots * weights)).reshape(-1, r) @ rotated).reshape(g, m, n)
+        again = ((axes * (roots * weights**2)).reshape(-1, r) @ rotated).reshape(g, m, n)  # P b
         variance = (axes * (self.values * weights**2)) @ axes.swapaxes(1, 2)
         # P is 1 / penalty where the columns have no axes, as they depend on each other.
         inverse = (axes * (weights - 1.0 / penalty)) @ axes.swapaxes(1, 2) + np.eye(m) / penalty
         alone = np.linalg.solve(inverse, effects)
-
-        def total(products: FloatArray) -> FloatArray:
-            sums: FloatArray = products.sum(axis=1).reshape(g, n, q).sum(axis=2).T
-            return sums
-
         # The squared residuals of the model without the feature are larger by this.
-        more = total(alone * (2.0 * penalty * again + variance @ alone))
-        ratio = total(effects * np.linalg.solve(variance, effects))
-        return normal_scores(ratio * (q * freedom / (q * freedom + more)), m * q)
+        more = (alone * (2.0 * penalty * again + variance @ alone)).sum(axis=1)
+        ratio = (effects * np.linalg.solve(variance, effects)).sum(axis=1)
+        return normal_scores(ratio * (freedom / (freedom + more)), m).T
 
 
 def _about(table: EncodedTable, j: int) -> int:
