@@ -16,12 +16,18 @@ def columns_of(values, kind, strata=None):
     else:
         own = np.array(midranks(values) if kind == "ordinal" else values, dtype=float)
         if kind == "numeric":
-            low, middle, high = np.quantile(own[~missing], [0.16, 0.5, 0.84])
-            spread = (high - low) / 2 or own[~missing].std()
-            own = np.clip(own, middle - 4 * spread, middle + 4 * spread)
+            own = cut_of(own, own[~missing])
         own[missing] = own[~missing].mean()
         raw = [own, missing.astype(float)]
     return spanning(np.stack(raw, axis=1), strata)
+
+
+def cut_of(numbers, rows=None):
+    """Numbers cut at four robust standard deviations from the median of the rows."""
+    rows = numbers if rows is None else rows
+    low, middle, high = np.quantile(rows, [0.16, 0.5, 0.84])
+    spread = (high - low) / 2 or rows.std()
+    return np.clip(numbers, middle - 4 * spread, middle + 4 * spread)
 
 
 def spanning(columns, strata=None):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.oracles import joint as oracle
+from tests.oracles.joint import cut_of
 from tests.oracles.marginal import class_scores, from_normal_score, residuals
 
 import duramen as dm
@@ -92,9 +93,11 @@ def targets(X, random):
     time, event = random.exponential(np.exp(X[:, 0] / 4)).round(2), random.random(N) < 0.7
     numbers = (np.clip(X[:, 0], -2, 2) + X[:, 3] + random.normal(size=N)).round(1)
     classes = np.where(numbers > 0.4, "b", "a")
+    counts = random.poisson(np.exp(X[:, 3])) * np.where(random.random(N) < 0.05, 40.0, 1.0)
     survival = np.array(list(zip(event, time, strict=True)), dtype=[("event", "?"), ("time", "f8")])
     return {
         "numbers": (numbers, oracle.scores_of_numbers(numbers)),
+        "counts": (counts, cut_of(counts)[:, None]),
         "classes": (classes, class_scores(classes)),
         "survival": (survival, residuals(time, event)),
     }
@@ -107,7 +110,7 @@ def by_definition(X, kinds, h, strata=None):
     return oracle.statistics(of_each, oracle.spanning(h, strata), N - 1)
 
 
-@pytest.mark.parametrize("task", ["numbers", "classes", "survival"])
+@pytest.mark.parametrize("task", ["numbers", "counts", "classes", "survival"])
 def test_all_kinds_under_permutations_are_those_of_the_definition(random, task):
     X, kinds = columns(random)
     y, h = targets(X, random)[task]

@@ -80,9 +80,7 @@ class JointModel:
             return None
         scores = data.target.association_scores()[:, -1:]  # of two classes, those of the second
         if isinstance(data.target, NumberTarget):
-            from scipy.special import ndtri  # not needed by the help of commands
-
-            scores = ndtri((scores / n + 1.0) / 2.0)  # of mid-ranks
+            scores = _scores_of(data.target.values, scores)
         return cls(
             data,
             np.concatenate(columns, axis=1),
@@ -221,6 +219,20 @@ class _Ridge:
         more = (alone * (2.0 * penalty * again + variance @ alone)).sum(axis=1)
         ratio = (effects * np.linalg.solve(variance, effects)).sum(axis=1)
         return normal_scores(ratio * (freedom / (freedom + more)), m).T
+
+
+def _scores_of(numbers: FloatArray, ranks: FloatArray) -> FloatArray:
+    """Return the scores of numbers with these mid-ranks, (n, 1): normal scores; of counts, numbers.
+
+    Counts are cut as columns are. Normal scores of a count that is often 0 are mostly one value,
+    far from the others, and less linear in the features.
+    """
+    if numbers.min() >= 0 and not np.any(numbers % 1):
+        return _cut(numbers, numbers)[:, None]
+    from scipy.special import ndtri  # not needed by the help of commands
+
+    scores: FloatArray = ndtri((ranks / len(ranks) + 1.0) / 2.0)
+    return scores
 
 
 def _about(table: EncodedTable, j: int) -> int:
