@@ -108,19 +108,20 @@ class AllPairs(Savable):
         reading = (
             "The test asks, for each pair, whether the target depends on the two features together "
             "in a way that is no sum of their main effects: z is the contrast of the four means "
-            "over its standard error; its sign is + where the target is larger with both features "
-            "high or both low. A pair is compared with the strongest of all pairs under random "
-            "signs of the residuals. A pair whose features are correlated with two that interact "
-            "has a part of their interaction."
+            "over its standard error, or that with the product of their ranks if it is larger; its "
+            "sign is + where the target is larger with both features high or both low. A pair is "
+            "compared with the strongest of all pairs under random signs of the residuals. A pair "
+            "whose features are correlated with two that interact has a part of their interaction."
         )
         forest = (
             f"Of the trees: what the splits on one feature tell, in {self.in_forest.unit}, below "
             "splits on the other, less what they tell without, both ways; above 0 synergy, below 0 "
             "redundancy."
         )
+        notes = (*self.tested.notes, *self.in_forest.notes, *self.notes)
         words = Prose(
             "Result",
-            (f"{self.line()}.", reading, forest, *self.in_forest.notes, *self.notes),
+            (f"{self.line()}.", reading, forest, *notes),
             brief=(self.line(),),
         )
         parts: list[Part] = [words]

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from benchmarks.error_rates.pair_nulls import data_set
-from scipy.stats import binom
+from scipy.stats import binom, rankdata
 from tests.estimators.test_survival import outcome
 
 import duramen as dm
@@ -24,24 +24,25 @@ def problem(n=200, seed=0):
 
 
 def by_rows(data, n_cuts, errors=None):
-    """Statistics of all pairs, by loops over cuts, quadrants and classes.
+    """Statistics of all pairs, by loops over cuts, quadrants and classes, and by regressions.
 
     In quadrant q the sum of residuals is divided by the sum W of weights, which are 1 for numbers
-    and p (1 - p) for classes. With `errors`, they stand in the place of residuals.
+    and p (1 - p) for classes. The product of mid-ranks is regressed on both and their squares. With
+    `errors`, they stand in the place of residuals.
     """
     table, p, n = data.table, data.n_columns, data.n_rows
     indicators = Indicators.of(table, np.arange(p), n_cuts)
     model = additive_model(table, data.target, np.arange(p), n_cuts, np.arange(n))
     columns, values, weights = indicators.columns(), np.zeros((p, p)), np.ones((1, n))
-    left = model.residuals
-    variances = left**2 / (1.0 - model.leverages())
+    residuals = model.residuals
+    variances = residuals**2 / (1.0 - model.leverages())
     if data.target.codes is not None:
         means = model.means
         if len(means) > 1:
-            left = np.vstack([left, -left.sum(axis=0)])
+            residuals = np.vstack([residuals, -residuals.sum(axis=0)])
             means = np.vstack([means, 1.0 - means.sum(axis=0)])
         weights, variances = 4.0 * means * (1.0 - means), means * (1.0 - means)
-    for r, w, v in zip(left if errors is None else errors, weights, variances, strict=True):
+    for r, w, v in zip(residuals if errors is None else errors, weights, variances, strict=True):
         for a, b in combinations(range(len(columns)), 2):
             m, j = columns[a], columns[b]
             first, second = indicators.values[:, a], indicators.values[:, b]
@@ -54,10 +55,21 @@ def by_rows(data, n_cuts, errors=None):
             z = (sums[0] - sums[1] - sums[2] + sums[3]) / np.sqrt(variance)
             if abs(z) > abs(values[m, j]):
                 values[m, j] = values[j, m] = z
+        for m, j in combinations(range(p), 2):
+            s, t = (rankdata(np.asarray(table.codes(c))) / n - 0.5 for c in (m, j))
+            if max(np.bincount(table.codes(m)).max(), np.bincount(table.codes(j)).max()) > n / 2:
+                continue
+            functions = np.stack([np.ones(n), s, t, s**2, t**2], axis=1)
+            root = np.sqrt(w)
+            fit = np.linalg.lstsq(functions * root[:, None], s * t * root)[0]
+            left = s * t - functions @ fit
+            z = r @ left / np.sqrt(v @ left**2)
+            if abs(z) > abs(values[m, j]):
+                values[m, j] = values[j, m] = z
     return values
 
 
-def test_statistics_are_those_of_quadrants():
+def test_statistics_are_those_of_quadrants_and_products():
     X, number = problem()
     for y in (number, np.digitize(number, [0.0]), np.digitize(number, [-0.5, 0.5])):
         data = dm.learning_set(X, y)
@@ -140,6 +152,14 @@ def test_tables_without_pairs():
     for X in (np.ones((20, 3)), np.column_stack([y, np.ones(20)]), y[:, np.newaxis]):
         pairs = interaction_test(X, y, n_resamples=3)
         assert len(pairs) == 0
+
+
+def test_separated_classes_have_a_note():
+    X, _ = problem(400)
+    (note,) = interaction_test(X, X[:, 0] > 0, n_resamples=0).notes
+    assert "main effects nearly separate the classes" in note
+    assert not interaction_test(X, X[:, 0] * X[:, 1] > 0, n_resamples=0).notes
+    assert not interaction_test(X, X[:, 0], n_resamples=0).notes
 
 
 def test_rows_of_a_group_have_the_same_sign():

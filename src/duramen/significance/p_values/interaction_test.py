@@ -13,10 +13,11 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.data.additive_model import AdditiveModel, Indicators, additive_model
 from duramen.data.exchangeability import EXCHANGEABLE
 from duramen.data.learning_sets import learning_set_of
+from duramen.data.scores import midranks
 from duramen.jobs.replicates import ExecutionParameters, run_jobs
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support import checks
-from duramen.support.arrays import Arrays, FloatArray, IntArray
+from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray
 from duramen.support.provenance import versions
 from duramen.support.threads import one_blas_thread
 
@@ -24,6 +25,12 @@ _NAME = "interaction_test"
 _BLOCK = 256  # indicators of the features of a job, about
 _LEAST = 5  # rows of each quadrant, or as many at even odds
 _LEAST_GROUPS = 20
+_EVEN = 0.25  # variance of a class at even odds
+_LITTLE = 0.15  # of the variance of a class, left by main effects
+_SEPARATED = (
+    "main effects nearly separate the classes: they leave {left:.0%} of the variance, in which "
+    "interactions can hardly show"
+)
 _LEAST_VARIANCE = 0.1  # of a residual, as a fraction of that of its error
 
 NULL = "The mean of the target (its logit, for classes) is a sum of functions of single features."
@@ -55,8 +62,15 @@ def interaction_test(
     For numbers :math:`w_i = 1` and :math:`v_i = r_i^2 / (1 - h_i)` with the leverages
     :math:`h_i`; for classes of probability :math:`p_i` both are :math:`p_i (1 - p_i)`. This is the
     score test for an interaction of the two indicators, the orthogonal score given their main
-    effects (Neyman 1959). The statistic of a pair is that of largest size over the cuts of both,
-    and over the classes. All pairs of features are tested at once.
+    effects (Neyman 1959). A contrast of products has more power for effects that change gradually:
+    with :math:`e_i` the product of the mid-ranks of both features less its regression, with the
+    weights, on these and their squares,
+
+    .. math:: z = \frac{\sum_i r_i e_i}{\sqrt{\sum_i v_i e_i^2}}.
+
+    Features with three or more labels, and those with one value in more than half of the rows, have
+    the first contrast alone. The statistic of a pair is that of largest size over both contrasts,
+    the cuts of both features, and the classes. All pairs of features are tested at once.
 
     The p-values are family-wise: a pair is compared with the largest statistic of all pairs in
     data drawn under the null hypothesis. Classes are drawn by the probabilities of the additive
@@ -107,11 +121,12 @@ def interaction_test(
     Notes
     -----
     The additive model is fitted to convergence: linear for numbers, multinomial logistic for
-    classes. A feature joins if its efficient score exceeds what the largest of as many independent
-    ones has by chance. It has cubic splines of its normal scores, with
-    :math:`\frac{3}{4} n^{1/3}` degrees of freedom (n the number of rows, or twice that outside the
-    largest class if it is less, times the root of the number of groups per row), and steps at
-    quantiles that still exceed the limit; all terms together are at most a fifth of n.
+    classes. Where it nearly separates the classes, a note of the result says so. A feature joins if
+    its efficient score exceeds what the largest of as many independent ones has by chance. It has
+    cubic splines of its normal scores, with :math:`\frac{3}{4} n^{1/3}` degrees of freedom (n the
+    number of rows, or twice that outside the largest class if it is less, times the root of the
+    number of groups per row), and steps at quantiles that still exceed the limit; all terms
+    together are at most a fifth of n.
 
     The p-values are valid for many rows (Chernozhukov et al. 2013, for numbers of pairs far above
     that of rows) under two assumptions: the rows, or groups, are independent; and the mean, or the
@@ -181,7 +196,17 @@ def interaction_test(
             "fingerprint": data.fingerprint,
             "versions": versions(),
         },
+        notes=_notes(scan, data),
     )
+
+
+def _notes(scan: _Scan, data: LearningSet[EncodedTable]) -> tuple[str, ...]:
+    """Return whether main effects leave hardly any variance of the classes to interactions."""
+    if data.target.codes is None:
+        return ()
+    fraction = np.bincount(data.target.codes)[-len(scan.weights) :] / data.n_rows
+    left = float((_EVEN * scan.weights.mean(axis=1) / (fraction * (1.0 - fraction))).max())
+    return (_SEPARATED.format(left=left),) if left < _LITTLE else ()
 
 
 def check_rows(data: LearningSet[Any]) -> None:
@@ -227,11 +252,13 @@ _PARTS = ("first", "second", "value")
 class _Scan:
     """Contrasts of all pairs whose first feature is in a block: a job of :func:`run_jobs`.
 
-    Residuals are whole numbers, so that sums are exact, in any order.
+    Residuals are whole numbers and ranks multiples of a power of 2, so that sums are exact, in any
+    order.
     """
 
     features: IntArray  # that have indicators
     indicators: Indicators  # of these
+    ranks: NDArray[np.float32]  # mid-ranks of these from -1 to 1, or 0
     residuals: FloatArray  # (outcomes, n)
     weights: FloatArray  # (outcomes, n)
     variances: FloatArray  # (outcomes, n)
@@ -261,13 +288,14 @@ class _Scan:
         bits = (52 - int(np.ceil(np.log2(max(data.n_rows, 2))))) // 2
         sizes = [np.abs(residuals), np.sqrt(variances), np.abs(drawn).max(axis=0, initial=0.0)]
         scale = 2.0**bits / np.maximum(np.max(sizes, axis=(0, 2)), 1e-300)[:, np.newaxis]
-        most = 1.0 if target.codes is None else 0.25
+        most = 1.0 if target.codes is None else _EVEN
         width = max(1, _BLOCK // n_cuts)
         starts = range(0, max(len(features) - 1, 1), width)
         blocks = tuple((start, min(start + width, len(features))) for start in starts)
         return cls(
             features,
             used,
+            _ranks(data.table, features, 2.0 ** (bits // 2)),
             np.round(residuals * scale),
             np.round(weights / most * 2.0**bits) / 2.0**bits,
             np.round(variances * scale**2),
@@ -285,27 +313,23 @@ class _Scan:
             return {"first": nothing, "second": nothing, "value": none[:0], "largest": none}
         here = self.indicators.values[:, first[begin] : first[end]].astype(np.float64)
         there = self.indicators.values[:, first[begin] :].astype(np.float64)
+        ranks = self.ranks[:, begin:].astype(np.float64)
         rows = first[begin:end] - first[begin]
         columns = first[begin:-1] - first[begin]
         feature = self.indicators.columns()[first[begin] :]
-        each_once = feature[: here.shape[1], np.newaxis] < feature
-        p = len(first) - 1 - begin
-        strongest, largest = np.zeros((end - begin, p)), np.zeros(len(self.drawn))
+        place = np.arange(ranks.shape[1])
+        strongest, largest = np.zeros((end - begin, len(place))), np.zeros(len(self.drawn))
         for k, residual in enumerate(self.residuals):
-            sizes = _quadrants(here, there, self.weights[k])
-            enough = (np.minimum.reduce(sizes) >= _LEAST) & each_once
-            inverse = [1.0 / np.where(enough, size, 1.0) for size in sizes]
-            sums = _quadrants(here, there, self.variances[k])
-            variance = sum(part * scale**2 for part, scale in zip(sums, inverse, strict=True))
-            scale = np.where(enough & (variance > 0.0), 1.0, 0.0)
-            scale /= np.sqrt(np.where(variance > 0.0, variance, 1.0))
-            terms = _Terms.of(inverse, scale)
-            values = terms.contrasts(here, there, residual)
-            top = _largest(values, rows, columns)
-            strongest = np.where(np.abs(top) > np.abs(strongest), top, strongest)
+            weights, variances = self.weights[k], self.variances[k]
+            cuts = _Contrasts.of_cuts(feature, here, there, weights, variances)
+            products = _Contrasts.of_products(
+                place, ranks[:, : end - begin], ranks, weights, variances
+            )
+            for top in (_largest(cuts(residual), rows, columns), products(residual)):
+                strongest = np.where(np.abs(top) > np.abs(strongest), top, strongest)
             for b, errors in enumerate(self.drawn[:, k].astype(np.float64)):
-                drawn = terms.contrasts(here, there, errors)
-                largest[b] = max(largest[b], drawn.max(), -drawn.min())
+                for contrasts in (cuts(errors), products(errors)):
+                    largest[b] = max(largest[b], contrasts.max(), -contrasts.min())
         above, below = np.nonzero(strongest)
         values = strongest[above, below]
         order = np.argsort(-np.abs(values), kind="stable")[: self.n_pairs]
@@ -366,34 +390,121 @@ def _quadrants(here: FloatArray, there: FloatArray, of_rows: FloatArray) -> list
     return [both, first - both, second - both, of_rows.sum() - first - second + both]
 
 
-@dataclass(frozen=True, eq=False)
-class _Terms:
-    """Coefficients of the sums in the contrast: of both, of either indicator, of all rows."""
+# Powers of either column: in their product, and in the functions on which it is regressed.
+_POWERS = ((1, 1), (0, 0), (1, 0), (0, 1), (2, 0), (0, 2))
+_COLLINEAR = 1e-9  # added to the mean squares of these functions
+_LEAST_LEFT = 1e-3  # of the mean square of a product, in the residuals of its regression
 
-    both: FloatArray
-    first: FloatArray
-    second: FloatArray
+
+@dataclass(frozen=True, eq=False)
+class _Contrasts:
+    """Contrasts of residuals by pairs of columns, over their standard errors.
+
+    A contrast is the sum of the residuals times a function of both columns: their product, less
+    functions of one of them.
+    """
+
+    here: FloatArray  # (n, a)
+    there: FloatArray  # (n, b)
+    both: FloatArray  # (a, b), coefficients of the product, and of 1
     total: FloatArray
+    of_first: list[tuple[FloatArray, FloatArray]]  # a function of each column, and coefficients
+    of_second: list[tuple[FloatArray, FloatArray]]
 
     @classmethod
-    def of(cls, inverse: list[FloatArray], scale: FloatArray) -> _Terms:
-        """Return those of contrasts of means, with inverse counts, times a scale."""
-        both, first, second, neither = inverse
-        return cls(
-            (both + first + second + neither) * scale,
-            -(first + neither) * scale,
-            -(second + neither) * scale,
-            neither * scale,
-        )
+    def of_cuts(
+        cls,
+        feature: IntArray,
+        here: FloatArray,
+        there: FloatArray,
+        weights: FloatArray,
+        variances: FloatArray,
+    ) -> _Contrasts:
+        """Return contrasts of the means of four quadrants with enough rows."""
+        sizes = _quadrants(here, there, weights)
+        enough = feature[: here.shape[1], np.newaxis] < feature  # each pair once
+        enough &= np.minimum.reduce(sizes) >= _LEAST
+        inverse = [1.0 / np.where(enough, size, 1.0) for size in sizes]
+        variance = np.zeros(enough.shape)
+        for part, scale in zip(_quadrants(here, there, variances), inverse, strict=True):
+            variance += part * scale**2
+        scale = _inverse_root(variance, enough)
+        both, first, second, neither = (part * scale for part in inverse)
+        total = both + first + second + neither
+        of_first, of_second = [(here, -(first + neither))], [(there, -(second + neither))]
+        return cls(here, there, total, neither, of_first, of_second)
 
-    def contrasts(self, here: FloatArray, there: FloatArray, residual: FloatArray) -> FloatArray:
-        """Return the contrasts of all pairs of indicators."""
-        values = (here * residual[:, np.newaxis]).T @ there
+    @classmethod
+    def of_products(
+        cls,
+        feature: IntArray,
+        here: FloatArray,
+        there: FloatArray,
+        weights: FloatArray,
+        variances: FloatArray,
+    ) -> _Contrasts:
+        """Return contrasts of products less their regression on both columns and their squares."""
+        gram = _gram(here, there, weights)
+        ridge = _COLLINEAR * weights.sum() * np.eye(len(_POWERS) - 1)
+        fit = np.linalg.solve(gram[..., 1:, 1:] + ridge, gram[..., 1:, :1])[..., 0]
+        contrast = np.concatenate([np.ones((*fit.shape[:2], 1)), -fit], axis=2)
+
+        def square(gram: FloatArray) -> FloatArray:
+            return np.asarray(((gram @ contrast[..., np.newaxis])[..., 0] * contrast).sum(axis=2))
+
+        enough = feature[: here.shape[1], np.newaxis] < feature  # each pair once
+        enough &= square(gram) > _LEAST_LEFT * gram[..., 0, 0]
+        contrast *= _inverse_root(square(_gram(here, there, variances)), enough)[..., np.newaxis]
+        both, total, first, second, *squares = np.ascontiguousarray(np.moveaxis(contrast, 2, 0))
+        of_first = [(here, first), (here**2, squares[0])]
+        return cls(here, there, both, total, of_first, [(there, second), (there**2, squares[1])])
+
+    def __call__(self, residual: FloatArray) -> FloatArray:
+        """Return the contrasts of all pairs of columns, shape (a, b)."""
+        values: FloatArray = (self.here * residual[:, np.newaxis]).T @ self.there
         values *= self.both
-        values += self.first * (residual @ here)[:, np.newaxis]
-        values += self.second * (residual @ there)
         values += self.total * residual.sum()
+        for columns, coefficients in self.of_first:
+            values += coefficients * (residual @ columns)[:, np.newaxis]
+        for columns, coefficients in self.of_second:
+            values += coefficients * (residual @ columns)
         return values
+
+
+def _gram(here: FloatArray, there: FloatArray, of_rows: FloatArray) -> FloatArray:
+    """Return the sums of products of the functions in `_POWERS`, by pair, shape (a, b, 6, 6)."""
+    first, second, q = [np.ones((len(here), 1))], [of_rows[:, np.newaxis]], len(_POWERS)
+    for _ in range(4):
+        first.append(first[-1] * here)
+        second.append(second[-1] * there)
+    sums: dict[tuple[int, int], FloatArray] = {}
+    gram = np.empty((here.shape[1], there.shape[1], q, q))
+    for i, j in np.ndindex(q, q):
+        power = (_POWERS[i][0] + _POWERS[j][0], _POWERS[i][1] + _POWERS[j][1])
+        if power not in sums:
+            sums[power] = first[power[0]].T @ second[power[1]]
+        gram[..., i, j] = sums[power]
+    return gram
+
+
+def _inverse_root(variance: FloatArray, enough: BoolArray) -> FloatArray:
+    enough = enough & (variance > 0.0)
+    return np.where(enough, 1.0, 0.0) / np.sqrt(np.where(enough, variance, 1.0))
+
+
+def _ranks(table: EncodedTable, features: IntArray, multiple: float) -> NDArray[np.float32]:
+    """Return mid-ranks of features from -1 to 1, in steps of a fraction, shape (n, p).
+
+    They are 0 for labels without an order, and where more than half of the rows have one value: few
+    rows would decide on products with it. Missing values are above all others.
+    """
+    ranks = np.zeros((len(table), len(features)), dtype=np.float32, order="F")
+    for place, j in enumerate(features.tolist()):
+        _, codes, counts = np.unique(table.codes(j), return_inverse=True, return_counts=True)
+        ordered = table.kinds[j] != "nominal" or len(counts) == 2
+        if ordered and counts.max() <= len(table) / 2:
+            ranks[:, place] = np.round(midranks(counts) * (multiple / len(table)))[codes] / multiple
+    return ranks
 
 
 def _largest(values: FloatArray, rows: Any, columns: Any) -> FloatArray:
