@@ -19,7 +19,7 @@ SHORT = {"files.damaged_workbooks": 40, "files.damaged_recordings": 40, "files.f
 @pytest.mark.parametrize(
     "attempts",
     [
-        pytest.param({"files.damaged_files": 55}, id="all formats"),
+        pytest.param({"files.damaged_files": 60}, id="all formats"),
         pytest.param(SHORT, id="by format", marks=pytest.mark.slow),
     ],
 )

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.io import files, formats
-from duramen.io.formats.anndata import opened
+from duramen.io.formats.anndata import open_hdf5, text_of
 from duramen.io.formats.arrow import is_folder
+from duramen.io.formats.format import explained
 from duramen.io.formats.npy import HEADER_ERRORS
 from duramen.support import checks
 from duramen.support.arrays import BoolArray
@@ -277,11 +278,9 @@ def _suite2p(file: Path, only: bool, neuropil: float | None) -> Recording:
 
 def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) -> Recording:
     """Read an array of an HDF5 file, by the layout of CaImAn where it has that."""
-    with opened(file, _FUNCTION, "an HDF5") as content:
-        matrices: list[str] = []
-        content.visititems(
-            lambda name, node: matrices.append(name) if getattr(node, "ndim", 0) == 2 else None
-        )
+    with explained(file, _FUNCTION, "an HDF5"):
+        content = open_hdf5(file, _FUNCTION)
+        matrices = content.matrices()
         caiman = layout == "caiman" or (layout == "auto" and "estimates" in content)
         traces = [f"estimates/{name}" for name in _CAIMAN_TRACES] if caiman else matrices
         anndata = not caiman and "X" in content and {"obs", "var"} <= set(content)
@@ -294,13 +293,13 @@ def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) ->
                 f"{_FUNCTION}: {file} must hold a matrix {' or '.join([key] if key else traces)}, "
                 f"got {', '.join(matrices) or 'none'}. Hint: key names another."
             )
-        array = _floats(content[usable[0]][()], file)
+        array = _floats(content[usable[0]][:], file)
         components: Any = content.get("estimates/idx_components") if caiman and only else None
-        places = components[()] if getattr(components, "ndim", 0) == 1 else None
+        places = components[:] if getattr(components, "ndim", 0) == 1 else None
         names = None
         if anndata:
             frame = content["obs" if neurons == "rows" else "var"]
-            names = tuple(map(str, frame[frame.attrs["_index"]].asstr()[()]))
+            names = tuple(map(text_of, frame[text_of(frame.attrs["_index"])][:]))
     if not caiman:
         return _oriented(array, neurons, names, file)
     keep = np.ones(len(array), dtype=np.bool_)

@@ -5,17 +5,24 @@ from __future__ import annotations
 import functools
 import shutil
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
 from tests.faults.batches import READ
+from tests.io.store.test_genotypes import write_bgen, write_pgen, write_vcz
 
 import duramen as dm
 from duramen.io import read_table
+from duramen.io.formats import native_reader
 
 N_ROWS = 60
 PACKED = {"csv.gz": "gzip", "csv.bz2": "bz2", "csv.zst": "zstd"}
-KINDS = ("arrow", "feather", "parquet", "csv", "tsv", "npy", "h5ad", "bed", *PACKED)
+KINDS = (
+    *("arrow", "feather", "parquet", "csv", "tsv", "npy", *PACKED),
+    *("h5ad", "zarr", "bed", "pgen", "bgen", "vcz"),
+)
+native_reader._SECONDS = 5.0  # the library of HDF5 does not return from some
 
 
 @functools.cache
@@ -49,6 +56,12 @@ def sound() -> Path:
     data.obs_names = [f"cell{i}" for i in range(N_ROWS)]
     data.var_names = names
     data.write_h5ad(folder / "t.h5ad")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of formats that will change
+        data.write_zarr(folder / "t.zarr")
+    write_pgen(folder / "t.pgen")
+    write_bgen(folder / "t.bgen")
+    write_vcz(folder / "t.vcz")
     genotypes = random.integers(0, 4, size=(3, -(-N_ROWS // 4) * 4))
     packed = (genotypes.reshape(3, -1, 4) << (2 * np.arange(4))).sum(axis=2).astype(np.uint8)
     (folder / "t.bed").write_bytes(b"\x6c\x1b\x01" + packed.tobytes())
@@ -62,13 +75,15 @@ def attempt(number: int, folder: Path) -> str:
     """Alter 1 to 3 bytes of a file, or cut it, and read it in all ways there are."""
     random = np.random.default_rng(number)
     kind = KINDS[number % len(KINDS)]
-    for file in sound().glob(f"t.{kind}"):
-        shutil.copy(file, folder)
-    if kind == "bed":
-        for suffix in (".bim", ".fam"):
-            shutil.copy(sound() / f"t{suffix}", folder)
-    suffix = f".{kind}" if kind != "bed" else str(random.choice([".bed", ".bim", ".fam"]))
-    path = folder / f"t{suffix}"
+    table = folder / f"t.{kind}"
+    beside = {"bed": (".bim", ".fam"), "pgen": (".pvar", ".psam")}.get(kind, ())
+    for name in (table.name, *(f"t{suffix}" for suffix in beside)):
+        whole = sound() / name
+        (shutil.copytree if whole.is_dir() else shutil.copy)(whole, folder / name)
+    path = table.with_suffix(str(random.choice([table.suffix, *beside]))) if beside else table
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        path = files[int(random.integers(len(files)))]
     data = bytearray(path.read_bytes())
     if random.random() < 0.1:
         del data[int(random.integers(len(data))) :]
@@ -79,7 +94,7 @@ def attempt(number: int, folder: Path) -> str:
     errors = []
     for use in (_read, _pack):
         try:
-            use(folder / f"t.{kind}", folder)
+            use(table, folder)
         except (ValueError, OSError) as error:
             errors.append(error)
     if errors:
@@ -90,7 +105,7 @@ def attempt(number: int, folder: Path) -> str:
 def _read(path: Path, folder: Path) -> None:
     if path.suffix == ".bed":
         dm.open_store(path).as_table()
-    elif path.suffix not in (".npy", ".h5ad"):  # which can be packed only
+    elif path.suffix not in (".npy", ".h5ad", ".zarr", ".pgen", ".bgen", ".vcz"):  # only packed
         table = read_table(path)
         table.to_pylist()
         dm.encode(table)

@@ -2,15 +2,14 @@
 
 Read with h5py or zarr alone, in the layouts of all versions: a matrix of cells by genes, dense or
 sparse. The annotations of the cells are a data frame of arrays there. Groups and arrays of the two
-packages are read in the same way. Files in HDF5 are opened here.
+packages are read in the same way; those of h5py in a process of its own.
 """
 
 from __future__ import annotations
 
+import posixpath
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.io.formats.format import Footprint, Format, Input, Request, files_of, named_rows
+from duramen.data.memory import available_bytes
+from duramen.io.formats import hdf5_reader
+from duramen.io.formats.format import (
+    Footprint,
+    Format,
+    Input,
+    Request,
+    explained,
+    files_of,
+    named_rows,
+)
+from duramen.io.formats.native_reader import NativeReader
 from duramen.io.formats.spool import Spool
 from duramen.io.store.reader import columns_within
 from duramen.support.arrays import BoolArray, IntArray
@@ -26,66 +36,75 @@ from duramen.support.arrow import pa
 from duramen.support.checks import extra_package
 
 
-@contextmanager
-def opened(path: Path, function: str, what: str) -> Iterator[Any]:
-    """Open a file that refers to no other, and close it.
+class StoredGroup:
+    """Group of an HDF5 file, as h5py has it, read by a process of its own."""
+
+    def __init__(self, reader: NativeReader, name: str, described: dict[str, Any]) -> None:
+        self._reader, self._name = reader, name
+        self.attrs: dict[str, Any] = described["attrs"]
+        self._names: list[str] = described["names"]
+
+    def get(self, name: str) -> StoredGroup | StoredArray | None:
+        """Return a group or an array; None if there is none."""
+        name = posixpath.join(self._name, name)
+        described = self._reader.answer("node", name)
+        if described is None:
+            return None
+        kind = StoredArray if "dtype" in described else StoredGroup
+        return kind(self._reader, name, described)
+
+    def __getitem__(self, name: str) -> Any:
+        node = self.get(name)
+        if node is None:
+            raise KeyError(name)
+        return node
+
+    def __contains__(self, name: str) -> bool:
+        return self._reader.answer("node", posixpath.join(self._name, name)) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def matrices(self) -> list[str]:
+        """Return the names of all arrays of two dimensions in the file."""
+        names: list[str] = self._reader.answer("matrices")
+        return names
+
+
+class StoredArray:
+    """Array of an HDF5 file, as h5py has it, read by a process of its own."""
+
+    def __init__(self, reader: NativeReader, name: str, described: dict[str, Any]) -> None:
+        self._reader, self._name = reader, name
+        self.attrs: dict[str, Any] = described["attrs"]
+        self.shape: tuple[int, ...] = described["shape"]
+        self.dtype: np.dtype[Any] = described["dtype"]
+        self.chunks: tuple[int, ...] | None = described["chunks"]
+        self.ndim = len(self.shape)
+
+    def __getitem__(self, index: slice | tuple[slice, ...]) -> NDArray[Any]:
+        slices = index if isinstance(index, tuple) else (index,)
+        slices += (slice(None),) * (self.ndim - len(slices))
+        bounds = [part.indices(n)[:2] for part, n in zip(slices, self.shape, strict=True)]
+        shape = [max(0, last - first) for first, last in bounds]
+        return self._reader.block(shape, self.dtype, "read", self._name, bounds)
+
+
+def open_hdf5(path: Path, function: str) -> StoredGroup:
+    """Open a file that refers to no other, and return its outermost group.
 
     Raises
     ------
     ValueError
-        If it is no such file, is damaged, or refers to another file.
+        If it is no such file, is damaged, or refers to another file; the text does not name it.
     ModuleNotFoundError
         If h5py is not installed.
     """
-    with explained(path, function, what), h5py_for(path, function).File(path, "r") as file:
-        check_links(file)
-        yield file
-
-
-def h5py_for(path: Path, function: str) -> Any:
-    """Return h5py, or say how it is installed (ModuleNotFoundError)."""
-    return extra_package("h5py", f"{function}: reading {path.name}", "anndata")
-
-
-@contextmanager
-def explained(path: Path, function: str, what: str) -> Iterator[None]:
-    """Turn whatever h5py raises about a file into a ValueError that names the file.
-
-    A damaged file can raise errors of nearly any kind, from h5py and from what it returns.
-    """
-    try:
-        yield
-    except ModuleNotFoundError:
-        raise
-    except (Exception, RecursionError, MemoryError) as error:
-        text = " ".join(str(error).split())
-        if isinstance(error, ValueError) and text.startswith(f"{function}: "):
-            raise
-        raise ValueError(
-            f"{function}: {path} is not {what} file, or is damaged ({text[:300]})"
-        ) from None
-
-
-def check_links(group: Any) -> None:
-    """Check that everything in a group lies in its own file.
-
-    Raises
-    ------
-    ValueError
-        If a link or the storage of an array leads to another file.
-    """
-    h5py: Any = import_module("h5py")
-    for name in group:
-        link = group.get(name, getlink=True)
-        if isinstance(link, h5py.ExternalLink):
-            raise ValueError(f"{name} of {group.name} is a link to another file")
-        if not isinstance(link, h5py.HardLink):
-            continue  # a soft link: what it leads to is checked where it lies
-        node = group[name]
-        if isinstance(node, h5py.Group):
-            check_links(node)
-        elif isinstance(node, h5py.Dataset) and (node.external or node.is_virtual):
-            raise ValueError(f"{node.name} keeps its values in another file")
+    extra_package("h5py", f"{function}: reading {path.name}", "anndata")
+    reader = NativeReader(hdf5_reader.File, path, available_bytes())
+    for _ in reader.parts("check_links"):
+        pass
+    return StoredGroup(reader, "/", reader.answer("node", "/"))
 
 
 _ZARR = ".zarr"
@@ -131,9 +150,7 @@ def _root(path: Path, function: str) -> Any:
     if path.suffix.lower() == _ZARR:
         zarr = extra_package("zarr", f"{function}: reading {path.name}", "anndata")
         return zarr.open_group(str(path), mode="r")
-    file = h5py_for(path, function).File(path, "r")
-    check_links(file)
-    return file
+    return open_hdf5(path, function)
 
 
 def _matrix(file: Any, layer: str | None, path: Path, function: str) -> tuple[Any, str, str]:

@@ -18,6 +18,7 @@ from duramen.io.formats.format import (
     Input,
     Request,
     describing,
+    explained,
     named_rows,
     warn_of,
 )
@@ -25,7 +26,7 @@ from duramen.io.store.layout import HEADER
 from duramen.io.store.reader import columns_within
 from duramen.results.columns import counted
 from duramen.support.arrow import is_number, is_text, pa, pc, pq, without_dictionary
-from duramen.support.text import as_number, first_line, quoted
+from duramen.support.text import as_number, quoted
 from duramen.support.warning import warn
 
 # Bytes of a group of columns at most, unless a single one takes more.
@@ -33,20 +34,7 @@ _GROUP_BYTES = 1 << 27
 _CELL_BYTES = 56  # of a cell: as it was read, its value, its code, and room to sort
 _TURNED_BYTES = 48  # where rows become columns
 
-
 Records: TypeAlias = "ArrowFile | ParquetFile | TableRecords"
-
-
-@contextmanager
-def explained(path: Path, what: str, function: str) -> Iterator[None]:
-    """Turn what Arrow raises about a file into a ValueError that names the file."""
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(
-            f"{function}: {path} is not {what} file, or is damaged ({first_line(error)}); check "
-            "that its extension is right"
-        ) from None
 
 
 def places_of_columns(schema: pa.Schema, path: Path, function: str) -> list[int]:
@@ -240,7 +228,7 @@ def _of_kind(numbers: list[float], kind: Any) -> list[Any]:
 
 def read_arrow(path: Path, request: Request) -> pa.Table:
     """Read an Arrow file of either form whole."""
-    with explained(path, "an Arrow", request.function), pa.OSFile(str(path), "rb") as file:
+    with explained(path, request.function, "an Arrow"), pa.OSFile(str(path), "rb") as file:
         try:
             table = pa.ipc.open_file(file).read_all()
         except pa.ArrowInvalid:
@@ -284,7 +272,7 @@ class ArrowFile:
     ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
         options = pa.ipc.IpcReadOptions(included_fields=None if fields is None else list(fields))
         with (
-            explained(self._path, "an Arrow", self._function),
+            explained(self._path, self._function, "an Arrow"),
             pa.OSFile(str(self._path), "rb") as file,
         ):
             try:
@@ -390,11 +378,11 @@ def _files(folder: Path) -> list[Path]:
 
 def read_parquet(path: Path, request: Request) -> pa.Table:
     """Read a Parquet file, or a folder of them, whole."""
-    with explained(path, "a Parquet", request.function):
+    with explained(path, request.function, "a Parquet"):
         if path.is_dir():
             table = ParquetFile(path, request.function).whole()
         else:
-            with pq.ParquetFile(path) as file:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 table = file.read()
     return table.select(places_of_columns(table.schema, path, request.function))
 
@@ -407,8 +395,8 @@ class ParquetFile:
 
     def __init__(self, path: Path, function: str) -> None:
         paths = _files(path) if path.is_dir() else [path]
-        with explained(path, "a Parquet", function):
-            self._files = [pq.ParquetFile(path) for path in paths]
+        with explained(path, function, "a Parquet"):
+            self._files = [pq.ParquetFile(path, page_checksum_verification=True) for path in paths]
             own: pa.Schema = self._files[0].schema_arrow
             parts = [path.metadata for path in self._files]
             self.n_rows = sum(int(part.num_rows) for part in parts)
@@ -428,7 +416,7 @@ class ParquetFile:
                 f"{function}: {path} has {quoted(twice[0])} both in the names of its folders and "
                 "as a column of its files; rename one of them"
             )
-        with explained(path, "a Parquet", function):
+        with explained(path, function, "a Parquet"):
             self._partitions = _partitions(path, paths) if named else [{}] * len(paths)
         added = self._partitions[0].values()
         whole = pa.schema([*own, *(field for field, _ in added)], own.metadata)
@@ -444,7 +432,7 @@ class ParquetFile:
         names = [self.schema.names[j] for j in columns]
         own = [name for name in names if name not in self._partitions[0]]
         pa.default_memory_pool().release_unused()  # of the columns before
-        with explained(self._path, "a Parquet", self._function):
+        with explained(self._path, self._function, "a Parquet"):
             parts = []
             for file, partition in zip(self._files, self._partitions, strict=True):
                 part = file.read(columns=own, use_threads=False)
@@ -453,7 +441,7 @@ class ParquetFile:
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Yield all columns, at most `n_rows` rows at a time."""
-        with explained(self._path, "a Parquet", self._function):
+        with explained(self._path, self._function, "a Parquet"):
             for file, partition in zip(self._files, self._partitions, strict=True):
                 for batch in file.iter_batches(batch_size=n_rows):
                     yield _with_partition(batch, partition).select(self.schema.names)
@@ -518,7 +506,7 @@ def open_parquet(path: Path, request: Request) -> Input:
 
 def write_parquet(table: pa.Table, file: IO[bytes]) -> None:
     """Write a Parquet file."""
-    pq.write_table(table, file)
+    pq.write_table(table, file, write_page_checksum=True)
 
 
 PARQUET = Format(

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import json
-import os
-import pickle
 import posixpath
 import re
 import shlex
-import subprocess
-import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,12 +17,13 @@ from typing import IO, Any
 from xml.etree import ElementTree
 
 from duramen.data.memory import available_bytes, require_memory
-from duramen.io.formats import workbook_process
-from duramen.io.formats.format import Format, Request
+from duramen.io.formats import calamine_reader
+from duramen.io.formats.format import Format, Request, explained
+from duramen.io.formats.native_reader import NativeReader
 from duramen.io.formats.text import without_empty
 from duramen.support.arrow import pa
 from duramen.support.checks import extra_package
-from duramen.support.text import first_line, quoted
+from duramen.support.text import quoted
 from duramen.support.warning import warn
 
 
@@ -36,65 +32,31 @@ def read_excel(path: Path, request: Request) -> pa.Table:
     function = request.function
     subject = f"{function}: {path.name}"
     extra_package("python_calamine", subject, "excel", ", or save the sheet as CSV")
-    with _reading(path, function) as reader:
-        sheet = _chosen(reader.answer(), path, request)
-        if path.suffix.lower() in _OF_XML:
-            check_extent(path, sheet, function)
-        rows = reader.rows(sheet, request.skip_rows)
+    reader = NativeReader(calamine_reader.Workbook, path, _memory(path))
+    hint = "check its extension, or save the sheet as CSV"
+    with explained(path, function, "a workbook", hint):
+        sheets = reader.answer("sheets")
+    sheet = _chosen(sheets, path, request)
+    if path.suffix.lower() in _OF_XML:
+        check_extent(path, sheet, function)
+    rows: list[list[Any]] = []
+    n_cells = 0
+    with explained(path, function, "a workbook", hint):
+        for part in reader.parts("rows", sheet, request.skip_rows):
+            rows += part
+            n_cells += sum(map(len, part))
+            require_memory(
+                n_cells * _CELL_BYTES,
+                what=f"a table of the {n_cells:,} cells that were read of {path}",
+                function=function,
+                hint="save it as CSV, or use a smaller extract of it",
+            )
     if not rows:
         raise ValueError(f"{function}: sheet {quoted(sheet)} of {path} is empty")
     names = ["" if cell is None else _text(cell) for cell in rows[0]]
     cells = zip(*rows[1:], strict=True) if len(rows) > 1 else ((),) * len(names)
     missing = frozenset((*_MISSING, *map(str, request.na_values)))
     return without_empty(pa.table([_column(column, missing) for column in cells], names=names))
-
-
-class _Reader:
-    """Process that reads a workbook; see `workbook_process`."""
-
-    def __init__(self, path: Path, function: str, process: subprocess.Popen[bytes]) -> None:
-        self._path, self._function, self._process = path, function, process
-
-    def answer(self) -> list[Any]:
-        """Return what the process sends next; raises ValueError where that is an error."""
-        assert self._process.stdout is not None
-        try:
-            sent = pickle.load(self._process.stdout)
-        except (EOFError, pickle.UnpicklingError):
-            raise self._error("its reader has ended: too large, or damaged") from None
-        if isinstance(sent, str):
-            raise self._error(sent)
-        return list(sent)
-
-    def rows(self, sheet: str, skipped: int) -> list[list[Any]]:
-        """Return the rows of a sheet that are not empty, but for the first so many of all."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            pickle.dump((sheet, skipped), self._process.stdin)
-            self._process.stdin.flush()
-        return [row for part in iter(self.answer, []) for row in part]
-
-    def _error(self, reason: str) -> ValueError:
-        reason = first_line(ValueError(reason))
-        return ValueError(
-            f"{self._function}: cannot read {self._path} as a workbook ({reason}); check that its "
-            "extension is right, or save the sheet as CSV"
-        )
-
-
-@contextlib.contextmanager
-def _reading(path: Path, function: str) -> Iterator[_Reader]:
-    """Start the process that reads a workbook, and end it."""
-    modules = [os.path.abspath(place) for place in sys.path if os.path.isabs(place)]
-    arguments = json.dumps([modules, str(path.absolute()), _memory(path)])
-    command = [sys.executable, "-P", workbook_process.__file__, arguments]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            yield _Reader(path, function, process)
-        finally:
-            process.kill()
 
 
 # Texts of cells that are missing values: empty cells, and errors of formulas.

@@ -6,6 +6,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,7 +20,7 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.schema import Schema
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
-from duramen.support.text import quoted
+from duramen.support.text import first_line, quoted
 from duramen.support.warning import warn
 
 FIRST_ROWS = 32  # that `Input.beginning` returns
@@ -112,6 +113,30 @@ class Input(ABC):
         `work` is a folder for what does not fit into memory; what an interrupted call with the
         same input left there may be used.
         """
+
+
+@contextmanager
+def explained(
+    path: Path,
+    function: str,
+    what: str,
+    hint: str = "check its extension, or copy it again from its source",
+) -> Iterator[None]:
+    """Turn whatever a reader raises about a file into a ValueError that names the file.
+
+    A damaged file can raise errors of nearly any kind. Errors that begin with the name of the
+    function pass, and so does a package that is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:
+        if str(error).startswith(f"{function}: "):
+            raise
+        raise ValueError(
+            f"{function}: {path} is not {what} file, or is damaged ({first_line(error)}); {hint}"
+        ) from None
 
 
 ROW_NAMES = b"duramen.row_names"  # of the schema's metadata: the columns that name the rows

@@ -18,7 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from duramen.io.formats.format import Footprint, Format, Input, Request, files_of, named_rows
+from duramen.data.memory import available_bytes
+from duramen.io.formats import genotype_readers
+from duramen.io.formats.format import (
+    Footprint,
+    Format,
+    Input,
+    Request,
+    explained,
+    files_of,
+    named_rows,
+)
+from duramen.io.formats.native_reader import NativeReader
 from duramen.io.formats.plink import Names, numbers_of_words, read_fam, samples_of_fam
 from duramen.io.store import layout
 from duramen.io.store.reader import Runs, columns_within, offsets_of
@@ -49,13 +60,13 @@ class VariantInput(Input):
                 f"{self.function}: transpose=True is not for {path.suffix} files: their variants "
                 "are columns, their samples rows"
             )
-        with self._explained():
+        with explained(path, self.function, f"a {self.title}"):
             self._open(request)
             self.names, self._variants = self._descriptions
-        if len(self.names) != self.n_columns:
-            raise self._damaged(
-                f"{len(self.names)} variants are described, but it has {self.n_columns}"
-            )
+            if len(self.names) != self.n_columns:
+                raise ValueError(
+                    f"{len(self.names)} variants are described, but it has {self.n_columns}"
+                )
         if not (self.n_columns and self.n_rows):
             raise ValueError(f"{self.function}: {path} is empty: it has no variants or no samples")
 
@@ -96,29 +107,9 @@ class VariantInput(Input):
         """Yield neighboring variants."""
         width = columns_within(self._budget, self.n_rows, _CELL_BYTES)
         for begin in range(start, self.n_columns, width):
-            with self._explained():
+            with explained(self.path, self.function, f"a {self.title}"):
                 dosages = self._dosages(begin, min(begin + width, self.n_columns))
             yield dosages.T
-
-    def _damaged(self, reason: object) -> ValueError:
-        text = " ".join(str(reason).split())[:300]
-        return ValueError(
-            f"{self.function}: {self.path} is not a {self.title} file, or is damaged ({text})"
-        )
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turn whatever a reader raises into a ValueError that names the file."""
-        try:
-            yield
-        except ModuleNotFoundError:
-            raise
-        except (Exception, MemoryError) as error:
-            if isinstance(error, ValueError | FileNotFoundError) and str(error).startswith(
-                f"{self.function}: "
-            ):
-                raise
-            raise self._damaged(error) from None
 
 
 def _named(name: str, chromosome: str, position: int, alleles: Sequence[str]) -> str:
@@ -154,7 +145,7 @@ class PgenInput(VariantInput):
     title = "PLINK 2 .pgen"
 
     def _open(self, request: Request) -> None:
-        pgenlib = extra_package("pgenlib", f"{self.function}: reading {self.path.name}", _EXTRA)
+        extra_package("pgenlib", f"{self.function}: reading {self.path.name}", _EXTRA)
         self._pvar = self._beside(".pvar", ".pvar.zst", ".bim")
         psam = self._beside(".psam", ".fam")
         self.where, self.files = str(self._pvar), (self.path, self._pvar, psam)
@@ -165,14 +156,9 @@ class PgenInput(VariantInput):
         self._samples = read_psam(psam, self.function)
         self.n_rows = self._samples.num_rows
         offsets = np.cumsum(np.frombuffer(counts, dtype=np.uint64), dtype=np.uintp)
-        several = {"allele_idx_offsets": offsets} if max(counts) > 2 else {}
-        try:
-            self._reader = pgenlib.PgenReader(
-                str(self.path).encode(), raw_sample_ct=self.n_rows, **several
-            )
-        except RuntimeError as error:
-            raise self._damaged(error) from None
-        self.n_columns = self._reader.get_variant_ct()
+        self._reader = NativeReader(genotype_readers.Pgen, self.path, available_bytes())
+        several = offsets if max(counts) > 2 else None
+        self.n_columns = self._reader.answer("open", self.n_rows, several)
 
     def _beside(self, *suffixes: str) -> Path:
         places = [self.path.with_suffix(suffix) for suffix in suffixes]
@@ -188,8 +174,8 @@ class PgenInput(VariantInput):
         return read_pvar(self._pvar, self.function)
 
     def _dosages(self, begin: int, end: int) -> FloatArray:
-        copies = np.empty((end - begin, self.n_rows), dtype=np.float32)
-        self._reader.read_dosages_range(begin, end, copies, allele_idx=0)
+        shape = (end - begin, self.n_rows)
+        copies = self._reader.block(shape, np.float32, "copies", begin, end)
         missing = copies < 0
         # Of the other alleles together, be it one or several.
         dosages: FloatArray = np.subtract(2.0, copies, dtype=np.float64)
@@ -362,7 +348,8 @@ class VczInput(VariantInput):
 
     def samples(self) -> pa.Table:
         """Return the names of the samples."""
-        names = [str(name) for name in self._root["sample_id"][:]]
+        with explained(self.path, self.function, f"a {self.title}"):
+            names = [str(name) for name in self._root["sample_id"][:]]
         return named_rows(pa.table({"sample_id": pa.array(names, pa.string())}), "sample_id")
 
 
@@ -375,12 +362,12 @@ class BgenInput(VariantInput):
     title = "BGEN"
 
     def _open(self, request: Request) -> None:
-        bgen = extra_package("bgen", f"{self.function}: reading {self.path.name}", _EXTRA)
-        self._reader = bgen.BgenReader(str(self.path))
+        extra_package("bgen", f"{self.function}: reading {self.path.name}", _EXTRA)
+        self._reader = NativeReader(genotype_readers.Bgen, self.path, available_bytes())
         beside = self.path.with_suffix(".sample")
         self.where = str(self.path)
         self.files = (self.path, beside) if beside.is_file() else (self.path,)
-        self.n_columns, self.n_rows = len(self._reader), int(self._reader.header.nsamples)
+        self.n_columns, self.n_rows = self._reader.answer("size")
         self._samples = self._people(beside)
 
     def _people(self, beside: Path) -> pa.Table | None:
@@ -392,40 +379,17 @@ class BgenInput(VariantInput):
                     f"has {self.n_rows}; they do not belong together"
                 )
             return samples
-        if not self._reader.header.has_sample_ids:
+        names = self._reader.answer("samples")
+        if names is None:
             return None
-        names = pa.array(list(self._reader.samples), pa.string())
-        return named_rows(pa.table({"sample_id": names}), "sample_id")
+        return named_rows(pa.table({"sample_id": pa.array(names, pa.string())}), "sample_id")
 
     def _described(self) -> Iterator[dict[str, list[Any]]]:
-        for begin in range(0, self.n_columns, _LINES):
-            variants = map(
-                self._reader.__getitem__, range(begin, min(begin + _LINES, self.n_columns))
-            )
-            yield _table((v.rsid or v.varid, v.chrom, v.pos, v.alleles) for v in variants)
+        yield from map(_table, self._reader.parts("variants"))
 
     def _dosages(self, begin: int, end: int) -> FloatArray:
-        dosages = np.empty((end - begin, self.n_rows))
-        for row, number in enumerate(range(begin, end)):
-            variant = self._reader[number]
-            two = len(variant.alleles) == 2
-            dosages[row] = variant.alt_dosage if two else self._others(variant)
-        return dosages
-
-    def _others(self, variant: Any) -> FloatArray:
-        """Return the expected copies of other alleles than the first, of a variant of several."""
-        chances, count = variant.probabilities, len(variant.alleles)
-        if np.any(variant.ploidy != 2):
-            raise ValueError(
-                f"{self.function}: variant {variant.rsid} of {self.path} has {count} alleles and "
-                "samples that are not diploid; split it, for example with bcftools norm -m -"
-            )
-        if variant.is_phased:
-            of_haplotypes = chances.reshape(self.n_rows, 2, count)
-            return np.asarray(2.0 - of_haplotypes[:, :, 0].sum(axis=1))
-        # The genotypes are in the order (0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2), ...
-        others = [(a > 0) + (b > 0) for b in range(count) for a in range(b + 1)]
-        return np.asarray(chances @ np.array(others, dtype=float))
+        shape = (end - begin, self.n_rows)
+        return self._reader.block(shape, np.float64, "copies", begin, end)
 
     def samples(self) -> pa.Table | None:
         """Return the .sample file, or the names in the .bgen file; None without either."""

@@ -1,0 +1,105 @@
+"""HDF5 files as h5py reads them, for `NativeReader`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PART = 1 << 22  # bytes of a part of an array
+# Of groups and arrays in AnnData files, of all versions.
+_ATTRIBUTES = (
+    *("encoding-type", "h5sparse_format", "shape", "h5sparse_shape"),
+    *("_index", "column-order", "ordered", "categories"),
+)
+
+
+class File:
+    """Groups and arrays of a file that refers to no other."""
+
+    def __init__(self, path: str) -> None:
+        self._h5py: Any = import_module("h5py")
+        self._file = self._h5py.File(path, "r")
+
+    def check_links(self) -> Iterator[None]:
+        """Check that every array lies in this file; yield after each group.
+
+        Raises
+        ------
+        ValueError
+            If a link or the storage of an array leads to another file.
+        """
+        h5py = self._h5py
+        groups, seen = [self._file], set()
+        while groups:
+            group = groups.pop()
+            address = h5py.h5o.get_info(group.id).addr
+            if address in seen:
+                continue
+            seen.add(address)
+            for name in group:
+                link = group.get(name, getlink=True)
+                if isinstance(link, h5py.ExternalLink):
+                    raise ValueError(f"{name} of {group.name} is a link to another file")
+                if not isinstance(link, h5py.HardLink):
+                    continue  # a soft link: what it leads to is checked where it lies
+                node = group[name]
+                if isinstance(node, h5py.Group):
+                    groups.append(node)
+                elif isinstance(node, h5py.Dataset) and (node.external or node.is_virtual):
+                    raise ValueError(f"{node.name} keeps its values in another file")
+            yield None
+
+    def node(self, name: str) -> Iterator[dict[str, Any] | None]:
+        """Yield the description of a group or an array; None if there is none."""
+        if name not in self._file:
+            yield None
+            return
+        node = self._file[name]
+        attributes = {key: node.attrs[key] for key in _ATTRIBUTES if key in node.attrs}
+        described: dict[str, Any] = {"attrs": {k: self._plain(v) for k, v in attributes.items()}}
+        if isinstance(node, self._h5py.Dataset):
+            described["shape"], described["chunks"] = node.shape or (), node.chunks
+            described["dtype"] = _plain_type(node.dtype)
+        else:
+            described["names"] = list(node)
+        yield described
+
+    def matrices(self) -> Iterator[list[str]]:
+        """Yield the list of arrays of two dimensions."""
+        names: list[str] = []
+        self._file.visititems(
+            lambda name, node: names.append(name) if getattr(node, "ndim", 0) == 2 else None
+        )
+        yield names
+
+    def read(self, name: str, bounds: Sequence[tuple[int, int]]) -> Iterator[NDArray[Any]]:
+        """Yield a block of an array, some of its rows at a time; a row of chunks is read once."""
+        array = self._file[name]
+        (begin, end), *others = bounds
+        inner = tuple(slice(*bound) for bound in others)
+        tall = array.chunks[0] if array.chunks else 1
+        row = array.dtype.itemsize * prod(last - first for first, last in others)
+        height = max(_PART // max(1, row) // tall, 1) * tall
+        kind = _plain_type(array.dtype)
+        for top in range(begin - begin % tall, end, height):
+            part = array[max(top, begin) : min(top + height, end), *inner]
+            yield part.astype(kind, copy=kind.hasobject)
+
+    def _plain(self, value: Any) -> Any:
+        """Return an attribute without a type of h5py."""
+        if isinstance(value, self._h5py.Reference):
+            return self._file[value].name
+        return value if isinstance(value, str | bytes | np.ndarray | np.generic) else None
+
+
+def _plain_type(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a type without what h5py notes in it."""
+    if kind.names is None:
+        return np.dtype(kind.str) if kind.subdtype is None else kind
+    fields = [_plain_type(kind[name]) for name in kind.names]
+    return np.dtype(list(zip(kind.names, fields, strict=True)))
