@@ -58,6 +58,15 @@ def test_a_reference_beyond_a_sheet_is_named(tmp_path: Path) -> None:
         read_table(path)
 
 
+@pytest.mark.slow
+def test_rows_without_end_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", BASE)
+    row = b'<row><c r="A1"/></row>'
+    altered(path, "xl/worksheets/sheet1.xml", b"</sheetData>", row * 1_048_577 + b"</sheetData>")
+    with pytest.raises(ValueError, match="is damaged: it has more than 1,048,576 rows"):
+        read_table(path)
+
+
 def test_rows_become_columns(tmp_path: Path) -> None:
     cells = {
         "A1": "gene",

@@ -233,6 +233,22 @@ def test_compressed_variants(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("part", "count", "message"),
+    [
+        (b"1\t10\trs\tA\tC\t.\n", 1 << 16, "describes more variants than it can have"),
+        (b"0" * 64, 1 << 19, "a line of text has 16,777,216 characters or more"),
+    ],
+)
+def test_variants_that_expand_without_end(tmp_path, part, count, message):
+    path = write_pgen(tmp_path / "x.pgen")
+    path.with_suffix(".pvar").unlink()
+    with pa.CompressedOutputStream(str(tmp_path / "x.pvar.zst"), "zstd") as file:
+        file.write(PVAR.encode() + part * count)
+    with pytest.raises(ValueError, match=message):
+        pack(path, tmp_path / "s")
+
+
+@pytest.mark.parametrize(
     ("suffix", "text", "message"),
     [
         (".pvar", "#CHROM\tPOS\tREF\tALT\n", "must have the columns #CHROM, POS, ID, REF"),

@@ -188,7 +188,7 @@ def _cell(text: Callable[[str], Any], value: Any) -> Any:
 _CELL_BYTES = 32  # of a cell of the rectangle, filled or not
 _FILLED_BYTES = 250  # of a filled one, in the reader and in the table
 _SMALL, _FEWEST = 1 << 22, 1 / 100  # cells; below this fraction of filled ones, some are far away
-_PIECE, _LONGEST_ROW = 1 << 22, 1 << 26  # bytes
+_PIECE, _LONGEST_ROW, _LONGEST_LIST = 1 << 22, 1 << 26, 1 << 24  # bytes
 _PLACE = re.compile(rb"\br=[\"']([A-Za-z]+)([0-9]+)[\"']")
 
 
@@ -196,6 +196,7 @@ _PLACE = re.compile(rb"\br=[\"']([A-Za-z]+)([0-9]+)[\"']")
 class Extent:
     """Filled cells of a sheet: their number, and their first and last rows and columns, from 1."""
 
+    n_rows: int = 0  # with cells or without
     filled: int = 0
     rows: tuple[int, int] = (MOST_ROWS, 0)
     columns: tuple[int, int] = (MOST_COLUMNS, 0)
@@ -237,6 +238,8 @@ def check_extent(path: Path, sheet: str, function: str) -> None:
     ):
         extent = _extent_of(file)
     where = f"sheet {quoted(sheet)} of {path}"
+    if extent.n_rows > MOST_ROWS + 1:  # what follows the last one is counted, too
+        raise ValueError(f"{function}: {where} is damaged: it has more than {MOST_ROWS:,} rows")
     if extent.rows[1] > MOST_ROWS or extent.columns[1] > MOST_COLUMNS:
         raise ValueError(
             f"{function}: {where} is damaged: it has a cell {extent.last}, and sheets end at "
@@ -259,11 +262,19 @@ def check_extent(path: Path, sheet: str, function: str) -> None:
 
 def _part(archive: zipfile.ZipFile, sheet: str) -> str:
     """Return the name of the part of the file with a sheet (KeyError)."""
-    book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
-    relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    book, relations = map(
+        partial(_parsed, archive), ("xl/workbook.xml", "xl/_rels/workbook.xml.rels")
+    )
     names = {_value(node, "name"): _value(node, "id") for node in book.iter() if _is(node, "sheet")}
     targets = {node.get("Id"): node.get("Target", "") for node in relations}
     return posixpath.normpath(posixpath.join("/xl", targets[names[sheet]])).lstrip("/")
+
+
+def _parsed(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
+    """Return a part of the file that lists sheets; a small file may hold one without end."""
+    if archive.getinfo(name).file_size > _LONGEST_LIST:
+        raise KeyError(name)
+    return ElementTree.fromstring(archive.read(name))
 
 
 def _is(node: Any, name: str) -> bool:
@@ -284,13 +295,14 @@ def _extent_of(file: IO[bytes]) -> Extent:
         *rows, rest = left.split(b"</%srow>" % prefix)
         _look(rows, prefix, extent)
         left = rest + piece
-        if len(rest) > _LONGEST_ROW:
+        if len(rest) > _LONGEST_ROW or extent.n_rows > MOST_ROWS + 1:
             return extent
     _look(left.split(b"</%srow>" % prefix), prefix, extent)
     return extent
 
 
 def _look(rows: list[bytes], prefix: bytes, extent: Extent) -> None:
+    extent.n_rows += len(rows)
     cell, ends = b"<%sc " % prefix, (b"</%sv>" % prefix, b"</%sis>" % prefix)
     for row in rows:
         extent.filled += sum(row.count(end) for end in ends)

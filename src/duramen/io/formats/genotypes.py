@@ -11,7 +11,7 @@ from abc import abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from duramen.support.checks import extra_package
 _EXTRA = "genotypes"
 _CELL_BYTES = 40  # of a dosage: as read, as a number, its code, and room to sort
 _LINES = 1 << 15  # variants that are described together
+_LONGEST_LINE = 1 << 24  # characters
 _MISSING_WORDS = ("NA", "nan", "-9", "NONE", ".")
 
 
@@ -171,7 +172,15 @@ class PgenInput(VariantInput):
         )
 
     def _described(self) -> Iterator[dict[str, list[Any]]]:
-        return read_pvar(self._pvar, self.function)
+        """Yield the variants, which a small .pvar.zst may describe without end."""
+        index = self.path.with_name(f"{self.path.name}.pgi")
+        sizes = [path.stat().st_size for path in (self.path, index) if path.is_file()]
+        n_variants, most = 0, 8 * sum(sizes)  # a variant takes a bit at least
+        for table in read_pvar(self._pvar, self.function):
+            n_variants += len(table["name"])
+            if n_variants > most:
+                raise ValueError(f"{self._pvar.name} describes more variants than it can have")
+            yield table
 
     def _dosages(self, begin: int, end: int) -> FloatArray:
         shape = (end - begin, self.n_rows)
@@ -194,10 +203,22 @@ def _text(path: Path, function: str) -> Iterator[Iterator[list[str]]]:
         pa.input_stream(str(path), compression="detect") as stream,
         io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8") as text,
     ):
+        lines = iter(partial(text.readline, _LONGEST_LINE), "")
         try:
-            yield (line.split() for line in text if line.strip() and not line.startswith("##"))
+            yield (
+                line.split()
+                for line in map(_checked, lines)
+                if line.strip() and not line.startswith("##")
+            )
         except UnicodeDecodeError:
             raise ValueError(f"{function}: {path} is not UTF-8 text") from None
+
+
+def _checked(line: str) -> str:
+    """Return a line; a small file that is compressed may hold one that fills the memory."""
+    if len(line) == _LONGEST_LINE:
+        raise ValueError(f"a line of text has {_LONGEST_LINE:,} characters or more")
+    return line
 
 
 def _after_header(
