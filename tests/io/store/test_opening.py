@@ -15,6 +15,7 @@ from tests.io.store.stores import left_over
 import duramen as dm
 from duramen.data import encode
 from duramen.io import open_store, pack
+from duramen.io.store import layout
 from duramen.io.store.column_store import without
 
 FRAME = pd.DataFrame(
@@ -180,6 +181,23 @@ def test_headers(store, tmp_path):
         ValueError, match=r"a\.csv is not a column store; give .*Hint: pack\('a\.csv'"
     ):
         open_store(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("n_columns", [10**8, 2**62])
+def test_columns_beyond_the_codes_take_no_memory(store, n_columns):
+    """Of a header whose own check is right."""
+    path = store.path / "header.json"
+    header = json.loads(path.read_text())
+    del header["check"]
+    path.write_bytes(layout.header_to_bytes({**header, "n_columns": n_columns}))
+    with pytest.raises(ValueError, match=rf"its codes have \d+ bytes, but {n_columns:,} columns"):
+        open_store(store.path)
+
+
+def test_a_header_without_end_is_not_read(store):
+    os.truncate(store.path / "header.json", 1 << 40)
+    with pytest.raises(ValueError, match=r"header\.json is not the header .* 1,099,511,627,776"):
+        open_store(store.path)
 
 
 def test_places(store, tmp_path):

@@ -146,8 +146,9 @@ def test_nothing_is_not_asked_for():
     assert file.read_many([4, 0, 9], [0, 2, 0]) == [b"", b"ab", b""]
 
 
-def test_a_file_must_tell_its_size(monkeypatch):
-    monkeypatch.setattr(Async, "info", lambda self, path: {"size": None})
+@pytest.mark.parametrize("size", [None, -1, "8", float("inf")])
+def test_a_file_must_tell_its_size(size, monkeypatch):
+    monkeypatch.setattr(Async, "info", lambda self, path: {"size": size})
     with pytest.raises(ValueError, match="far://x has no known size"):
         RemoteFile(Place(Async(), "x"))
 

@@ -1,4 +1,4 @@
-"""Files of a store that are truncated while they are mapped."""
+"""Files of a store that are truncated, or written to, while they are mapped."""
 
 from __future__ import annotations
 
@@ -34,6 +34,20 @@ def test_a_truncated_file_is_an_error_and_no_signal(use: Any, name: str, tmp_pat
     with pytest.raises(ValueError, match=rf"{name} is damaged: it was truncated from .* to 100 "):
         use(table)
     use(copy)  # which is in memory
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("name", ["codes.u2", "values.f8"])
+def test_a_file_that_was_written_to_is_an_error(use: Any, name: str, tmp_path: Path) -> None:
+    """Codes beyond those of a column would be places outside of an array of the kernel."""
+    table = dm.pack(X, tmp_path / "s").as_table()
+    file = tmp_path / "s" / name
+    before = file.stat()
+    with open(file, "r+b") as stream:
+        stream.write(b"\xff" * 1000)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns + 10**9))  # of a coarse clock
+    with pytest.raises(ValueError, match=rf"{name} was written to while it was open; open the "):
+        use(table)
 
 
 def test_a_mapped_table_is_used_as_any_other(tmp_path: Path) -> None:

@@ -29,11 +29,12 @@ from duramen.support.text import first_line, quoted
 
 
 class MappedTable(EncodedTable):
-    """Encoded table of a store, whose files must keep their lengths.
+    """Encoded table of a store, whose files must stay as they are.
 
     The system ends a process (SIGBUS) that reads beyond the end of a file that was truncated since
-    it was mapped. So the lengths are checked whenever codes or values are taken, and whenever the
-    kernel is given the table; a truncation while the kernel works still ends the process.
+    it was mapped, and codes that were checked may be others once a file was written to. So lengths
+    and times of change are checked whenever codes or values are taken, and whenever the kernel is
+    given the table; a change while the kernel works goes unnoticed, or ends the process.
     """
 
     _blocks: Blocks
@@ -49,7 +50,7 @@ class MappedTable(EncodedTable):
 
     def _check(self) -> None:
         for file in self._files:
-            file.check_length()
+            file.check_unchanged()
 
     @property
     def blocks(self) -> Blocks:
@@ -76,6 +77,7 @@ class MappedTable(EncodedTable):
 _FILES = (*layout.CODES, layout.QUARTERS)  # of codes
 _QUARTERS = _FILES.index(layout.QUARTERS)
 
+_LARGEST_HEADER = 1 << 24  # bytes
 KEPT_NAMES = 1 << 24  # bytes of names that are kept in memory; beyond, they are read when asked for
 
 
@@ -91,6 +93,11 @@ class PackedColumns:
         self.where = folder.name
         self._function = function
         header_file = folder.open(layout.HEADER)
+        if header_file.size > _LARGEST_HEADER:
+            raise ValueError(
+                f"{function}: {header_file.name} is not the header of a column store: it has "
+                f"{header_file.size:,} bytes; pack the table again"
+            )
         self.header = layout.header_of_bytes(
             header_file.read(0, header_file.size), header_file.name, function
         )
@@ -100,6 +107,12 @@ class PackedColumns:
         self.sparse = bool(self.header.get("sparse"))  # older stores do not say
         self._files = {name: self._opened(folder, name) for name in self.header["files"]}
         self._verified = False
+        least = self.n_columns * layout.quarter_bytes(self.n_rows)
+        size = sum(self._files[name].size for name in _FILES)
+        if least > size:  # before there is memory for each column
+            raise self._inconsistent(
+                f"its codes have {size:,} bytes, but {self.n_columns:,} columns need {least:,}"
+            )
         self._read_columns()
 
     def _opened(self, folder: Folder, name: str) -> File:

@@ -40,7 +40,7 @@ class LocalFile:
         status = os.fstat(self._descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise ValueError(f"{self.name} is not a regular file")
-        self.size = status.st_size
+        self.size, self._changed = status.st_size, status.st_mtime_ns
         self._turn = threading.Lock()
 
     def __del__(self) -> None:
@@ -101,17 +101,19 @@ class LocalFile:
         """Return everything, mapped into memory."""
         if self.size == 0:
             return memoryview(b"")
-        self.check_length()
+        self.check_unchanged()
         return memoryview(mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_READ))
 
-    def check_length(self) -> None:
-        """Check that the file was not truncated since it was opened."""
-        size = os.fstat(self._descriptor).st_size
-        if size < self.size:
+    def check_unchanged(self) -> None:
+        """Check that the file was neither truncated nor written to since it was opened."""
+        status = os.fstat(self._descriptor)
+        if status.st_size < self.size:
             raise ValueError(
-                f"{self.name} is damaged: it was truncated from {self.size} to {size} bytes while "
-                "it was open"
+                f"{self.name} is damaged: it was truncated from {self.size} to {status.st_size} "
+                "bytes while it was open"
             )
+        if status.st_mtime_ns != self._changed:
+            raise ValueError(f"{self.name} was written to while it was open; open the store again")
 
 
 class LocalFolder:
@@ -182,9 +184,12 @@ class RemoteFile:
         self.name = str(place)
         self._fs, self._path = place.fs, place.path
         size = self._fs.info(self._path)["size"]
-        if size is None:
-            raise ValueError(f"{self.name} has no known size, so that parts of it cannot be read")
-        self.size = int(size)
+        if not isinstance(size, int) or size < 0:
+            raise ValueError(
+                f"{self.name} has no known size, so that parts of it cannot be read; its file "
+                f"system says {size!r}"
+            )
+        self.size = size
 
     def read(self, offset: int, size: int) -> bytes:
         """Read `size` bytes at `offset`."""
@@ -215,7 +220,7 @@ class RemoteFile:
         """Return everything, in memory: it cannot be mapped."""
         return memoryview(self.read(0, self.size))
 
-    def check_length(self) -> None:
+    def check_unchanged(self) -> None:
         """Do nothing: the file is not mapped."""
 
 
