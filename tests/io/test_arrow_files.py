@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from duramen.data import encode
-from duramen.io import pack, read_table
+from duramen.io import pack, read_table, write_table
 from duramen.io.formats.arrow import validated
 
 PLAIN = b"northsoutheast"
@@ -86,3 +86,33 @@ def test_folders_that_are_no_partitions(tmp_path):
     (folder / "site=A" / "notes.txt").write_text("no table")
     with pytest.raises(IsADirectoryError, match="other is a directory; give a file"):
         read_table(folder)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "packed"])
+def test_checksums_of_parquet_pages_are_read_and_written(tmp_path, kind):
+    """Without them most changes of a byte become other values."""
+    values = np.random.default_rng(0).normal(size=2000)
+    path = tmp_path / "t" / "part.parquet"
+    path.parent.mkdir()
+    write_table(pa.table({"a": values, "b": values[::-1]}), path)
+    read = {
+        "file": lambda: read_table(path),
+        "folder": lambda: read_table(path.parent),
+        "packed": lambda: pack(path, tmp_path / "s", overwrite=True),
+    }[kind]
+    read()
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"is not a Parquet file, or is damaged .*CRC"):
+        read()
+
+
+def test_text_of_a_parquet_file_that_does_not_fit_is_refused_unread(tmp_path, leave_memory):
+    path = tmp_path / "t.parquet"
+    table = pa.table({"a": [f"{i}" + "a" * 10**5 for i in range(20)]})
+    pq.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
+    assert path.stat().st_size < 10**5
+    leave_memory(10**6)
+    with pytest.raises(MemoryError, match=r"the table in .*t\.parquet needs at least 2 MB"):
+        read_table(path)

@@ -485,10 +485,13 @@ def _joined(parts: list[pa.Table]) -> pa.Table:
 
 
 def parquet_bytes(path: Path, request: Request) -> int:
-    """Return the bytes that a table takes, by the types of its columns and the number of rows."""
+    """Return the bytes that a table takes, by the types of its columns and the number of rows.
+
+    Of text, whose length is not known, as many as its encoded values take without compression.
+    """
     file = ParquetFile(path, request.function)
     widths = sum(_width(field.type) for field in file.schema)
-    return file.n_rows * (widths + _CODE_BYTES * len(file.schema))
+    return max(file.n_bytes, file.n_rows * (widths + _CODE_BYTES * len(file.schema)))
 
 
 def _width(kind: pa.DataType) -> int:
