@@ -15,9 +15,10 @@ import pytest
 
 import duramen as dm
 from duramen.io.formats import native_reader
+from duramen.io.formats.format import Request
+from duramen.io.store.inputs import open_input
 
 h5py = pytest.importorskip("h5py")
-pytestmark = pytest.mark.limits_memory  # of the processes that read
 
 
 def write_h5ad(path: Path) -> Path:
@@ -52,12 +53,11 @@ def test_a_reader_that_never_returns_is_an_error(
         dm.io.read_recording(path)
 
 
-def children(parent: int) -> list[int]:
-    """Return the processes that a process has started."""
-    out = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", f"{parent}"], capture_output=True, text=True
-    )
-    return [int(word) for word in out.stdout.split()]
+def readers(parent: int) -> list[int]:
+    """Return the processes with a native reader that a process has started."""
+    command = ["ps", "-ww", "-o", "pid=,args=", "--ppid", f"{parent}"]
+    lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    return [int(line.split()[0]) for line in lines if "reader_process.py" in line]
 
 
 def is_running(process: int) -> bool:
@@ -74,8 +74,24 @@ def within(seconds: float, condition: Callable[[], object]) -> bool:
     return bool(condition())
 
 
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs signals and ps")
+
+
+@linux
+def test_a_reader_ends_with_its_input(tmp_path: Path) -> None:
+    path = write_h5ad(tmp_path / "t.h5ad")
+    source = open_input(path, Request("pack", budget=10**6))
+    (reader,) = readers(os.getpid())
+    assert is_running(reader)
+    np.testing.assert_array_equal(next(source.groups(0, tmp_path)), np.arange(12.0).reshape(4, 3))
+    del source
+    assert within(10, lambda: not is_running(reader))
+    assert dm.pack(path, tmp_path / "s").shape == (4, 3)
+    assert readers(os.getpid()) == []
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs signals and ps")
+@linux
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_ends_both_processes(tmp_path: Path, stop: signal.Signals) -> None:
     """Far sooner than the limit of time, with the handlers of Python and without."""
@@ -83,8 +99,8 @@ def test_a_signal_ends_both_processes(tmp_path: Path, stop: signal.Signals) -> N
     program = f"import duramen as dm; dm.pack({str(path)!r}, {str(tmp_path / 's')!r})"
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
     try:
-        assert within(30, lambda: children(process.pid))
-        (reader,) = children(process.pid)
+        assert within(30, lambda: readers(process.pid))
+        (reader,) = readers(process.pid)
         spent = Path(f"/proc/{reader}/stat")
         assert within(
             30, lambda: int(spent.read_text().split()[13]) > 1.5 * os.sysconf("SC_CLK_TCK")
@@ -94,3 +110,4 @@ def test_a_signal_ends_both_processes(tmp_path: Path, stop: signal.Signals) -> N
         assert within(10, lambda: not is_running(reader))
     finally:
         process.kill()
+        process.wait(10)

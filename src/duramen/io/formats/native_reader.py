@@ -139,4 +139,4 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             assert pipe is not None
             pipe.close()
     with contextlib.suppress(subprocess.TimeoutExpired):  # it may wait for a disk that is away
-        process.wait(1)
+        process.wait(10)

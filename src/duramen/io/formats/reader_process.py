@@ -33,7 +33,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
     _end_with_parent(requests)
     sys.path[:] = modules
-    _limit(memory)
+    if memory is not None:
+        _limit(memory)
     reader = None
     while True:
         try:
@@ -93,14 +94,16 @@ def _working(seconds: float, nothing: IO[str]) -> Iterator[None]:
             signal.signal(ends, signal.SIG_IGN)
 
 
-def _limit(memory: int | None) -> None:
-    """Limit the memory of this process; some systems cannot."""
+def _limit(memory: int) -> None:
+    """Limit the memory that this process may take from now on; some systems cannot."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
+        with open("/proc/self/statm", encoding="ascii") as file:
+            most = memory + int(file.read().split()[0]) * resource.getpagesize()
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        if memory is not None and (hard == resource.RLIM_INFINITY or memory < hard):
-            resource.setrlimit(resource.RLIMIT_AS, (memory, hard))
+        if hard == resource.RLIM_INFINITY or most < hard:
+            resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def _dump(value: object, out: IO[bytes]) -> None:
