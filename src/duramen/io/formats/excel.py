@@ -32,7 +32,8 @@ def read_excel(path: Path, request: Request) -> pa.Table:
     function = request.function
     subject = f"{function}: {path.name}"
     extra_package("python_calamine", subject, "excel", ", or save the sheet as CSV")
-    reader = NativeReader(calamine_reader.Workbook, path, _memory(path))
+    n_bytes = _size(path)
+    reader = NativeReader(calamine_reader.Workbook, path, _memory(n_bytes), n_bytes)
     hint = "check its extension, or save the sheet as CSV"
     with explained(path, function, "a workbook", hint):
         sheets = reader.answer("sheets")
@@ -63,13 +64,16 @@ def read_excel(path: Path, request: Request) -> pa.Table:
 _MISSING = ("", "#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "NA", "NaN")
 
 
-def _memory(path: Path) -> int:
-    """Return the bytes of memory that the reader of a workbook may take."""
-    size = path.stat().st_size
+def _size(path: Path) -> int:
+    """Return the bytes of a workbook, not compressed."""
     with contextlib.suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(path) as archive:
-        size = sum(part.file_size for part in archive.infolist())
-    wanted = _LEAST_BYTES + _BYTES_OF_A_BYTE * size
-    available = available_bytes()
+        return sum(part.file_size for part in archive.infolist())
+    return path.stat().st_size
+
+
+def _memory(n_bytes: int) -> int:
+    """Return the bytes of memory that the reader of a workbook of some bytes may take."""
+    wanted, available = _LEAST_BYTES + _BYTES_OF_A_BYTE * n_bytes, available_bytes()
     return wanted if available is None else min(wanted, available)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _PART = 1 << 22  # bytes of a part of an array
-_LINES = 1 << 13  # variants that are described together
+_LINES = 1 << 10  # variants that are described together
 
 
 class Pgen:

@@ -384,7 +384,8 @@ class BgenInput(VariantInput):
 
     def _open(self, request: Request) -> None:
         extra_package("bgen", f"{self.function}: reading {self.path.name}", _EXTRA)
-        self._reader = NativeReader(genotype_readers.Bgen, self.path, available_bytes())
+        n_bytes = self.path.stat().st_size  # the variants are searched for when it is opened
+        self._reader = NativeReader(genotype_readers.Bgen, self.path, available_bytes(), n_bytes)
         beside = self.path.with_suffix(".sample")
         self.where = str(self.path)
         self.files = (self.path, beside) if beside.is_file() else (self.path,)

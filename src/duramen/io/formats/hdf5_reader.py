@@ -26,7 +26,7 @@ class File:
         self._file = self._h5py.File(path, "r")
 
     def check_links(self) -> Iterator[None]:
-        """Check that every array lies in this file; yield after each group.
+        """Check that every array lies in this file; yield after each link.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class File:
                     groups.append(node)
                 elif isinstance(node, h5py.Dataset) and (node.external or node.is_virtual):
                     raise ValueError(f"{node.name} keeps its values in another file")
-            yield None
+                yield None
 
     def node(self, name: str) -> Iterator[dict[str, Any] | None]:
         """Yield the description of a group or an array; None if there is none."""

@@ -21,7 +21,8 @@ from numpy.typing import DTypeLike, NDArray
 from duramen.data.memory import available_bytes, readable_bytes
 from duramen.io.formats import reader_process
 
-_SECONDS = 60.0  # between two parts of an answer
+# Of the time between two parts of an answer; few disks read fewer bytes in a second.
+_SECONDS, _BYTES_A_SECOND, _MOST_SECONDS = 60.0, 10e6, 86_400.0
 _PIPE_BYTES = 1 << 20  # of a pipe, where the system allows it: fewer turns of the two processes
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -41,12 +42,16 @@ class NativeReader:
         File to read.
     memory : int, optional
         Bytes of memory that the process may take.
+    n_bytes : int
+        Bytes that the object reads between two parts of an answer, if they may be many: the limit
+        of 60 seconds is longer then.
     """
 
-    def __init__(self, kind: type, path: Path, memory: int | None) -> None:
+    def __init__(self, kind: type, path: Path, memory: int | None, n_bytes: int = 0) -> None:
+        self._seconds = min(_SECONDS + n_bytes / _BYTES_A_SECOND, _MOST_SECONDS)
         modules = [os.path.abspath(place) for place in sys.path if os.path.isabs(place)]
         place = (sys.modules[kind.__module__].__file__, kind.__name__)
-        arguments = json.dumps([*place, modules, str(path.absolute()), memory, _SECONDS])
+        arguments = json.dumps([*place, modules, str(path.absolute()), memory, self._seconds])
         self._process = subprocess.Popen(
             [sys.executable, "-P", reader_process.__file__, arguments],
             stdin=subprocess.PIPE,
@@ -97,7 +102,7 @@ class NativeReader:
             with contextlib.suppress(OSError):
                 pickle.dump((method, arguments), process.stdin)
                 process.stdin.flush()
-            while (sent := _received(process.stdout)) is not None:
+            while (sent := _received(process.stdout, self._seconds)) is not None:
                 right, part = sent
                 if not right:
                     raise ValueError(part)
@@ -119,7 +124,7 @@ def _empty(shape: Sequence[int], kind: DTypeLike) -> NDArray[Any]:
     return np.empty(shape, dtype=kind)
 
 
-def _received(stream: Any) -> Any:
+def _received(stream: Any, seconds: float) -> Any:
     """Return what a process sends next."""
     begin = time.monotonic()
     try:
@@ -127,8 +132,8 @@ def _received(stream: Any) -> Any:
     except (EOFError, OSError, pickle.UnpicklingError):
         waited = time.monotonic() - begin
         reason = "has ended: too large, or damaged"
-        if waited >= _SECONDS:
-            reason = f"made no progress for {_SECONDS:.0f} seconds"
+        if waited >= seconds:
+            reason = f"made no progress for {seconds:.0f} seconds"
         raise ValueError(f"its reader {reason}") from None
 
 
