@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,9 @@ ALLOWED = (ValueError, OSError)
 RAW = ("Unable to ", "Can't ", "Could not ", "Invalid ", "Couldn't ", "CSV parse error")
 # Outcomes that are faults: a wrong result, an exit by a signal, a traceback, files that are left.
 FAULTS = ("wrong", "crash", "traceback", "leftovers")
+# Seconds that one attempt may take, and bytes by which it may raise the peak of the process; the
+# first attempt of a kind imports packages.
+PATIENCE, ROOM = 300.0, 400 << 20
 
 Attempt = Callable[[int, Path], str]
 
@@ -114,6 +119,12 @@ def outcome_of(attempt: Attempt, number: int, folder: Path) -> str:
         return f"wrong: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
+def _peak() -> int:
+    """Return the most memory that this process ever had, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
+
+
 def main() -> None:
     """Run attempts, each a KIND/NUMBER, and tell of each when it begins and how it ends."""
     from importlib import import_module
@@ -123,7 +134,12 @@ def main() -> None:
         print(f"began {name}", flush=True)
         attempt: Attempt = import_module(f"tests.faults.{kind}").attempt
         with tempfile.TemporaryDirectory() as folder:
+            before = _peak()
+            faulthandler.dump_traceback_later(PATIENCE, exit=True)
             outcome = " ".join(outcome_of(attempt, int(number), Path(folder)).split())
+            faulthandler.cancel_dump_traceback_later()
+            if (more := _peak() - before) > ROOM and outcome in (READ, REFUSED):
+                outcome = f"wrong: took {more >> 20} MB of memory"
             print(f"ended {name} {outcome}", flush=True)
 
 

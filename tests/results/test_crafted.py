@@ -1,6 +1,5 @@
 """Saved results that somebody altered on purpose: refused when they are read, never followed."""
 
-import io
 import zipfile
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import duramen as dm
+from duramen.results.archive import read_archive, write_archive
 from duramen.results.local_importances import LocalImportances
 from duramen.results.pair_interactions import PairInteractions
 
@@ -36,20 +36,13 @@ def saved(tmp_path_factory):
 
 
 def altered(file, alter, folder, end):
-    """The file with some of its arrays altered: those whose name ends so."""
-    with zipfile.ZipFile(file) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    changed = False
-    for name, content in members.items():
-        if name.removesuffix(".npy").endswith(end):
-            array = alter(np.load(io.BytesIO(content)))
-            buffer = io.BytesIO()
-            np.save(buffer, array)
-            members[name], changed = buffer.getvalue(), True
-    assert changed, list(members)
-    with zipfile.ZipFile(folder / "altered.npz", "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
+    """The file with some of its arrays altered, under a digest that fits: those with this end."""
+    header, arrays = read_archive(file, what=None, newest=9, function="altered")
+    names = [name for name in arrays if name.endswith(end)]
+    assert names
+    write_archive(
+        folder / "altered.npz", header, {**arrays, **{name: alter(arrays[name]) for name in names}}
+    )
     return folder / "altered.npz"
 
 
@@ -101,6 +94,23 @@ def test_arrays_of_nothing_are_counted(saved, tmp_path):
             archive.writestr(member, content if member == name else old)
     with pytest.raises(ValueError, match="claims 12,000,000 items in 1"):
         kind.load(tmp_path / "altered.npz")
+
+
+def test_swapped_members_are_refused(saved, tmp_path):
+    """The checksums of the members fit; those of two arrays of the same shape are exchanged."""
+    for kind, names in (
+        (dm.Network, ("weights/data", "weights/indices")),
+        (LocalImportances, ("weights", "start")),
+    ):
+        with zipfile.ZipFile(saved[kind]) as archive:
+            members = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
+        one, other = names
+        members[one], members[other] = members[other], members[one]
+        with zipfile.ZipFile(tmp_path / "altered.npz", "w") as archive:
+            for name, content in members.items():
+                archive.writestr(f"{name}.npy", content)
+        with pytest.raises(ValueError, match="digest"):
+            kind.load(tmp_path / "altered.npz")
 
 
 def test_an_encrypted_member_is_refused(saved, tmp_path):

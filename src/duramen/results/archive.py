@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from duramen.support.files import InUseError, held, naming, replacing, unfinished
 from duramen.support.provenance import fingerprint
 
-_HEADER = "json"
+_HEADER, _DIGEST = "json", "digest"
 _ENCRYPTED = 1  # flag of a member of a ZIP archive
 # Errors that the parts of a file other than those that duramen wrote can raise.
 _ODD = (OSError, EOFError, BadZipFile, LookupError, TypeError, ValueError, AttributeError)
@@ -37,9 +37,9 @@ def write_archive(
 
     The header holds what JSON can, with ``"what"``, the kind of thing that is saved, and
     ``"format"``, the number of its format; the arrays hold no objects, and none is called
-    ``"json"``.
+    ``"json"``. A digest of all of them goes into the header.
     """
-    text = json.dumps(header, ensure_ascii=True, allow_nan=False).encode("ascii")
+    text = _json({**header, _DIGEST: _digest(header, arrays)}).encode("ascii")
     members: dict[str, Any] = {_HEADER: np.frombuffer(text, dtype=np.uint8), **arrays}
     with replacing(Path(path)) as file:
         np.savez(file, **members)
@@ -52,13 +52,15 @@ def read_archive(
 
     Memory is bounded by the size of the file: members are not compressed, and their shapes are
     compared with their sizes before anything is allocated. A file that holds anything but `what`
-    (None where the caller looks for itself), or a format after `newest`, is refused.
+    (None where the caller looks for itself), or a format after `newest`, is refused, as is a file
+    whose digest does not fit: the checksums of a ZIP archive miss a member that another replaced.
     """
     with as_damage(path, function):
         with open(path, "rb", opener=_regular) as file:
             arrays = _members(file)
         header = json.loads(arrays.pop(_HEADER).tobytes())
         kind, number = header["what"], int(header["format"])
+        digest = header.pop(_DIGEST)
     if what is not None and kind != what:
         raise ValueError(f"{function}: {path} holds a {kind}, not {what}; load it with that class")
     if number > newest:
@@ -66,6 +68,9 @@ def read_archive(
             f"{function}: {path} has format {number} of {kind}, this version reads up to "
             f"{newest}; it was written by a later version: upgrade duramen"
         )
+    with as_damage(path, function):
+        if digest != _digest(header, arrays):
+            raise ValueError("its content does not have the digest in its header")
     return header, arrays
 
 
@@ -129,6 +134,15 @@ def _require_bytes(member: IO[bytes], size: int) -> None:
     shape, *_ = read_header[version](member)
     if math.prod(shape) > size:
         raise ValueError(f"an array claims {math.prod(shape):,} items in {size:,} bytes")
+
+
+def _json(header: Mapping[str, Any]) -> str:
+    return json.dumps(header, ensure_ascii=True, allow_nan=False)
+
+
+def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    parts = (part for name in sorted(arrays) for part in (name, arrays[name]))
+    return fingerprint(_json(header), *parts)
 
 
 def _short(error: BaseException) -> str:
@@ -216,11 +230,6 @@ class Checkpoint:
                 f"{self._function}: the checkpoint {self._path} is of another run: other data, "
                 "settings, seed or version. Hint: give another file, or remove this one."
             )
-        if header.get("digest") != _digest(arrays):
-            raise ValueError(
-                f"{self._function}: the checkpoint {self._path} was altered. Hint: remove it, or "
-                "give another file."
-            )
         return arrays
 
     def write(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -228,17 +237,7 @@ class Checkpoint:
         if self._path is None:
             return
         start = time.monotonic()
-        header = {
-            "what": self._kind,
-            "format": _FORMAT,
-            "identity": self._identity,
-            "digest": _digest(arrays),
-        }
+        header = {"what": self._kind, "format": _FORMAT, "identity": self._identity}
         write_archive(self._path, header, arrays)
         took = time.monotonic() - start
         self._due = time.monotonic() + max(self._interval, _PATIENCE * took)
-
-
-def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
-    parts = (part for name in sorted(arrays) for part in (name, arrays[name]))
-    return fingerprint(*parts)

@@ -1,0 +1,178 @@
+"""Saved results of every class: bytes and members altered, and contents under a digest that fits."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import json
+import os
+import tempfile
+import warnings
+import zipfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from tests.contracts.registry import cases
+from tests.faults.batches import READ
+from tests.faults.files.crafted_forests import ODD, alter_array
+from tests.faults.fuzzing import altered
+from tests.faults.hostile import CLASSES, CONTEXT, KEY, NAMES, TARGET, raw_characters
+
+from duramen.reports.report import Report
+from duramen.results.archive import read_archive, write_archive
+from duramen.results.result import Result
+from duramen.results.saved import Saved, _kinds
+
+# Cases of tests/contracts that return, or compute on their way, a result of every class.
+CASES = (
+    *("max_t/classification", "bayes_model/squared", "Network/score", "clusters/ranks", "compare"),
+    *("compare/default", "connectome/association", "conditional/numbers", "conditioning_terms"),
+    *("context_importances/no permutations", "context_network/multiway", "properties"),
+    *("SelectionEvaluation/enough", "probe_ranking/one probe", "faithfulness", "redundancy"),
+    *("effects/partial dependence, regression", "effects/interactions, regression"),
+    *("random_intersections/None", "FiniteDistribution/from_codes", "first_splits"),
+    *("gaussian_mda/feature groups", "average_effects", "local_mdi/regression rows=None"),
+    *("mean_of_maxima", "mcfs/nominal columns", "genie3/regulators", "rank/no test"),
+    *("interactions/classification features=3", "permutation_test/any function"),
+    *("forests.cost_complexity_pruning_path", "select/default", "selection/scores"),
+    *("vote_change/all rows", "stability/masks", "trees_needed/mdi"),
+)
+WORDS = [b"PK\x01\x02", b"PK\x05\x06", b"\xff" * 4, b"\x00" * 8, b"{", b"9" * 20, b"<U9", b"|O"]
+HOSTILE = [*NAMES[:-1], TARGET, CONTEXT, KEY, *CLASSES, "\ud800", "a\tb\nc", "", "\x9b31m", "a" * 5000]
+
+
+@functools.cache
+def sound() -> dict[type[Saved], Saved]:
+    """A result of every class."""
+    made: dict[type[Saved], Saved] = {}
+
+    def noting(init: Any) -> Any:
+        def noted(self: Saved, *arguments: Any, **fields: Any) -> None:
+            init(self, *arguments, **fields)
+            made[type(self)] = self
+
+        return noted
+
+    with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        for kind in _kinds(Saved):
+            stack.enter_context(patch.object(kind, "__init__", noting(kind.__init__)))
+        for key in CASES:
+            cases()[key].compute()
+    results = sorted(made.items(), key=lambda item: item[0].__name__)
+    return {kind: r.drawn() if isinstance(r, Report) else r for kind, r in results}
+
+
+@functools.cache
+def saved(kind: type[Saved]) -> bytes:
+    """The file of a result."""
+    with tempfile.TemporaryDirectory() as folder:
+        Saved.save(sound()[kind], Path(folder) / "r.npz")
+        return (Path(folder) / "r.npz").read_bytes()
+
+
+def missing() -> set[str]:
+    """Classes of the package of which there is no result."""
+    kinds = {kind for kind in _kinds(Saved) if kind.__module__.startswith("duramen.")}
+    return {kind.__name__ for kind in kinds - set(sound()) if not inspect.isabstract(kind)}
+
+
+def attempt(number: int, folder: Path) -> str:
+    """Alter the file of a result, load it, and use it."""
+    random = np.random.default_rng(number)
+    kinds = list(sound())
+    kind = kinds[number % len(kinds)]
+    path = folder / "report.npz"
+    path.write_bytes(saved(kind))
+    how = ("bytes", "members", "content", "content")[number // len(kinds) % 4]
+    if how == "bytes":
+        path.write_bytes(altered(random, [saved(kind)], WORDS))
+    elif how == "members":
+        swap_members(path, random)
+    else:
+        header, arrays = read_archive(path, what=None, newest=9, function="attempt")
+        header = copy.deepcopy(header)
+        for _ in range(int(random.integers(1, 3))):
+            if arrays and random.random() < 0.5:
+                alter_array(arrays, random)
+            else:
+                alter_header(header, random)
+        write_archive(path, header, arrays)
+    result = kind.load(folder if issubclass(kind, Report) else path)
+    if how != "content":
+        assert same(result, sound()[kind]), "a result that was altered is read"
+    use(result, folder, inert=how == "content")
+    return READ
+
+
+def same(result: Saved, other: Saved) -> bool:
+    """Whether two results are saved alike."""
+    return json.dumps(result._parts()[0]) == json.dumps(other._parts()[0]) and (
+        not isinstance(result, Result) or result.equals(other)
+    )
+
+
+def swap_members(path: Path, random: np.random.Generator) -> None:
+    """Exchange, rename, repeat or remove members, whose checksums stay right."""
+    with zipfile.ZipFile(path) as archive:
+        members = [(name, archive.read(name)) for name in archive.namelist()]
+    one, other = (int(place) for place in random.integers(len(members), size=2))
+    how = int(random.integers(4))
+    if how == 0:
+        (a, first), (b, second) = members[one], members[other]
+        members[one], members[other] = (a, second), (b, first)
+    elif how == 1:
+        members[one] = (str(random.choice(HOSTILE[:3])), members[one][1])
+    elif how == 2:
+        members.append((members[one][0], members[other][1]))
+    else:
+        del members[one]
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w") as archive:
+        warnings.simplefilter("ignore", UserWarning)  # of two members of one name
+        for name, content in members:
+            archive.writestr(name, content)
+
+
+def alter_header(header: dict[str, Any], random: np.random.Generator) -> None:
+    """Replace or remove one of the values of the header, of any depth."""
+    places: list[tuple[Any, Any]] = []
+
+    def walk(part: Any) -> None:
+        keys = list(part) if isinstance(part, dict) else range(len(part))
+        for key in keys:
+            places.append((part, key))
+            if isinstance(part[key], dict | list):
+                walk(part[key])
+
+    walk(header["fields"])
+    part, key = places[int(random.integers(len(places)))]
+    value, how = part[key], int(random.integers(5))
+    if how == 0:
+        del part[key]
+    elif how <= 2 and isinstance(value, str):
+        part[key] = str(random.choice(HOSTILE))
+    elif how == 1 and isinstance(value, list) and value:
+        part[key] = value * int(random.integers(2, 4))
+    elif how == 1 and isinstance(value, int | float) and not isinstance(value, bool):
+        part[key] = value * -3 + int(random.integers(3))
+    else:
+        part[key] = copy.deepcopy(ODD[int(random.integers(len(ODD)))])
+
+
+def use(result: Any, folder: Path, *, inert: bool) -> None:
+    """Print, show and tabulate a result, and save it again."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        text, page = str(result), result._repr_html_()
+        if hasattr(result, "to_frame"):
+            result.to_frame()
+        Saved.save(result, folder / "again.npz")
+    assert os.path.getsize(folder / "again.npz") < 10**7
+    if inert:
+        assert not raw_characters(text), ascii(sorted(raw_characters(text)))
+        assert not raw_characters(page or ""), ascii(sorted(raw_characters(page or "")))
