@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.faults.hostile import raw_characters
+
 # Outcomes of an attempt that are as they should be: the input is refused with one error of the
 # package, or is read.
 REFUSED, READ = "refused", "read"
@@ -111,6 +113,8 @@ def outcome_of(attempt: Attempt, number: int, folder: Path) -> str:
         text = str(error)
         if not text.strip() or len(text) > 4000:
             return f"wrong: a message of {len(text)} characters"
+        if raw := raw_characters(text):
+            return f"wrong: {raw!a} in the message {text[:200]!a}"
         package = type(error).__module__.partition(".")[0]
         if package not in ("builtins", "duramen") or text.startswith(RAW):
             return f"wrong: a message of {package} as it came: {text[:300]}"

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from duramen.support.files import InUseError, held, naming, replacing, unfinished
 from duramen.support.provenance import fingerprint
+from duramen.support.text import first_line, printable
 
 _HEADER, _DIGEST = "json", "digest"
 _ENCRYPTED = 1  # flag of a member of a ZIP archive
@@ -59,7 +60,7 @@ def read_archive(
         with open(path, "rb", opener=_regular) as file:
             arrays = _members(file)
         header = json.loads(arrays.pop(_HEADER).tobytes())
-        kind, number = header["what"], int(header["format"])
+        kind, number = printable(str(header["what"])), int(header["format"])
         digest = header.pop(_DIGEST)
     if what is not None and kind != what:
         raise ValueError(f"{function}: {path} holds a {kind}, not {what}; load it with that class")
@@ -85,8 +86,8 @@ def as_damage(path: str | PathLike[str], function: str) -> Iterator[None]:
     except FileNotFoundError:
         raise
     except (*_ODD, *_TOO_MUCH, *_NO_PYTHON) as error:
-        lacks = isinstance(error, KeyError)
-        what = f"it lacks {error}" if lacks else f"{type(error).__name__}: {_short(error)}"
+        reason = "it lacks" if isinstance(error, KeyError) else f"{type(error).__name__}:"
+        what = f"{reason} {first_line(error)}"
         raise ValueError(
             f"{function}: {path} is not a file saved by duramen, or was altered ({what})"
         ) from None
@@ -143,11 +144,6 @@ def _json(header: Mapping[str, Any]) -> str:
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     parts = (part for name in sorted(arrays) for part in (name, arrays[name]))
     return fingerprint(_json(header), *parts)
-
-
-def _short(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 _FORMAT = 1
