@@ -50,6 +50,7 @@ FAMILIES = (
     Family("limited_commands", 1.5),
     Family("refused_places", 1.0),
     Family("altered_leftovers", 1.5),
+    Family("other_checkpoints", 1.5),
     Family("routing", 4.0),
     Family("scales", 4.0),
     Family("sparse_columns", 4.0),

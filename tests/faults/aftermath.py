@@ -24,7 +24,7 @@ from tests.faults.commands import (
 # after its end.
 _EARLY = ("duramen: interrupted", "duramen: stopped by SIG", "duramen: out of memory")
 # Commands that write what is finished where a stop ends them, and their exit codes then.
-_FINISHING, _STOPPED = ("rank", "select", "compare"), (130, 143, 129)
+_FINISHING, _STOPPED = ("rank", "select", "compare"), (130, 143, 129, 152)
 PARTIAL = f"{OUT}.partial"
 # What the next run may find and goes on from: the part of a store, and a checkpoint.
 _GOES_ON = (f".{OUT}.part", KEPT, "kept-c.npz")

@@ -19,7 +19,7 @@ from tests.faults.commands import (
 from tests.faults.commands import words_of as words
 from tests.faults.operations import Cut
 
-SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT", "SIGKILL", "twice")
+SIGNALS = ("SIGTERM", "SIGHUP", "SIGXCPU", "SIGINT", "SIGKILL", "twice")
 ERRORS = ("EIO", "ENOSPC", "EACCES")
 
 

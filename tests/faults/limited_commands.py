@@ -1,4 +1,4 @@
-"""Commands under limits of the system: memory, threads, sizes of files, and a full disk."""
+"""Commands under limits of the system: memory, threads, open files, sizes, and a full disk."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from tests.faults.commands import COMMANDS, OUT, counted, prepare, run_command, 
 from tests.faults.commands import overwriting as replacing
 from tests.faults.commands import words_of as words
 
-LIMITS = ("memory", "threads", "sizes", "disk")
+LIMITS = ("memory", "threads", "files", "sizes", "disk")
 # What a message may name: the place that cannot be written, or what ran out.
 NAMES = {
     "memory": ("memory", "allocate", "thread", OUT),
     "threads": ("thread",),
+    "files": ("open files",),
     "sizes": (OUT, "kept"),
     "disk": (OUT, "kept"),
 }
@@ -48,6 +49,7 @@ def attempt(number: int, folder: Path) -> str:
     within = {
         "memory": functools.partial(_memory, int(2 ** random.uniform(22, 28))),
         "threads": functools.partial(_threads, int(random.integers(0, 4))),
+        "files": functools.partial(_files, int(random.integers(0, 24))),
         "sizes": functools.partial(_sizes, int(2 ** random.uniform(4, 17))),
     }[limit]
     prepare(folder, command, prior)
@@ -98,6 +100,12 @@ def _memory(room: int) -> None:
 def _threads(count: int) -> None:
     places.become_ordinary()
     resource.setrlimit(resource.RLIMIT_NPROC, (count, count))
+
+
+def _files(count: int) -> None:
+    open_ones = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
+    most = max(open_ones) + count
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _sizes(size: int) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from tests.faults.aftermath import after_next_run, after_stop
 from tests.faults.commands import (
     COMMANDS,
+    STOPS,
     counted,
     overwriting,
     prepare,
@@ -18,7 +19,7 @@ from tests.faults.commands import (
 )
 from tests.faults.commands import words_of as words
 
-SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL)
+SIGNALS = (*STOPS, signal.SIGINT, signal.SIGKILL)
 
 
 @counted

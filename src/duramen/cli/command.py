@@ -260,7 +260,7 @@ def perform(
     `compute` before the clock.
 
     Where a stop ended the work, the attribute ``stop`` of the result, what is finished is written:
-    after Ctrl-C to the folder of results, after SIGTERM and SIGHUP to that of `partial_folder`, so
+    after Ctrl-C to the folder of results, after other signals to that of `partial_folder`, so
     that a job that is stopped does not replace results of an earlier run. The same folder gets the
     tables if the system refuses report.html. A later run that ends by itself removes that folder.
     """

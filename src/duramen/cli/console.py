@@ -43,9 +43,10 @@ _LONGEST = 4000  # characters of a line; a message may quote what a file holds
 def ending_well(command: str, out: Path) -> Iterator[None]:
     """End the command with a short word when it is stopped, or the system refuses something.
 
-    Ctrl-C ends it with code 130, SIGTERM with 143 and SIGHUP with 129, after what was begun is
-    removed, or what is finished is written; what the system refuses, such as space on a disk, with
-    code 2. The message says whether results are in `out`, or in the folder of partial results.
+    Ctrl-C ends it with code 130, SIGTERM with 143, SIGHUP with 129 and SIGXCPU with 152, after what
+    was begun is removed, or what is finished is written; what the system refuses, such as space on
+    a disk, with code 2. The message says whether results are in `out`, or in the
+    folder of partial results.
     """
     before = {place: _record_of(place) for place in (out, partial_folder(out))}
 
@@ -73,7 +74,7 @@ def ending_well(command: str, out: Path) -> Iterator[None]:
 
 
 def partial_folder(out: Path) -> Path:
-    """Return the folder for the results of a command that SIGTERM or SIGHUP ended."""
+    """Return the folder for the results of a command that one of the signals `STOPS` ended."""
     named = out.name not in ("", "..")
     return out.with_name(f"{out.name}.partial") if named else out / "partial"
 

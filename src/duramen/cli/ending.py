@@ -16,6 +16,7 @@ from typing import Any
 
 from duramen.analyses.execution import Clock as ClockOfSteps
 
+STOPS = ("SIGTERM", "SIGHUP", "SIGXCPU")  # the last is of a limit on processor time
 INTERRUPTED = 130
 USER_ERROR = 2
 _SOON = 0.01  # seconds
@@ -39,7 +40,7 @@ unfinished: set[Path] = set()
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into `Stopped`; one that is ignored, as by nohup, stays ignored.
+    """Turn the signals `STOPS` into `Stopped`; one that is ignored, as by nohup, stays ignored.
 
     A stop that comes in a callback of the interpreter, which cannot raise it, is repeated. One that
     other code swallows, or turns into an error of its own, as imports of compiled modules do, is
@@ -122,7 +123,7 @@ def raise_lost_stop(error: Exception | None = None) -> None:
 def obey(stop: KeyboardInterrupt) -> None:
     """Forget the stops that came, since the work has ended because of this one.
 
-    What is finished is written then. Ctrl-C ends that, too; a repeated SIGTERM or SIGHUP does not.
+    What is finished is written then. Ctrl-C ends that, too; repeated `STOPS` do not.
     """
     _came.clear()
     if isinstance(stop, Stopped):
@@ -140,16 +141,14 @@ def lost_stops() -> Iterator[None]:
 
 
 def ignore_further_stops() -> None:
-    """Ignore SIGTERM and SIGHUP once one is obeyed: a repeated one would end the command twice.
+    """Ignore the signals `STOPS` once one is obeyed: a repeated one would end the command twice.
 
     Nothing changes where :func:`stopped_by_signals` is not in effect, which also ends this.
     """
     _exchanged(_stop, signal.SIG_IGN)
 
 
-def _exchanged(
-    before: Any, after: Any, names: Sequence[str] = ("SIGTERM", "SIGHUP")
-) -> tuple[int, ...]:
+def _exchanged(before: Any, after: Any, names: Sequence[str] = STOPS) -> tuple[int, ...]:
     """Give signals another handler where they have this one; return which have it."""
     if threading.current_thread() is not threading.main_thread():
         return ()
@@ -186,7 +185,7 @@ def _repeating_lost_stops() -> Iterator[None]:
     finally:
         sys.unraisablehook = usual
         if timers:  # one that is just sent would end the process while it exits
-            _exchanged(_stop, signal.SIG_IGN, ("SIGINT", "SIGTERM", "SIGHUP"))
+            _exchanged(_stop, signal.SIG_IGN, ("SIGINT", *STOPS))
         for timer in timers:
             timer.cancel()
             with suppress(RuntimeError):  # it could not be started

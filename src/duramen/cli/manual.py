@@ -16,8 +16,8 @@ EXIT_CODES = {
     "refuses something, such as space on a disk. One line on standard error says what to do.",
     str(INTERRUPTED): "Stopped by Ctrl-C; the line on standard error says whether the results so "
     "far are in the folder.",
-    "143, 129": "Stopped by SIGTERM or SIGHUP; results so far are in the folder with .partial "
-    "after its name.",
+    "143, 129, 152": "Stopped by SIGTERM, SIGHUP or SIGXCPU, the signal of a limit on processor "
+    "time; results so far are in the folder with .partial after its name.",
 }
 
 

@@ -60,7 +60,7 @@ class Rows:
         """Start from the values in a checkpoint, as far as there are jobs for them."""
         values = arrays["values"]
         if values.shape[1:] != self._values.shape[1:] or values.dtype != self._values.dtype:
-            raise ValueError("the checkpoint holds replicates of another shape; delete it")
+            raise ValueError("it holds replicates of another shape")
         self._done = min(len(values), len(self._values))
         self._values[: self._done] = values[: self._done]
         return len(values)
@@ -132,8 +132,7 @@ class Kept:
 
     def __init__(self, checkpoint: Checkpoint, results: Rows | Records) -> None:
         self._checkpoint, self._results = checkpoint, results
-        arrays = checkpoint.read()
-        self._written = 0 if arrays is None else results.take(arrays)
+        self._written = checkpoint.read(results.take)
 
     def write_now_and_then(self) -> None:
         """Write the file if the last time was long ago."""

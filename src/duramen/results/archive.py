@@ -7,7 +7,7 @@ import math
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
@@ -20,7 +20,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from duramen.support.files import InUseError, held, naming, replacing, unfinished
-from duramen.support.provenance import fingerprint
+from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import first_line, printable
 
 _HEADER, _DIGEST = "json", "digest"
@@ -152,8 +152,9 @@ _PATIENCE = 10
 
 
 def identity_of(identity: Mapping[str, Any], **more: Any) -> str:
-    """Return a fingerprint of the inputs of a run, from their repr."""
+    """Return a fingerprint of the inputs of a run, from their repr, and of all versions."""
     parts = [f"{key}={identity[key]!r}" for key in sorted(identity)]
+    parts.append(f"versions={versions()}")
     return fingerprint(*parts, *(f"{key}={value}" for key, value in more.items()))
 
 
@@ -214,10 +215,16 @@ class Checkpoint:
         """True if the last write was long ago."""
         return self.wanted and time.monotonic() >= self._due
 
-    def read(self) -> dict[str, NDArray[Any]] | None:
-        """Return what is kept, if it is of this run and not damaged; None where nothing is."""
+    def read(self, take: Callable[[dict[str, NDArray[Any]]], int]) -> int:
+        """Have `take` start from the arrays of the file; return what it returns, 0 without a file.
+
+        Raises
+        ------
+        ValueError
+            If the file is of another run, or `take` can make nothing of it.
+        """
         if self._path is None or not self._path.exists():
-            return None
+            return 0
         header, arrays = read_archive(
             self._path, what=self._kind, newest=_FORMAT, function=self._function
         )
@@ -226,7 +233,8 @@ class Checkpoint:
                 f"{self._function}: the checkpoint {self._path} is of another run: other data, "
                 "settings, seed or version. Hint: give another file, or remove this one."
             )
-        return arrays
+        with as_damage(self._path, self._function):
+            return take(arrays)
 
     def write(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Keep arrays, in place of what was kept."""

@@ -217,7 +217,6 @@ class SequentialSelection(BaseSelector):
                 "cv": n_folds,
                 "data": data.fingerprint,
                 **data.exchangeability.identity(),
-                "versions": versions(),
             },
             plan=plan,
             function=f"{owner}.fit",

@@ -297,7 +297,7 @@ class SequentialRandomSubspace(BaseSelector):
             grower,
             search.n_trees,
             seed=seed,
-            identity={"search": search, "test": test, "versions": versions(), **grower.metadata},
+            identity={"search": search, "test": test, **grower.metadata},
             plan=replace(plan, n_threads=min(plan.n_threads, search.batch)),
             function=f"{owner}.fit",
             decided=searched.take,
