@@ -146,7 +146,7 @@ sanitize: $(TESTERS) setup ## the kernel's tests under the address and undefined
 sanitize-threads: $(TESTERS) setup ## growth, permutation and context on several threads, watched for races
 	VENV=$(VENV) tools/sanitize threads
 
-faults: $(TESTERS) setup ## 2,000 attempts to break the package, counted by outcome
+faults: $(TESTERS) setup ## 3,000 attempts to break the package, counted by outcome
 	$(BIN)/python -m tests.faults $(ARGS)
 
 fuzz: $(FUZZERS) setup ## inputs for readers of tables and stores, guided by coverage, FUZZ_SECONDS=300 each

@@ -189,4 +189,4 @@ def test_exit_codes_are_those_of_the_program(folder):
         )
     ]
     assert codes == [0, 2, 2]
-    assert set(EXIT_CODES) == {"0", "1", "2", "130", "143, 129"}
+    assert set(EXIT_CODES) == {"0", "1", "2", "130", "143, 129, 152"}

@@ -13,7 +13,12 @@ import duramen as dm
 from duramen.forests import Forest
 
 # Stores and forests whose checksums fit are tried by tools/sanitize, with the same bounds.
-SHORT = {"files.damaged_workbooks": 40, "files.damaged_recordings": 40, "files.fuzz_tables": 57}
+SHORT = {
+    "files.damaged_workbooks": 40,
+    "files.damaged_recordings": 40,
+    "files.fuzz_tables": 57,
+    "files.crafted_results": 164,  # four of each class
+}
 
 
 @pytest.mark.parametrize(

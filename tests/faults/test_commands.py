@@ -24,9 +24,13 @@ TABLE = pa.table({"a": np.arange(8.0), "b": np.arange(8) % 2})
 def test_commands_leave_all_results_or_none_and_read_or_refuse_damaged_files() -> None:
     """Both in one process, as it takes seconds to import all that commands need."""
     numbers = [*range(15, 18), *range(30, 37)]
-    outcomes = run({"mixed_commands": numbers, "damaged_inputs": range(36)})
-    stopped, damaged = outcomes["mixed_commands"], outcomes["damaged_inputs"]
-    assert stopped.faults == damaged.faults == []
+    others = range(18, 24)  # checkpoints of another version, of each command
+    outcomes = run(
+        {"mixed_commands": numbers, "damaged_inputs": range(36), "other_checkpoints": others}
+    )
+    stopped, damaged, resumed = outcomes.values()
+    assert stopped.faults == damaged.faults == resumed.faults == []
+    assert resumed.counts["refused"] == len(others)
     assert stopped.counts.total() == len(numbers)
     assert damaged.counts["finished"] >= 3
     assert damaged.counts["refused"] >= 7

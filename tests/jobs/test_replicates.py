@@ -236,6 +236,13 @@ def test_checkpoint_of_another_run_is_refused_and_kept(path, changes):
     assert path.read_bytes() == before
 
 
+def test_checkpoint_of_another_version_is_refused(path, monkeypatch):
+    run(4, plan=Plan(1, path))
+    monkeypatch.setattr(archive, "versions", lambda: {"duramen": "0.0.1"})
+    with pytest.raises(ValueError, match=r"other data, settings, seed or version"):
+        run(8, plan=Plan(1, path))
+
+
 @pytest.mark.parametrize("fraction", [0.0, 0.1, 0.5, 0.99])
 def test_truncated_checkpoint_is_refused(path, fraction):
     run(40, plan=Plan(1, path))

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from duramen.analyses.execution import Clock as ClockOfSteps
+from duramen.support.files import STOPS
 
-STOPS = ("SIGTERM", "SIGHUP", "SIGXCPU")  # the last is of a limit on processor time
 INTERRUPTED = 130
 USER_ERROR = 2
 _SOON = 0.01  # seconds

@@ -16,12 +16,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-_STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
+STOPS = ("SIGTERM", "SIGHUP", "SIGXCPU")
+"""Signals that end a command, as does SIGINT; the last is of a limit on processor time."""
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold SIGINT, SIGTERM and SIGHUP back for a short step; the first to come acts after it.
+    """Hold SIGINT and the signals `STOPS` back for a short step; the first to come acts after it.
 
     Handlers of Python are exchanged rather than signals blocked: blocked for this thread only, a
     signal is taken by another one, such as a thread of a linear algebra library, and its handler
@@ -36,7 +37,7 @@ def uninterrupted() -> Iterator[None]:
 
     try:
         if threading.current_thread() is threading.main_thread():
-            for name in _STOPS:
+            for name in ("SIGINT", *STOPS):
                 number = getattr(signal, name, None)
                 if number is not None and callable(before := signal.getsignal(number)):
                     handlers[number] = before

@@ -515,7 +515,7 @@ def test_ctrl_c_during_a_test_leaves_the_ranking(file, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+@pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGXCPU", 152)])
 def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
     number, code, file, tmp_path, monkeypatch
 ):
