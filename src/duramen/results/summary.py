@@ -14,7 +14,7 @@ from duramen.configuration import get_config
 from duramen.results.columns import Column
 from duramen.results.fields import note_lines
 from duramen.support.arrays import FloatArray, native_frame
-from duramen.support.text import aligned, printable
+from duramen.support.text import aligned, escaped, printable
 
 ACCENT = "#0072b2"
 """Blue of Okabe and Ito, which colorblind readers see."""
@@ -170,7 +170,7 @@ class Summary:
 
     def text(self) -> str:
         """Return the summary as lines of text."""
-        return "\n\n".join("\n".join(part._lines()) for part in self.parts())
+        return "\n\n".join("\n".join(map(escaped, part._lines())) for part in self.parts())
 
     def _lines(self) -> Iterator[str]:
         yield from self.heading

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,16 +17,23 @@ KEPT = b"duramen.row_names"  # of the schema's metadata: the columns that name t
 
 
 def _strings(offsets: Any, data: bytes) -> pa.Array:
-    """An array of strings of these offsets, which nothing has checked."""
+    """An array of strings of these offsets."""
     buffers = [None, pa.py_buffer(np.asarray(offsets, dtype=np.int32)), pa.py_buffer(data)]
     return pa.StringArray.from_buffers(len(offsets) - 1, buffers[1], buffers[2])
 
 
 def absurd_offsets(n: int, random: Random) -> Any:
-    offsets = np.arange(n + 1) * 3
+    """Texts whose offsets `spoiled` alters once PyArrow has checked them."""
+    return _strings(np.arange(n + 1) * 3, b"abc" * n)
+
+
+def spoiled(array: pa.Array, random: Random) -> None:
+    """Put odd offsets into an array of strings, in place."""
+    n = len(array)
+    offsets = np.arange(n + 1, dtype=np.int32) * 3
     odd = [-1, -(2**31), 2**31 - 1, 2**30, 3 * n + 1, 10**6]
     offsets[random.integers(0, n + 1, 3)] = random.choice(odd, 3)
-    return _strings(offsets, b"abc" * n)
+    ctypes.memmove(array.buffers()[1].address, offsets.tobytes(), offsets.nbytes)
 
 
 def no_text(n: int, random: Random) -> Any:
@@ -100,5 +108,7 @@ def write_annotations(path: Path, kind: int, n_rows: int, random: Random) -> Non
     fields = [pa.field(t, c.type) for t, c in zip([title, *others], columns, strict=True)]
     schema = pa.schema(fields, metadata={KEPT: stored} if flaw != 4 else None)
     batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+    if KINDS[kind] is absurd_offsets:
+        spoiled(batch.column(0), random)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
         writer.write_batch(batch)

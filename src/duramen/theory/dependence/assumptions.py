@@ -17,6 +17,7 @@ from duramen.results.saved import Saved
 from duramen.results.summary import Summary
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.checks import refuse
+from duramen.support.text import escaped
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import TOLERANCE
 from duramen.theory.distributions.subsets import Layer, joint_entropies
@@ -61,7 +62,7 @@ class Counterexample(Saved):
 
     def __str__(self) -> str:
         given = ", ".join(self.given) if self.given else "nothing"
-        return f"A = {self.a}, C = {self.c}, D = {self.d}, Z = {given}"
+        return escaped(f"A = {self.a}, C = {self.c}, D = {self.d}, Z = {given}")
 
 
 @dataclass(frozen=True, repr=False)
