@@ -61,7 +61,7 @@ def read_archive(
             arrays = _members(file)
         header = json.loads(arrays.pop(_HEADER).tobytes())
         kind, number = printable(str(header["what"])), int(header["format"])
-        digest = header.pop(_DIGEST)
+        digest = header.pop(_DIGEST, None)
     if what is not None and kind != what:
         raise ValueError(f"{function}: {path} holds a {kind}, not {what}; load it with that class")
     if number > newest:
