@@ -36,6 +36,7 @@ from duramen.io.store.reader import Runs, columns_within, offsets_of
 from duramen.support.arrays import FloatArray
 from duramen.support.arrow import pa
 from duramen.support.checks import extra_package
+from duramen.support.text import escaped
 
 _EXTRA = "genotypes"
 _CELL_BYTES = 40  # of a dosage: as read, as a number, its code, and room to sort
@@ -246,7 +247,7 @@ def read_pvar(path: Path, function: str) -> Iterator[dict[str, list[Any]]]:
         if not set(needed) <= set(names):
             raise ValueError(
                 f"{function}: {path} must have the columns #CHROM, POS, ID, REF and ALT; got "
-                f"{', '.join(names) or 'a first line of other words'}"
+                f"{escaped(', '.join(names)) or 'a first line of other words'}"
             )
         places = [names.index(name) for name in needed]
         line = 0

@@ -617,7 +617,7 @@ class PackedColumns:
         try:
             table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
             table.validate(full=True)
-        except pa.ArrowException as error:
+        except (pa.ArrowException, OSError) as error:
             what = f"{name} is no Arrow table ({first_line(error)})"
             raise self._inconsistent(what) from None
         if len(table) != n_rows:
