@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -55,6 +56,14 @@ def test_links_are_not_taken_for_leftovers(tmp_path: Path) -> None:
         (folder / "run.json").write_text("new")
     assert [entry.name for entry in (tmp_path / "out").iterdir()] == ["run.json"]
     assert (precious / "data.txt").read_text() == "mine"
+
+
+@linux
+def test_a_pipe_with_the_name_of_the_lock_stops_no_command(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".out.lock")
+    with results_folder(tmp_path / "out", "rank") as folder:
+        (folder / "run.json").write_text("new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_file_whose_name_is_taken_stays_in_the_old_folder(tmp_path: Path) -> None:

@@ -246,7 +246,8 @@ def held(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with uninterrupted(), os.fdopen(descriptor, "rb+") as file, suppress(OSError):
+        # Without a buffer, which pipes cannot have: any file of that name serves as the lock.
+        with uninterrupted(), os.fdopen(descriptor, "rb+", 0) as file, suppress(OSError):
             remove_open(lock, file)
 
 
