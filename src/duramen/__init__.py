@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from duramen.io import ColumnStore, open_store, pack
     from duramen.networks import genie3
     from duramen.networks.connectome import connectome
-    from duramen.reading.read import read
+    from duramen.reading.tables import read
     from duramen.results.context_importances import ContextImportances, ContextNetwork
     from duramen.results.importances import Importances
     from duramen.results.network import Network
@@ -214,7 +214,7 @@ _HOMES = {
     **dict.fromkeys(("compare", "ComparisonReport"), "analyses.comparison"),
     **dict.fromkeys(("exact", "ExactReport"), "analyses.exact"),
     **dict.fromkeys(("plan", "PlanReport"), "analyses.plan"),
-    "read": "reading.read",
+    "read": "reading.tables",
     "Table": "analyses.inputs",
     "AnalysisInterrupted": "analyses.report",
     **dict.fromkeys(_SELECTORS, "selection"),

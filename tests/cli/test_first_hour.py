@@ -744,7 +744,7 @@ REFUSED = {
         file("a.csv", text(lambda t: t.replace("ill", "fi\u00e9vre"), encoding="latin-1")),
         ["line 3", "--encoding latin-1"],
     ),
-    "UTF-16 as it comes": (file("a.csv", text(encoding="utf-16")), ["line 1", "--encoding utf-16"]),
+    "UTF-16 as it comes": (file("a.csv", text(encoding="utf-16")), ["a.csv", "--encoding utf-16"]),
     "an encoding that is none": (file("a.csv", text(), "--encoding", "utf-9"), ["--encoding"]),
     "an encoding that does not fit": (
         file("a.csv", text(lambda t: t.replace("ill", "\u20ac")), "--encoding", "ascii"),
@@ -947,7 +947,7 @@ def test_exact_takes_matrices_and_annotations(tmp_path):
     }
     ranked = {}
     for name, words in tables.items():
-        done(tmp_path / name, "exact", *words, "--target", "y", "--bins", 2)
+        done(tmp_path / name, "exact", *words, "--target", "y", "--n-bins", 2)
         ranked[name] = (tmp_path / name / "result.csv").read_text(encoding="utf-8")
     assert ranked["plain"] == ranked["turned"]
     assert "g3" in ranked["plain"].splitlines()[1]

@@ -234,6 +234,8 @@ RESULTS: dict[str, Any] = {
     ),
 }
 # Results that have another origin than rows, or that are values of the rows.
+_REPORTS = ("Report", "RankingReport", "SelectionReport", "ComparisonReport")
+_REPORTS += ("ExactReport", "PlanReport")
 WITHOUT_ROWS = {
     "ChallengeScore": "of a network and the true links",
     "NetworkScores": "of a network and the true links",
@@ -242,5 +244,5 @@ WITHOUT_ROWS = {
     "EnoughFeatures": "of a SelectionEvaluation",
     "FeatureEffect": "its points are quantiles of a feature",
     "FiniteDistribution": "a distribution is made of values",
-    **dict.fromkeys(("Report", "RankingReport", "SelectionReport", "ComparisonReport"), "pages"),
+    **dict.fromkeys(_REPORTS, "pages"),
 }

@@ -16,6 +16,7 @@ from tests.cli.commands import arguments
 from tests.contracts.registry import cases
 from tests.grid import one_test
 from tests.record.cases import cases as recorded_cases
+from tests.record.renames import new_words
 
 import duramen as dm
 from duramen.cli.app import COMMANDS
@@ -52,6 +53,7 @@ OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missi
 OPTIONS_OF_ALL |= {"--spreadsheet-safe", "--xlsx"}  # of every command, recorded with rank
 # Options whose names have cases with another command.
 ELSEWHERE = {("compare", "--selector"), ("compare", "--measure")}  # of select and of rank
+ELSEWHERE |= {("exact", "--task")}  # of rank; it refuses survival
 
 
 def modules() -> Iterator[tuple[str, ModuleType]]:
@@ -108,7 +110,7 @@ def typed() -> dict[str, list[tuple[str, ...]]]:
     lines: dict[str, list[tuple[str, ...]]] = {name: [] for name in COMMANDS}
     for case in recorded_cases().values():
         if case.words:
-            lines[case.words[0]].append(tuple(case.words[1:]))
+            lines[case.words[0]].append(tuple(new_words(case.words[1:], case.words[0])))
     return lines
 
 

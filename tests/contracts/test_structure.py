@@ -14,6 +14,8 @@ MOST_FILES = 30  # in a folder
 MOST_PARAMETERS = 12  # besides those of execution
 # Estimators and selectors, whose constructors list their parameters, as scikit-learn has it.
 CONSTRUCTED = ("estimators", "selection")
+# Functions that commands are made from: a parameter is an option.
+COMMANDS = ("duramen.exact", "duramen.read", "analyses/exact.py: exact", "reading/tables.py: read")
 
 
 def import_circles() -> list[set[str]]:
@@ -163,14 +165,14 @@ def test_signatures_are_short(root: Path) -> None:
         for path in source.rglob("*.py")
     }
     assert len(files) > 300
-    assert long_signatures(files) == {}
+    assert long_signatures(files).keys() == {name for name in COMMANDS if ":" in name}
 
 
 def test_signatures_that_users_see_are_short() -> None:
     longer = [
         name
         for name, parameters in functions().items()
-        if len(set(parameters) - set(EXECUTION)) > MOST_PARAMETERS
+        if len(set(parameters) - set(EXECUTION)) > MOST_PARAMETERS and name not in COMMANDS
     ]
     assert longer == []
 

@@ -68,7 +68,7 @@ def test_targets_are_encoded_and_learning_sets_made_at_one_place(nodes: Nodes) -
     assert makers == {"data/learning_sets.py"}
     # The command line names the option of a target that cannot be used.
     encoders = {name for name, node in nodes if called(node) == "encode_target"}
-    assert encoders == {"data/learning_sets.py", "cli/problem.py"}
+    assert encoders == {"data/learning_sets.py", "cli/problem.py", "reading/tables.py"}
 
 
 @pytest.mark.parametrize("kind", TARGETS)

@@ -433,6 +433,7 @@ command(
 command("tsv", "exact commas.tsv --target ill --na ? --decimal , --bins 2 --max-degree 1")
 command("context", f"{EXACT.replace('--drop place', '')} --context place --max-depth 2")
 command("demo", "exact --demo --max-depth 2 --max-degree 1")
+command("weights", "exact few.csv --target y --sample-weight batch --max-degree 1 --drop place")
 
 # ---------------------------------------------------------------------------------- plan, pack
 command("classes", "plan --rows 200 --features 1000 --memory 64KB --relevant 0:3,1:2")

@@ -18,7 +18,7 @@ from duramen.data.target import target_class
 from duramen.findings.table import left_out, of_codes
 from duramen.forests.criteria import CRITERIA
 from duramen.jobs.progress import shown_bar
-from duramen.reading.read import read
+from duramen.reading.tables import read
 from duramen.reports import Report, Run, summarize_exact
 from duramen.reports.report import joined
 from duramen.results.context_importances import INDEPENDENT, ContextImportances
@@ -87,9 +87,9 @@ class ExactReport(Report):
     --------
     >>> import duramen as dm
     >>> digits = dm.datasets.digits7()
-    >>> report = dm.exact(dm.read(digits.X, digits.y, names=digits.names))
+    >>> report = dm.exact(digits.X, digits.y)
     >>> report.importances.top(2).names
-    ('X5', 'X2')
+    ('x4', 'x1')
     """
 
     importances: Importances

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import shlex
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import Parameter, getdoc, signature
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +92,18 @@ def description(name: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in paragraphs)
 
 
+def _summary(name: str) -> str:
+    """Return the first line of the help of a command, whose module is read, not imported."""
+    package = "duramen.analyses" if name in ANALYSES else "duramen.cli.commands"
+    spec = find_spec(f"{package}.{name}")
+    assert spec is not None
+    tree = ast.parse(Path(str(spec.origin)).read_text(encoding="utf-8"))
+    (function,) = (
+        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name
+    )
+    return str(ast.get_docstring(function)).partition("\n")[0]
+
+
 def __getattr__(name: str) -> App:
     """Return a command by its name, which is imported here."""
     if name not in EXAMPLES:
@@ -137,7 +152,7 @@ def application(*, summaries: bool = False) -> App:
         result_action="return_value",
     )
     for place, name in enumerate(COMMANDS):
-        summary = description(name).partition("\n\n")[0] if summaries else None
+        summary = _summary(name) if summaries else None
         app.command(f"{__name__}:{name}", name=name, help=summary, sort_key=place)
     app.register_install_completion_command()
 

@@ -31,7 +31,7 @@ from duramen.cli.declaration import built, declared, received
 from duramen.cli.ending import Clock
 from duramen.cli.options import Printed
 from duramen.io import formats
-from duramen.reading.read import read
+from duramen.reading.tables import read
 
 _hints = cache(get_type_hints)
 

@@ -360,10 +360,10 @@ def _is_utf8(path: Path) -> bool:
     from duramen.support.files import expanded
 
     place = expanded(path)
-    text = text_of(place, Request("samples")) if place.is_file() else None
-    if text is None:
-        return True
     try:
+        text = text_of(place, Request("samples")) if place.is_file() else None
+        if text is None:
+            return True
         with text.opened() as stream:
             data: bytes = stream.read()
         return b"\x00" not in data.decode("utf-8").encode()

@@ -1,5 +1,5 @@
 """Reading: the one door from a file, a table or a store to a learning set."""
 
-from duramen.reading.read import read
+from duramen.reading.tables import read
 
 __all__ = ["read"]

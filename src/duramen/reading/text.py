@@ -163,10 +163,10 @@ def takes_words(file: Path | str) -> bool:
 def _is_utf8(path: Path) -> bool:
     """Tell whether a file of text is in UTF-8; others may be, for what is known of them."""
     place = expanded(path)
-    text = text_of(place, Request("samples")) if place.is_file() else None
-    if text is None:
-        return True
     try:
+        text = text_of(place, Request("samples")) if place.is_file() else None
+        if text is None:
+            return True
         with text.opened() as stream:
             data: bytes = stream.read()
         return b"\x00" not in data.decode("utf-8").encode()

@@ -270,7 +270,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
         (["FILE", "--target", "state", "--forest", "pert", "--max-features", "2"], "must be auto"),
         (["FILE", "--target", "state", "--task", "regression"], "state"),
         (["FILE", "--target", "state", "--jobs", "0"], "--jobs must be"),
-        (["FILE", "--target", "state", "--trees", "4000000000000"], "lower n_estimators"),
+        (["FILE", "--target", "state", "--trees", "4000000000000"], "lower --trees"),
         (["--demo", "--target", "y"], "--demo brings its own data"),
         (
             ["FILE", "--target", "state", "--samples", "FEW"],

@@ -57,6 +57,18 @@ def _compared() -> Any:
     return _plain(report)
 
 
+@case("read/frame", dm.read)
+def _read() -> Any:
+    data = dm.read(table(), target("classification"))
+    return data.fingerprint, data.names, [str(one) for one in data.provenance.findings]
+
+
+@case("exact/report", dm.exact, dm.ExactReport)
+def _exact() -> Any:
+    report = dm.exact(table(), target("classification"), n_bins=2, max_depth=2, max_degree=1)
+    return _plain(report)
+
+
 @case("plan/report", dm.plan, dm.PlanReport)
 def _planned() -> Any:
     return _plain(dm.plan(n_rows=200, n_features=1000, memory=64_000, relevant={0: 3, 1: 2}))

@@ -544,7 +544,7 @@ def _utf16(head: bytes) -> str | None:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     high, low = head[::2].count(0), head[1::2].count(0)  # of big-endian text
-    if max(high, low) < _MOSTLY * len(head) / 2 or min(high, low):
+    if not head or max(high, low) < _MOSTLY * len(head) / 2 or min(high, low):
         return None
     return "utf-16-be" if high else "utf-16-le"
 
