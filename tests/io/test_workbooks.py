@@ -193,3 +193,19 @@ def test_skipped_rows_are_those_of_the_sheet(skipped, names, tmp_path):
     assert [name for name in table.column_names if name] == names
     if skipped:
         assert table.to_pydict() == {"a": [1, 3], "b": [2, 4]}
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".ods"])
+def test_a_part_that_does_not_fit_its_checksum_is_refused(suffix: str, tmp_path: Path) -> None:
+    from tests.faults.files import damaged_workbooks
+
+    path = tmp_path / f"t{suffix}"
+    whole = bytearray(damaged_workbooks.sound(suffix[1:]))
+    path.write_bytes(whole)
+    with zipfile.ZipFile(path) as archive:
+        part = max(archive.infolist(), key=lambda part: part.file_size)
+    noted = part.CRC.to_bytes(4, "little")
+    assert whole.count(noted) >= 1
+    path.write_bytes(whole.replace(noted, (part.CRC ^ 1).to_bytes(4, "little")))
+    with pytest.raises(ValueError, match="is not a workbook file, or is damaged"):
+        read_table(path)
