@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from math import isfinite
 from pathlib import Path
@@ -58,7 +58,7 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
                         _move(folder, place)
             finally:
                 with uninterrupted():
-                    shutil.rmtree(folder, ignore_errors=True)
+                    _remove(folder)
                 unfinished.discard(folder)
     except InUseError:
         raise InUseError(
@@ -166,7 +166,16 @@ def _move_others(old: Path, place: Path) -> None:
         if entry.name not in _OWN and not os.path.lexists(place / entry.name):
             entry.rename(place / entry.name)
     if set(os.listdir(old)) <= set(_OWN):
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(old)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of results, even where no more files can be opened to list it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        for name in _OWN:
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
 
 
 @contextmanager
