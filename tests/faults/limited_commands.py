@@ -70,7 +70,8 @@ def _fault(
     options = words(command, *jobs, *replacing(command, prior))
     ended = run_command(options, folder, inside=within)
     wanted = _wanted(command, prior)
-    fault = after_stop(command, before, folder, wanted, ended, killed=False, names=NAMES[limit])
+    killed = "OpenBLAS error" in ended.stderr  # it ends the process by itself
+    fault = after_stop(command, before, folder, wanted, ended, killed=killed, names=NAMES[limit])
     if fault is not None:
         return f"{fault} [{command}, prior {prior}, {limit}]"
     return "refused" if ended.code else "finished"
