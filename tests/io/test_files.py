@@ -345,3 +345,18 @@ def test_spaces_separate_where_no_other_sign_does_and_each_line_has_a_number(
     assert read_table(path).to_pydict() == {"name": ["Ada Lovelace", "Alan Turing"]}
     path.write_text("name role\nAda Lovelace\nAlan Turing\n")
     assert read_table(path).column_names == ["name role"]
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd"])
+def test_compressed_text_that_outgrows_memory_is_refused(compression, tmp_path, monkeypatch):
+    from duramen.data import memory
+    from duramen.io.formats import text_file
+
+    path = tmp_path / {"gzip": "t.csv.gz", "zstd": "t.csv.zst"}[compression]
+    with pa.CompressedOutputStream(str(path), compression) as file:
+        file.write(b"a,b\n" + b"1,2\n" * (1 << 18))
+    assert read_table(path).num_rows == 1 << 18
+    monkeypatch.setattr(text_file, "_METERED", 1 << 20)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 20)
+    with pytest.raises(MemoryError, match=rf"the text of .*{path.name}, of which .* are read"):
+        read_table(path)

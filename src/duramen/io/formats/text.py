@@ -40,7 +40,15 @@ from duramen.io.formats.format import (
     warn_of,
 )
 from duramen.io.formats.spool import Spool
-from duramen.io.formats.text_file import BOM, Lines, TextFile, UnclosedQuote, lines_of, unquoted
+from duramen.io.formats.text_file import (
+    BOM,
+    COMPRESSIONS,
+    Lines,
+    TextFile,
+    UnclosedQuote,
+    lines_of,
+    unquoted,
+)
 from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa, pa_csv, pc
 from duramen.support.text import as_number
@@ -72,9 +80,12 @@ def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
     source: Any = path
     with explained(text):
         if not text.plain:  # what comes through a pipe cannot be read again
-            with text.opened() as stream:
+            with text.metered() as stream:
                 source = BytesIO(stream.read())
-        table = parsed(source)
+        if text.plain and path.suffix.lower() in COMPRESSIONS:
+            table = _in_blocks(text.metered, text.delimiter, options)
+        else:
+            table = parsed(source)
         if last_cell(table) == "" and text.path.is_file() and text.end(1) == text.sign:
             # Without a line end, Arrow takes an empty last field for quoted if one before it is.
             with text.opened() as stream:

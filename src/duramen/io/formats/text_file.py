@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.data.memory import require_memory
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import quoted
@@ -184,6 +185,7 @@ _HEAD, _LINES = 1 << 16, 20  # bytes and lines by which the separator is told
 _FEWEST_LINES, _WIDEST = 3, 1 << 25  # lines that are looked at, of that many bytes at the most
 _MOST_FIELDS = 1 << 15  # that are looked at for decimal commas
 _BLOCK = 1 << 18
+_METERED = 1 << 26  # bytes of text between two looks at the memory that is left
 _OF_EXCEL = re.compile(rb"sep=(.)\s*", re.IGNORECASE)  # first line that some programs write
 _NUMBER = re.compile(r"\s*(-?\d+([.,]\d*)?([eE][-+]?\d+)?|NA|NaN|)\s*", re.ASCII)
 _SHOWN = 5
@@ -313,6 +315,29 @@ class TextFile:
             rest = _after(stream, self.skipped + bool(first))
             rest = _buffered(_chained(first, rest)) if first else rest
             yield _buffered(_before(self.until, self.buffered(rest))) if self.until else rest
+
+    @contextmanager
+    def metered(self) -> Iterator[Any]:
+        """Open the text as `opened` does; MemoryError comes before all memory is taken.
+
+        A compressed file does not say how large its text is.
+        """
+        with self.opened() as stream:
+            yield _buffered(self._metered(stream))
+
+    def _metered(self, stream: Any) -> Iterator[bytes]:
+        n_bytes = 0
+        for block in iter(lambda: stream.read(_BLOCK), b""):
+            if n_bytes % _METERED + len(block) >= _METERED:
+                require_memory(
+                    2 * _METERED,
+                    what=f"the text of {self.path}, of which {n_bytes:,} bytes are read, still",
+                    function=self.function,
+                    hint="check that it is the file that you mean; duramen pack reads it in little "
+                    "memory",
+                )
+            n_bytes += len(block)
+            yield block
 
     @staticmethod
     def buffered(stream: Any) -> Any:
