@@ -12,8 +12,9 @@ from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
 from duramen.cli.declaration import command_line, recorded
-from duramen.cli.reading import Annotations, Reading, takes_words
+from duramen.cli.reading import Annotations, Reading
 from duramen.findings.table import of_names
+from duramen.reading.text import takes_words
 
 N = 60
 ORDER = np.random.default_rng(1).permutation(N)

@@ -30,9 +30,9 @@ unseen: set[str] = set()
 option_of: dict[str, str] = {}
 """Option of the command that sets a parameter of the library, by the parameter."""
 _BESIDE = re.compile(r"\b(\w+)(?:=[^()=]*)? \((--([\w-]+)[^()]*)\)")  # an option after a parameter
-_SETTING = re.compile(
-    r"\b([a-z_]+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|[A-Z]+\b|[\d.]+\b)"
-)  # in a hint
+_VALUE = r"(?:'[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|[A-Z]+\b|[\d.]+\b)"
+_SETTING = re.compile(rf"\b([a-z_]+)=({_VALUE})")  # in a hint
+_SETTINGS = re.compile(rf"\b[a-z_]+={_VALUE}(?:, [a-z_]+={_VALUE})*")
 _ABOUT = ("must ", "holds ", "needs ", "is missing", "is for ", "has no effect", "does not ", "'")
 _PARAMETER = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+(?![\w=(])")  # by its name in Python
 _COMMAND = re.compile(r"duramen \w+")
@@ -103,6 +103,12 @@ def _end(command: str, error: Exception, more: str = "") -> NoReturn:
     raise SystemExit(USER_ERROR) from None
 
 
+def _as_options(settings: re.Match[str]) -> str:
+    """Return the options that do what settings of parameters in a message do."""
+    made = [_as_option(setting) for setting in _SETTING.finditer(settings[0])]
+    return (" " if all(word.startswith("-") for word in made) else ", ").join(made)
+
+
 def _as_option(setting: re.Match[str]) -> str:
     """Return the option that does what a setting of a parameter in a message does."""
     option, value = option_of.get(setting[1]), setting[2]
@@ -135,7 +141,7 @@ def as_typed(text: str) -> str:
     text = _BESIDE.sub(
         lambda twice: twice[2 if twice[1] == twice[3].replace("-", "_") else 0], text
     )
-    text = _SETTING.sub(_as_option, text)
+    text = _SETTINGS.sub(_as_options, text)
     text = _PARAMETER.sub(lambda name: option_of.get(name[0], name[0]), text)
     parts: list[str] = []
     for part in text.split(": "):

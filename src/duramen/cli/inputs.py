@@ -29,7 +29,7 @@ from duramen.cli.problem import (
     named_by,
     naming_columns,
 )
-from duramen.cli.reading import Annotations, Matrix, Reading, stray_findings
+from duramen.cli.reading import Annotations, Matrix, Reading
 from duramen.cli.stores import Opened, is_store, read_stored
 from duramen.data.provenance import RowNames
 from duramen.support.arrow import is_number, is_text, pa
@@ -158,6 +158,7 @@ class Table:
             If there is no such file or column, no column is left, or the annotations do not go
             with the table.
         """
+        from duramen.data.finding import Finding
         from duramen.findings.table import of_names
         from duramen.findings.target import merged_labels
         from duramen.io.files import target_column
@@ -166,10 +167,10 @@ class Table:
         annotations = annotations or Annotations()
         with ExitStack() as stack:
             path = self.demo_set.path(stack) if self.demo else Path(self.file)
-            self.reading.check(path, annotations.samples)
-            findings = self.reading.findings(path)
+            options, findings = self.reading.options, list[Finding]()
+            options.check(path, annotations.samples)
             with gathered_warnings() as gathered:
-                data = self.reading.read(path, caller, findings)
+                data = options.table(path, findings, caller)
         notes = tuple(as_typed(str(warning)) for warning in gathered)
         findings += of_names(data)
         names, there = RowNames(), data.column_names
@@ -269,7 +270,7 @@ class Input(Table):
         self.annotations.check()
         if self.place is None or is_store(self.place):
             self.matrix.check_unused()
-        self.reading.check(self.place, self.annotations.samples)
+        self.reading.options.check(self.place, self.annotations.samples)
 
     def read(
         self,
@@ -346,10 +347,11 @@ class Input(Table):
             yield Opened(self.place, self.reading)
             return
         from duramen.io.store.packing import Packing, pack_with
+        from duramen.reading.answers import of_stray_values
         from duramen.support.files import expanded
 
         file, reading, caller = expanded(self.place), self.reading, f"duramen {command}"
-        findings = reading.findings(file)
+        parameters, findings = reading.options.arguments(file)
         kinds = dict.fromkeys(reading.categorical, "nominal") or None
         with TemporaryDirectory(prefix="duramen-") as folder:
             place = Path(folder) / file.name
@@ -357,17 +359,15 @@ class Input(Table):
                 kinds=kinds,
                 transpose=self.matrix.transpose,
                 layer=self.matrix.layer,
-                reading=reading.parameters(file),
+                reading=parameters,
             )
             unseen.add(f"{folder}{os.sep}")
-            with (
-                gathered_warnings() as gathered,
-                stray_columns() as stray,
-                reading.looking(file, findings),
-            ):
+            with gathered_warnings() as gathered, stray_columns() as stray:
                 pack_with(file, place, options, function=caller)
-            findings += stray_findings(stray, file.name)
-            notes = tuple(as_typed(str(warning)) for warning in gathered)
+            with gathered_warnings() as others:
+                findings += reading.options.found(gathered, file)
+            findings += of_stray_values(stray, file.name)
+            notes = tuple(as_typed(str(warning)) for warning in others)
             reading = replace(reading, categorical=())
             yield Opened(place, reading, True, tuple(findings), notes)
 

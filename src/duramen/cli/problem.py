@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from duramen.analyses.problem import Problem, loaded, stray_columns
-from duramen.cli.reading import OF_TARGET, stray_findings, takes_words
+from duramen.cli.console import as_typed
 from duramen.data.provenance import RowNames
 from duramen.support.arrow import pa, pc
 
@@ -129,12 +129,13 @@ class Outcome:
     def findings(self, task: str, stray: Sequence[StrayValues], file: str) -> list[Finding]:
         """Look at the values, which may be `stray` text that is nearly numbers, and the events."""
         from duramen.findings.target import of_target
+        from duramen.reading.answers import of_stray_values
 
         survival = self.events is not None
         findings = of_target(self.values, self.name, "regression" if survival else task)
         if stray and task == "auto":
             findings = [finding for finding in findings if finding.kind != "target identifier"]
-            findings += stray_findings(stray, file, OF_TARGET)
+            findings += of_stray_values(stray, file, target=True)
         if survival:
             findings += of_target(self.events, self.event_name, "classification")
         return findings
@@ -346,6 +347,7 @@ def looked(
     from duramen.data import encode
     from duramen.data.text_numbers import places_of_text
     from duramen.findings.table import dates_of, of_codes, of_dates
+    from duramen.reading.answers import of_stray_values
 
     dates = dates_of(source.features)
     features, table = source.features.drop_columns(list(dates)), None
@@ -357,7 +359,7 @@ def looked(
         nominal = dict.fromkeys([*kinds, *texts], "nominal") or None
         with stray_columns() as stray:
             table = encode(features, kinds=nominal, n_jobs=jobs)
-        findings += stray_findings(stray, source.name)
+        findings += of_stray_values(stray, source.name)
         explained = [*categorical, *texts, *(finding.name for finding in stray)]
         findings += of_codes(table, explained)
         findings += [] if together is None else together(table)
@@ -387,141 +389,38 @@ def inspected(
     return without_names(table, gone), findings
 
 
-_FLAGS = 5  # columns that are named with an option each
-
-# Kinds of findings that --keep-identifiers answers, and what answers those about a target.
-_TARGET, _KEEPS = "target identifier", "--keep-identifiers keeps {}"
-_ANSWERS = {
-    "target missing": "--drop-missing-target leaves these rows out",
-    "target date": "--target NAME names another column",
-    "target identifier": "--target NAME names another column, --keep-identifiers allows this one",
-    "one class": "--target NAME names another column",
-    "many classes": "--task regression treats them as numbers",
-    "whole numbers": "--task classification treats them as classes, --task regression confirms "
-    "numbers",
-    "classes of numbers": "--task regression or classification settles it",
-    "groups of rows": "--groups {0} keeps these rows together, and the column out of the features",
-    "within groups of rows": "--strata {0} permutes rows only within its values, --groups {0} only "
-    "whole groups",
-    "similar rows": "--groups NAME keeps rows together, by a column of the person, family or "
-    "original of each row; or remove copies",
-    "serial dependence": "--groups NAME keeps rows together, by a column of the person of each "
-    "row, or of blocks of successive rows that are longer than the dependence lasts",
-}
-
-
 def look(
-    command: str,
-    raw: Iterable[Finding],
-    file: str,
-    *,
-    keep_identifiers: bool = False,
-    answers: dict[str, str] | None = None,
+    command: str, raw: Iterable[Finding], file: str, *, keep_identifiers: bool = False
 ) -> tuple[Finding, ...]:
     """Return findings with options as hints, or refuse the data.
 
     Of identifiers, which the command leaves out unless they are meant, they say so.
-
-    Parameters
-    ----------
-    command : str
-        Name of the command.
-    found : iterable of Finding
-        What the library found in the table, its target and its file.
-    file : str
-        Name of the file.
-    keep_identifiers : bool
-        Whether identifiers are meant.
-    answers : mapping, optional
-        Hints of a command that has other options, by the kind of finding.
 
     Raises
     ------
     ValueError
         If something is refused; all other findings are its notes.
     """
-    from duramen.findings.table import IDENTIFIER, in_order, without_identifiers
+    from duramen.reading.answers import answered
 
-    notices = []
-    findings = raw if keep_identifiers else without_identifiers(raw, _KEEPS)
-    for finding in findings:
-        if finding.kind == IDENTIFIER and not keep_identifiers:
-            notices.append(finding)
-            continue
-        hint = (answers or {}).get(finding.kind) or _hint(finding, file, command)
-        refused = finding.refused and not (keep_identifiers and finding.kind == _TARGET)
-        notices.append(replace(finding, hint=hint, refused=refused))
-    refused_ones = [notice for notice in notices if notice.refused]
-    if refused_ones:
-        error = ValueError(f"duramen {command}: {file}: {'; '.join(map(str, refused_ones))}")
-        for finding in notices:
-            if not finding.refused:
-                error.add_note(str(finding))
-        raise error
-    return in_order(notices)
+    findings = answered(raw, file, keep_identifiers=keep_identifiers, function=f"duramen {command}")
+    return tuple(
+        replace(finding, hint=as_typed(_hint(finding, file, command))) for finding in findings
+    )
 
 
 def _hint(finding: Finding, file: str, command: str) -> str:
-    """Return what to type."""
+    """Return the hint of a finding; some commands have other answers than `duramen.read`."""
     from duramen.findings.rows import DEPENDENT
     from duramen.findings.table import READ_AS_MISSING
+    from duramen.io.formats import format_of
 
     if finding.kind in DEPENDENT and command == "compare":
         return f"dm.compare(dm.Table(X, y, groups=...)) in Python: {finding.hint}"
-    if finding.kind in _ANSWERS:
-        return _ANSWERS[finding.kind].format(*map(shlex.quote, finding.columns))
     if finding.kind == "imbalance" and command == "rank":
         return "--class-weight balanced gives each class the same weight"
-    if finding.kind == "rare class" and takes_words(file) and not any(map(_number, finding.values)):
-        words = flags("--na", finding.values)
-        return f"{words} --drop-missing-target leaves their rows out"
-    if finding.kind == "labels merged":
-        return f"--as-text {shlex.quote(finding.columns[0])} keeps them apart"
-    if finding.kind == "code outside" and takes_words(file):
-        return (
-            f"--na {finding.values[0]} --drop-missing-target leaves these rows out, and reads "
-            f"{finding.values[0]} as missing in all columns"
-        )
-    if finding.kind == "missing code" and finding.values and finding.hint == READ_AS_MISSING:
-        na = f"--na {shlex.quote(finding.values[0])}"
-        return f"{na} reads it as missing" if _is_file(file) else f"duramen pack FILE {na}"
-    if finding.kind not in _DROPPED:
-        return finding.hint
-    them = "it" if len(finding.columns) == 1 else "them"
-    drop = f"{flags('--drop', finding.columns)} leaves {them} out"
-    if finding.kind == "leak":
-        return f"{drop}, if so"
-    if finding.kind == "date" and finding.refused:
-        return f"{drop}; or turn {them} into numbers, such as days since a date"
-    return drop
-
-
-_DROPPED = (
-    "identifier",
-    "index",
-    "row order",
-    "date",
-    "many values",
-    "constant",
-    "duplicate",
-    "leak",
-)
-
-
-def _is_file(file: str) -> bool:
-    """Tell whether a name is that of a table in a file, whose words for missing values count."""
-    from duramen.io.formats import format_of
-
-    format_ = format_of(file)
-    return format_ is not None and format_.read is not None
-
-
-def _number(word: str) -> bool:
-    return word.lstrip("-").isdecimal()
-
-
-def flags(option: str, names: Sequence[str]) -> str:
-    """Return an option with each of a few names, or what to type for many."""
-    if len(names) > _FLAGS:
-        return f"{option} NAME, for each of them,"
-    return " ".join(f"{option} {shlex.quote(name)}" for name in names)
+    if finding.hint == READ_AS_MISSING and finding.values:
+        kind = format_of(file)
+        if kind is None or kind.read is None:
+            return f"duramen pack FILE --na {shlex.quote(finding.values[0])}"
+    return finding.hint

@@ -51,7 +51,7 @@ _DROPPED = (
 
 
 def answered(
-    findings: Iterable[Finding], file: str, *, keep_identifiers: bool
+    findings: Iterable[Finding], file: str, *, keep_identifiers: bool, function: str = "read"
 ) -> tuple[Finding, ...]:
     """Return findings with the parameters that answer them, or refuse the data.
 
@@ -71,7 +71,7 @@ def answered(
     refused_ones = [finding for finding in answers if finding.refused]
     if refused_ones:
         where = f"{file}: " if file else ""
-        error = ValueError(f"read: {where}{'; '.join(map(str, refused_ones))}")
+        error = ValueError(f"{function}: {where}{'; '.join(map(str, refused_ones))}")
         for finding in answers:
             if not finding.refused:
                 error.add_note(str(finding))
@@ -98,9 +98,9 @@ def of_stray_values(
             advice = "decimal=',' reads decimal commas; commas between thousands have to go"
         else:
             words = f"na_values={list(stray.values[:_SHOWN])!r}"
-            missing = f"reads {'it' if len(stray.values) == 1 else 'them'} as missing"
-            gone = "with drop_missing_target=True leaves these rows out"
-            advice = f"{words} {gone if target else missing}"
+            missing = f" reads {'it' if len(stray.values) == 1 else 'them'} as missing"
+            gone = ", drop_missing_target=True leaves these rows out"
+            advice = f"{words}{gone if target else missing}"
         made.append(replace(of_stray(stray), hint=f"{advice}; {silence} confirms that it is right"))
     rest = tuple(stray.name for stray in strays[_SHOWN:])
     if rest:
@@ -116,16 +116,13 @@ def _answer(finding: Finding, file: str) -> str:
         return _ANSWERS[finding.kind].format(*finding.columns)
     words = bool(file) and takes_words(file)
     if finding.kind == "rare class" and words and not any(map(_is_number, finding.values)):
-        return (
-            f"na_values={list(finding.values)!r} with drop_missing_target=True leaves their rows "
-            "out"
-        )
+        return f"na_values={list(finding.values)!r}, drop_missing_target=True leaves their rows out"
     if finding.kind == "labels merged":
         return f"as_text={[finding.columns[0]]!r} keeps them apart"
     if finding.kind == "code outside" and words:
         code = finding.values[0]
         return (
-            f"na_values={[code]!r} with drop_missing_target=True leaves these rows out, and reads "
+            f"na_values={[code]!r}, drop_missing_target=True leaves these rows out, and reads "
             f"{code} as missing in all columns"
         )
     if finding.kind == "missing code" and finding.values and finding.hint == READ_AS_MISSING:

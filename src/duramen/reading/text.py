@@ -62,12 +62,12 @@ class FileOptions:
                     f"read: {name} is for CSV and TSV files; the values of other files have types"
                 )
 
-    def table(self, path: Path, findings: list[Finding]) -> pa.Table:
+    def table(self, path: Path, findings: list[Finding], function: str = "read") -> pa.Table:
         """Read a table; add what is found in its text."""
         arguments, detected = self.arguments(path)
         findings += detected
         with gathered_warnings() as gathered:
-            table = read_table(path, **arguments, function="read")
+            table = read_table(path, **arguments, function=function)
         findings += self.found(gathered, path)
         return table
 

@@ -34,7 +34,6 @@ from duramen.cli.options import (
     writable,
 )
 from duramen.cli.problem import Source, as_arrow, check_columns, encoded, exchanged, looked
-from duramen.cli.reading import stray_findings
 from duramen.data.provenance import records
 from duramen.support.arrow import is_number, pa, pc, without_dictionary
 
@@ -305,11 +304,12 @@ def _from_store(
 def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) -> list[Finding]:
     """Tell which contexts are text, but nearly numbers."""
     from duramen.data.text_numbers import stray_values_of
+    from duramen.reading.answers import of_stray_values
 
     strays = [
         stray_values_of(name, column) for name, column in columns.items() if name not in categorical
     ]
-    return stray_findings([stray for stray in strays if stray is not None], file)
+    return of_stray_values([stray for stray in strays if stray is not None], file)
 
 
 def _values(name: str, column: Any, categorical: bool) -> Any:

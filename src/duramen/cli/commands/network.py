@@ -219,7 +219,7 @@ def _check_input(options: Expression) -> None:
     check_demo(options.demo, inputs, "a FILE", "a simulated network")
     if options.demo and options.genes != "columns":
         raise ValueError("--demo has the genes in columns; leave out --genes")
-    options.reading.check(options.file)
+    options.reading.options.check(options.file)
 
 
 def _read(options: Expression, seed: int) -> Expressed:
@@ -237,7 +237,7 @@ def _read(options: Expression, seed: int) -> Expressed:
         return Expressed("simulated network", made.expression, "columns", made.links, made.names)
     assert options.file is not None
     gold = None if options.gold is None else read_links(options.gold, _CALLER)
-    findings = options.reading.findings(options.file)
+    findings: list[Finding] = []
     table, genes = _table(options, options.file, findings)
     looked_at = _looked(options, table, findings)
     from duramen.findings.table import left_out
@@ -344,7 +344,7 @@ def _table(options: Expression, path: Path, findings: list[Finding]) -> tuple[An
 
     format_ = format_of(path)
     if not is_store(path) and (format_ is None or format_.read is not None):
-        table = options.reading.read(path, _CALLER, findings)
+        table = options.reading.options.table(path, findings, _CALLER)
         check_columns("--drop", options.drop, table.column_names, "")
         table = table.drop_columns(list(options.drop))
         return _samples_of(table, path) if options.genes == "rows" else table, options.genes
@@ -380,7 +380,7 @@ def _packed(path: Path, options: Expression, pack: Any) -> Iterator[Path]:
     """Pack a file that is read in tiles into a folder that is removed in the end."""
     with TemporaryDirectory(prefix="duramen-") as folder:
         place = Path(folder) / "store"
-        reading = options.reading.parameters(path)
+        reading, _ = options.reading.options.arguments(path)
         pack(path, place, transpose=options.genes == "rows", reading=reading)
         yield place
 

@@ -83,7 +83,7 @@ def pack(options: Options) -> None:
     with user_errors(COMMAND):
         output.check(COMMAND)
         table.annotations.check()
-        table.reading.check(options.file, table.annotations.samples)
+        table.reading.options.check(options.file, table.annotations.samples)
         _packed(options, finishing)
     print_report(reports[0], output)
 
@@ -114,7 +114,7 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
             samples=annotations.read(packed.reading, f"duramen {COMMAND}", findings),
             samples_id=annotations.samples_id,
             samples_match=annotations.samples_match,
-            reading=packed.reading.parameters(options.file),
+            reading=packed.reading.options.arguments(expanded(options.file))[0],
             memory=packed.memory,
             overwrite=options.overwrite,
         )

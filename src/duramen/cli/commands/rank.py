@@ -444,7 +444,7 @@ class Rows:
         file = self.explain_rows
         if file is None:
             return RowsAsked(self.explain) if self.explain else None
-        table = options.reading.read(file, "--explain-rows", [])
+        table = options.reading.options.table(file, [], "--explain-rows")
         names = naming_columns(
             table, [c for c in table.column_names if c not in problem.table.names]
         )
