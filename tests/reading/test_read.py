@@ -208,3 +208,18 @@ def test_parameters_of_text_are_for_text(tmp_path: Path) -> None:
         dm.read(tmp_path / "t.parquet", "ill", decimal=",")
     with pytest.raises(ValueError, match="sheet is for workbooks"):
         dm.read(tmp_path / "t.parquet", "ill", sheet="a")
+
+
+def test_analyses_take_what_was_read() -> None:
+    frame = pd.DataFrame({"id": [f"P{i}" for i in range(N)], **columns()})
+    data = dm.read(frame, "ill", drop=("weight", *DROP), groups="person", strata="site")
+    forest = dm.RandomForestClassifier(30)
+    report = dm.rank(data, estimator=forest, n_permutations=19, random_state=0)
+    given = frame.drop(columns=["weight", *DROP])
+    table = dm.Table(given, "ill", groups="person", strata="site")
+    other = dm.rank(table, estimator=forest, n_permutations=19, random_state=0)
+    assert report.to_frame().equals(other.to_frame())
+    assert report.run.target == other.run.target == "ill"
+    assert any("'id' has a different value in each row" in note for note in report.notes)
+    explained = dm.rank(data, estimator=forest, test=False, explain=["P7"], random_state=0)
+    assert "P7" in str(explained.rows)

@@ -160,6 +160,43 @@ def problem_of(
     elif isinstance(table.y, str):
         table = replace(table, y=None)
     described = {what: getattr(table, what) for what in _OF_SET}
+    if isinstance(table.X, LearningSet) and table.X.provenance.inspected:
+        data = learning_set_of(table.X, table.y, function, task, **described)
+        problem = _of_provenance(data)
+    else:
+        problem = _looked_at(function, table, name, described, keep_identifiers, n_jobs)
+    problem = sampled(problem, max_rows, seed, f"max_rows={max_rows}, random_state={seed}")
+    if stored and isinstance(problem.table, ColumnStore):
+        return problem
+    return loaded(problem)
+
+
+def _of_provenance(data: LearningSet[Any]) -> Problem[Any]:
+    """Return the problem of a learning set that `duramen.read` made."""
+    source = data.provenance
+    return Problem(
+        source.file,
+        data,
+        source.target,
+        source.citation,
+        source.notes,
+        source.dropped_rows,
+        source.findings,
+        variants=source.variants,
+        row_names=source.row_names,
+    )
+
+
+def _looked_at(
+    function: str,
+    table: Table,
+    name: str,
+    described: Mapping[str, Any],
+    keep_identifiers: bool,
+    n_jobs: int | None,
+) -> Problem[Any]:
+    """Encode a table and its target, and look at them."""
+    task = table.task
     if isinstance(table.X, LearningSet):
         data = learning_set_of(table.X, table.y, function, task, **described)
         findings = [*of_target(data.y, name), *of_codes(data.table)]
@@ -184,13 +221,9 @@ def problem_of(
     variants = data.table.variants if isinstance(data.table, ColumnStore) else None
     if gone and row_names.labels is None and (frame := _columns(table.X)) is not None:
         row_names = replace(row_names, labels=frame[gone[0]].to_list())
-    problem = Problem(
+    return Problem(
         "", data, name, findings=in_order(findings), variants=variants, row_names=row_names
     )
-    problem = sampled(problem, max_rows, seed, f"max_rows={max_rows}, random_state={seed}")
-    if stored and isinstance(data.table, ColumnStore):
-        return problem
-    return loaded(problem)
 
 
 def names_of_rows(X: Any) -> RowNames:

@@ -88,6 +88,8 @@ class Provenance:
         Places of the columns on the genome, as `ColumnStore.variants`.
     settings : dict
         Parameters of `duramen.read` other than the defaults.
+    inspected : bool
+        Whether the columns were looked at, as `duramen.read` does.
     """
 
     file: str = ""
@@ -101,6 +103,7 @@ class Provenance:
     annotations: pa.Table | None = None
     variants: pa.Table | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    inspected: bool = False
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -229,7 +229,7 @@ def read(
         for name, value in arguments.items()
         if name not in _NOT_RECORDED and not _is_default(value, defaults[name].default)
     }
-    provenance = replace(data.provenance, settings=given, citation=citation)
+    provenance = replace(data.provenance, settings=given, citation=citation, inspected=True)
     return replace(data, provenance=provenance)
 
 
