@@ -139,14 +139,20 @@ def test_rows_without_a_target_and_incomplete_rows_are_left_out() -> None:
     table["ill"] = list(columns()["ill"])
     table["ill"][4] = None
     table["sex"][7] = None
-    frame = pa.table(table)
-    with pytest.raises(ValueError, match=r"missing in 1 of 60 rows.*drop_missing_target=True"):
-        dm.read(frame, "ill")
-    data = dm.read(frame, "ill", drop_missing_target=True)
+    table["site"] = list(columns()["site"])
+    frame: Any
+    for frame in (pl.DataFrame(table), pd.DataFrame(table), pa.table(table)):
+        with pytest.raises(ValueError, match=r"missing in 1 of 60 rows.*drop_missing_target=True"):
+            dm.read(frame, "ill")
+        data = dm.read(frame, "ill", drop_missing_target=True, strata="site")
+        south = [table["site"][i] == "south" for i in range(N) if i != 4]
+        assert data.exchangeability.strata is not None
+        assert len(set(zip(data.exchangeability.strata.tolist(), south, strict=True))) == 2
+    data = dm.read(frame, "ill", drop_missing_target=True, drop=["site"])
     assert (data.n_rows, data.provenance.dropped_rows) == (59, 1)
     assert data.provenance.row_names.name(4) == "5"
     assert data.provenance.notes == ("1 of 60 rows has no target and was left out",)
-    complete = dm.read(frame, "ill", missing="drop")
+    complete = dm.read(frame, "ill", missing="drop", drop=["site"])
     assert (complete.n_rows, complete.provenance.dropped_rows) == (58, 2)
     rows = [i for i in range(N) if i not in (4, 7)]
     assert complete.y.tolist() == [table["ill"][i] for i in rows]

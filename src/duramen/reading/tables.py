@@ -333,9 +333,9 @@ class _Part:
             columns=left,
             annotations=None if self.annotations is None else self.annotations.take(rows),
             row_names=self.row_names.take(rows),
-            values=_taken(self.values, rows),
-            roles={role: (name, _taken(of, rows)) for role, (name, of) in self.roles.items()},
-            covariates={name: _taken(of, rows) for name, of in self.covariates.items()},
+            values=_rows_of(self.values, rows),
+            roles={role: (name, _rows_of(of, rows)) for role, (name, of) in self.roles.items()},
+            covariates={name: _rows_of(of, rows) for name, of in self.covariates.items()},
             notes=(*self.notes, note),
             dropped_rows=self.dropped_rows + dropped,
         )
@@ -758,15 +758,14 @@ def _merged(values: Any, name: str) -> tuple[Any, list[Finding]]:
     return (values, []) if finding is None else (merged, [finding])
 
 
-def _taken(values: Any, rows: NDArray[np.intp]) -> Any:
+def _rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
     """Return the values of some rows."""
-    if isinstance(values, pa.ChunkedArray | pa.Array):
+    if isinstance(values, pa.Array):
         return values.take(rows)
-    return (
-        nw.from_native(values, series_only=True, pass_through=True)[rows]
-        if hasattr(values, "__dataframe_column__")
-        else np.asarray(values)[rows]
-    )
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series[rows.tolist()].to_native()
+    return np.asarray(values)[rows]
 
 
 def _arrow(values: Any) -> Any:
