@@ -190,18 +190,20 @@ WORDS = {
 @pytest.mark.parametrize("command", list(WORDS))
 def test_stray_values_are_noted(command, stray):
     words = [command, stray / "marks.csv", *WORDS[command]]
+    option = "na_values" if command == "exact" else "na"
+    word = f"--{option.replace('_', '-')}"
     result, _ = done(stray / "a", *words)
     said = " ".join(result.stderr.split())
     assert (
         "note: column 'signal' has numbers in 95 % of its rows, but '?' in 3 rows; it is treated "
-        "as categorical. Hint: --na '?' reads it as missing; --categorical signal confirms that "
+        f"as categorical. Hint: {word} '?' reads it as missing; --categorical signal confirms that "
         "it is right"
     ) in said
     assert "chromosome" not in said
-    result, run = done(stray / "b", *words, "--na", "?")
+    result, run = done(stray / "b", *words, word, "?")
     assert "treated as categorical" not in result.stderr
-    assert "--na '?'" in run["command"]
-    assert run["settings"]["na"] == ["?"]
+    assert f"{word} '?'" in run["command"]
+    assert run["settings"][option] == ["?"]
     if command == "exact":
         result, _ = done(stray / "c", *words, "--categorical", "signal")
         assert "treated as categorical" not in result.stderr

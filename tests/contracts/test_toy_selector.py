@@ -121,7 +121,7 @@ def test_its_own_option_is_one_of_the_command(table, tmp_path):
     )
     assert process.returncode == 0, process.stderr
     shown, selected, of_another, too_large = json.loads(process.stdout)
-    assert "--margin D Margin of a toy. 0.0 x 9.0" in " ".join(
+    assert "--margin D Margin of a toy. From 0 to 9." in " ".join(
         re.sub(r"[^\w.-]+", " ", shown[1]).split()
     )
     assert selected[0] == 0, selected[2]

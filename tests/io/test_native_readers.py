@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import duramen as dm
+from duramen.io import Request
 from duramen.io.formats import native_reader
-from duramen.io.formats.format import Request
 from duramen.io.store.inputs import open_input
 
 h5py = pytest.importorskip("h5py")

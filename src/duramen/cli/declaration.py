@@ -27,6 +27,7 @@ from duramen.cli.console import ending_well, option_of, time_estimates, unseen, 
 
 # Types of the fields of a class, whose texts Python compiles each time it is asked.
 _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
+_LARGE = 1e6
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,13 @@ def _path(_: Any, tokens: Sequence[cyclopts.Token]) -> Path:
     if tokens[0].value == "":
         raise ValueError("the name is empty; name a file or folder, such as . for this one")
     return Path(tokens[0].value)
+
+
+def _limits(least: float | None, most: float | None) -> str:
+    """Return a sentence about the limits of a number; those of its type are not worth one."""
+    if most is None or most > _LARGE:
+        return "" if least is None else f" At least {least:g}."
+    return f" At most {most:g}." if least is None else f" From {least:g} to {most:g}."
 
 
 def _spelled(name: str) -> str:
@@ -157,6 +165,7 @@ class Declared:
             settings = {"converter": _path}
         if least is not None or most is not None:
             settings["validator"] = Number(gte=least, lte=most)
+            described += _limits(least, most)
         return Parameter(
             self.name,
             Parameter.POSITIONAL_ONLY if self.argument else Parameter.KEYWORD_ONLY,

@@ -136,7 +136,7 @@ def perform(
     name, clock = analysis.__name__, Clock()
     shown = {} if reading is None else {**reading, "file": reading.get("source")}
     caller = Caller(
-        command_line(name, {**shown, **arguments}),
+        command_line(name, {**shown, **arguments, "spreadsheet_safe": output.spreadsheet_safe}),
         clock,
         None if output.quiet else note,
         int(not output.quiet and standard_error().is_terminal),

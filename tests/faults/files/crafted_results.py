@@ -25,7 +25,7 @@ import duramen.analyses.comparison
 import duramen.analyses.ranking.ranking
 import duramen.analyses.selection
 import duramen.selection.known_truth  # noqa: F401  classes of results, before they are listed
-from duramen.reports.report import Report
+from duramen.reports import Report
 from duramen.results.archive import read_archive, write_archive
 from duramen.results.result import Result
 from duramen.results.saved import Saved, _kinds
