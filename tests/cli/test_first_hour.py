@@ -1210,10 +1210,13 @@ def test_strangers_come_to_their_answer(stranger, tmp_path):
         return
     done(tmp_path / "out", "rank", *words, *options)
     assert pq.read_table(tmp_path / "out/result.parquet")["name"][0].as_py() == first
-    for command in (["select", "--method", "mrmr"], ["exact", "--bins", 2, "--max-degree", 0]):
+    for command in (["select", "--method", "mrmr"], ["exact", "--n-bins", 2, "--max-degree", 0]):
         more = ["--drop", "FID", "--drop", "IID"] if stranger == "plink" else []
         more = {"plates": ["--drop", "Well"], "genotypes": ["--drop", "IID"]}.get(stranger, more)
         more = ["--drop", "Remarks"] if stranger == "survey" else more
         out = tmp_path / command[0]
-        done(out, *command, *words[:3], *options, *more)
+        more += [
+            "--na-values" if (command[0], word) == ("exact", "--na") else word for word in options
+        ]
+        done(out, *command, *words[:3], *more)
         assert pq.read_table(out / "result.parquet").to_pydict()["name"][0] == first

@@ -436,8 +436,8 @@ def _notes(data: LearningSet[EncodedTable], finite: _Finite, method: str, n_bins
     if finite.cuts and method == "auto":
         lines.append(
             f"columns of many distinct numbers were cut into {n_bins} quantile intervals: "
-            f"{listed(list(finite.cuts))}; change this with discretize=METHOD, n_bins=B or "
-            "categorical=NAME"
+            f"{listed(list(finite.cuts))}; change this with discretize=METHOD or n_bins=B, "
+            "or categorical=NAME"
         )
     identifiers = left_out(of_codes(data.table))
     pairs = zip(dist.names, dist.cardinalities.tolist(), strict=True)

@@ -26,6 +26,7 @@ from duramen.cli.console import (
     standard_error,
     time_estimates,
     user_errors,
+    warnings_as_notes,
 )
 from duramen.cli.declaration import built, declared, received
 from duramen.cli.ending import Clock
@@ -150,9 +151,10 @@ def perform(
             stack.callback(CALLER.reset, called)
             data: tuple[Any, ...] = ()
             if source is not None:
-                with clock.step("read"):
+                with clock.step("read"), warnings_as_notes(output.quiet):
                     data = (read(**source),)
-            report = analysis(*data, **arguments)
+            with warnings_as_notes(output.quiet):
+                report = analysis(*data, **arguments)
         report = write_or_keep(folder, report, clock, output, paths_of(shown))
     if remove_partial(output.out, name):
         left = f"results of an earlier {name} that was stopped were removed"
