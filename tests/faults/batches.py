@@ -26,7 +26,9 @@ RAW = ("Unable to ", "Can't ", "Could not ", "Invalid ", "Couldn't ", "CSV parse
 FAULTS = ("wrong", "crash", "traceback", "leftovers")
 # Seconds that one attempt may take, and bytes by which it may raise the peak of the process; the
 # first attempt of a kind imports packages.
-PATIENCE, ROOM = 300.0, 400 << 20
+PATIENCE = 300.0
+# A sanitizer keeps shadows of the memory, and what was freed.
+ROOM = (2 << 30) if "ASAN_OPTIONS" in os.environ else 400 << 20
 
 Attempt = Callable[[int, Path], str]
 
