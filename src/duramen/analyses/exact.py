@@ -316,12 +316,9 @@ def exact(
             left_out=not_computed,
             notes=notes,
         )
-        functions = [population_importances]
-        computed: list[Any] = [
-            *functions,
-            *([] if effects is None else [population_context_importances]),
-        ]
-        sources = [source for function in computed for source in references(function)]
+        sources = [*references(population_importances)]
+        if effects is not None:
+            sources += references(population_context_importances)
         return ExactReport.of(
             report,
             table=_columns(importances, relevance),

@@ -140,8 +140,8 @@ def plan(
         curves = found_curves(advice)
     with faults_of_ours():
         results = advice.to_dict()
-        given = "n_rows", "n_features", "memory", "relevant", "bytes_per_value", "n_classes", "risk"
-        settings = {name: results.pop(name) for name in given}
+        asked = "n_rows", "n_features", "memory", "relevant", "bytes_per_value", "n_classes", "risk"
+        settings = {name: results.pop(name) for name in asked}
         run = Run(
             command=caller.command,
             n_rows=advice.n_rows,

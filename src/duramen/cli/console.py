@@ -117,10 +117,10 @@ def _as_option(setting: re.Match[str]) -> str:
     if value == "True":
         return option
     try:
-        given = ast.literal_eval(value)
+        literal = ast.literal_eval(value)
     except (ValueError, SyntaxError):  # a word such as NAME
-        given = value
-    several = given if isinstance(given, list) else [given]
+        literal = value
+    several = literal if isinstance(literal, list) else [literal]
     if several[1:] == ["..."]:
         return f"{option} NAME, for each of them,"
     return " ".join(f"{option} {shlex.quote(str(one))}" for one in several)

@@ -60,14 +60,14 @@ class Choices:
     def described(self) -> str:
         """Sentence about the names, if there is more to say of them than they do."""
         texts = self.shown()
-        told = [text for name, text in texts.items() if text != _spelled(name)]
-        return f"Names: {', '.join(told)}." if told else ""
+        longer = [text for name, text in texts.items() if text != _spelled(name)]
+        return f"Names: {', '.join(longer)}." if longer else ""
 
     def __call__(self, kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
         """Return the name in Python of the value of an option, or the names of several values."""
         names = self.names()
-        chosen = tuple(names[token.value] for token in tokens)
-        return chosen if get_origin(kind) is tuple else chosen[0]
+        values = tuple(names[token.value] for token in tokens)
+        return values if get_origin(kind) is tuple else values[0]
 
 
 @dataclass(frozen=True)

@@ -173,20 +173,17 @@ def _prepared(
         If the user named no table and target, or one beside the demo.
     """
     values = {**_FIXED.get(name, {}), **reading}
-    demo, given = DEMOS.get(name), values.pop("demo", False)
+    demo, wants_demo = DEMOS.get(name), values.pop("demo", False)
     for word, parameter in (("FILE", "source"), ("--target", "target")):
-        if given and values.get(parameter) is not None:
+        if wants_demo and values.get(parameter) is not None:
             raise ValueError(f"--demo brings its own data; leave out {word}")
-    if given and demo is not None:
+    if wants_demo and demo is not None:
         from duramen.datasets import dataset
 
         path = stack.enter_context(dataset.bundled_file(getattr(dataset, demo.constant)))
-        kept = arguments.get("context")
-        own = {
-            key: tuple(one for one in value if one != kept) if isinstance(value, tuple) else value
-            for key, value in demo.reading.items()
-        }
-        drop = (*own.pop("drop", ()), *values.pop("drop", ()))
+        own, context = dict(demo.reading), arguments.get("context")
+        drop = tuple(column for column in own.pop("drop", ()) if column != context)
+        drop += values.pop("drop", ())
         values = {**own, **values, "drop": drop, "source": path, "target": "y"}
         values["citation"] = getattr(dataset, f"{demo.constant}_CITATION")
         return values

@@ -224,12 +224,12 @@ def read(
         if part.in_folder:  # which is removed here
             data = data.in_memory()
     defaults = signature(read).parameters
-    given = {
+    settings = {
         name: _recorded(value)
         for name, value in arguments.items()
         if name not in _NOT_RECORDED and not _is_default(value, defaults[name].default)
     }
-    provenance = replace(data.provenance, settings=given, citation=citation, inspected=True)
+    provenance = replace(data.provenance, settings=settings, citation=citation, inspected=True)
     return replace(data, provenance=provenance)
 
 
@@ -375,14 +375,14 @@ class _Part:
         apart = {column for column, _ in roles.values()}
         for column in apart & {*drop}:
             raise ValueError(f"read: drop must not name {quoted(column)}, which is set apart")
-        given = {column: self.column("covariates", column) for column in covariates}
-        labels: dict[str, Any] = {}
+        covariate_values = {column: self.column("covariates", column) for column in covariates}
+        row_names = self.row_names
         part = self._with_features((*samples_features, *covariates), samples_features)
-        if isinstance(part.columns, nw.DataFrame) and self.row_names.labels is None and drop:
+        if isinstance(part.columns, nw.DataFrame) and row_names.labels is None and drop:
             native = part.columns.select(*drop).to_native()
             if isinstance(native, pa.Table):
-                naming = of_table(native)
-                labels = {"labels": naming[0].labels} if naming else {}
+                for naming in of_table(native)[:1]:
+                    row_names = replace(row_names, labels=naming.labels)
         merged: list[Finding] = []
         if name not in self.as_text:
             values, merged = _merged(values, name)
@@ -392,9 +392,9 @@ class _Part:
             target=name,
             values=values,
             roles=roles,
-            covariates=given,
+            covariates=covariate_values,
             findings=(*part.findings, *merged),
-            row_names=replace(self.row_names, **labels),
+            row_names=row_names,
         )
 
     def _values(self, parameter: str, asked: Any) -> tuple[str, Any]:
@@ -633,7 +633,7 @@ def _open(
     stored = url or (path.is_dir() if kind is None else kind.columns is not None)
     options.check(None if url else path, samples if isinstance(samples, str | Path) else None)
     name = source if url else path.name
-    given: dict[str, Any] = {
+    described: dict[str, Any] = {
         "file": str(name),
         "path": str(source),
         "as_text": options.as_text,
@@ -645,12 +645,12 @@ def _open(
             f"duramen.pack with {word} makes one"
         )
     if stored:
-        return _of_store(open_store(path, **_sampled(samples, pairing, options)), **given)
+        return _of_store(open_store(path, **_sampled(samples, pairing, options)), **described)
     if kind is not None and kind.read is not None and not transpose and layer is None:
         findings: list[Finding] = []
         table = options.table(path, findings)
         frame = nw.from_native(table, eager_only=True)
-        part = _Part(columns=frame, findings=tuple(findings), **given)
+        part = _Part(columns=frame, findings=tuple(findings), **described)
         return part if samples is None else _annotated(part, samples, pairing, options)
     place = Path(stack.enter_context(TemporaryDirectory(prefix="duramen-"))) / path.name
     arguments, detected = options.arguments(path)
@@ -663,7 +663,7 @@ def _open(
     for warning in stray:
         findings += of_stray_values(warning.columns, path.name)
     store = open_store(place, **_sampled(samples, pairing, options))
-    return replace(_of_store(store, **given), findings=tuple(findings), in_folder=True)
+    return replace(_of_store(store, **described), findings=tuple(findings), in_folder=True)
 
 
 def _sampled(samples: Any, pairing: Pairing, options: FileOptions) -> dict[str, Any]:
@@ -676,7 +676,7 @@ def _sampled(samples: Any, pairing: Pairing, options: FileOptions) -> dict[str, 
     return {"samples": samples, "samples_id": pairing.samples_id, **matching}
 
 
-def _of_store(store: ColumnStore, **given: Any) -> _Part:
+def _of_store(store: ColumnStore, **described: Any) -> _Part:
     names = names_of(store.samples)
     own = store._id_column
     part = _Part(
@@ -684,7 +684,7 @@ def _of_store(store: ColumnStore, **given: Any) -> _Part:
         annotations=store.samples,
         row_names=RowNames(None if names is None else names.labels),
         notes=tuple(filter(None, [store.samples_pairing])),
-        **given,
+        **described,
     )
     return part if own is None else part.without([own])
 
