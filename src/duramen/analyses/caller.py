@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from duramen.analyses.execution import Clock
-from duramen.analyses.inputs import call_words
+from duramen.analyses.execution import Clock, Execution, nothing
+from duramen.analyses.inputs import call_words, execution_of
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,45 @@ class Caller:
     command: str
     clock: Clock = field(default_factory=Clock)
     tell: Callable[[str], None] | None = None
-    verbose: int = 0
+    announce: Callable[[str], None] | None = None  # shows how long work will take
+    obey: Callable[[KeyboardInterrupt], None] = nothing  # told of a stop that ended the work
+
+    def execution(
+        self,
+        function: str,
+        *,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        client: Any = None,
+        checkpoint: Any = None,
+        verbose: int = 0,
+    ) -> Execution:
+        """Check how an analysis is to be executed; what is told is shown, and kept in `told`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as :func:`duramen.rank` describes.
+        """
+        told: list[str] = []
+
+        def tell(text: str) -> None:
+            if text not in told:
+                told.append(text)
+                self.notes([text])
+
+        made = execution_of(
+            function,
+            told,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            client=client,
+            checkpoint=checkpoint,
+            verbose=verbose,
+        )
+        return replace(
+            made, tell=tell, told=told, announce=self.announce, obey=self.obey, clock=self.clock
+        )
 
     def notes(self, lines: Iterable[str]) -> None:
         """Show remarks as soon as they are known, if the caller does."""

@@ -242,7 +242,7 @@ def exact(
         else:
             if max_features == 1 and splits == "multiway" and not any(limits.values()):
                 _announce(dist, max_depth, impurity, n_jobs, caller)
-            with _progress("importances", verbose or caller.verbose) as progress:
+            with _progress("importances", verbose) as progress:
                 importances = population_importances(
                     dist, **trees, splits=splits, cut=cut, **limits, **work, progress=progress
                 )

@@ -93,7 +93,7 @@ def _silent(_: str) -> None:
     """Show no remark."""
 
 
-def _nothing(_: KeyboardInterrupt) -> None:
+def nothing(_: KeyboardInterrupt) -> None:
     """Do nothing."""
 
 
@@ -107,8 +107,9 @@ class Execution:
     checkpoint: Path | None = None
     client: Any = None  # of a Dask cluster, for work that is repeated
     tell: Callable[[str], None] = _silent  # shows a remark
+    told: list[str] = field(default_factory=list)  # remarks that were shown, for the report
     announce: Callable[[str], None] | None = None  # shows how long work will take
-    obey: Callable[[KeyboardInterrupt], None] = _nothing  # told of a stop that ended the work
+    obey: Callable[[KeyboardInterrupt], None] = nothing  # told of a stop that ended the work
     wording: Wording = PYTHON
     clock: Clock = field(default_factory=Clock)
 

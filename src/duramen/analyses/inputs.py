@@ -10,8 +10,7 @@ from typing import Any
 import narwhals as nw
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.problem import Problem, loaded, stray_columns
-from duramen.analyses.sampling import sampled
+from duramen.analyses.problem import Problem, loaded, sampled, stray_columns
 from duramen.data import Finding
 from duramen.data.learning_sets import LearningSet, learning_set_of
 from duramen.data.provenance import RowNames
@@ -38,7 +37,6 @@ _OF_TARGET = "target identifier"
 _OF_SET = ("names", "kinds", "sample_weight", "strata", "groups")  # parameters of `learning_set`
 _KEEPS = "Table(keep_identifiers=True) keeps {}"
 _LONGEST = 60  # characters of a value in the record of a call
-_MOST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -313,10 +311,7 @@ def execution_of(
     checks.check_jobs(function, n_jobs)
     if client is not None:
         check_client(function, client)
-    if checks.is_integer(random_state):
-        seed = checks.check_integer(function, "random_state", random_state, 0, most=_MOST_SEED)
-    else:
-        seed = checks.draw_seed(random_state) % (_MOST_SEED + 1)
+    seed = checks.check_seed(function, random_state)
     return Execution(
         random_state=seed,
         n_jobs=n_jobs,

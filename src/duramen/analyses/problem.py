@@ -90,6 +90,31 @@ def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:
     return replace(problem, data=data)
 
 
+def sampled(problem: Problem[Any], n: int | None, seed: int, words: str) -> Problem[Any]:
+    """Return a problem on a random sample of n rows if it has more; a store stays on disk.
+
+    `words` are the settings that ask for it, as in the notes.
+    """
+    from duramen.data import EncodedTable
+    from duramen.data.sampling import proportions, sampled_rows
+    from duramen.io.store.column_store import of_rows
+
+    data = problem.data
+    if n is None or data.n_rows <= n:
+        return problem
+    rows, key = sampled_rows(data.target, n, seed), ("max_rows", n, seed)
+    if isinstance(data.table, EncodedTable):
+        part = data.of_rows(rows, key=key)
+    else:
+        part = data.seen_in(of_rows(data.table, rows), rows, key=key)
+    note = (
+        f"the rows are a random sample of {part.n_rows:,} of {data.n_rows:,} ({words})"
+        f"{proportions(data.target)}"
+    )
+    names = problem.row_names.take(rows)
+    return replace(problem, data=part, notes=(*problem.notes, note), row_names=names)
+
+
 @contextmanager
 def stray_columns() -> Iterator[list[StrayValues]]:
     """Gather the columns that are warned of as nearly numbers, in place of the warnings."""

@@ -7,12 +7,13 @@ from typing import Any
 
 from duramen.analyses.execution import Execution
 from duramen.analyses.problem import Problem
+from duramen.data import LearningSet
 from duramen.reports import Report, Run
 from duramen.support.provenance import versions
 
 
 def run_of(
-    problem: Problem[Any],
+    data: LearningSet[Any] | Problem[Any],
     execution: Execution,
     command: str,
     *,
@@ -21,7 +22,7 @@ def run_of(
 ) -> Run:
     """Return the record of a run."""
     return Run(
-        **problem.facts(),
+        **data.facts(),
         command=command,
         seed=execution.random_state,
         settings=settings,
@@ -38,8 +39,11 @@ class AnalysisInterrupted(KeyboardInterrupt):
     ----------
     report : Report
         Results so far; its notes say what is left out.
+    stop : KeyboardInterrupt or None
+        The stop, such as Ctrl-C, that ended the work.
     """
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, stop: KeyboardInterrupt | None = None) -> None:
         super().__init__("interrupted; the attribute report of this exception has what is done")
         self.report = report
+        self.stop = stop

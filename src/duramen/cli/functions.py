@@ -6,7 +6,7 @@ import collections.abc
 import re
 import shlex
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,26 +17,40 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, g
 import cyclopts
 
 from duramen.analyses.caller import CALLER, Caller
-from duramen.cli.command import print_report, remove_partial, results_folder, write_or_keep
+from duramen.analyses.report import AnalysisInterrupted
+from duramen.cli.cluster import connected, connected_client
+from duramen.cli.command import (
+    print_report,
+    remove_partial,
+    results_folder,
+    write_or_keep,
+    write_results,
+)
 from duramen.cli.console import (
     ending_well,
     note,
     notes,
     option_of,
+    partial_folder,
     standard_error,
     time_estimates,
     user_errors,
     warnings_as_notes,
 )
 from duramen.cli.declaration import built, declared, received
-from duramen.cli.ending import Clock
-from duramen.cli.options import Printed
+from duramen.cli.ending import Clock, Stopped, obey
+from duramen.cli.options import ClusterWork, Printed, writable
 from duramen.io import formats
 from duramen.reading.tables import read
 
 _hints = cache(get_type_hints)
 
-ALIASES = {"n_permutations": "--permutations", "random_state": "--seed", "n_jobs": "--jobs"}
+ALIASES = {
+    "n_estimators": "--trees",
+    "n_permutations": "--permutations",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+}
 """Short names of options, beside those of the parameters."""
 
 _WRITES = (
@@ -61,16 +75,15 @@ DEMOS = {
 }
 _FIXED: dict[str, dict[str, Any]] = {"exact": {"keep_identifiers": True}}
 """Arguments of `duramen.read` that a command does not leave to the user."""
-_UNUSED = {"exact": ("strata", "groups", "covariates", "event")}
+_UNUSED = {
+    "exact": ("strata", "groups", "covariates", "event", "max_rows", "positive"),
+}
 """Parameters of `duramen.read` that have no effect on an analysis."""
-_OF_PYTHON = (
-    "citation",
-    "names",
-    "kinds",
-    "n_jobs",
-    "client",
-    "verbose",
-)  # parameters without an option
+_OF_PYTHON = ("citation", "names", "kinds", "n_jobs", "random_state")
+"""Parameters of `duramen.read` without an option of their own."""
+_RUN = ("checkpoint", "random_state", "n_jobs")  # under a heading of their own in the help
+_WORKERS = ("scheduler", "workers")  # options in place of the parameter `client`
+_NOT_RECORDED = ("file", "source", "n_jobs", "checkpoint", *_WORKERS)
 
 
 def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
@@ -86,7 +99,8 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     own.pop("y", None)
     reading = dict(signature(read).parameters) if with_data else {}
     groups = [
-        cyclopts.Group(title, sort_key=i) for i, title in enumerate(("Data", "Analysis", "Results"))
+        cyclopts.Group(title, sort_key=i)
+        for i, title in enumerate(("Data", "Analysis", "Run", "Results"))
     ]
     parameters = [
         _option(read, parameter, groups[0])
@@ -96,12 +110,15 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     if name in DEMOS:
         parameters.insert(2, _demo(DEMOS[name], groups[0]))
     parameters += [
-        _option(analysis, parameter, groups[1])
+        _option(analysis, parameter, groups[2 if parameter.name in _RUN else 1])
         for parameter in own.values()
         if parameter.name not in ("client", "verbose")
     ]
+    if "client" in own:
+        workers = [made for made in declared(ClusterWork) if made[0].name in _WORKERS]
+        parameters += [option.as_parameter(hint, groups[2]) for option, hint in workers]
     outputs = [*declared(Printed, {"out": Path(f"duramen-{name}")})]
-    parameters += [option.as_parameter(hint, groups[2]) for option, hint in outputs]
+    parameters += [option.as_parameter(hint, groups[3]) for option, hint in outputs]
 
     def command(*files: Any, **values: Any) -> None:
         output = built(Printed, {**{one.name: one.default for one, _ in outputs}, **values})
@@ -109,7 +126,7 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
         option_of.clear()
         option_of.update({key: _names(key)[0] for key in (*reading, *own)}, source="FILE")
         with ending_well(name, output.out), time_estimates(output.quiet):
-            arguments = {key: value for key, value in values.items() if key in own}
+            arguments = {key: values[key] for key in (*own, *_WORKERS) if key in values}
             asked = {key: values[key] for key in (*reading, "demo") if key in values}
             perform(analysis, asked if with_data else None, arguments, output)
 
@@ -132,34 +149,65 @@ def perform(
 ) -> None:
     """Read the data, call an analysis, write its report to the folder of results, and show it.
 
-    `reading` has the arguments of `duramen.read`; None for an analysis without data.
+    `reading` has the arguments of `duramen.read`; None for an analysis without data. `arguments`
+    has those of the analysis, with the options of workers in place of `client`. Where a stop ended
+    the work, what is finished is written: after Ctrl-C to the folder of results, after other
+    signals to that of `partial_folder`, so that a job that is stopped does not replace results of
+    an earlier run.
     """
-    name, clock = analysis.__name__, Clock()
+    name, clock, arguments = analysis.__name__, Clock(), dict(arguments)
     shown = {} if reading is None else {**reading, "file": reading.get("source")}
+    shown |= arguments
+    files = files_of(analysis)
     caller = Caller(
-        command_line(name, {**shown, **arguments, "spreadsheet_safe": output.spreadsheet_safe}),
+        command_line(name, {**shown, "spreadsheet_safe": output.spreadsheet_safe}, files),
         clock,
         None if output.quiet else note,
-        int(not output.quiet and standard_error().is_terminal),
+        None if output.quiet else note,
+        obey,
     )
+    scheduler, workers = (arguments.pop(option, None) for option in _WORKERS)
+    taken = signature(analysis).parameters
+    if "verbose" in taken:
+        arguments["verbose"] = int(not output.quiet and standard_error().is_terminal)
+    stop: KeyboardInterrupt | None = None
     with ExitStack() as stack:
         with user_errors(name, output.quiet):
             output.check(name)
             source = None if reading is None else _prepared(name, reading, arguments, stack)
+            if arguments.get("checkpoint") is not None:
+                arguments["checkpoint"] = writable(Path(arguments["checkpoint"]))
             folder = stack.enter_context(results_folder(output.out, name))
+            if "client" in taken:
+                jobs = arguments.get("n_jobs", -1)
+                stack.enter_context(connected(name, scheduler, workers, jobs, output.quiet))
+                arguments["client"] = connected_client()
             called = CALLER.set(caller)
             stack.callback(CALLER.reset, called)
             data: tuple[Any, ...] = ()
             if source is not None:
+                for parameter in ("n_jobs", "random_state"):
+                    if parameter in arguments:
+                        source[parameter] = arguments[parameter]
                 with clock.step("read"), warnings_as_notes(output.quiet):
                     data = (read(**source),)
-            with warnings_as_notes(output.quiet):
-                report = analysis(*data, **arguments)
-        report = write_or_keep(folder, report, clock, output, paths_of(shown))
-    if remove_partial(output.out, name):
+            try:
+                with warnings_as_notes(output.quiet):
+                    report = analysis(*data, **arguments)
+            except AnalysisInterrupted as interrupted:
+                report, stop = interrupted.report, interrupted.stop
+        paths = {option: str(shown[key]) for key, option in files.items() if key in shown}
+        if isinstance(stop, Stopped):
+            with results_folder(partial_folder(output.out), name) as partial:
+                write_results(partial, report, clock, output, paths)
+            raise stop
+        report = write_or_keep(folder, report, clock, output, paths)
+    if stop is None and remove_partial(output.out, name):
         left = f"results of an earlier {name} that was stopped were removed"
         notes([left], output.quiet)
     print_report(report, output)
+    if stop is not None:
+        raise stop
 
 
 def _prepared(
@@ -196,24 +244,29 @@ def _prepared(
     return {**values, "source": received_values["file"]}
 
 
-def paths_of(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files that options name, as they were given, by the option."""
-    files = {"file": values.get("file"), "--samples": values.get("samples")}
-    return {option: str(path) for option, path in files.items() if path is not None}
+def files_of(analysis: Callable[..., Any]) -> dict[str, str]:
+    """Return the options that name a file with data, by the parameter."""
+    hints = {**_hints(read), **_hints(analysis)}
+    named = [
+        name
+        for name, hint in hints.items()
+        if Path in get_args(hint) and name not in ("source", "checkpoint")
+    ]
+    return {"file": "file", **{name: _names(name)[0] for name in named}}
 
 
-def command_line(name: str, arguments: Mapping[str, Any]) -> str:
+def command_line(name: str, arguments: Mapping[str, Any], files: Collection[str]) -> str:
     """Return the command line that does the same again, files by their name alone."""
     words = ["duramen", name]
     if (file := arguments.get("file")) is not None:
         words.append(file if "://" in str(file) else Path(file).name)
     for parameter, value in arguments.items():
-        if parameter in ("file", "source", "n_jobs") or value is False or value is None:
+        if parameter in _NOT_RECORDED or value is False or value is None:
             continue
         several = value if isinstance(value, tuple) else (value,)
         for one in several:
             word = _names(parameter)[0]
-            shown = Path(one).name if parameter == "samples" else str(one)
+            shown = Path(one).name if parameter in files else str(one)
             words += [word] if one is True else [word, shown]
     return shlex.join(words)
 
@@ -241,13 +294,17 @@ def _option(function: Callable[..., Any], parameter: Parameter, group: cyclopts.
                 help=text,
                 negative=(),
                 group=group,
-                metavar=None if flag else "FILE" if parameter.name == "samples" else metavar,
+                metavar=None if flag else "FILE" if _is_file(function, parameter) else metavar,
                 show_default=not isinstance(default, bool | tuple | None),
                 allow_leading_hyphen=not flag and not positional,
                 allow_repeating=get_origin(kind) is not tuple or None,
             ),
         ],
     )
+
+
+def _is_file(function: Callable[..., Any], parameter: Parameter) -> bool:
+    return Path in get_args(_hints(function)[parameter.name])
 
 
 def _help(function: Callable[..., Any], name: str, kind: Any) -> str:

@@ -12,8 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from duramen.analyses.problem import Problem, loaded, stray_columns
-from duramen.analyses.sampling import sampled
+from duramen.analyses.problem import Problem, loaded, sampled, stray_columns
 from duramen.cli.console import as_typed, unseen
 from duramen.cli.declaration import argument, choice, group, option, recorded
 from duramen.cli.options import check_demo

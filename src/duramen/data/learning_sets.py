@@ -63,6 +63,8 @@ class LearningSet(Summarized, Generic[TableT]):
         Which rows a test may exchange: strata and groups.
     provenance : Provenance
         Where the table came from, and what a look at it found.
+    positive : label or None
+        Class that the directions of effects are about; None for the rarer one of two.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class LearningSet(Summarized, Generic[TableT]):
     weights: FloatArray | None
     exchangeability: Exchangeability
     provenance: Provenance = field(default_factory=Provenance, kw_only=True)
+    positive: Any = field(default=None, kw_only=True)
     _origin: tuple[LearningSet[Any], str | None] | None = field(default=None, kw_only=True)
 
     @property
@@ -93,6 +96,21 @@ class LearningSet(Summarized, Generic[TableT]):
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return self.table.names
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the record of a run says of this set."""
+        provenance = self.provenance
+        return {
+            "task": self.task,
+            "target": provenance.target,
+            "file": provenance.file,
+            "n_rows": self.n_rows,
+            "n_features": self.n_columns,
+            "fingerprint": self.fingerprint,
+            "classes": self.target.class_sizes(),
+            "citation": provenance.citation,
+            "findings": provenance.records(),
+        }
 
     @property
     def task(self) -> Task:

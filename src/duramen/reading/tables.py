@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from inspect import signature
@@ -19,6 +19,7 @@ from duramen.data import EncodedTable, Finding, LearningSet, SurvivalTarget, Tar
 from duramen.data.covariates import covariate_strata
 from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import Provenance, RowNames
+from duramen.data.sampling import proportions, sampled_rows
 from duramen.data.sources import is_anndata
 from duramen.data.survival import survival_codes
 from duramen.data.target import Task, encode_target, target_array
@@ -40,13 +41,14 @@ from duramen.io.store.row_ids import Names, Pairing, names_of, of_table, pair, t
 from duramen.reading.answers import answered, of_stray_values
 from duramen.reading.text import FileOptions
 from duramen.support.arrow import is_number, is_text, pa, pc
+from duramen.support.checks import check_optional_integer, check_seed
 from duramen.support.files import expanded
-from duramen.support.text import quoted
+from duramen.support.text import joined, quoted
 from duramen.support.warning import gathered_warnings, warn
 
 _SHOWN = 10  # columns that a message names
 _RECORDED = 1000  # values of a parameter that the record of a run has, at the most
-_NOT_RECORDED = ("source", "target", "citation", "n_jobs")
+_NOT_RECORDED = ("source", "target", "citation", "random_state", "n_jobs")
 
 
 def read(
@@ -62,6 +64,8 @@ def read(
     drop: Sequence[str] = (),
     keep_identifiers: bool = False,
     drop_missing_target: bool = False,
+    max_rows: int | None = None,
+    positive: str | int | None = None,
     missing: Literal["category", "drop"] = "category",
     names: Iterable[str] | None = None,
     kinds: Mapping[Any, str] | Sequence[str | None] | None = None,
@@ -81,6 +85,7 @@ def read(
     transpose: bool = False,
     layer: str | None = None,
     citation: str = "",
+    random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> LearningSet[Any]:
     """Read a table and its target, and settle what its columns and rows are.
@@ -120,6 +125,13 @@ def read(
         by default they are left out, with a note.
     drop_missing_target : bool
         Leave out the rows where the target is missing.
+    max_rows : int, optional
+        Largest number of rows: of more, a random sample is analyzed, in which classes keep their
+        proportions.
+    positive : label, optional
+        Class that the directions of effects are about, such as that of the ill; by default the
+        rarer one of two classes, and of more classes for each feature the one that depends on it
+        most.
     missing : {"category", "drop"}
         Treatment of missing values: a category of their own, or drop incomplete rows.
     names : list of str, optional
@@ -167,6 +179,8 @@ def read(
         Layer of an AnnData to read, or raw; X by default.
     citation : str
         What the data ask to be cited, for the record of the run.
+    random_state : int, RandomState, Generator or None
+        Seed of the sample of `max_rows`.
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
 
@@ -193,9 +207,17 @@ def read(
     >>> print(data.provenance.findings[0])  # doctest: +SKIP
     """
     arguments = dict(locals())
+    defaults = signature(read).parameters
+    given = {
+        name: value
+        for name, value in arguments.items()
+        if not _is_default(value, defaults[name].default)
+    }
     if isinstance(source, LearningSet):
-        refuse_beside("read", y=target, names=names, kinds=kinds, strata=strata, groups=groups)
-        return source
+        allowed = {"source", "keep_identifiers", "n_jobs", "random_state"}
+        refuse_beside("read", **{name: given[name] for name in given if name not in allowed})
+        return source if source.provenance.inspected else _inspected(source, keep_identifiers)
+    check_optional_integer("read", "max_rows", max_rows, 2)
     options = FileOptions(
         as_text=tuple(as_text),
         na_values=tuple(na_values),
@@ -221,16 +243,15 @@ def read(
         data = part.encoded(
             task, names, kinds, tuple(categorical), options, keep_identifiers, n_jobs
         )
+        if max_rows is not None and data.n_rows > max_rows:
+            data = _sample(data, max_rows, check_seed("read", random_state))
         if part.in_folder:  # which is removed here
             data = data.in_memory()
-    defaults = signature(read).parameters
     settings = {
-        name: _recorded(value)
-        for name, value in arguments.items()
-        if name not in _NOT_RECORDED and not _is_default(value, defaults[name].default)
+        name: _recorded(value) for name, value in given.items() if name not in _NOT_RECORDED
     }
     provenance = replace(data.provenance, settings=settings, citation=citation, inspected=True)
-    return replace(data, provenance=provenance)
+    return replace(data, provenance=provenance, positive=_positive(positive, data.target))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -510,12 +531,7 @@ class _Part:
         findings += self._of_rows(table, words)
         listed = answered(findings, self.file, keep_identifiers=keep_identifiers)
         gone = () if keep_identifiers else left_out(findings)
-        if len(set(gone)) == table.shape[1]:
-            raise ValueError(
-                f"read: no column is left besides the target {self.target} and columns that look "
-                f"like identifiers ({', '.join(sorted(gone))}). Hint: keep_identifiers=True keeps "
-                "them"
-            )
+        _refuse_nothing_left(table, gone, self.target)
         row_names = self.row_names
         if gone and row_names.labels is None:
             labels = texts_of(_arrow(self.column("target", gone[0])))
@@ -737,6 +753,66 @@ def _annotated(part: _Part, samples: Any, pairing: Pairing, options: FileOptions
         row_names=RowNames(None if paired.names is None else paired.names.labels),
         notes=(*part.notes, paired.note),
         findings=(*part.findings, *findings),
+    )
+
+
+def _inspected(data: LearningSet[Any], keep_identifiers: bool) -> LearningSet[Any]:
+    """Look at a learning set that was made from arrays, and leave identifiers out."""
+    provenance, survival = data.provenance, data.target.censored
+    name, kind = provenance.target, "regression" if survival else data.task
+    values = data.target.association_scores()[:, 0] if survival else data.y
+    findings = [*of_target(data.y, name), *of_codes(data.table)]
+    findings += of_rows(data.table, values, name, kind, data.exchangeability.groups)
+    listed = answered(findings, provenance.file, keep_identifiers=keep_identifiers)
+    gone = () if keep_identifiers else left_out(findings)
+    _refuse_nothing_left(data.table, gone, name)
+    row_names = provenance.row_names if provenance.file else RowNames(start=0)
+    return replace(
+        data,
+        table=without_names(data.table, gone) if gone else data.table,
+        provenance=replace(provenance, findings=listed, row_names=row_names, inspected=True),
+    )
+
+
+def _refuse_nothing_left(table: Any, gone: Collection[str], target: str) -> None:
+    """Raise ValueError if all columns are left out."""
+    if len(set(gone)) == table.shape[1]:
+        raise ValueError(
+            f"read: no column is left besides the target {target} and columns that look like "
+            f"identifiers ({', '.join(sorted(gone))}). Hint: keep_identifiers=True keeps them"
+        )
+
+
+def _sample(data: LearningSet[Any], n: int, seed: int) -> LearningSet[Any]:
+    """Return a random sample of n rows, with a note; a store stays on disk."""
+    rows, key = sampled_rows(data.target, n, seed), ("max_rows", n, seed)
+    if isinstance(data.table, EncodedTable):
+        part = data.of_rows(rows, key=key)
+    else:
+        part = data.seen_in(store_of_rows(data.table, rows), rows, key=key)
+    note = (
+        f"the rows are a random sample of {n:,} of {data.n_rows:,} (max_rows={n}, "
+        f"random_state={seed}){proportions(data.target)}"
+    )
+    provenance = data.provenance.of_rows(rows)
+    return replace(part, provenance=replace(provenance, notes=(*provenance.notes, note)))
+
+
+def _positive(positive: Any, target: Target) -> Any:
+    """Return the class that directions are about, once it is clear that the target has it."""
+    if positive is None:
+        return None
+    if target.classes is None:
+        raise ValueError(
+            f"read: positive needs a target of classes, got {target.task}. Hint: leave it out"
+        )
+    labels = target.classes.tolist()
+    for label in labels:
+        if str(label) == str(positive):
+            return label
+    raise ValueError(
+        f"read: positive must be a class of the target, one of "
+        f"{joined(list(map(str, labels)), shown=20)}, got {positive!r}"
     )
 
 

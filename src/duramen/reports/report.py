@@ -28,6 +28,7 @@ from duramen.results.saved import Savable, Saved
 from duramen.results.summary import Framed, Summary
 from duramen.support.arrow import pa
 from duramen.support.files import expanded, replacing
+from duramen.support.text import joined as joined
 from duramen.support.text import printable
 from duramen.support.warning import warn
 
@@ -497,12 +498,6 @@ class Report(Saved, Framed):
         if not isinstance(section, Facts):
             raise KeyError(title)
         return {fact.name: fact.value for fact in section.facts}
-
-
-def joined(words: Sequence[str], *, shown: int) -> str:
-    """Return the first words, separated by commas, and how many there are beyond."""
-    more = [f"and {len(words) - shown:,} more"] if len(words) > shown else []
-    return ", ".join([*words[:shown], *more])
 
 
 @dataclass(frozen=True, kw_only=True)

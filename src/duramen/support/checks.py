@@ -253,6 +253,16 @@ def check_verbosity(owner: str, value: Any) -> int:
     raise refuse(owner, "verbose", "an int >= 0 or a bool", value)
 
 
+_MOST_SEED = 2**32 - 1
+
+
+def check_seed(function: str, random_state: Any) -> int:
+    """Return the seed of 32 bits of an analysis; that of a generator is drawn from it."""
+    if is_integer(random_state):
+        return check_integer(function, "random_state", random_state, 0, most=_MOST_SEED)
+    return draw_seed(random_state) % (_MOST_SEED + 1)
+
+
 def draw_seed(random_state: Any) -> int:
     """Draw a 64-bit seed from ``random_state``: the same one every time for an int.
 

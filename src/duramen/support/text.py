@@ -149,3 +149,9 @@ def fixed(values: FloatArray, digits: int) -> list[str]:
 def _pad(cell: str, wanted: int, right: bool) -> str:
     blank = " " * (wanted - width(cell))
     return blank + cell if right else cell + blank
+
+
+def joined(words: Sequence[str], *, shown: int) -> str:
+    """Return the first words, separated by commas, and how many there are beyond."""
+    more = [f"and {len(words) - shown:,} more"] if len(words) > shown else []
+    return ", ".join([*words[:shown], *more])

@@ -11,9 +11,9 @@ from tests.cli.commands import assert_refused, done, duramen
 import duramen as dm
 from duramen.analyses.ranking import measuring
 from duramen.analyses.ranking import resampling as samples
-from duramen.analyses.sampling import sampled_rows
 from duramen.cli.commands.rank import Growth
 from duramen.data import NumberTarget, SurvivalTarget
+from duramen.data.sampling import sampled_rows
 from duramen.data.target import encode_target
 from duramen.estimators import growth
 from duramen.reports.report import OF_GROUPS

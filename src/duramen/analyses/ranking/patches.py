@@ -11,9 +11,9 @@ from duramen.analyses.execution import Execution, Wording
 from duramen.analyses.problem import Problem, loaded
 from duramen.analyses.ranking.measuring import Choice, trees_within
 from duramen.analyses.ranking.resampling import DESCRIBING_TREES
-from duramen.analyses.sampling import proportions, sampled_rows
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import readable_bytes
+from duramen.data.sampling import proportions, sampled_rows
 from duramen.data.schema import KINDS
 from duramen.data.sparse_columns import CODE_TYPES, narrowest, slots_of
 from duramen.estimators.catalogue import FORESTS

@@ -11,8 +11,8 @@ from duramen.analyses.execution import Execution
 from duramen.analyses.ranking.measuring import is_let_go
 from duramen.analyses.ranking.request import Request, Resampling
 from duramen.analyses.ranking.significance import LONG
-from duramen.analyses.sampling import proportions, sampled_rows
 from duramen.data import EncodedTable, LearningSet
+from duramen.data.sampling import proportions, sampled_rows
 from duramen.importances import Inputs, Measure
 from duramen.reports.precision import Precision
 from duramen.results.importances import Importances
