@@ -78,7 +78,7 @@ READING = {
         "Classes or numbers; None with a learning set, and with PermutedImportances.",
     ),
 }
-# The same for `duramen.rank`, `duramen.select` and `duramen.compare`.
+# The same for `duramen.rank` and `duramen.select`.
 ANALYSES = {
     "X": (
         "table of shape (n, p), AnnData, LearningSet, ColumnStore or Table",
@@ -208,7 +208,7 @@ def texts_of(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
 
 def functions() -> Iterator[Callable[..., Any]]:
     """Yield the public functions that measure, test or analyze features."""
-    yield from (duramen.rank, duramen.select, duramen.compare)
+    yield from (duramen.rank, duramen.select)
     for package in PACKAGES:
         module = importlib.import_module(package)
         yield from filter(inspect.isfunction, (getattr(module, name) for name in module.__all__))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         significance,
         theory,
     )
-    from duramen.analyses.comparison import ComparisonReport, compare
+    from duramen.analyses.compare import ComparisonReport, compare
     from duramen.analyses.exact import ExactReport, exact
     from duramen.analyses.inputs import Table
     from duramen.analyses.plan import PlanReport, plan
@@ -211,7 +211,7 @@ _SELECTORS = (
 _HOMES = {
     **dict.fromkeys(("rank", "RankingReport"), "analyses.ranking.ranking"),
     **dict.fromkeys(("select", "SelectionReport"), "analyses.selection"),
-    **dict.fromkeys(("compare", "ComparisonReport"), "analyses.comparison"),
+    **dict.fromkeys(("compare", "ComparisonReport"), "analyses.compare"),
     **dict.fromkeys(("exact", "ExactReport"), "analyses.exact"),
     **dict.fromkeys(("plan", "PlanReport"), "analyses.plan"),
     "read": "reading.tables",

@@ -205,8 +205,8 @@ X, Y = rows()
             "select: sample_weight of the Table must be None, as it has no effect here, got ndarra",
         ),
         (
-            lambda: dm.compare(dm.Table(frame(), "kind", strata="batch")),
-            "compare: strata of the Table must be None, as it has no effect here, got 'batch'. Hin",
+            lambda: dm.compare(dm.read(frame(), "kind", strata="batch")),
+            "compare: strata and covariates have no effect; leave them out",
         ),
         (lambda: dm.rank(X, Y, test=False, n_permutations=9), "no effect with test=False"),
         (lambda: dm.rank(X, Y, n_permutations=2), "needs n_permutations="),

@@ -163,19 +163,6 @@ def test_select_by_another_method(table, tmp_path):
     assert_same(report, tmp_path / "out")
 
 
-def test_compare(table, tmp_path):
-    table, words = unstratified(*table[:2])
-    done(tmp_path / "out", "compare", *words, "--trees", 10, "--resamples", 4)
-    report = dm.compare(table, n_estimators=10, n_resamples=4)
-    columns, record = written(tmp_path / "out")
-    own = pa.table(dict(report.table))
-    assert own.schema == columns.schema
-    for name in set(own.column_names) - {"seconds"}:
-        np.testing.assert_array_equal(own[name].to_numpy(), columns[name].to_numpy())
-    assert report.run.fingerprint == record["fingerprint"]
-    assert json.loads(report.run.to_json())["results"] == record["results"]
-
-
 def test_files_are_those_of_the_command(tmp_path):
     frame = patients()
     report = dm.rank(frame, "ill", estimator=classifier(20), test=False)
@@ -232,9 +219,8 @@ def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
     done(tmp_path / "rank", "rank", *words, "--trees", 20, "--no-test")
     select = dm.select(table, random_state=5)
     done(tmp_path / "select", "select", *words)
-    compare = dm.compare(
-        table, methods="mdi", n_features=1, n_resamples=3, n_estimators=5, random_state=5
-    )
+    data = dm.read(store if packed else frame, "y", max_rows=90, random_state=5)
+    compare = dm.compare(data, methods="mdi", n_features=1, n_resamples=3, n_estimators=5)
     for name, report in {"rank": rank, "select": select}.items():
         columns, record = written(tmp_path / name)
         assert record["n_rows"] == report.run.n_rows == 90
@@ -250,7 +236,7 @@ def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
         assert pa.table(dict(other.table)).equals(pa.table(dict(rank.table)))
 
 
-@pytest.mark.parametrize("call", [dm.rank, dm.select, dm.compare])
+@pytest.mark.parametrize("call", [dm.rank, dm.select])
 def test_a_number_of_rows_that_is_none_is_refused(call):
     with pytest.raises(ValueError, match="max_rows"):
         call(dm.Table(many(), "y", max_rows=1))

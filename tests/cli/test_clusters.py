@@ -24,7 +24,8 @@ COMMANDS = {
     "rank, one forest": "rank table.csv --target y --trees 40 --no-test",
     "select": "select table.csv --target y --subspace 4 --trees 30 --batch 4",
     "boruta": "select table.csv --target y --method boruta --rounds 5",
-    "compare": "compare table.csv --target y --measure mdi --features 1 --resamples 2 --trees 5",
+    "compare": "compare table.csv --target y --methods mdi --n-features 1 --n-resamples 2 "
+    "--trees 5",
     "context": "context table.csv --target y --context place --trees 20 --permutations 10",
     "network": "network genes.csv --trees 10",
 }

@@ -19,7 +19,7 @@ from duramen.cli.manual import EXIT_CODES
 SMALL = {
     "rank": "--demo --trees 10 --no-test",
     "select": "--demo --trees 5",
-    "compare": "--demo --measure mdi --features 5 --trees 5 --resamples 2",
+    "compare": "--demo --methods mdi --n-features 5 --trees 5 --n-resamples 2",
     "context": "--demo --trees 5 --permutations 5",
     "network": "--demo --trees 2",
     "connectome": "--demo --method pearson",

@@ -52,8 +52,8 @@ OPTIONS_OF_ALL |= {"--scheduler", "--workers"}  # tests/cli/test_clusters.py
 OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missing-target"}
 OPTIONS_OF_ALL |= {"--spreadsheet-safe", "--xlsx"}  # of every command, recorded with rank
 # Options whose names have cases with another command.
-ELSEWHERE = {("compare", "--selector"), ("compare", "--measure")}  # of select and of rank
-ELSEWHERE |= {("exact", "--task")}  # of rank; it refuses survival
+ELSEWHERE = {("exact", "--task")}  # of rank; it refuses survival
+ELSEWHERE |= {("compare", "--methods")}  # selectors and measures
 
 
 def modules() -> Iterator[tuple[str, ModuleType]]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import duramen as dm
+from duramen.analyses.compare import enough_words
 from duramen.evaluation.result import enough_of
-from duramen.reports.selection import enough_words
 
 SIZES = np.array([1, 2, 5, 10])
 

@@ -47,8 +47,8 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     ),
     "exact": tuple(f"{TABLE} --target y --n-bins 2 --drop x4 --drop x5 --drop x6 --jobs 1".split()),
     "compare": tuple(
-        f"{TABLE} --target y --trees 8 --resamples 3 --features 2 --measure mdi "
-        "--selector all-features --jobs 1".split()
+        f"{TABLE} --target y --trees 8 --n-resamples 3 --n-features 2 --methods mdi "
+        "--methods all-features --jobs 1".split()
     ),
     "plan": ("--n-rows", "100", "--n-features", "1000", "--memory", "1MB", "--relevant", "3"),
     "network": tuple(f"{TABLE} --trees 8 --jobs 1 --checkpoint {KEPT}".split()),

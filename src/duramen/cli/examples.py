@@ -29,10 +29,10 @@ duramen select cohort.store --target diagnosis --memory 1GB
 """,
     "compare": """\
 # Measures and all genes, on splits of a leukemia data set that comes with the package.
-duramen compare --demo --resamples 10 --features 10 --out splits
+duramen compare --demo --n-resamples 10 --n-features 10 --out splits
 # Selectors and a ranking by their first 5 and 20 features.
-duramen compare patients.csv --target relapse --selector boruta --measure mdi --features 5 \\
-    --features 20
+duramen compare patients.csv --target relapse --methods boruta --methods mdi --n-features 5 \\
+    --n-features 20
 """,
     "context": """\
 # Simulated features whose importance depends on a context.

@@ -6,7 +6,7 @@ import collections.abc
 import re
 import shlex
 import types
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -57,6 +57,7 @@ _WRITES = (
     "Prints the results, and writes result.csv, result.parquet, run.json and report.html to the "
     "folder --out."
 )
+_OF_PYTHON_ALONE = re.compile(r" In Python also .*?\.(?=\s|$)")  # a sentence of a docstring
 _ROLE = re.compile(r":\w+:`~?([^`]*)`")  # a reference in a docstring
 
 
@@ -70,12 +71,14 @@ class Demo:
 
 
 DEMOS = {
+    "compare": Demo("leukemia set", "LEUKEMIA"),
     # The papers leave the sex out of this set.
     "exact": Demo("primary tumor set", "PRIMARY_TUMOR", {"drop": ("sex",), "missing": "drop"}),
 }
 _FIXED: dict[str, dict[str, Any]] = {"exact": {"keep_identifiers": True}}
 """Arguments of `duramen.read` that a command does not leave to the user."""
 _UNUSED = {
+    "compare": ("strata", "covariates", "event", "sample_weight", "positive"),
     "exact": ("strata", "groups", "covariates", "event", "max_rows", "positive"),
 }
 """Parameters of `duramen.read` that have no effect on an analysis."""
@@ -279,7 +282,8 @@ def _names(parameter: str) -> tuple[str, ...]:
 
 def _option(function: Callable[..., Any], parameter: Parameter, group: cyclopts.Group) -> Parameter:
     """Return the parameter of a command that sets a parameter of a function."""
-    kind = parsed_type(_hints(function)[parameter.name])
+    hint = _hints(function)[parameter.name]
+    kind = parsed_type(hint)
     flag, positional = kind is bool, parameter.name == "source"
     default = None if positional else parameter.default
     text = _help(function, parameter.name, kind)
@@ -298,9 +302,19 @@ def _option(function: Callable[..., Any], parameter: Parameter, group: cyclopts.
                 show_default=not isinstance(default, bool | tuple | None),
                 allow_leading_hyphen=not flag and not positional,
                 allow_repeating=get_origin(kind) is not tuple or None,
+                converter=_number_or_text if {int, float} <= {*get_args(hint)} else None,
             ),
         ],
     )
+
+
+def _number_or_text(_: Any, tokens: Sequence[cyclopts.Token]) -> int | float | str:
+    """Return what an option that may be a count or a fraction stands for."""
+    text = tokens[0].value
+    try:
+        return int(text) if text.isdecimal() else float(text)
+    except ValueError:
+        return text  # which the analysis refuses, if it is no name
 
 
 def _is_file(function: Callable[..., Any], parameter: Parameter) -> bool:
@@ -312,7 +326,7 @@ def _help(function: Callable[..., Any], name: str, kind: Any) -> str:
     text = descriptions(function)[name]
     if name == "source":
         text = f"{text.partition(';')[0]}. Formats: {formats.listed('read', 'groups', 'columns')}."
-    text = text.replace(" In Python also its values.", "")
+    text = _OF_PYTHON_ALONE.sub("", text)
     return f"{text.removesuffix('.')}; repeat for more." if get_origin(kind) is tuple else text
 
 

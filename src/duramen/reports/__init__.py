@@ -6,7 +6,6 @@ from duramen.reports.exact import summarize_exact
 from duramen.reports.network import summarize_connectome, summarize_network
 from duramen.reports.ranking import summarise
 from duramen.reports.report import Report, Run, render
-from duramen.reports.selection import summarize_evaluation
 
 __all__ = [
     "Effects",
@@ -18,7 +17,6 @@ __all__ = [
     "summarize_connectome",
     "summarize_context",
     "summarize_context_network",
-    "summarize_evaluation",
     "summarize_exact",
     "summarize_network",
 ]

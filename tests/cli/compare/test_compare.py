@@ -10,7 +10,7 @@ from tests.grid import one_test
 
 from duramen.evaluation import EvaluationInterrupted
 
-QUICK = ["--resamples", "4", "--trees", "10"]
+QUICK = ["--n-resamples", "4", "--trees", "10"]
 
 
 @pytest.fixture
@@ -25,7 +25,18 @@ def file(tmp_path):
 @pytest.mark.smoke
 def test_results(file, tmp_path):
     out = tmp_path / "out"
-    words = ["compare", file, "--target", "y", "--score", "auc", "--features", 1, "--features", 3]
+    words = [
+        "compare",
+        file,
+        "--target",
+        "y",
+        "--score",
+        "auc",
+        "--n-features",
+        1,
+        "--n-features",
+        3,
+    ]
     said, run = done(out, *words, *QUICK)
     assert "compared by mdi" in said.stdout
     assert "4 splits into 54 training and 6 test rows" in " ".join(said.stdout.split())
@@ -47,9 +58,9 @@ def test_interrupted(file, tmp_path):
     def stopped(**options):
         raise EvaluationInterrupted(evaluate_selection(**{**options, "n_resamples": 2}))
 
-    with patch("duramen.analyses.comparison.evaluate_selection", stopped):
+    with patch("duramen.analyses.compare.evaluate_selection", stopped):
         result = duramen(
-            "compare", file, "--target", "y", "--measure", "mdi", *QUICK, "--out", tmp_path / "out"
+            "compare", file, "--target", "y", "--methods", "mdi", *QUICK, "--out", tmp_path / "out"
         )
     assert result.exit_code == 130
     assert (tmp_path / "out" / "result.csv").exists()
@@ -60,10 +71,10 @@ def test_interrupted(file, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--measure", "mdi", "--measure", "mdi"], "mdi twice"),
-        (["--test", "2.5"], "--test must be 1 to 58 of the 60 rows, or a fraction"),
-        (["--test", "59"], "--test must be 1 to 58"),
-        (["--features", "7"], "--features must be different numbers in 1..6"),
+        (["--methods", "mdi", "--methods", "mdi"], "mdi twice"),
+        (["--test-size", "2.5"], "--test-size must be 1 to 58 of the 60 rows, or a fraction"),
+        (["--test-size", "59"], "--test-size must be 1 to 58"),
+        (["--n-features", "7"], "--n-features must be different numbers in 1..6"),
         (["--score", "r2"], "--score must be one of"),
         (["--learner", "ridge-regression"], "--learner must be one of"),
     ],
@@ -74,10 +85,7 @@ def test_bad_input(words, message, file, tmp_path):
 
 
 def test_methods_are_those_of_the_library(file):
-    for word, name, near in (
-        ("--measure", "mdi-obb", 'Did you mean "mdi-oob"?'),
-        ("--selector", "all-feature", 'Did you mean "all-features"?'),
-    ):
-        refused = duramen("compare", file, "--target", "y", word, name)
+    for name, near in (("mdi-obb", "mdi-oob"), ("all-feature", "all-features")):
+        refused = duramen("compare", file, "--target", "y", "--methods", name)
         assert refused.exit_code == 2
-        assert near in " ".join(refused.stderr.replace("│", " ").split())
+        assert f"did you mean '{near}'?" in refused.stderr

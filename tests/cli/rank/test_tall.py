@@ -151,7 +151,7 @@ def test_sample_of_the_rows(table, tmp_path):
 def test_sample_of_other_commands(table, tmp_path):
     words = [table, "--target", "y", "--max-rows", 100]
     for command, own in (
-        ("compare", ["--trees", 5, "--resamples", 2]),
+        ("compare", ["--trees", 5, "--n-resamples", 2]),
         ("select", ["--method", "boruta", "--rounds", 2]),
     ):
         out = tmp_path / command

@@ -64,5 +64,5 @@ def test_methods_that_permute_rows_take_strata_and_others_refuse_them(table, tmp
 def test_numbers_are_refused_where_classes_are_sought(table, tmp_path):
     words = ["table.csv", "--target", "dose", "--method", "markov-boundary"]
     assert_refused("select", tmp_path / "out", words, "is for classes, the target holds numbers")
-    words = ["table.csv", "--target", "dose", "--selector", "markov-boundary"]
+    words = ["table.csv", "--target", "dose", "--methods", "markov-boundary"]
     assert_refused("compare", tmp_path / "out", words, "'markov_boundary' is for classes")

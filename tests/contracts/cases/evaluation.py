@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from tests.contracts.cases.plots import drawn
-from tests.contracts.cases.reports import run
 from tests.contracts.inputs import estimator, jobs, table, target
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen import evaluation, plots, reports, selection
+from duramen import evaluation, plots, selection
 
 
 @cache
@@ -63,15 +62,6 @@ def _interrupted() -> Any:
 @case("plots/selection_curves", plots.selection_curves)
 def _curves() -> Any:
     return [drawn(plots.selection_curves(evaluated(), what)) for what in (None, "stability")]
-
-
-@case("reports/evaluation", reports.summarize_evaluation)
-def _report() -> Any:
-    report = reports.summarize_evaluation(evaluated(), run())  # its table has times
-    return (
-        [fact.value for fact in report.headline],
-        [section.title for section in report.sections],
-    )
 
 
 @case("selection/scores", selection.scores, selection.SelectionScores)

@@ -21,7 +21,7 @@ from tests.faults.files.crafted_forests import ODD, alter_array
 from tests.faults.fuzzing import altered
 from tests.faults.hostile import CLASSES, CONTEXT, KEY, NAMES, TARGET, raw_characters
 
-import duramen.analyses.comparison
+import duramen.analyses.compare
 import duramen.analyses.ranking.ranking
 import duramen.analyses.selection
 import duramen.selection.known_truth  # noqa: F401  classes of results, before they are listed

@@ -1,0 +1,426 @@
+"""Analysis `compare`: selectors and importance rankings on random splits of the rows."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from duramen.analyses.caller import calling
+from duramen.analyses.execution import checkpoints
+from duramen.analyses.report import AnalysisInterrupted, run_of
+from duramen.estimators.catalogue import random_forest
+from duramen.evaluation import EvaluationInterrupted, SelectionEvaluation, evaluate_selection
+from duramen.evaluation.performance import catalogue as performances
+from duramen.evaluation.result import number
+from duramen.importances import catalogue as measures
+from duramen.plots.curves import SELECTION_CURVES
+from duramen.reading.tables import read
+from duramen.reports import Report
+from duramen.reports.facts import about, looked_at, subject, thousands
+from duramen.reports.report import Chart, Fact, Plot, Prose, Run, Section, Table
+from duramen.results.columns import Column
+from duramen.selection import catalogue as selectors
+from duramen.support import checks
+from duramen.support.provenance import references
+from duramen.support.text import duration
+
+ALL = "all-features"
+"""Name of the method that selects all features."""
+_COMPARED = {"mdi": "mdi", "mda": "mda", ALL: None}
+_ROWS = 200  # of a table on the page
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ComparisonReport(Report):
+    """Report of `duramen.compare`: score, number of features, stability and time of methods.
+
+    Attributes
+    ----------
+    run, table, notes, references
+        As of every report of an analysis.
+    evaluation : SelectionEvaluation
+        Scores, sizes and selections in each split.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> report = dm.compare(
+    ...     data.X, data.y, methods="mdi", n_features=[1, 2], n_resamples=4, n_estimators=20,
+    ...     learner="logistic_regression")
+    >>> report.to_frame()["n_features"].tolist()
+    [1.0, 2.0]
+    """
+
+    evaluation: SelectionEvaluation
+
+
+def compare(
+    data: Any,
+    y: Any = None,
+    *,
+    methods: str | Sequence[str] | Any = None,
+    n_features: int | Sequence[int] | None = None,
+    n_estimators: int = 500,
+    learner: str | Any = "forest",
+    score: str | Sequence[str] | None = None,
+    n_resamples: int = 50,
+    test_size: int | float = 0.1,
+    selection: Literal["inside", "outside"] = "inside",
+    random_state: int | Any = 0,
+    n_jobs: int | None = -1,
+    client: Any = None,
+    checkpoint: str | Path | None = None,
+    verbose: int = 0,
+) -> ComparisonReport:
+    """Compare selectors and importance rankings on random splits of the rows.
+
+    Selects features on training rows, predicts the test rows from them, and tells score, number of
+    features, stability and time of each method.
+
+    Parameters
+    ----------
+    data : LearningSet, or a source as for :func:`duramen.read`
+        Table and target.
+    y : str or array-like of shape (n,), optional
+        Target, where `data` is a table.
+    methods : str or list of str, or selectors and the like, optional
+        Selector of duramen select, with its defaults, importance measure of duramen rank, evaluated
+        with its first features, or all-features; by default mdi, mda and all-features. In Python
+        also as for :func:`duramen.evaluate_selection`.
+    n_features : int or list of int, optional
+        Number of features to keep from the top of a ranking; by default 1, 2, 5, 10, 20, 50, ...
+        below the number of columns.
+    n_estimators : int
+        Number of trees of the forests that rank and predict.
+    learner : str or estimator
+        Learner that predicts from the features selected: forest, linear_svm, logistic_regression,
+        ridge_regression or k_nearest_neighbors. In Python also an estimator.
+    score : str or list of str, optional
+        Score of the predictions: balanced_accuracy, auc or r2; by default balanced_accuracy for
+        classes and r2 for numbers.
+    n_resamples : int
+        Number of random splits into training and test rows.
+    test_size : int or float
+        Number of test rows, or their fraction.
+    selection : {"inside", "outside"}
+        Rows on which features are selected: the training rows (inside), or all rows (outside),
+        which biases the scores upward.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int
+        Number of threads; -1 for all processors. The result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that runs the splits; the result does not depend on it.
+    checkpoint : path, optional
+        File that saves the work done; the same call resumes a stopped run from it.
+    verbose : int
+        Above 0: progress bars.
+
+    Returns
+    -------
+    ComparisonReport
+        Conclusion, table and notes; `save` writes the files of the command.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the table is refused, as for dates.
+    AnalysisInterrupted
+        Ctrl-C once two splits are done; its attribute ``report`` has what is finished.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> report = dm.compare(
+    ...     data.X, data.y, methods=["mdi", "all-features"], n_features=2, n_resamples=4,
+    ...     n_estimators=20)
+    >>> report.evaluation.methods
+    ('mdi', 'all-features')
+    """
+    caller = calling(compare, locals())
+    execution = caller.execution(
+        "compare",
+        random_state=random_state,
+        n_jobs=n_jobs,
+        client=client,
+        checkpoint=checkpoint,
+        verbose=verbose,
+    )
+    checks.check_integer("compare", "n_estimators", n_estimators, 1)
+    data = read(data, y, random_state=execution.random_state, n_jobs=n_jobs).in_memory()
+    if data.exchangeability.strata is not None:
+        raise ValueError("compare: strata and covariates have no effect; leave them out")
+    execution.notes(data.provenance.remarks)
+    forest = random_forest(data.task, n_estimators)
+    asked: dict[str, Any] = {
+        "methods": _methods(methods),
+        "n_features": list(n_features) if isinstance(n_features, tuple) else n_features,
+        "n_estimators": n_estimators,
+        "learner": learner.replace("-", "_") if isinstance(learner, str) else learner,
+        "score": _spelled(score),
+        "n_resamples": n_resamples,
+        "test_size": test_size,
+        "selection": selection,
+    }
+    by_forest = isinstance(learner, str) and learner == "forest"
+    stop: KeyboardInterrupt | None = None
+    try:
+        with (
+            execution.keeping(lambda: checkpoints(execution.checkpoint)),
+            execution.clock.step("evaluate"),
+            execution.warnings_as_notes(),
+        ):
+            evaluation = evaluate_selection(
+                X=data,
+                estimator=forest,
+                random_state=execution.random_state,
+                n_jobs=execution.n_jobs,
+                client=execution.client,
+                checkpoint=execution.checkpoint,
+                verbose=execution.verbose,
+                **{name: value for name, value in asked.items() if name != "n_estimators"}
+                | ({"learner": forest} if by_forest else {}),
+            )
+    except EvaluationInterrupted as error:
+        cause, evaluation = error.__context__, error.result
+        stop = cause if isinstance(cause, KeyboardInterrupt) else error
+        execution.obey(stop)
+        execution.tell(
+            f"interrupted; the results are those after {evaluation.n_resamples:,} splits"
+        )
+    run = run_of(
+        data,
+        execution,
+        caller.command,
+        settings={
+            **asked,
+            "methods": list(dict.fromkeys(evaluation.methods)),
+            "learner": asked["learner"] if isinstance(learner, str) else type(learner).__name__,
+            "n_train": evaluation.n_train,
+            "n_test": evaluation.n_test,
+            **data.provenance.settings,
+            "notes": list(execution.told),
+        },
+        results={"splits": evaluation.n_resamples, "enough": _enough(evaluation)},
+    )
+    report = ComparisonReport.of(
+        _report(evaluation, run),
+        notes=tuple(execution.told),
+        references=references(evaluate_selection),
+        evaluation=evaluation,
+    )
+    if stop is not None:
+        raise AnalysisInterrupted(report, stop) from None
+    return report
+
+
+def _methods(asked: Any) -> Any:
+    """Return the methods as `evaluate_selection` takes them, by their names."""
+    if asked is None or (isinstance(asked, tuple) and not asked):
+        return _COMPARED
+    names = [asked] if isinstance(asked, str) else asked
+    if isinstance(names, Mapping) or not isinstance(names, Iterable):
+        return asked
+    names = list(names)
+    if not all(isinstance(name, str) for name in names):
+        return names
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"compare: methods must have different names, got {twice[0]} twice")
+    allowed = [ALL, *(entry.option for entry in (*selectors, *measures))]
+    for name in (name for name in names if name.replace("_", "-") not in allowed):
+        close = difflib.get_close_matches(name.replace("_", "-"), allowed, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(
+            "compare: methods must be names of selectors or measures, or all-features, got "
+            f"{name!r}{hint}"
+        )
+    return {name: None if name == ALL else name.replace("-", "_") for name in names}
+
+
+def _spelled(names: str | Sequence[str] | None) -> Any:
+    """Return names of scores as the catalogue spells them; None for the default."""
+    if isinstance(names, str):
+        return names.replace("-", "_")
+    return [name.replace("-", "_") for name in names] or None if names is not None else None
+
+
+def _enough(evaluation: SelectionEvaluation) -> dict[str, list[int]]:
+    """Return the number of features that is enough, with its interval, of each ranking."""
+    several = [name for name in dict.fromkeys(evaluation.methods) if len(evaluation.rows(name)) > 1]
+    numbers = {name: evaluation.enough(name) for name in several}
+    return {name: [enough.n_features, enough.low, enough.high] for name, enough in numbers.items()}
+
+
+def _report(evaluation: SelectionEvaluation, run: Run) -> Report:
+    """Return the comparison as a report: curves, the table of methods, how to read it."""
+    first = next(iter(evaluation.scores))
+    sections: list[Section] = [
+        *(_chart(evaluation, name) for name in evaluation.scores),
+        *([_chart(evaluation, "stability")] if np.isfinite(evaluation.nogueira).any() else []),
+        *_tables(evaluation),
+        Prose("Interpretation", _reading(evaluation)),
+        Prose("Limitations", _cautions(evaluation), points=True, caution=True),
+    ]
+    splits = (
+        f"{evaluation.n_resamples:,} splits into {evaluation.n_train:,} training and "
+        f"{evaluation.n_test:,} test rows"
+    )
+    return Report(
+        kind="comparison",
+        title=f"Selections of features for {run.target} compared",
+        run=run,
+        headline=(
+            Fact("rows", thousands(run.n_rows)),
+            Fact("features", thousands(run.n_features)),
+            Fact("methods", str(len(dict.fromkeys(evaluation.methods)))),
+            Fact("splits", f"{evaluation.n_resamples:,}"),
+            Fact("score", performances[first].title),
+        ),
+        sections=(*looked_at(run), *sections, *about(run)),
+        conclusion=_conclusion(evaluation),
+        subject=subject(run, splits),
+        table=evaluation.columns(),
+    )
+
+
+def _conclusion(evaluation: SelectionEvaluation) -> str:
+    """Return the number of features that suffices for each ranking, or the best mean score."""
+    if lines := enough_words(evaluation):
+        return " ".join(lines)
+    score = next(iter(evaluation.scores))
+    mean = evaluation.mean(score)
+    best = int(mean.argmax())
+    return (
+        f"{evaluation.methods[best]} has the largest mean {score.replace('_', ' ')}, "
+        f"{mean[best]:.3f}."
+    )
+
+
+def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
+    """Return a sentence on the number of features that suffices, for each ranking.
+
+    Where another method is better than all of these, a last one names it.
+    """
+    score = next(iter(evaluation.scores))
+    values = evaluation.scores[score]
+    lines = []
+    for name in dict.fromkeys(evaluation.methods):
+        rows = evaluation.rows(name)
+        if len(rows) < 2 or (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
+            continue
+        enough = evaluation.enough(name)
+        of_size = dict(zip(enough.sizes.tolist(), enough.means.tolist(), strict=True))
+        title, n, best = performances[score].title, enough.n_features, enough.best
+        features = "feature has" if best == 1 else "features have"
+        lines.append(
+            f"Of the numbers compared by {name}, {best:,} {features} the largest mean {title}, "
+            f"{number(of_size[best])}"
+            + (
+                f"; {n:,} {'suffices' if n == 1 else 'suffice'} for one within a standard error "
+                f"({enough.standard_error:.2g}) of it, {number(of_size[n])} "
+                f"({enough.confidence_level:.0%} "
+                f"interval of this number {enough.low:,} to {enough.high:,})."
+                if n != best
+                else f", and no smaller number has one within a standard error "
+                f"({enough.standard_error:.2g}) of it ({enough.confidence_level:.0%} interval of "
+                f"the number that suffices {enough.low:,} to {enough.high:,})."
+            )
+        )
+    means = evaluation.mean(score)
+    if lines and np.isfinite(means).any():
+        best = int(np.nanargmax(means))
+        if len(evaluation.rows(evaluation.methods[best])) < 2:
+            lines.append(
+                f"The largest mean {performances[score].title} of all methods is "
+                f"{number(means[best])}, of {evaluation.methods[best]} with "
+                f"{evaluation.n_features[best]:.4g} features."
+            )
+    return tuple(lines)
+
+
+def _chart(evaluation: SelectionEvaluation, what: str) -> Chart:
+    title = "stability" if what == "stability" else performances[what].title
+    values = evaluation.nogueira if what == "stability" else evaluation.mean(what)
+    best = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
+    return Chart(
+        f"{title[0].upper()}{title[1:]} against the number of features",
+        Plot(SELECTION_CURVES, evaluation, {"what": what}),
+        f"Line chart of {title} against the number of features. The largest is "
+        f"{number(values[best])}, of {evaluation.methods[best]} with "
+        f"{evaluation.n_features[best]:.4g} features.",
+        f"Mean {title} over {evaluation.n_resamples:,} splits; bands and bars are "
+        f"{evaluation.confidence_level:.0%} intervals.",
+    )
+
+
+def _tables(evaluation: SelectionEvaluation) -> list[Table]:
+    """Return the table of the methods, and that of all numbers of features."""
+    best, total = evaluation.shown_rows(), len(evaluation.methods)
+    main = Table(
+        "Methods",
+        _columns(evaluation, best.tolist()),
+        "One row a method; of a ranking, the number of features that suffices.",
+        shown=_ROWS,
+        what="methods",
+        main=True,
+    )
+    if len(best) == total:
+        return [main]
+    rows = list(range(min(_ROWS, total)))
+    note = f"{len(rows):,} of {total:,} rows; result.csv and result.parquet hold all."
+    return [main, Table("All numbers of features", _columns(evaluation, rows), note)]
+
+
+def _columns(evaluation: SelectionEvaluation, rows: list[int]) -> tuple[Column, ...]:
+    columns = [
+        Column("method", [evaluation.methods[r] for r in rows], "name"),
+        Column("features", [f"{evaluation.n_features[r]:.4g}" for r in rows]),
+    ]
+    for name in evaluation.scores:
+        mean, (low, high) = evaluation.mean(name), evaluation.interval(name)
+        texts = [f"{mean[r]:.3f} ({number(low[r])} to {number(high[r])})" for r in rows]
+        columns.append(Column(performances[name].title, texts))
+    times = [duration(evaluation.seconds.get(evaluation.methods[r], 0.0)) for r in rows]
+    stability = Column("stability", [number(evaluation.nogueira[r]) for r in rows])
+    return (*columns, stability, Column("time", times))
+
+
+def _reading(evaluation: SelectionEvaluation) -> tuple[str, ...]:
+    where = "on the training rows" if evaluation.selection == "inside" else "once, on all rows"
+    return (
+        f"The rows were split {evaluation.n_resamples:,} times at random into "
+        f"{evaluation.n_train:,} training and {evaluation.n_test:,} test rows. Each method "
+        f"selected features {where}, a learner was fitted to these features of the "
+        "training rows, and its predictions of the test rows were scored.",
+        "Intervals of scores take into account that splits share rows (Nadeau and Bengio 2003). "
+        "Stability is the agreement of the selections corrected for chance (Nogueira et al. 2018), "
+        "1 for the same features in all splits and 0 for features drawn at random.",
+        "The number of features that is enough is the smallest whose mean score is within one "
+        "standard error of the best (Breiman et al. 1984).",
+    )
+
+
+def _cautions(evaluation: SelectionEvaluation) -> tuple[str, ...]:
+    lines = [
+        "The score of a method that is chosen because its score is the best here is biased "
+        "upward; other rows are needed for an unbiased score.",
+        f"Training sets share most of their rows, {evaluation.n_train:,} of "
+        f"{evaluation.n_train + evaluation.n_test:,}: selections on independent samples would "
+        "agree less.",
+        "A good score does not mean that all relevant features were selected, nor that the "
+        "selected features are causes of the target.",
+    ]
+    if evaluation.selection == "outside":
+        lines.insert(
+            0,
+            "Features were selected on all rows, the test rows included: the scores are biased "
+            "upward, also where all features are noise.",
+        )
+    return tuple(lines)
