@@ -7,7 +7,8 @@ import pytest
 
 import duramen as dm
 from duramen import Importances
-from duramen.reports import Run, render, summarise, summarize_exact
+from duramen.analyses.exact import summarize
+from duramen.reports import Run, render, summarise
 from duramen.reports.facts import plain
 from duramen.results.columns import Bar
 from duramen.support.text import printable
@@ -276,7 +277,7 @@ def exact_report(run=None, **changes):
     ]
     options = {"relevance": relevance, "boundaries": [HOSTILE[:2], HOSTILE[1:3]]}
     bare = example(standard_error=None, metadata={"population": {"criterion": "entropy"}})
-    return summarize_exact(bare, run or exact_run(), **{**options, **changes})
+    return summarize(bare, run or exact_run(), **{**options, **changes})
 
 
 def test_exact_report_tells_importance_and_relevance():

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 from tests.contracts.cases.context import analyzed
-from tests.contracts.cases.distributions import empirical
 from tests.contracts.inputs import NAMES, classes, features, forest, mixed, table
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen import importances, reports, theory
+from duramen import importances, reports
 from duramen.theory import examples
-from duramen.theory.dependence import feature_relevance
 
 _NUMBER = re.compile(r"^[<>≤≥ ]*[-−]?\d[\d,.]*(e[-−]?\d+)?%?$")
 
@@ -65,19 +63,6 @@ def _ranking() -> Any:
     mdi = importances.mdi(forest(), by_degree=True)
     mda = importances.mda(forest(), table(), classes(), random_state=1)
     return read(reports.summarise(mdi, run(), others=[mda], oob_errors=[0.5, 0.4, 0.25], n_rows=4))
-
-
-@case("reports/exact", reports.summarize_exact)
-def _exact() -> Any:
-    dist = empirical()
-    return read(
-        reports.summarize_exact(
-            theory.population_importances(dist),
-            run(),
-            relevance=feature_relevance(dist),
-            boundaries=theory.markov_boundaries(dist),
-        )
-    )
 
 
 @case("reports/context", reports.summarize_context, reports.Level)
