@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from duramen.analyses.compare import ComparisonReport, compare
     from duramen.analyses.exact import ExactReport, exact
     from duramen.analyses.inputs import Table
+    from duramen.analyses.pack import pack
     from duramen.analyses.plan import PlanReport, plan
     from duramen.analyses.ranking.ranking import RankingReport, rank
     from duramen.analyses.report import AnalysisInterrupted
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     )
     from duramen.evaluation import evaluate_selection
     from duramen.forests import Forest
-    from duramen.io import ColumnStore, open_store, pack
+    from duramen.io import ColumnStore, open_store
     from duramen.networks import genie3
     from duramen.networks.connectome import connectome
     from duramen.reading.tables import read
@@ -236,7 +237,7 @@ _HOMES = {
     "Network": "results.network",
     "Significance": "results.significance",
     "open_store": "io",
-    "pack": "io",
+    "pack": "analyses.pack",
 }
 
 

@@ -236,11 +236,11 @@ def test_targets_contexts_and_packed_columns_are_noted_too(stray):
     assert "column 'signal' has numbers in 95 %" in " ".join(result.stderr.split())
     result, _ = done(stray / "d", "pack", stray / "marks.csv")
     assert "note: column 'signal' has numbers in 95 %" in " ".join(result.stderr.split())
-    result, run = done(stray / "e", "pack", stray / "marks.csv", "--na", "?")
+    result, run = done(stray / "e", "pack", stray / "marks.csv", "--na-values", "?")
     [note] = result.stderr.splitlines()
     assert note.startswith("note: packing ")
     assert dm.open_store(stray / "e").kinds[0] == "numeric"
-    assert run["command"].split()[3:5] == ["--na", "'?'"]
+    assert run["command"].split()[3:5] == ["--na-values", "'?'"]
 
 
 def test_annotations_with_stray_values(tmp_path, people):

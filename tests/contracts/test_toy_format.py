@@ -41,12 +41,13 @@ def test_toy_is_read_packed_and_named_in_errors(toy, tmp_path):
         with pytest.raises(ValueError, match=r": .*b\.plaything is not a toy file"):
             use(_written(tmp_path / "b.plaything", "a b\n1\n"))
     refused = r"decimal must not be given for a\.toy, whose values have types; it is for CSV"
-    for use in (read_table, lambda path, **how: dm.pack(path, tmp_path / "u", reading=how)):
-        with pytest.raises(ValueError, match=refused):
-            use(file, decimal=",")
+    with pytest.raises(ValueError, match=refused):
+        read_table(file, decimal=",")
+    with pytest.raises(ValueError, match="decimal is for CSV and TSV files"):
+        dm.pack(file, tmp_path / "u", decimal=",")
     missing = read_table(file, na_values=["4.0"])
     assert missing["a"].null_count == (X[:, 0] == 4).sum()
-    packed = dm.pack(file, tmp_path / "v", reading={"na_values": ["4.0"]})
+    packed = dm.pack(file, tmp_path / "v", na_values=["4.0"])
     assert packed.fingerprint() == dm.pack(missing, tmp_path / "w").fingerprint()
     with pytest.raises(TypeError, match=r"first column of .*a\.toy, 'a', is of type double"):
         dm.pack(file, tmp_path / "u", transpose=True)

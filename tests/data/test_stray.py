@@ -146,7 +146,7 @@ def test_words_for_missing_values(tmp_path, quote):
     assert table.column("x").to_pylist() == [1.5, None, None, None, 2.0]
     with pytest.warns(StrayValuesWarning, match="pack: column 'x'"):
         dm.pack(pa.table({"x": [*DECIMALS, "?"]}), tmp_path / "t")
-    store = dm.pack(path, tmp_path / "s", reading={"na_values": ["?", "-9"]})
+    store = dm.pack(path, tmp_path / "s", na_values=["?", "-9"])
     assert store.kinds == ("numeric", "nominal")
     assert store.values(0).tolist() == [1.5, 2.0]
 
@@ -156,9 +156,9 @@ def test_decimal_commas_in_files(tmp_path):
     assert read_table(tmp_path / "a.tsv", decimal=",").column("x").to_pylist() == [0.5, 1.25]
     (tmp_path / "b.csv").write_text('x,y\n"0,5",1\n"1,25",2\n')
     assert read_table(tmp_path / "b.csv", decimal=",").column("x").to_pylist() == [0.5, 1.25]
-    store = dm.pack(tmp_path / "a.tsv", tmp_path / "s", reading={"decimal": ","})
+    store = dm.pack(tmp_path / "a.tsv", tmp_path / "s", decimal=",")
     assert store.values(0).tolist() == [0.5, 1.25]
-    small = dm.pack(tmp_path / "b.csv", tmp_path / "t", reading={"decimal": ","}, memory="1MB")
+    small = dm.pack(tmp_path / "b.csv", tmp_path / "t", decimal=",", memory="1MB")
     assert small.fingerprint() == store.fingerprint()
 
 
@@ -169,9 +169,9 @@ def test_wrong_options_of_text(tmp_path):
     with pytest.raises(ValueError, match=r"separator must not be given for a\.parquet"):
         read_table(tmp_path / "a.parquet", separator=";")
     with pytest.raises(ValueError, match="na_values must not be given for a table"):
-        dm.pack(table, tmp_path / "s", reading={"na_values": ["?"]})
+        dm.pack(table, tmp_path / "s", na_values=["?"])
     with pytest.raises(ValueError, match="decimal must not be given for a table"):
-        dm.pack(table, tmp_path / "s", reading={"decimal": ","})
+        dm.pack(table, tmp_path / "s", decimal=",")
     with pytest.raises(ValueError, match=r"decimal must be '\.' or ',', got ';'"):
         read_table(tmp_path / "a.csv", decimal=";")
     with pytest.raises(TypeError, match=r"na_values must be a list of words, got '\?'"):
@@ -193,5 +193,5 @@ def test_numbers_that_are_missing_in_files_of_all_kinds(name, tmp_path):
         "n": [None, 7, 8],
         "word": [None, "A", None],
     }
-    store = dm.pack(tmp_path / name, tmp_path / "s", reading={"na_values": ["-99", "?", "1e300"]})
+    store = dm.pack(tmp_path / name, tmp_path / "s", na_values=["-99", "?", "1e300"])
     assert store.fingerprint() == dm.pack(read, tmp_path / "t").fingerprint()

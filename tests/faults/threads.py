@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import duramen as dm
-from duramen.io import pack
+from duramen import pack
 
 N_THREADS = 4
 RANDOM = np.random.default_rng(0)

@@ -5,8 +5,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from duramen import pack
 from duramen.data import encode
-from duramen.io import pack, read_table, write_table
+from duramen.io import read_table, write_table
 from duramen.io.formats.arrow import validated
 
 PLAIN = b"northsoutheast"

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.grid import one_test
 
+from duramen import pack
 from duramen.data import encode
-from duramen.io import Request, pack, read_table, write_table
+from duramen.io import Request, read_table, write_table
 from duramen.io.files import target_column
 from duramen.io.formats.text_file import TextFile
 

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 
 import duramen as dm
+from duramen import pack
 from duramen.data.routing import routing_values
-from duramen.io import ColumnStore, pack, read_table
+from duramen.io import ColumnStore, read_table
 
 GENES = np.array([[1.5, 2, 3], [4, 5, 6.25]])
 PLAIN = "#1.2\n2\t3\nNAME\tDescription\ts1\ts2\ts3\ng1\tfirst\t1.5\t2\t3\ng2\t\t4\t5\t6.25\n"

@@ -82,7 +82,7 @@ def test_rows_become_columns(tmp_path: Path) -> None:
     text = tmp_path / "genes.csv"
     text.write_text("gene,s1,s2\ng,1,2\nh,,0.5\n", encoding="utf-8")
     stores = [
-        dm.pack(file, tmp_path / f"{file.name}.store", transpose=True, reading={"na_values": ["2"]})
+        dm.pack(file, tmp_path / f"{file.name}.store", transpose=True, na_values=["2"])
         for file in (path, text)
     ]
     assert stores[0].row_names == ("s1", "s2")

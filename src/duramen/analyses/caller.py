@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from duramen.analyses.execution import Clock, Execution, nothing
 from duramen.analyses.inputs import call_words, execution_of
+from duramen.reports import Report
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Caller:
     tell: Callable[[str], None] | None = None
     announce: Callable[[str], None] | None = None  # shows how long work will take
     obey: Callable[[KeyboardInterrupt], None] = nothing  # told of a stop that ended the work
+    finish: Callable[[Path, Report], None] | None = None  # writes results into a store
 
     def execution(
         self,

@@ -190,7 +190,8 @@ def notes(lines: Iterable[str], quiet: bool) -> None:
 
 def note(text: str) -> None:
     """Show a remark on standard error."""
-    complain(f"note: {as_typed(' '.join(text.split()))}")
+    words = " ".join(text.split()).replace("; the same call ", "; the same command ")
+    complain(f"note: {as_typed(words)}")
 
 
 @contextmanager

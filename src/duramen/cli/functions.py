@@ -42,6 +42,8 @@ from duramen.cli.ending import Clock, Stopped, obey
 from duramen.cli.options import ClusterWork, Printed, writable
 from duramen.io import formats
 from duramen.reading.tables import read
+from duramen.reports import Report
+from duramen.support.files import naming
 
 _hints = cache(get_type_hints)
 
@@ -84,6 +86,8 @@ _UNUSED = {
 """Parameters of `duramen.read` that have no effect on an analysis."""
 _OF_PYTHON = ("citation", "names", "kinds", "n_jobs", "random_state")
 """Parameters of `duramen.read` without an option of their own."""
+_WITHOUT_OPTION = ("names", "kinds", "path", "client", "verbose")
+"""Parameters of analyses without an option of their own; `path` is --out."""
 _RUN = ("checkpoint", "random_state", "n_jobs")  # under a heading of their own in the help
 _WORKERS = ("scheduler", "workers")  # options in place of the parameter `client`
 _NOT_RECORDED = ("file", "source", "n_jobs", "checkpoint", *_WORKERS)
@@ -113,14 +117,15 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     if name in DEMOS:
         parameters.insert(2, _demo(DEMOS[name], groups[0]))
     parameters += [
-        _option(analysis, parameter, groups[2 if parameter.name in _RUN else 1])
+        _option(analysis, parameter, groups[_heading(parameter.name)])
         for parameter in own.values()
-        if parameter.name not in ("client", "verbose")
+        if parameter.name not in _WITHOUT_OPTION
     ]
     if "client" in own:
         workers = [made for made in declared(ClusterWork) if made[0].name in _WORKERS]
         parameters += [option.as_parameter(hint, groups[2]) for option, hint in workers]
-    outputs = [*declared(Printed, {"out": Path(f"duramen-{name}")})]
+    shown_rows = 10 if name == "pack" else 20
+    outputs = [*declared(Printed, {"out": Path(f"duramen-{name}"), "top": shown_rows})]
     parameters += [option.as_parameter(hint, groups[3]) for option, hint in outputs]
 
     def command(*files: Any, **values: Any) -> None:
@@ -131,11 +136,21 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
         with ending_well(name, output.out), time_estimates(output.quiet):
             arguments = {key: values[key] for key in (*own, *_WORKERS) if key in values}
             asked = {key: values[key] for key in (*reading, "demo") if key in values}
+            if name == "pack":
+                perform_packing(analysis, arguments, output)
+                return
             perform(analysis, asked if with_data else None, arguments, output)
 
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     cast("Any", command).__signature__ = Signature(parameters)
     return command
+
+
+def _heading(parameter: str) -> int:
+    """Return the place of the heading under which the help has a parameter of an analysis."""
+    if parameter in _RUN:
+        return 2
+    return int(parameter not in signature(read).parameters)
 
 
 def description(analysis: Callable[..., Any]) -> str:
@@ -241,10 +256,41 @@ def _prepared(
     if values.get("source") is None:
         alone = "" if demo is None else f", or --demo for the {demo.name}"
         raise ValueError(f"give a FILE and --target NAME{alone}")
+    return _received(values, stack)
+
+
+def _received(values: Mapping[str, Any], stack: ExitStack) -> dict[str, Any]:
+    """Return arguments with a file in place of standard input."""
     if values["source"] == "":
         raise ValueError("FILE: the name is empty; name a file or a store")
-    received_values = stack.enter_context(received({"file": values.pop("source")}))
-    return {**values, "source": received_values["file"]}
+    return {**values, "source": stack.enter_context(received({"file": values["source"]}))["file"]}
+
+
+def perform_packing(
+    pack: Callable[..., Any], arguments: Mapping[str, Any], output: Printed
+) -> None:
+    """Pack a table into the folder of results, with the report in it, and show that."""
+    clock, reports = Clock(), list[Report]()
+    files, shown = files_of(pack), {**arguments, "file": arguments.get("source")}
+    paths = {option: str(shown[key]) for key, option in files.items() if shown.get(key) is not None}
+
+    def finish(folder: Path, report: Report) -> None:
+        with naming(output.out, folder):
+            reports.append(write_results(folder, report, clock, output, paths))
+
+    words = {**shown, "overwrite": None, "spreadsheet_safe": output.spreadsheet_safe}
+    tell = None if output.quiet else note
+    caller = Caller(command_line("pack", words, files), clock, tell, tell, finish=finish)
+    verbose = int(not output.quiet and standard_error().is_terminal)
+    with ExitStack() as stack, user_errors("pack", output.quiet):
+        output.check("pack")
+        if shown["file"] is None:
+            raise ValueError("give a FILE")
+        given = _received(arguments, stack)
+        stack.callback(CALLER.reset, CALLER.set(caller))
+        with warnings_as_notes(output.quiet):
+            pack(**given, path=output.out, verbose=verbose)
+    print_report(reports[0], output)
 
 
 def files_of(analysis: Callable[..., Any]) -> dict[str, str]:
@@ -325,7 +371,8 @@ def _help(function: Callable[..., Any], name: str, kind: Any) -> str:
     """Return the help of an option."""
     text = descriptions(function)[name]
     if name == "source":
-        text = f"{text.partition(';')[0]}. Formats: {formats.listed('read', 'groups', 'columns')}."
+        uses = ("read", "groups", "columns") if function is read else ("read", "groups")
+        text = f"{text.partition(';')[0]}. Formats: {formats.listed(*uses)}."
     text = _OF_PYTHON_ALONE.sub("", text)
     return f"{text.removesuffix('.')}; repeat for more." if get_origin(kind) is tuple else text
 

@@ -345,7 +345,7 @@ class Input(Table):
         if is_store(self.place):
             yield Opened(self.place, self.reading)
             return
-        from duramen.io.store.packing import Packing, pack_with
+        from duramen.io.store.packing import pack_table
         from duramen.reading.answers import of_stray_values
         from duramen.support.files import expanded
 
@@ -354,15 +354,10 @@ class Input(Table):
         kinds = dict.fromkeys(reading.categorical, "nominal") or None
         with TemporaryDirectory(prefix="duramen-") as folder:
             place = Path(folder) / file.name
-            options = Packing(
-                kinds=kinds,
-                transpose=self.matrix.transpose,
-                layer=self.matrix.layer,
-                reading=parameters,
-            )
+            how = {"transpose": self.matrix.transpose, "layer": self.matrix.layer}
             unseen.add(f"{folder}{os.sep}")
             with gathered_warnings() as gathered, stray_columns() as stray:
-                pack_with(file, place, options, function=caller)
+                pack_table(file, place, kinds=kinds, **how, reading=parameters, function=caller)
             with gathered_warnings() as others:
                 findings += reading.options.found(gathered, file)
             findings += of_stray_values(stray, file.name)

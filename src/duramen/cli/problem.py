@@ -422,5 +422,5 @@ def _hint(finding: Finding, file: str, command: str) -> str:
     if finding.hint == READ_AS_MISSING and finding.values:
         kind = format_of(file)
         if kind is None or kind.read is None:
-            return f"duramen pack FILE --na {shlex.quote(finding.values[0])}"
+            return f"duramen pack FILE --na-values {shlex.quote(finding.values[0])}"
     return finding.hint

@@ -7,7 +7,6 @@ from duramen.io.gene_sets import read_gmt, transformed_groups
 from duramen.io.groups import feature_groups
 from duramen.io.recordings import Recording, read_recording
 from duramen.io.store.column_store import ColumnStore, open_store
-from duramen.io.store.packing import pack
 
 __all__ = [
     "ColumnStore",
@@ -17,7 +16,6 @@ __all__ = [
     "catalogue",
     "feature_groups",
     "open_store",
-    "pack",
     "read_gmt",
     "read_recording",
     "read_table",

@@ -36,7 +36,7 @@ from duramen.io import ColumnStore, open_store
 from duramen.io.formats import format_of
 from duramen.io.store.column_store import of_rows as store_of_rows
 from duramen.io.store.column_store import with_columns, without_names
-from duramen.io.store.packing import Packing, pack_with
+from duramen.io.store.packing import pack_table
 from duramen.io.store.row_ids import Names, Pairing, names_of, of_table, pair, texts_of
 from duramen.reading.answers import answered, of_stray_values
 from duramen.reading.text import FileOptions
@@ -670,9 +670,9 @@ def _open(
         return part if samples is None else _annotated(part, samples, pairing, options)
     place = Path(stack.enter_context(TemporaryDirectory(prefix="duramen-"))) / path.name
     arguments, detected = options.arguments(path)
-    packing = Packing(kinds=kinds, transpose=transpose, layer=layer, reading=arguments)
+    how: dict[str, Any] = {"transpose": transpose, "layer": layer, "reading": arguments}
     with gathered_warnings() as gathered:
-        pack_with(path, place, packing, function="read")
+        pack_table(path, place, kinds=kinds, **how, function="read")
     stray = [warning for warning in gathered if isinstance(warning, StrayValuesWarning)]
     others = [warning for warning in gathered if not isinstance(warning, StrayValuesWarning)]
     findings = [*detected, *options.found(others, path)]

@@ -261,7 +261,7 @@ def test_sparse_cells_are_not_packed(tmp_path, monkeypatch):
         encoded.fingerprint()
         == dm.encode(counts.toarray().astype(np.float32), names=encoded.names).fingerprint()
     )
-    monkeypatch.setattr("duramen.io.pack", None)
+    monkeypatch.setattr("duramen.io.store.packing.pack_table", None)
     done(tmp_path / "out", "network", tmp_path / "cells.h5ad", *QUICK, "--max-depth", "2")
     assert sparse_table(tmp_path / "cells.h5ad", transpose=True, function="network").n_rows == 5
 

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import FILES, assert_refused, done, duramen
 
+from duramen import pack
 from duramen.data import encode
-from duramen.io import open_store, pack, read_table
+from duramen.io import open_store, read_table
 from duramen.io.store import layout
 
 
@@ -45,7 +46,7 @@ def test_makes_a_store_with_a_record(out, table):
     assert shown["name"] == list(expected.names)
     assert shown["kind"] == list(expected.kinds)
     assert shown["values"] == np.diff(expected.value_offsets).tolist()
-    assert run["command"] == "duramen pack genes.csv --memory 512MB"
+    assert run["command"] == "duramen pack genes.csv"
     assert (run["n_rows"], run["n_features"], run["file"]) == (30, 15, "genes.csv")
     assert run["fingerprint"] == store.fingerprint()
     assert "Packed 30 rows, 15 columns, 14 numeric columns, 1 nominal column;" in result.stdout

@@ -117,9 +117,7 @@ def _transposed(folder: Path) -> Any:
 def _words(folder: Path) -> Any:
     path = folder / "t.tsv"
     path.write_text("a\tb\n1,5\tx\n?\ty\n2,5\t?\n", encoding="utf-8")
-    store = dm.pack(
-        path, folder / "s", reading={"na_values": ("?",), "decimal": ","}, names=["u", "v"]
-    )
+    store = dm.pack(path, folder / "s", na_values=("?",), decimal=",", names=["u", "v"])
     return stored(store)
 
 

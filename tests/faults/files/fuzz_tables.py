@@ -29,6 +29,7 @@ import duramen as dm
 from duramen.io import Request, read_table
 from duramen.io.formats import format_of
 from duramen.io.formats.format import READING
+from duramen.io.store.packing import pack_table
 
 N = 8
 CSV = b"".join(b"%d,%d.5,%s\n" % (i, i * i, b"xyz"[i % 3 :][:1]) for i in range(N))
@@ -184,7 +185,7 @@ def check(data: bytes, folder: Path) -> str:
 def _packed(path: Path, place: Path, options: dict[str, Any]) -> dm.EncodedTable:
     reading = {name: value for name, value in options.items() if name in READING}
     own = {name: value for name, value in options.items() if name not in READING}
-    store = dm.pack(path, place, **own, reading=reading)
+    store = pack_table(path, place, **own, reading=reading)
     store.verify()
     if store.samples is not None:
         assert store.samples.num_rows == store.n_rows

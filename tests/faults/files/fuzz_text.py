@@ -15,6 +15,7 @@ import duramen as dm
 from duramen.io import Request, read_table
 from duramen.io.formats.text import TextInput
 from duramen.io.formats.text_file import TextFile
+from duramen.io.store.packing import pack_table
 
 # The first byte is read as options, the rest as the file.
 OPTIONS: tuple[dict[str, Any], ...] = (
@@ -53,7 +54,7 @@ def check(data: bytes, folder: Path) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         whole = outcome(lambda: dm.encode(read_table(path, **options)))
-        packed = outcome(lambda: dm.pack(path, folder / "s", reading=options).as_table())
+        packed = outcome(lambda: pack_table(path, folder / "s", reading=options).as_table())
     if isinstance(whole, str) or isinstance(packed, str):
         assert isinstance(whole, str) == isinstance(packed, str), f"{whole!r} but {packed!r}"
         return REFUSED

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from tests.grid import one_test
 from tests.io.store.stores import assert_same, left_over, small_budget
 
+from duramen import pack
 from duramen.data import encode
-from duramen.io import pack
 
 h5py = pytest.importorskip("h5py")
 

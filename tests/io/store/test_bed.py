@@ -12,8 +12,9 @@ from tests.grid import one_test
 from tests.io.store.stores import assert_same, genotypes, left_over, small_budget, write_bed
 
 import duramen as dm
+from duramen import pack
 from duramen.data import encode
-from duramen.io import open_store, pack, read_table
+from duramen.io import open_store, read_table
 from duramen.io.positions import Positions
 from duramen.io.store.column_store import of_rows, without
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import duramen as dm
-from duramen.io import pack
+from duramen import pack
 
 SPLITS = {
     "ordered": dm.RandomForestClassifier,

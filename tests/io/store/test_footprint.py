@@ -13,9 +13,10 @@ import pytest
 from scipy import sparse
 from tests.io.store.stores import write_bed
 
-from duramen.io import Request, pack
+from duramen import pack
+from duramen.io import Request
 from duramen.io.store.inputs import open_input
-from duramen.io.store.packing import Packing, pack_with
+from duramen.io.store.packing import pack_table
 
 RANDOM = np.random.default_rng(0)
 NUMBERS = RANDOM.normal(size=(300, 40))
@@ -44,8 +45,7 @@ def written(folder, kind):
 def test_codes_and_values_take_what_is_said(tmp_path, kind):
     source, transpose = written(tmp_path, kind)
     said = []
-    options = Packing(transpose=transpose)
-    store = pack_with(source, tmp_path / "s", options, announce=said.append)
+    store = pack_table(source, tmp_path / "s", transpose=transpose, announce=said.append)
     size = open_input(source, Request("pack", transpose=transpose, budget=1 << 29)).footprint()
     assert size.n_rows == 300
     least, most = size.store_bytes(store.n_columns)
@@ -60,7 +60,7 @@ def test_rows_of_text_are_not_known_before(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n3,4\n")
     said = []
-    pack_with(path, tmp_path / "s", Packing(), announce=said.append)
+    pack_table(path, tmp_path / "s", announce=said.append)
     assert "is known once the file is read" in said[0]
 
 

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 from tests.io.store.stores import assert_same, genotypes, small_budget, write_bed
 
+from duramen import pack
 from duramen.data import encode
-from duramen.io import pack, read_table
+from duramen.io import read_table
 from duramen.io.formats.genotypes import read_pvar
 
 VARIANTS = {

@@ -13,10 +13,12 @@ from tests.grid import one_test
 from tests.io.store.stores import left_over
 
 import duramen as dm
+from duramen import pack
 from duramen.data import encode
-from duramen.io import open_store, pack
+from duramen.io import open_store
 from duramen.io.store import layout
 from duramen.io.store.column_store import without
+from duramen.io.store.packing import pack_table
 
 FRAME = pd.DataFrame(
     {
@@ -353,5 +355,5 @@ def test_bad_transposed_files(tmp_path):
 def test_wrong_parameters_of_reading(tmp_path, reading, error, message):
     (tmp_path / "a.csv").write_text("x\n1\n2\n")
     with pytest.raises(error, match=message):
-        pack(tmp_path / "a.csv", tmp_path / "s", reading=reading)
+        pack_table(tmp_path / "a.csv", tmp_path / "s", reading=reading)
     assert not (tmp_path / "s").exists()

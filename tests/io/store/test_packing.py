@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.io.store.stores import assert_same, left_over, small_budget
 
+from duramen import pack
 from duramen.data import encode
-from duramen.io import open_store, pack, read_table
+from duramen.io import open_store, read_table
 from duramen.io.store import layout
 from duramen.io.store.reader import memory_bytes
 

@@ -11,7 +11,8 @@ from tests.grid import one_test
 from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
-from duramen.io import open_store, pack
+from duramen import pack
+from duramen.io import open_store
 
 N = 40
 ORDER = np.random.default_rng(1).permutation(N)

@@ -12,8 +12,9 @@ import pytest
 from tests.io.store.stores import assert_same, genotypes, write_bed
 
 import duramen as dm
+from duramen import pack
 from duramen.data import encode
-from duramen.io import open_store, pack
+from duramen.io import open_store
 from duramen.io.store import layout
 from duramen.io.store.reader import Place, RemoteFile
 

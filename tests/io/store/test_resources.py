@@ -23,7 +23,8 @@ pytestmark = [
 START = """
 import re, sys, numpy as np, pyarrow.csv, pyarrow.parquet
 import duramen as dm
-from duramen.io import open_store, pack
+from duramen import pack
+from duramen.io import open_store
 def status(what):
     return int(re.search(what + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1000
 dm.encode(np.eye(3))

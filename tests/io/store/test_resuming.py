@@ -19,7 +19,8 @@ import scipy.sparse as sp
 from tests.grid import one_test
 from tests.io.store.stores import genotypes, left_over, small_budget, write_bed
 
-from duramen.io import open_store, pack
+from duramen import pack
+from duramen.io import open_store
 from duramen.io.formats.text import TextInput
 from duramen.io.store.writer import StoreWriter
 
@@ -206,7 +207,7 @@ def test_two_at_a_time_do_not_get_in_each_others_way(tmp_path):
 
 PACK = """
 import sys
-from duramen.io import pack
+from duramen import pack
 pack(sys.argv[1], sys.argv[2], memory="1MB", transpose=sys.argv[3] == "True")
 """
 

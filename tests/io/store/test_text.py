@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.io.store.stores import assert_same, left_over, small_budget
 
+from duramen import pack
 from duramen.data import encode
-from duramen.io import pack, read_table
+from duramen.io import read_table
 from duramen.io.formats.text_file import lines_of, unquoted
 
 CELLS = ["", "1", "-2", "3.5", "NA", '"NA"', "true", "a", '"a,b"', '"q""r"', '"two\nlines"', 'x"y"']

@@ -10,8 +10,9 @@ import pytest
 from tests.grid import one_test
 from tests.io.store.stores import assert_same, genotypes, write_bed
 
+from duramen import pack
 from duramen.data import encode
-from duramen.io import open_store, pack
+from duramen.io import open_store
 from duramen.io.store import layout
 from duramen.io.store.column_store import without
 

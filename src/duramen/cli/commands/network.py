@@ -338,9 +338,10 @@ def _table(options: Expression, path: Path, findings: list[Finding]) -> tuple[An
     """Return the table, and where its genes are."""
     import numpy as np
 
-    from duramen.io import open_store, pack
+    from duramen.io import open_store
     from duramen.io.formats import format_of
     from duramen.io.store.inputs import sparse_table
+    from duramen.io.store.packing import pack_table
 
     format_ = format_of(path)
     if not is_store(path) and (format_ is None or format_.read is not None):
@@ -353,7 +354,7 @@ def _table(options: Expression, path: Path, findings: list[Finding]) -> tuple[An
     if cells is not None:
         check_columns("--drop", options.drop, cells.names, "")
         return _without(cells, options.drop), "columns"
-    with _packed(path, options, pack) if not is_store(path) else _itself(path) as place:
+    with _packed(path, options, pack_table) if not is_store(path) else _itself(path) as place:
         store = open_store(place)
         check_columns("--drop", options.drop, store.names, "")
         columns = [j for j, name in enumerate(store.names) if name not in options.drop]

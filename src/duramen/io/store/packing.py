@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -52,23 +52,7 @@ _HINT = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Packing:
-    """Parameters of `pack` besides the source, its place and the execution."""
-
-    names: Iterable[str] | None = None
-    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None
-    transpose: bool = False
-    layer: str | None = None
-    samples: Any = None
-    samples_id: str | None = None
-    samples_match: str = "exact"
-    reading: Mapping[str, Any] | None = None
-    memory: str | int = "512MB"
-    overwrite: bool = False
-
-
-def pack(
+def pack_table(
     source: Any,
     path: str | os.PathLike[str],
     *,
@@ -84,141 +68,43 @@ def pack(
     overwrite: bool = False,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> ColumnStore:
-    """Pack a table into a column store, a folder on disk, in bounded memory.
-
-    Columns, kinds, values, missing values and codes are those that `encode` gives, of a file as
-    `read_table` reads it. The store is made in a hidden folder beside its place and moved there
-    when it is whole. Where the work on a file is stopped, that folder stays, and the same call goes
-    on from it; a call that asks for something else warns and starts anew.
-
-    Before the work begins, a disk is refused that has less room than the codes take at least, two
-    bits a value, and another copy where the source is cut into groups of columns on disk. The size
-    is not known of text whose lines are rows.
-
-    Parameters
-    ----------
-    source : path or table
-        A file whose ending names its format, one of `duramen.io.catalogue`; text may be
-        compressed (.gz, .bz2, .zst). Or anything that `encode` takes.
-    path : path
-        The folder to make.
-    names : iterable of str, optional
-        Names of the columns, in place of those of the source.
-    kinds : str, mapping or sequence, optional
-        Kinds of the columns, as in `encode`.
-    transpose : bool
-        Whether rows of the source are columns of the table, such as genes. A CSV, TSV, Parquet or
-        Arrow file has their names in its first column, and names the rows in its first line.
-    layer : str, optional
-        Of an .h5ad file, the layer to take in place of X, or "raw".
-    samples : path or table, optional
-        Sample annotations, kept beside the columns in place of those of the source: the .fam file
-        of a .bed file, ``obs`` of an .h5ad file. Their rows are paired with those of the source by
-        name, as in `open_store`.
-    samples_id : str, optional
-        Column of `samples`, or of the source, with the names of the rows; by default the column
-        whose values match.
-    samples_match : {"exact", "fold", "position"}
-        How the rows are paired: by names as they are, by folded names, or by their order, as in
-        `open_store`.
-    reading : mapping, optional
-        How a file is read, such as ``{"decimal": ",", "na_values": ["?"]}``: the parameters of
-        `read_table`, which are `na_values`, `decimal`, `separator`, `sheet`, `encoding`,
-        `skip_rows`, `member` and `as_text`. An Arrow table takes `as_text` alone.
-    memory : str or int
-        Memory to use for columns that are worked on, such as "512MB" or a number of bytes: beyond
-        what the interpreter, its packages and some 60 bytes a column take. A single column has to
-        fit, and a single row of a text; text and sparse matrices that are stored by rows need room
-        on disk for another copy.
-    overwrite : bool
-        Whether a store at `path` is replaced.
-    n_jobs : int, optional
-        Threads; None means 1, -1 all processors. The result does not depend on it.
-    verbose : int
-        Whether to show progress on standard error.
-
-    Returns
-    -------
-    ColumnStore
-        The store, opened.
-
-    Raises
-    ------
-    FileExistsError
-        If `path` exists and is no store, or is one and `overwrite` is false.
-    ValueError
-        If the source is empty, damaged, or of unequal rows, names repeat, `samples` cannot be
-        paired with its rows as in `open_store`, or a parameter is not as described; and whatever
-        `encode` raises it for.
-    MemoryError
-        If a column takes more memory than there is; one that takes more than `memory` warns.
-    TypeError
-        If a column holds dates, nested values or mixed types.
-    OSError
-        If the source cannot be read, the folder not be made, or the disk has no room for the
-        codes; the two last are found before the work begins, where the source tells its rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import duramen as dm
-    >>> np.save("genes.npy", np.arange(12.0).reshape(3, 4))
-    >>> dm.pack("genes.npy", "genes.store")
-    ColumnStore genes.store of 3 rows x 4 columns (4 numeric)
-    """
-    options = Packing(
-        names=names,
-        kinds=kinds,
-        transpose=transpose,
-        layer=layer,
-        samples=samples,
-        samples_id=samples_id,
-        samples_match=samples_match,
-        reading=reading,
-        memory=memory,
-        overwrite=overwrite,
-    )
-    return pack_with(source, path, options, n_jobs=n_jobs, verbose=verbose)
-
-
-def pack_with(
-    source: Any,
-    path: str | os.PathLike[str],
-    options: Packing,
-    *,
-    n_jobs: int | None = None,
-    verbose: int = 0,
     function: str = _FUNCTION,
     finishing: Callable[[Path], None] | None = None,
     announce: Callable[[str], None] | None = None,
 ) -> ColumnStore:
-    """Pack as `pack` does; `finishing` may add files to the whole store, before it is in place.
+    """Pack a table into a store as :func:`duramen.pack` does.
 
-    `announce` is given a sentence on memory and disk before the work begins.
+    Parameters
+    ----------
+    source, path, names, kinds, transpose, layer, memory, overwrite, n_jobs, verbose
+        As for :func:`duramen.pack`.
+    samples, samples_id, samples_match
+        As for :func:`duramen.pack`; a file is read as :func:`read_table` reads it.
+    reading : mapping, optional
+        Parameters of :func:`read_table`; an Arrow table takes `as_text` alone.
+    function : str
+        Name of the function in messages about the source.
+    finishing : callable, optional
+        Is given the folder of the whole store before it is in place, and may add files to it.
+    announce : callable, optional
+        Is given a sentence on memory and disk before the work begins.
     """
     place = expanded(path, _FUNCTION)
-    names, kinds, transpose, layer = (
-        options.names,
-        options.kinds,
-        options.transpose,
-        options.layer,
-    )
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
         kinds = list(kinds)
-    budget = memory_bytes(options.memory, _FUNCTION)
+    budget = memory_bytes(memory, _FUNCTION)
     n_threads = check_jobs(_FUNCTION, n_jobs)
-    check_place(place, options.overwrite, _FUNCTION)
+    check_place(place, overwrite, _FUNCTION)
     require_arrow_threads(_FUNCTION)
-    reading = checked_reading(options.reading, function)
-    as_text = reading.pop("as_text")
+    settings = checked_reading(reading, function)
+    as_text = settings.pop("as_text")
     request = Request(
         function,
         transpose=transpose,
         layer=layer,
         budget=budget,
         n_threads=n_threads,
-        **reading,
+        **settings,
     )
     input_ = open_input(source, request)
     chosen: Sequence[str] | None = input_.names
@@ -230,10 +116,13 @@ def pack_with(
     if announce is not None:
         announce(size)
     encoder = _Encoder(input_, chosen, kinds, request, as_text)
-    annotations = _Annotations(input_, options, function, named=chosen is not None)
+    where = input_.files[0].name if input_.files else input_.where
+    pairing = Pairing(samples_id, samples_match, where, function)
+    annotations = _Annotations(input_, samples, pairing, named=chosen is not None)
     recorded: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
-    recorded |= {"na_values": list(reading.pop("na_values")), "decimal": reading.pop("decimal")}
-    recorded |= {name: value for name, value in reading.items() if value != READING[name]}
+    recorded |= {"na_values": list(settings.pop("na_values"))}
+    recorded["decimal"] = settings.pop("decimal")
+    recorded |= {name: value for name, value in settings.items() if value != READING[name]}
     recorded |= {"as_text": list(as_text)} if as_text else {}
     plan = _plan(input_, chosen if names is not None else None, kinds, recorded)
     with (
@@ -272,10 +161,9 @@ class _Annotations:
     Where the source has no row names, a column may hold them, known when all of them were seen.
     """
 
-    def __init__(self, source: Input, options: Packing, function: str, named: bool) -> None:
-        where = source.files[0].name if source.files else source.where
-        self._asked = Pairing(options.samples_id, options.samples_match, where, function)
-        self._samples, self._table = options.samples, source.samples()
+    def __init__(self, source: Input, samples: Any, asked: Pairing, named: bool) -> None:
+        self._asked = asked
+        self._samples, self._table = samples, source.samples()
         self._columns: list[Names] = []
         self.note: str | None = None
         self._searched = False

@@ -1,0 +1,308 @@
+"""Analysis `pack`: a column store from any table, and the report of what it holds."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
+from pathlib import Path
+from typing import Any, Literal
+
+from duramen.analyses.caller import calling
+from duramen.data import Finding
+from duramen.findings.table import of_names
+from duramen.io.store.column_store import ColumnStore, open_store
+from duramen.io.store.layout import BESIDE, HEADER, NEEDED
+from duramen.io.store.packing import pack_table
+from duramen.io.store.writer import PLAN, part_of
+from duramen.reading.text import FileOptions
+from duramen.reports import Report, Run
+from duramen.reports.facts import about
+from duramen.reports.report import HELD, Fact, Facts, Prose, Table
+from duramen.results.columns import Column
+from duramen.support.arrow import pa, pc
+from duramen.support.files import expanded
+from duramen.support.provenance import versions
+from duramen.support.warning import warn
+
+_LISTED = 200
+_READING = (
+    "A store holds every column as the ranks of its values, so that single columns can be read "
+    "without the others. Functions that accept a table accept the store, which "
+    "duramen.open_store opens.",
+    "Everything that is read is checked against the checksums in the store. Do not rename or "
+    "edit its files, except for this report and the result files beside it.",
+)
+
+
+def pack(
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    names: Iterable[str] | None = None,
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,
+    transpose: bool = False,
+    layer: str | None = None,
+    samples: Any | str | Path = None,
+    samples_id: str | None = None,
+    samples_match: Literal["exact", "fold", "position"] = "exact",
+    categorical: Sequence[str] = (),
+    as_text: Sequence[str] = (),
+    na_values: Sequence[str] = (),
+    decimal: str | None = None,
+    separator: str | None = None,
+    encoding: str = "utf-8",
+    skip_rows: int = 0,
+    member: str | None = None,
+    sheet: str | None = None,
+    memory: str | int = "512MB",
+    overwrite: bool = False,
+    n_jobs: int = -1,
+    verbose: int = 0,
+) -> ColumnStore:
+    """Pack a table into a column store, a folder on disk.
+
+    Analyses then read only the columns that they need. Packing takes little memory, however large
+    the file. The store is made in a hidden folder beside its place and moved there when it is
+    whole; the same call, or command, resumes a stopped run.
+
+    Parameters
+    ----------
+    source : path or table
+        File with a table; or a table as for :func:`duramen.encode`.
+    path : path
+        Folder to make.
+    names : iterable of str, optional
+        Names of the columns, in place of those of the source.
+    kinds : str, mapping or sequence, optional
+        Kinds of the columns, as for :func:`duramen.encode`.
+    transpose : bool
+        Transpose the file: its rows, such as genes, become columns, and its first column names
+        them.
+    layer : str, optional
+        Layer of an AnnData to read, or raw; X by default.
+    samples : path or table, optional
+        Sample annotations, such as classes: a table, paired with the source by the names of the
+        rows.
+    samples_id : str, optional
+        Column of the sample annotations, or of the table, with the names of the rows; by default,
+        the column whose values match.
+    samples_match : {"exact", "fold", "position"}
+        Pairing of the rows: by their names as they are; by names folded, without case, spaces,
+        signs such as . and -, an X before a digit, and leading zeros; or by position, in the order
+        of both files.
+    categorical : list of str
+        Column of numbers to treat as categorical.
+    as_text : list of str
+        Column of text to leave as it is: numbers with units and the like are not read as numbers.
+    na_values : list of str
+        Additional word for a missing value in CSV and TSV files, such as '?'.
+    decimal : str, optional
+        Decimal point of numbers in CSV and TSV files, . or ,; by default detected from the first
+        lines.
+    separator : str, optional
+        Character between two fields of CSV and TSV files, or comma, semicolon, tab, pipe, space; by
+        default detected from the first lines.
+    encoding : str
+        Encoding of CSV, TSV and text files, such as latin-1 or utf-16; sample annotations may also
+        be in UTF-8.
+    skip_rows : int
+        Number of lines of the file before the one that names the columns; rows of a workbook.
+    member : str, optional
+        File to read from a .zip archive; by default the only one.
+    sheet : str, optional
+        Sheet of a workbook, such as an .xlsx file; the first by default.
+    memory : str or int
+        Memory to use, such as 512MB or 2GiB: beyond what the interpreter, its packages and some 60
+        bytes a column take. A single column has to fit, and a single row of a text.
+    overwrite : bool
+        Replace the store in the folder.
+    n_jobs : int
+        Number of threads; -1 for all processors. The result does not depend on it.
+    verbose : int
+        Above 0: progress bars.
+
+    Returns
+    -------
+    ColumnStore
+        The store, opened. Columns, kinds, values, missing values and codes are those of
+        :func:`duramen.encode`, of a file as :func:`duramen.read` reads it.
+
+    Raises
+    ------
+    FileExistsError
+        If `path` exists and is no store, or is one and `overwrite` is false.
+    ValueError
+        If the source is empty, damaged, or of unequal rows, names repeat, `samples` cannot be
+        paired with its rows as in `open_store`, or a parameter is not as described; and whatever
+        `encode` raises it for.
+    MemoryError
+        If a column takes more memory than there is; one that takes more than `memory` warns.
+    TypeError
+        If a column holds dates, nested values or mixed types.
+    OSError
+        If the source cannot be read, the folder cannot be made, or the disk has less room than the
+        codes take at least, two bits a value, and another copy of text and of sparse matrices that
+        are stored by rows. The size is not known in advance of text whose lines are rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> np.save("genes.npy", np.arange(12.0).reshape(3, 4))
+    >>> dm.pack("genes.npy", "genes.store")
+    ColumnStore genes.store of 3 rows x 4 columns (4 numeric)
+    """
+    caller, start = calling(pack, locals()), time.perf_counter()
+    if categorical and kinds is not None:
+        raise ValueError("pack: categorical and kinds do not go together; give one of them")
+    options = FileOptions(
+        as_text=tuple(as_text),
+        na_values=na_values if isinstance(na_values, str) else tuple(na_values),  # type: ignore[arg-type]
+        decimal=decimal,
+        separator=separator,
+        encoding=encoding,
+        skip_rows=skip_rows,
+        member=member,
+        sheet=sheet,
+    )
+    finish = caller.finish
+
+    def finishing(folder: Path) -> None:
+        """Write the report of a command into the store before it takes its place."""
+        caller.clock.seconds["pack"] = round(time.perf_counter() - start, 4)
+        store = open_store(folder)
+        settings = {
+            "transpose": transpose,
+            "layer": layer,
+            "samples": samples,
+            "samples_id": samples_id,
+            "samples_match": samples_match,
+            "categorical": categorical,
+            **vars(options),
+            "memory": memory,
+        }
+        run = Run(
+            command=caller.command,
+            file=Path(source).name,
+            n_rows=store.n_rows,
+            n_features=store.n_columns,
+            fingerprint=store.fingerprint(),
+            settings=_recorded(settings),
+            versions=versions("pyarrow", "h5py"),
+            timings=dict(caller.clock.seconds),
+        )
+        assert finish is not None
+        finish(folder, _report(store, store.to_table(), run))
+
+    part = part_of(expanded(path, "pack"))
+    if (part / PLAN).is_file():
+        caller.notes([f"checking what an earlier run left in {part.name}"])
+    execution = caller.execution("pack", n_jobs=n_jobs, verbose=verbose)
+    with execution.keeping(lambda: [part] if (part / PLAN).is_file() else []):
+        store = pack_table(
+            source,
+            path,
+            names=names,
+            kinds=dict.fromkeys(categorical, "nominal") or kinds,
+            transpose=transpose,
+            layer=layer,
+            samples=_annotations(samples, options),
+            samples_id=samples_id,
+            samples_match=samples_match,
+            reading=_reading(source, samples, options),
+            memory=memory,
+            overwrite=overwrite,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            finishing=None if finish is None else finishing,
+            announce=lambda size: caller.notes([size]),
+        )
+    if caller.tell is not None:
+        paired = [] if store.samples_pairing is None else [store.samples_pairing]
+        caller.notes([*paired, *map(str, [] if transpose else of_names(store))])
+    return store
+
+
+def _reading(source: Any, samples: Any, options: FileOptions) -> dict[str, Any]:
+    """Return the parameters of reading that the source takes, with what its first lines tell."""
+    if not isinstance(source, str | os.PathLike):
+        defaults = vars(FileOptions())
+        return {name: value for name, value in vars(options).items() if value != defaults[name]}
+    beside = Path(samples) if isinstance(samples, str | os.PathLike) else None
+    options.check(Path(source), beside)
+    arguments, _ = options.arguments(expanded(source, "pack"))
+    return arguments
+
+
+def _annotations(samples: Any, options: FileOptions) -> Any:
+    """Return sample annotations, read if they are a file."""
+    if not isinstance(samples, str | os.PathLike):
+        return samples
+    findings: list[Finding] = []
+    table = options.of_samples(Path(samples)).table(expanded(samples, "pack"), findings, "pack")
+    for finding in findings:
+        warn(f"pack: {finding}")
+    return table
+
+
+def _recorded(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings for the record of a run: files by their names, no defaults of reading."""
+    defaults = {name: entry.default for name, entry in signature(pack).parameters.items()}
+    record = {}
+    for name, value in settings.items():
+        one = list(value) if isinstance(value, tuple) else value
+        if name in ("samples", "categorical", "memory") or value != defaults[name]:
+            record[name] = one.name if isinstance(one, Path) else one
+    return record
+
+
+def _report(store: ColumnStore, table: pa.Table, run: Run) -> Report:
+    """Return the report of a store, with its table of columns."""
+    shown = table.slice(0, HELD)
+    columns = Table(
+        title="Columns",
+        columns=(
+            Column("column", shown["name"].to_pylist(), "name"),
+            Column("kind", shown["kind"].to_pylist(), "words"),
+            Column("values", [f"{count:,}" for count in shown["values"].to_pylist()]),
+            Column("missing", [f"{count:,}" for count in shown["missing"].to_pylist()]),
+        ),
+        note=f"The first {min(_LISTED, table.num_rows):,} of {table.num_rows:,} columns: their "
+        "distinct values, and rows where the value is missing. All are in result.csv and "
+        "result.parquet.",
+        shown=_LISTED,
+        total=table.num_rows,
+        what="columns",
+        main=True,
+    )
+    kinds = {row["values"]: row["counts"] for row in pc.value_counts(table["kind"]).to_pylist()}
+    numbers = {"row": store.n_rows, "column": store.n_columns}
+    numbers |= {f"{kind} column": count for kind, count in kinds.items()}
+    counts = tuple(Fact(noun + "s" * (n != 1), f"{n:,}") for noun, n in numbers.items())
+    files = [store.path / name for name in (*NEEDED, *BESIDE, HEADER)]  # without results and plan
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    annotations = ", ".join([] if store.samples is None else store.samples.column_names)
+    words = ", ".join(f"{fact.value} {fact.name}" for fact in counts)
+    return Report(
+        kind="column store",
+        title=f"{run.file}, packed",
+        run=run,
+        headline=counts,
+        sections=(
+            columns,
+            Facts(
+                "The store",
+                (
+                    Fact("bytes on disk", f"{size:,}"),
+                    Fact("sample annotations", annotations or "nothing"),
+                ),
+                brief=(f"Also stored for each row: {annotations}",) if annotations else (),
+            ),
+            Prose("How to use it", _READING),
+            *about(run),
+        ),
+        subject=(f"Packed {words}; {size:,} bytes",),
+        table=dict(zip(table.column_names, table.columns, strict=True)),
+    )
