@@ -28,7 +28,7 @@ BLOCK = re.compile(re.escape(HEADING) + r"(?:    \S.*\n(?:        \S.*\n)+)+")
 ENTRY = re.compile(r"    (\S.*)\n((?:        \S.*\n)+)")
 TEXTS = {parameter.name: parameter for parameter in PARAMETERS}
 
-PACKAGES = ("duramen.importances", "duramen.significance", "duramen.context", "duramen.plots")
+PACKAGES = ("duramen.importances", "duramen.significance", "duramen.contexts", "duramen.plots")
 SHARED = {
     "estimator": ("estimator of duramen", "Parameters of the forests; it is cloned, not changed."),
     "forest": ("fitted estimator or Forest", "A forest of this package."),

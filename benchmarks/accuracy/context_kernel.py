@@ -44,9 +44,9 @@ def squared_errors(shape: str, n: int, count: int, seed: int) -> list[float]:
     y = np.where(random.random(n) < 0.5 + strength(context), X[:, 0], 1 - X[:, 0])
     middles, exact = (np.arange(count) + 0.5) / count, information(strength(AT))
     errors = []
-    kernels = [dm.context.KernelWeights(count, factor / count) for factor in FACTORS]
+    kernels = [dm.contexts.KernelWeights(count, factor / count) for factor in FACTORS]
     for bins in (count, *kernels):
-        result = dm.context_importances(
+        result = dm.contexts.context_importances(
             X.astype(str),
             y,
             context,

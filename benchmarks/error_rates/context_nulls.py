@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from duramen.context import propensity_strata
+from duramen.contexts import propensity_strata
 
 LEVEL = 0.05
 MOST = 0.07
@@ -77,7 +77,7 @@ def analysed(data: Data, scheme: str, seed: int) -> Any:
     asked: dict[str, Any] = {"permute": scheme}
     if scheme == "propensity":
         asked = {"permute": "within_target", "strata": propensity_strata(X, context)}
-    return dm.context_importances(
+    return dm.contexts.context_importances(
         X,
         y,
         context,

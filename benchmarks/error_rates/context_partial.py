@@ -165,7 +165,7 @@ def analyzed(X: Any, y: Any, context: Any, seed: int, **options: Any) -> dm.Cont
     numbers = y.dtype.kind == "f"
     kind = dm.TotallyRandomizedTreesRegressor if numbers else dm.TotallyRandomizedTreesClassifier
     options |= {"estimator": kind(TREES, splits="auto"), "plain": "none"}
-    return dm.context_importances(X, y, context, random_state=seed, n_jobs=1, **options)
+    return dm.contexts.context_importances(X, y, context, random_state=seed, n_jobs=1, **options)
 
 
 def conditional(setting: Setting, seed: int, **asked: Any) -> Tested:
@@ -179,7 +179,7 @@ def within_target(setting: Setting, seed: int) -> Tested:
 
 
 def kernel(setting: Setting, seed: int) -> Tested:
-    return conditional(setting, seed, context_bins=dm.context.KernelWeights())
+    return conditional(setting, seed, context_bins=dm.contexts.KernelWeights())
 
 
 def copies(setting: Setting, seed: int) -> Tested:

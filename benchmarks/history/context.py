@@ -16,6 +16,6 @@ class Context:
         self.findings, self.site = primary_tumor()
 
     def time_context_importances(self, permutations: int) -> None:
-        dm.context_importances(
+        dm.contexts.context_importances(
             self.findings, self.site, "sex", n_permutations=permutations, random_state=0
         )

@@ -433,7 +433,7 @@ def tumor_forests(scale: Scale) -> Any:
     patients, sites, sex = complete_patients()
     tables = []
     for seed in range(scale.of(2, 20)):
-        effects = dm.context_importances(
+        effects = dm.contexts.context_importances(
             patients,
             sites,
             sex,
@@ -487,7 +487,7 @@ def interactions(scale: Scale) -> Any:
     genes = table.iloc[:, random.choice(table.shape[1], scale.of(4, 32), replace=False)]
     result = {}
     for name, context in (("subtypes", subtype), ("permuted", random.permutation(subtype))):
-        network = dm.context_network(
+        network = dm.contexts.context_network(
             genes,
             context,
             estimator=dm.TotallyRandomizedTreesClassifier(scale.of(10, 100, 1000), splits="auto"),

@@ -32,7 +32,7 @@ def seconds_of_context(n_permutations: int) -> float:
 
     findings, site = primary_tumor()
     start = time.perf_counter()
-    dm.context_importances(
+    dm.contexts.context_importances(
         findings, site, "sex", n_permutations=n_permutations, random_state=0, n_jobs=THREADS
     )
     return time.perf_counter() - start

@@ -12,7 +12,7 @@ import duramen as dm
 
 tumor = dm.datasets.load_primary_tumor()
 patients = tumor.X.append_column("site", [tumor.y]).drop_null()
-effects = dm.context_importances(
+effects = dm.contexts.context_importances(
     patients.drop_columns("site"),
     patients["site"],
     "sex",

@@ -6,7 +6,7 @@ import duramen as dm
 
 tumor = dm.datasets.load_primary_tumor()
 patients = tumor.X.append_column("site", [tumor.y]).drop_null()
-by_sex = dm.context_importances(
+by_sex = dm.contexts.context_importances(
     patients.drop_columns("site"),
     patients["site"],
     "sex",

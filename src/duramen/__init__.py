@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from duramen import (
-        context,
+        contexts,
         datasets,
         effects,
         estimators,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from duramen.analyses.report import AnalysisInterrupted
     from duramen.analyses.selection import SelectionReport, select
     from duramen.configuration import config_context, get_config, set_config
-    from duramen.context import context_importances, context_network
     from duramen.data import EncodedTable, encode
     from duramen.data.learning_sets import LearningSet, learning_set
     from duramen.estimators import (
@@ -143,9 +142,7 @@ __all__ = [
     "compare",
     "config_context",
     "connectome",
-    "context",
-    "context_importances",
-    "context_network",
+    "contexts",
     "datasets",
     "effects",
     "encode",
@@ -174,7 +171,7 @@ __all__ = [
 ]
 
 _PACKAGES = (
-    "context",
+    "contexts",
     "datasets",
     "effects",
     "estimators",
@@ -224,8 +221,6 @@ _HOMES = {
     "connectome": "networks.connectome",
     "ContextImportances": "results.context_importances",
     "ContextNetwork": "results.context_importances",
-    "context_importances": "context",
-    "context_network": "context",
     "encode": "data",
     "evaluate_selection": "evaluation",
     "EncodedTable": "data",

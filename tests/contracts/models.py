@@ -216,8 +216,10 @@ RESULTS: dict[str, Any] = {
     "SelectionEvaluation": lambda X, y: dm.evaluate_selection(
         {"mdi": "mdi", "all": None}, X, y, n_features=(1, 2), n_resamples=4, random_state=0
     ),
-    "ContextImportances": lambda X, y: dm.context_importances(X[:, 1:], y, X[:, 0] > 0, **_CONTEXT),
-    "ContextNetwork": lambda X, y: dm.context_network(
+    "ContextImportances": lambda X, y: dm.contexts.context_importances(
+        X[:, 1:], y, X[:, 0] > 0, **_CONTEXT
+    ),
+    "ContextNetwork": lambda X, y: dm.contexts.context_network(
         X[:, 1:], X[:, 0] > 0, n_permutations=3, estimator=dm.ExtraTreesRegressor(4), random_state=0
     ),
     "Network": lambda X, y: dm.genie3(X, random_state=0),

@@ -23,7 +23,7 @@ LONG = [
 ]
 # Packages whose public functions and classes all have an example.
 COMPLETE = [
-    "duramen.context",
+    "duramen.contexts",
     "duramen.data",
     "duramen.datasets",
     "duramen.findings",

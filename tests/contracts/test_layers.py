@@ -18,7 +18,7 @@ FROM_ROOT = {"__version__"}
 # duramen._kernel picks one of the compiled modules; the packages above call it, not them.
 KERNEL = "_kernel.py"
 CALLS_KERNEL = {
-    "context",
+    "contexts",
     "data",
     "datasets",
     "forests",

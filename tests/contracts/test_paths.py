@@ -117,9 +117,11 @@ def test_a_context(paths: set[Path_]) -> None:
     context = inputs.strata()
     forest = dm.TotallyRandomizedTreesClassifier(10, random_state=0)
     options = {"context": context, "n_permutations": 3, "random_state": 0}
-    dm.context_importances(inputs.features(), inputs.classes(), estimator=forest, **options)
-    dm.context_network(inputs.features(), estimator=forest, **options)
-    assert_straight(paths, ("context",), ("context", "data"), ("context", "forests"))
+    dm.contexts.context_importances(
+        inputs.features(), inputs.classes(), estimator=forest, **options
+    )
+    dm.contexts.context_network(inputs.features(), estimator=forest, **options)
+    assert_straight(paths, ("contexts",), ("contexts", "data"), ("contexts", "forests"))
 
 
 def test_a_recording(paths: set[Path_], tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_the_same_answers_as_from_a_table_and_its_target():
     assert searches[0].importances_.equals(searches[1].importances_)
     context = np.arange(60) % 2
     results = [
-        dm.context_importances(*options, context=context, n_permutations=9, random_state=0)
+        dm.contexts.context_importances(*options, context=context, n_permutations=9, random_state=0)
         for options in ((X, labels), (data,))
     ]  # fmt: skip
     assert results[0].equals(results[1])
@@ -140,7 +140,7 @@ def test_weights_go_with_the_rows():
     assert model.fingerprint == other.fingerprint
     for refused in (
         lambda: dm.SequentialRandomSubspace(n_estimators=3).fit(data),
-        lambda: dm.context_importances(data, context=y),
+        lambda: dm.contexts.context_importances(data, context=y),
         lambda: dm.importances.mcfs(data),
     ):
         with pytest.raises(ValueError, match="the rows of this learning set have weights"):

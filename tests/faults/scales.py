@@ -17,7 +17,7 @@ from tests.faults.batches import READ, REFUSED
 from tests.faults.problems import unrefused
 
 import duramen as dm
-from duramen.context import propensity_strata
+from duramen.contexts import propensity_strata
 from duramen.io import read_table, write_table
 
 Floats = NDArray[np.float64]
@@ -222,7 +222,9 @@ def _context(X: Any, y: Any, context: Any, **options: Any) -> Any:
     classifies = np.asarray(y).dtype.kind != "f"
     kind = dm.TotallyRandomizedTreesClassifier if classifies else dm.TotallyRandomizedTreesRegressor
     options = {"estimator": kind(4, splits="auto"), "n_permutations": 3, **options}
-    return dm.context_importances(X, y, np.asarray(context), random_state=0, **options).absolute
+    return dm.contexts.context_importances(
+        X, y, np.asarray(context), random_state=0, **options
+    ).absolute
 
 
 def _intervals(X: Any, method: Any, y: Any = None) -> Any:
@@ -319,11 +321,11 @@ def infinities(random: np.random.Generator, folder: Path) -> str:
         "mda": lambda: dm.importances.mda(fitted, bad, classes, rows=None),
         "mcfs": lambda: dm.importances.mcfs(bad, classes, n_subsets=3),
         "representatives": lambda: dm.importances.representatives(bad, n_clusters=2),
-        "context": lambda: dm.context_importances(bad, classes, classes, n_permutations=0),
+        "context": lambda: dm.contexts.context_importances(bad, classes, classes, n_permutations=0),
         "propensity": lambda: propensity_strata(bad, classes),
         "pack": lambda: dm.pack(bad, folder / "bad.store"),
         "target": lambda: regressor.fit(X, far),
-        "target of the context": lambda: dm.context_importances(X, far, classes),
+        "target of the context": lambda: dm.contexts.context_importances(X, far, classes),
         "probe ranking": lambda: dm.significance.probe_ranking(X, far),
         "weights": lambda: forest.fit(X, classes, np.abs(far)),
         "bins": lambda: dm.theory.discretize(bad, n_bins=3),

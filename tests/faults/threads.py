@@ -69,7 +69,7 @@ def _measured(measure: str, **options: Any) -> Callable[[int], Any]:
 
 
 def _context(n_jobs: int, **options: Any) -> Any:
-    importances = dm.context_importances(
+    importances = dm.contexts.context_importances(
         X,
         Y,
         CONTEXT,

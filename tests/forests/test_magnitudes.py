@@ -81,7 +81,7 @@ def test_targets_whose_variance_is_out_of_range_are_refused(exponent):
     with pytest.raises(ValueError, match=rf"fit: y must hold numbers up to 1e\+70 .*Hint: {word}"):
         dm.RandomForestRegressor(5).fit(X, y)
     with pytest.raises(ValueError, match="y must hold numbers up to"):
-        dm.context_importances(X, y, CLASSES, n_permutations=0)
+        dm.contexts.context_importances(X, y, CLASSES, n_permutations=0)
     with pytest.raises(ValueError, match="y must hold numbers up to"):
         dm.SequentialRandomSubspace(n_estimators=3, n_subspace_features=2).fit(X, y)
 
@@ -120,8 +120,10 @@ def test_targets_in_range(exponent):
     )
     np.testing.assert_allclose(scaled.values / scale**2, mda.values, rtol=1e-9)
     context = CLASSES
-    plain = dm.context_importances(X, NUMBERS, context, n_permutations=0, random_state=0)
-    large = dm.context_importances(X, NUMBERS * scale, context, n_permutations=0, random_state=0)
+    plain = dm.contexts.context_importances(X, NUMBERS, context, n_permutations=0, random_state=0)
+    large = dm.contexts.context_importances(
+        X, NUMBERS * scale, context, n_permutations=0, random_state=0
+    )
     np.testing.assert_allclose(large.absolute / scale**2, plain.absolute, rtol=1e-9)
 
 

@@ -117,7 +117,7 @@ def test_networks_and_context():
     context = np.where(np.arange(N) % 2, "a", "b")
     options = {"estimator": dm.TotallyRandomizedTreesRegressor(20), "n_permutations": 39}
     effects = [
-        dm.context_importances(X, Y + offset, context, **options, random_state=0).signed
+        dm.contexts.context_importances(X, Y + offset, context, **options, random_state=0).signed
         for offset in (0.0, 2.0**45)
     ]
     assert len({digest(link) for link in effects}) == 1

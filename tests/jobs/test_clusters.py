@@ -97,7 +97,7 @@ CALLS = {
     "mcfs": lambda **way: importances.mcfs(
         X, Y, n_subsets=12, n_splits=2, n_permutations=2, random_state=1, **way
     ),
-    "context_importances": lambda **way: dm.context_importances(
+    "context_importances": lambda **way: dm.contexts.context_importances(
         X,
         Y,
         CONTEXT,
@@ -107,7 +107,7 @@ CALLS = {
         random_state=1,
         **way,
     ),
-    "context_network": lambda **way: dm.context_network(
+    "context_network": lambda **way: dm.contexts.context_network(
         X, CONTEXT, targets=["x0"], estimator=RANDOM_TREES, n_permutations=40, random_state=1, **way
     ),
 }

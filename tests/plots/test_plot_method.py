@@ -28,7 +28,9 @@ COMPARISON = dm.importances.compare([IMPORTANCES, SIGNIFICANCE])
 def context():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (40, 3))
-    return dm.context_importances(X[:, :2], X[:, 0], X[:, 2], n_permutations=5, random_state=0)
+    return dm.contexts.context_importances(
+        X[:, :2], X[:, 0], X[:, 2], n_permutations=5, random_state=0
+    )
 
 
 @pytest.mark.parametrize(

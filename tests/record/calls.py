@@ -417,7 +417,7 @@ def _() -> Any:
 @call("context-importances")
 def _() -> Any:
     data = few(*"abcd")
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         np.column_stack(list(data.values())), few("y")["y"], few("place")["place"],
         n_permutations=19, **SEED,
     )  # fmt: skip
@@ -427,7 +427,9 @@ def _() -> Any:
 @call("context-network")
 def _() -> Any:
     X = np.column_stack(list(few(*"abcd").values()))
-    result = dm.context_network(X, few("place")["place"], targets=[0, 1], n_permutations=9, **SEED)
+    result = dm.contexts.context_network(
+        X, few("place")["place"], targets=[0, 1], n_permutations=9, **SEED
+    )
     return {"network": result}
 
 

@@ -110,7 +110,7 @@ def doors():
             lambda X, y, seed: np.ones(3), X, y, n_permutations=2
         ),
         "mcfs": lambda y: dm.importances.mcfs(X, y, n_subsets=2),
-        "context": lambda y: dm.context_importances(X, y, ROWS % 3, n_permutations=0),
+        "context": lambda y: dm.contexts.context_importances(X, y, ROWS % 3, n_permutations=0),
         "exact": lambda y: from_table(X, y),
     }
 
@@ -128,7 +128,7 @@ def test_masked_weights_contexts_and_strata_are_refused():
         forest.fit(X, Y, masked(np.ones(12)))
     forest.fit(X, Y, np.ma.array(np.ones(12)))
     with pytest.raises(ValueError, match="context is missing at row 7"):
-        dm.context_importances(X, Y, masked(ROWS % 3), n_permutations=0)
+        dm.contexts.context_importances(X, Y, masked(ROWS % 3), n_permutations=0)
     from_table = dm.theory.FiniteDistribution.from_table
     with pytest.raises(ValueError, match="weights must not be masked, but row 7 is"):
         from_table(X, Y, weights=masked(np.ones(12)))

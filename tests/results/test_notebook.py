@@ -82,7 +82,9 @@ def some_results():
     yield dm.importances.compare([dm.importances.mdi(forest), dm.importances.frequency(forest)])
     yield dm.importances.first_splits(forest)
     yield dm.theory.FiniteDistribution.from_table(X.astype(str), y, names=HOSTILE[:2])
-    yield dm.context_importances(X, y, np.array(["<a>", "&"] * 5), n_permutations=3, random_state=0)
+    yield dm.contexts.context_importances(
+        X, y, np.array(["<a>", "&"] * 5), n_permutations=3, random_state=0
+    )
 
 
 @pytest.mark.parametrize("result", list(some_results()), ids=lambda result: type(result).__name__)

@@ -100,7 +100,7 @@ def context_effects(
     --------
     >>> import duramen as dm
     >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
-    >>> result = dm.context_importances(X, y, context, n_permutations=9)
+    >>> result = dm.contexts.context_importances(X, y, context, n_permutations=9)
     >>> len(dm.plots.context_effects(result).axes)
     2
     """
@@ -141,7 +141,7 @@ def effects_in_context(
     --------
     >>> import duramen as dm
     >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
-    >>> result = dm.context_importances(X, y, context, n_permutations=9)
+    >>> result = dm.contexts.context_importances(X, y, context, n_permutations=9)
     >>> dm.plots.effects_in_context(result, "0").get_xlabel()
     'effect (bits)'
     """
@@ -237,7 +237,7 @@ def context_links(
     --------
     >>> import duramen as dm
     >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 5
-    >>> network = dm.context_network(X, [0, 1] * 10, n_permutations=9)
+    >>> network = dm.contexts.context_network(X, [0, 1] * 10, n_permutations=9)
     >>> len(dm.plots.context_links(network).axes)  # a panel a context, and the scale of colors
     3
     """
@@ -283,7 +283,7 @@ def links_in_context(
     --------
     >>> import duramen as dm
     >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 5
-    >>> network = dm.context_network(X, [0, 1] * 10, n_permutations=9)
+    >>> network = dm.contexts.context_network(X, [0, 1] * 10, n_permutations=9)
     >>> dm.plots.links_in_context(network, "0").get_xlabel()
     'source'
     """

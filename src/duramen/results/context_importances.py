@@ -135,7 +135,7 @@ class ContextImportances(Result):
     --------
     >>> import duramen as dm
     >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
-    >>> result = dm.context_importances(X, y, context, n_permutations=0)
+    >>> result = dm.contexts.context_importances(X, y, context, n_permutations=0)
     >>> result.contexts, result.absolute.shape
     (('0', '1'), (2, 2))
     """
@@ -460,7 +460,7 @@ class ContextNetwork(Network):
     --------
     >>> import duramen as dm
     >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 5
-    >>> network = dm.context_network(X, [0, 1] * 10, n_permutations=0)
+    >>> network = dm.contexts.context_network(X, [0, 1] * 10, n_permutations=0)
     >>> network.contexts, network.in_context("0").weights.shape
     (('0', '1'), (3, 3))
     """

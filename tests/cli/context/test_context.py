@@ -125,7 +125,7 @@ def test_numbers_are_those_of_the_library(gates, out):
     done(out, *by_time(gates, "--seed", 5))
     table = pa_csv.read_csv(gates)
     inputs = table.select(["gate", "left", "right"])
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         *(inputs, np.array(table["y"]), {"time": table["time"].to_numpy()}),
         estimator=dm.TotallyRandomizedTreesClassifier(30, splits="auto"),
         **{"n_permutations": 99, "random_state": 5},
@@ -218,7 +218,7 @@ def test_strata_and_blocks_are_columns(tmp_path, out):
     assert run["n_features"] == 2
     assert (run["settings"]["strata"], run["settings"]["groups"]) == ("batch", "person")
     assert "Whole groups of rows are exchanged within strata" in run["results"]["sex"]["null"]
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         *(pa.table({name: table[name] for name in "xz"}), table["y"], {"sex": table["sex"]}),
         estimator=dm.TotallyRandomizedTreesClassifier(30, splits="auto"),
         **{"n_permutations": 99, "random_state": 0},
@@ -449,7 +449,7 @@ def test_goes_on_from_a_checkpoint(gates, out, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise AssertionError("permuted again")
 
-    monkeypatch.setattr("duramen.context.p_values.context_effects", fail)
+    monkeypatch.setattr("duramen.contexts.p_values.context_effects", fail)
     done(out, *words)
     assert (out / "result.csv").read_bytes() == expected
     assert_refused("context", tmp_path / "new", [*words[1:], "--seed", 1], file.name)
@@ -460,7 +460,7 @@ def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     (tmp_path / "kept-time.npz").touch()
-    monkeypatch.setattr("duramen.context.context_importances", stop)
+    monkeypatch.setattr("duramen.contexts.context_importances", stop)
     result = duramen(*by_time(gates, "--checkpoint", tmp_path / "kept.npz"), "--out", out)
     assert result.exit_code == 130
     assert "note: kept-time.npz holds the work done so far" in result.stderr

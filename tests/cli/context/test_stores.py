@@ -73,7 +73,7 @@ def test_covariates_are_strata_of_the_context(folder, tmp_path, file):
     site = np.array(data["site"].to_pylist())
     genes = [f"rs{j}" for j in range(4)]
     order = ["age", *genes] if file == "all.parquet" else [*genes, "age"]
-    wanted = dm.context_importances(
+    wanted = dm.contexts.context_importances(
         data.select(order), data["ill"].to_numpy(), site,
         estimator=dm.TotallyRandomizedTreesClassifier(10, splits="auto"),
         n_permutations=19, random_state=0,

@@ -25,7 +25,7 @@ from tests.contracts.inputs import (
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen.context import KernelWeights, propensity_strata
+from duramen.contexts import KernelWeights, propensity_strata
 
 
 def place() -> np.ndarray:
@@ -47,7 +47,7 @@ def default_trees(count: int, y: Any = None) -> dict[str, Any]:
 
 def analyzed(X: Any = None, y: Any = None, context: Any = None, **options: Any) -> Any:
     """A small analysis of contexts."""
-    return dm.context_importances(
+    return dm.contexts.context_importances(
         features() if X is None else X,
         classes() if y is None else y,
         place() if context is None else context,
@@ -105,18 +105,18 @@ for label, options in (
     ("data frame", {"X": mixed(), "y": mixed_target()}),
     ("data frame, numbers", {"X": mixed(), "y": numbers()}),
 ):
-    case(f"context_importances/{label}", dm.context_importances, **options)(_contexts)
+    case(f"context_importances/{label}", dm.contexts.context_importances, **options)(_contexts)
 
 
 case(
     "context_importances/kernel weights",
-    *(dm.context_importances, KernelWeights),
+    *(dm.contexts.context_importances, KernelWeights),
     context=degrees(),
     context_bins=KernelWeights(),
 )(_contexts)
 
 
-@case("context_importances/several contexts", dm.context_importances)
+@case("context_importances/several contexts", dm.contexts.context_importances)
 def _several() -> Any:
     import pandas as pd
 
@@ -156,19 +156,19 @@ def _links(network: Any) -> Any:
     )
 
 
-@case("context_network/data frame", dm.context_network, dm.ContextNetwork)
-@case("context_network/some targets", dm.context_network, targets=["count", "flag"])
-@case("context_network/strata", dm.context_network, targets=["count"], strata=strata())
+@case("context_network/data frame", dm.contexts.context_network, dm.ContextNetwork)
+@case("context_network/some targets", dm.contexts.context_network, targets=["count", "flag"])
+@case("context_network/strata", dm.contexts.context_network, targets=["count"], strata=strata())
 @case(
     "context_network/multiway",
-    dm.context_network,
+    dm.contexts.context_network,
     targets=["flag"],
     estimator=dm.TotallyRandomizedTreesClassifier(4),
     n_bins=3,
     empty="zero",
 )
 def _network(**options: Any) -> Any:
-    network = dm.context_network(
+    network = dm.contexts.context_network(
         mixed().fillna({"size": 0.5, "color": "none"}),
         place(),
         **{"n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **default_trees(4), **options},
@@ -180,7 +180,7 @@ def _network(**options: Any) -> Any:
 
 @case("ContextNetwork/methods", dm.ContextNetwork)
 def _network_kept() -> Any:
-    network = dm.context_network(
+    network = dm.contexts.context_network(
         features()[:, :3],
         place(),
         n_permutations=9,

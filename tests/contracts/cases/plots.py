@@ -40,7 +40,7 @@ def measured() -> Any:
 @cache
 def network() -> Any:
     """Links between three columns."""
-    return dm.context_network(
+    return dm.contexts.context_network(
         dm.encode(features()[:, :3], names=("a", "b", "c")),
         place(),
         estimator=dm.TotallyRandomizedTreesClassifier(4, splits="auto"),

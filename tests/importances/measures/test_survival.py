@@ -109,7 +109,7 @@ def test_functions_for_classes_and_numbers_refuse_survival():
     data = dm.learning_set(X, outcome(time, event))
     said = "the target must be classes or numbers, got survival"
     with pytest.raises(ValueError, match=said):
-        dm.context_importances(data, None, np.arange(40) % 2)
+        dm.contexts.context_importances(data, None, np.arange(40) % 2)
     with pytest.raises(ValueError, match=said):
         dm.SequentialRandomSubspace(random_state=0).fit(data)
     with pytest.raises(ValueError, match="neither multiway ones nor those of PERT"):

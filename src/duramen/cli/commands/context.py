@@ -38,7 +38,7 @@ from duramen.data.provenance import records
 from duramen.support.arrow import is_number, pa, pc, without_dictionary
 
 if TYPE_CHECKING:
-    from duramen.context import KernelWeights
+    from duramen.contexts import KernelWeights
     from duramen.data import EncodedTable, Finding
     from duramen.reports import Report, Run
     from duramen.reports.context import Findings
@@ -444,7 +444,7 @@ def _compute(
 
 def _report(options: Options, _: Any, result: Any, clock: Clock) -> Report:
     """Return the report of the contexts, or of the network."""
-    from duramen.context import context_importances
+    from duramen.contexts import context_importances
     from duramen.reports import Level, summarize_context, summarize_context_network
     from duramen.reports.context import Findings
     from duramen.support.provenance import references
@@ -468,7 +468,7 @@ def _report(options: Options, _: Any, result: Any, clock: Clock) -> Report:
 
 def _check(options: Options) -> int | KernelWeights:
     """Check that options go together; return the bins or kernel weights of a numeric context."""
-    from duramen.context.kernel_weights import KernelWeights, checked_bandwidth
+    from duramen.contexts.kernel_weights import KernelWeights, checked_bandwidth
 
     data, names, network = options.input, options.names, options.contexts.network
     apart = None if data.demo else names[0] if names else ""
@@ -543,9 +543,9 @@ def _analyzed(
     options: Options, contextual: Contextual, bins: int | KernelWeights
 ) -> list[ContextImportances] | list[ContextNetwork]:
     """Run the analysis: one result a context, or a network."""
-    from duramen.context import context_importances, context_network
-    from duramen.context.analysis import beside
-    from duramen.context.values import read_context
+    from duramen.contexts import context_importances, context_network
+    from duramen.contexts.analysis import beside
+    from duramen.contexts.values import read_context
     from duramen.data import Exchangeability
 
     work = options.work.parameters(options.output.quiet)
@@ -598,7 +598,7 @@ def _exchanged(options: Options, contextual: Contextual) -> dict[str, Any]:
     """Return the strata and groups within which contexts are permuted."""
     labels = dict(contextual.rows)
     if options.propensity_strata is not None:
-        from duramen.context import propensity_strata
+        from duramen.contexts import propensity_strata
 
         (values,) = contextual.contexts.values()
         labels["strata"] = propensity_strata(

@@ -41,7 +41,7 @@ class KernelWeights:
     """Kernel weights of the rows at points of a numeric context, in place of bins.
 
     Each row counts at the points near it; see the notes of
-    :func:`duramen.context_importances`, whose `context_bins` it may be.
+    :func:`duramen.contexts.context_importances`, whose `context_bins` it may be.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class KernelWeights:
     >>> import numpy as np
     >>> import duramen as dm
     >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
-    >>> smooth = dm.context.KernelWeights(4)
-    >>> result = dm.context_importances(
+    >>> smooth = dm.contexts.KernelWeights(4)
+    >>> result = dm.contexts.context_importances(
     ...     X, X[:, 0], np.arange(80), context_bins=smooth, n_permutations=0, random_state=0)
     >>> len(result.contexts)
     4

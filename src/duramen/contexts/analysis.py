@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from duramen.context.dependence import dependence_of, equal_odds
-from duramen.context.effects import context_effects
-from duramen.context.kernel_weights import KernelWeights
-from duramen.context.limits import limits_of
-from duramen.context.nulls import Null, null_of
-from duramen.context.options import Options
-from duramen.context.p_values import (
+from duramen.contexts.dependence import dependence_of, equal_odds
+from duramen.contexts.effects import context_effects
+from duramen.contexts.kernel_weights import KernelWeights
+from duramen.contexts.limits import limits_of
+from duramen.contexts.nulls import Null, null_of
+from duramen.contexts.options import Options
+from duramen.contexts.p_values import (
     PermutationTest,
     effect_p_values,
     plain_p_values,
     within_contexts,
 )
-from duramen.context.shifts import shifts_of
-from duramen.context.subject import Subject, subject_of, template_for
-from duramen.context.values import Context, split_off
+from duramen.contexts.shifts import shifts_of
+from duramen.contexts.subject import Subject, subject_of, template_for
+from duramen.contexts.values import Context, split_off
 from duramen.data.learning_sets import unweighted_set
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
@@ -117,7 +117,7 @@ def context_importances(
         Numeric inputs with more distinct values are put into so many quantile bins first.
     context_bins : int or KernelWeights, default=3
         Number of quantile bins of a numeric context; or kernel weights in place of bins
-        (:class:`duramen.context.KernelWeights`), by which each row counts at the points of the
+        (:class:`duramen.contexts.KernelWeights`), by which each row counts at the points of the
         context near it. See Notes.
     plain : {"none", "importances", "p_values"}, default="importances"
         Whether to grow a forest on the rows of each context, for `within` and `plain` (eq. 6.9).
@@ -219,7 +219,7 @@ def context_importances(
     >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
     >>> context = np.arange(80) % 2
     >>> y = np.where(context, X[:, 0], X[:, 1])
-    >>> result = dm.context_importances(
+    >>> result = dm.contexts.context_importances(
     ...     X, y, context, n_permutations=99, random_state=0)
     >>> (result.absolute_p_values < 0.05).tolist()
     [[True, True, False], [True, True, False]]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.context.subject import Subject
+from duramen.contexts.subject import Subject
 from duramen.data.exchangeability import Exchangeability
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.context_importances import PERMUTE

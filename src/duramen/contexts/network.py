@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.context.analysis import analyze
-from duramen.context.kernel_weights import KernelWeights
-from duramen.context.options import Options
-from duramen.context.subject import PARAMETERS, binned, subject_of, template_for
-from duramen.context.values import split_off
+from duramen.contexts.analysis import analyze
+from duramen.contexts.kernel_weights import KernelWeights
+from duramen.contexts.options import Options
+from duramen.contexts.subject import PARAMETERS, binned, subject_of, template_for
+from duramen.contexts.values import split_off
 from duramen.data import EncodedTable, Exchangeability, encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target, refuse_missing
@@ -105,7 +105,7 @@ def context_network(
     >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
     >>> context = np.arange(80) % 2
     >>> X[:, 2] = np.where(context, X[:, 0], X[:, 1])
-    >>> network = dm.context_network(
+    >>> network = dm.contexts.context_network(
     ...     X, context, targets=["x2"], n_permutations=99, random_state=0)
     >>> network.mask("absolute", "0")[:, 2].tolist()
     [True, True, False]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from duramen.context.dependence import Dependence
-from duramen.context.nulls import Null
-from duramen.context.subject import Subject
-from duramen.context.values import Context
+from duramen.contexts.dependence import Dependence
+from duramen.contexts.nulls import Null
+from duramen.contexts.subject import Subject
+from duramen.contexts.values import Context
 from duramen.support.arrays import FloatArray
 
 _LEVEL = 0.05

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.context.values import read_context
+from duramen.contexts.values import read_context
 from duramen.data import encode
 from duramen.data.scores import cut, design, log_odds
 from duramen.support import checks
@@ -74,7 +74,7 @@ def propensity_strata(
     Examples
     --------
     >>> import numpy as np
-    >>> from duramen.context import propensity_strata
+    >>> from duramen.contexts import propensity_strata
     >>> x = np.arange(40.0).reshape(-1, 1)
     >>> context = np.where(np.arange(40) % 3 == 0, "a", "b")
     >>> np.bincount(propensity_strata(x, context, n_strata=4))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.context.trees import random_trees
+from tests.contexts.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.context import p_values
+from duramen.contexts import p_values
 
 SETTINGS = {"estimator": random_trees(6, "regression"), "n_permutations": 300, "random_state": 3}
 
@@ -28,11 +28,11 @@ def test_any_number_of_threads(data, tmp_path, plain):
     settings = SETTINGS | {"plain": plain}
     if plain == "p_values":
         settings |= {"n_permutations": 7}
-    expected = saved(dm.context_importances(*data, **settings), tmp_path / "1")
+    expected = saved(dm.contexts.context_importances(*data, **settings), tmp_path / "1")
     for n_jobs in (2, 3, -1):
-        result = dm.context_importances(*data, n_jobs=n_jobs, **settings)
+        result = dm.contexts.context_importances(*data, n_jobs=n_jobs, **settings)
         assert saved(result, tmp_path / "n") == expected
-    other = dm.context_importances(*data, **settings | {"random_state": 4})
+    other = dm.contexts.context_importances(*data, **settings | {"random_state": 4})
     assert saved(other, tmp_path / "n") != expected
 
 
@@ -42,32 +42,32 @@ def test_any_number_of_threads(data, tmp_path, plain):
 @pytest.mark.parametrize("size", [32, 64, 300, 1024])
 def test_any_size_of_chunks(data, tmp_path, monkeypatch, size, permute):
     settings = SETTINGS | {"permute": permute}
-    expected = saved(dm.context_importances(*data, **settings), tmp_path / "1")
+    expected = saved(dm.contexts.context_importances(*data, **settings), tmp_path / "1")
     monkeypatch.setattr(p_values, "_CHUNK", size)
-    result = dm.context_importances(*data, **settings)
+    result = dm.contexts.context_importances(*data, **settings)
     assert saved(result, tmp_path / "n") == expected
     monkeypatch.setattr(p_values, "_MOST_NUMBERS", 1)  # as for a great many columns: 32 at a time
-    result = dm.context_importances(*data, n_jobs=2, **settings)
+    result = dm.contexts.context_importances(*data, n_jobs=2, **settings)
     assert saved(result, tmp_path / "n") == expected
 
 
 def test_a_network_from_any_number_of_threads(data, tmp_path):
     settings = SETTINGS | {"n_permutations": 40}
-    expected = saved(dm.context_network(data[0], data[2], **settings), tmp_path / "1")
+    expected = saved(dm.contexts.context_network(data[0], data[2], **settings), tmp_path / "1")
     for n_jobs in (2, 3):
-        result = dm.context_network(data[0], data[2], n_jobs=n_jobs, **settings)
+        result = dm.contexts.context_network(data[0], data[2], n_jobs=n_jobs, **settings)
         assert saved(result, tmp_path / "n") == expected
 
 
 def test_trees_and_permutations_do_not_depend_on_other_contexts(data):
     X, y, context = data
     first, two = (
-        dm.context_importances(X, y, {name: codes}, **SETTINGS)
+        dm.contexts.context_importances(X, y, {name: codes}, **SETTINGS)
         for name, codes in (("one", context), ("two", context % 2))
     )
     assert (first.context_name, two.context_name) == ("one", "two")
     np.testing.assert_array_equal(first.importances, two.importances)
-    unnamed = dm.context_importances(X, y, context, **SETTINGS)
+    unnamed = dm.contexts.context_importances(X, y, context, **SETTINGS)
     np.testing.assert_array_equal(unnamed.absolute_p_values, first.absolute_p_values)
 
 
@@ -81,15 +81,17 @@ def never(*_, **__):
 def test_a_finished_checkpoint_is_used_again(data, tmp_path, monkeypatch):
     settings = SETTINGS | {"plain": "p_values", "n_permutations": 5}
     path = tmp_path / "run.npz"
-    expected = saved(dm.context_importances(*data, checkpoint=path, **settings), tmp_path / "1")
-    assert expected == saved(dm.context_importances(*data, **settings), tmp_path / "2")
+    expected = saved(
+        dm.contexts.context_importances(*data, checkpoint=path, **settings), tmp_path / "1"
+    )
+    assert expected == saved(dm.contexts.context_importances(*data, **settings), tmp_path / "2")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["1", "2", "run-plain.npz", "run.npz"]
     monkeypatch.setattr(p_values, "context_effects", never)
     monkeypatch.setattr(p_values, "within_contexts", never)
-    again = dm.context_importances(*data, checkpoint=path, **settings)
+    again = dm.contexts.context_importances(*data, checkpoint=path, **settings)
     assert saved(again, tmp_path / "3") == expected
     with pytest.raises(AssertionError, match="computed again"):
-        dm.context_importances(*data, **settings)
+        dm.contexts.context_importances(*data, **settings)
 
 
 @pytest.mark.parametrize("permute", ["all", "within_target"])
@@ -111,13 +113,13 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
     monkeypatch.setattr(p_values, "_CHUNK", 128)
     monkeypatch.setattr(p_values, "context_effects", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        dm.context_importances(*data, checkpoint=path, **settings)
+        dm.contexts.context_importances(*data, checkpoint=path, **settings)
     assert done == [1, 129]
     done.append(None)
-    result = dm.context_importances(*data, checkpoint=path, **settings)
+    result = dm.contexts.context_importances(*data, checkpoint=path, **settings)
     assert done == [1, 129, None, 257]
     monkeypatch.undo()
-    assert result.equals(dm.context_importances(*data, **settings))
+    assert result.equals(dm.contexts.context_importances(*data, **settings))
 
 
 @one_test
@@ -138,7 +140,7 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
 )
 def test_a_checkpoint_of_another_run_is_refused(data, tmp_path, change):
     path = tmp_path / "run"
-    dm.context_importances(*data, checkpoint=path, **SETTINGS)
+    dm.contexts.context_importances(*data, checkpoint=path, **SETTINGS)
     content = path.read_bytes()
     X, y, context = data
     if "context" in change:
@@ -149,18 +151,20 @@ def test_a_checkpoint_of_another_run_is_refused(data, tmp_path, change):
         X = np.roll(X, 1, axis=1)
     settings = {k: v for k, v in change.items() if k not in ("context", "y", "X")}
     with pytest.raises(ValueError, match=r"the checkpoint .* of another run"):
-        dm.context_importances(X, y, context, checkpoint=path, **SETTINGS | settings)
+        dm.contexts.context_importances(X, y, context, checkpoint=path, **SETTINGS | settings)
     assert path.read_bytes() == content
 
 
 def test_a_progress_bar(data, capfd):
-    dm.context_importances(*data, verbose=1, **SETTINGS)
-    dm.context_network(data[0], data[2], verbose=1, estimator=random_trees(2), n_permutations=3)
+    dm.contexts.context_importances(*data, verbose=1, **SETTINGS)
+    dm.contexts.context_network(
+        data[0], data[2], verbose=1, estimator=random_trees(2), n_permutations=3
+    )
     out, err = capfd.readouterr()
     assert out == ""
     assert "context_importances" in err
     assert "context_network" in err
     assert "4/4" in err
-    dm.context_importances(*data, **SETTINGS)
-    dm.context_network(data[0], data[2], estimator=random_trees(2), n_permutations=3)
+    dm.contexts.context_importances(*data, **SETTINGS)
+    dm.contexts.context_network(data[0], data[2], estimator=random_trees(2), n_permutations=3)
     assert capfd.readouterr() == ("", "")

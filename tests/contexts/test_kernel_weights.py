@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.context.trees import random_trees
+from tests.contexts.trees import random_trees
 
 import duramen as dm
-from duramen.context import KernelWeights
-from duramen.context.kernel_weights import UNIT, points_of
+from duramen.contexts import KernelWeights
+from duramen.contexts.kernel_weights import UNIT, points_of
 
 EFFECTS = ("importances", "absolute", "signed", "conditional", "overall", "fractions", "within")
 
@@ -52,8 +52,10 @@ def test_an_analysis_with_a_narrow_kernel_is_that_of_bins(permute):
     y = np.where(context > 90, X[:, 0] > 0, X[:, 1] > 0)
     options = {"estimator": random_trees(5), "n_permutations": 19, "random_state": 0}
     options |= {"permute": permute}
-    bins = dm.context_importances(X, y, context, **options)
-    narrow = dm.context_importances(X, y, context, context_bins=KernelWeights(3, 0.1), **options)
+    bins = dm.contexts.context_importances(X, y, context, **options)
+    narrow = dm.contexts.context_importances(
+        X, y, context, context_bins=KernelWeights(3, 0.1), **options
+    )
     for what in (*EFFECTS, "absolute_p_values", "signed_p_values", "overall_p_values"):
         assert getattr(narrow, what).tobytes() == getattr(bins, what).tobytes(), what
     assert narrow.relevance_p_value == bins.relevance_p_value
@@ -76,7 +78,7 @@ def test_an_importance_that_varies_smoothly_is_nearer_than_with_bins():
         context, X = random.random(1000), random.integers(0, 2, (1000, 2))
         same = random.random(1000) < 0.5 + 0.45 * (2 * context - 1)
         for bins in errors:
-            result = dm.context_importances(
+            result = dm.contexts.context_importances(
                 X,
                 np.where(same, X[:, 0], 1 - X[:, 0]),
                 context,
@@ -98,7 +100,7 @@ def test_the_forest_of_a_context_has_the_weights_of_its_rows():
     random = np.random.default_rng(6)
     X, y, context = random.integers(0, 2, (80, 1)), random.integers(0, 2, 80), random.random(80)
     options = {"estimator": random_trees(1), "n_permutations": 0, "context_bins": KernelWeights(4)}
-    result = dm.context_importances(X, y, context, random_state=0, **options)
+    result = dm.contexts.context_importances(X, y, context, random_state=0, **options)
     np.testing.assert_allclose(result.within, result.conditional, atol=1e-12)
     np.testing.assert_allclose(
         result.fractions @ result.within, result.importances - result.overall, atol=1e-12
@@ -111,7 +113,7 @@ def test_conditional_permutations_find_a_dependence_and_leave_noise():
     y = 3 * (2 * context - 1) * X[:, 0] + random.normal(size=200) > 0
     options = {"estimator": random_trees(10), "n_permutations": 199, "plain": "none"}
     options |= {"context_bins": KernelWeights(), "random_state": 0}
-    result = dm.context_importances(X, y, context, **options)
+    result = dm.contexts.context_importances(X, y, context, **options)
     assert result.metadata["context"]["modeled"]
     assert result.absolute_p_values[[0, 2], 0].max() <= 0.02
     assert result.absolute_p_values[:, 1:].min() > 0.02

@@ -8,17 +8,17 @@ from benchmarks.error_rates import context_partial
 from benchmarks.error_rates.context_partial import Setting
 from scipy import optimize, stats
 from sklearn.linear_model import LogisticRegression
-from tests.context.trees import as_context, random_trees
+from tests.contexts.trees import as_context, random_trees
 
 import duramen as dm
-from duramen.context.conditional import conditional_permutations
-from duramen.context.dependence import _Scores, dependence_of
-from duramen.context.effects import context_effects
-from duramen.context.nulls import null_of
-from duramen.context.options import Options
-from duramen.context.regression import log_probabilities
-from duramen.context.shifts import stratified_chi_square
-from duramen.context.subject import subject_of, template_for
+from duramen.contexts.conditional import conditional_permutations
+from duramen.contexts.dependence import _Scores, dependence_of
+from duramen.contexts.effects import context_effects
+from duramen.contexts.nulls import null_of
+from duramen.contexts.options import Options
+from duramen.contexts.regression import log_probabilities
+from duramen.contexts.shifts import stratified_chi_square
+from duramen.contexts.subject import subject_of, template_for
 from duramen.data import Exchangeability, learning_set
 from duramen.jobs.replicates import Plan
 
@@ -178,13 +178,13 @@ def test_permutations_are_enough_by_default():
 def test_notes_say_what_cannot_be_found():
     X, y, context, _ = Setting("flip", contexts=0, rows=60).draw(0)
     options = {"estimator": random_trees(2), "plain": "none", "random_state": 0, "context_bins": 4}
-    few = dm.context_importances(X, y, context, n_permutations=39, **options)
+    few = dm.contexts.context_importances(X, y, context, n_permutations=39, **options)
     assert any("With 39 permutations no p-value is below 0.025" in note for note in few.notes)
     assert any("with 320 it can be" in note for note in few.notes)
-    enough = dm.context_importances(X, y, context, n_permutations=319, **options)
+    enough = dm.contexts.context_importances(X, y, context, n_permutations=319, **options)
     assert not any("permutations no p-value" in note for note in enough.notes)
     assert "as odds ratios, is the same in all contexts" in enough.null
-    every = dm.context_importances(
+    every = dm.contexts.context_importances(
         X, y, context, n_permutations=319, permute="within_target", **options
     )
     assert "one global null hypothesis" in every.notes[0]
@@ -195,7 +195,7 @@ def test_a_context_that_features_determine_leaves_nothing_to_permute():
     X, y = random.normal(size=(200, 3)), random.integers(0, 2, 200)
     context = (X[:, 0] > 0).astype(int)
     X[:, 0] += 10 * context
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         X, y, context, estimator=random_trees(2), n_permutations=199, plain="none", random_state=0
     )
     assert any("largely determine Xc" in note for note in result.notes)

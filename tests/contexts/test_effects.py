@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.context.trees import as_context, opened, rows_of
+from tests.contexts.trees import as_context, opened, rows_of
 from tests.grid import one_test
 from tests.oracles import context_nodes as oracle
 
 import duramen as dm
-from duramen.context.effects import context_effects, levels
-from duramen.context.subject import subject_of
+from duramen.contexts.effects import context_effects, levels
+from duramen.contexts.subject import subject_of
 from duramen.data import encode, learning_set
 from duramen.forests.decreases import mean_decreases
 

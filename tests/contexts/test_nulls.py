@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from benchmarks.error_rates import context_nulls
 from scipy import stats
-from tests.context.trees import as_context, random_trees
+from tests.contexts.trees import as_context, random_trees
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.context import propensity_strata
-from duramen.context.effects import context_effects
-from duramen.context.nulls import null_of, permuted_contexts, quantile_bins
-from duramen.context.subject import subject_of, template_for
+from duramen.contexts import propensity_strata
+from duramen.contexts.effects import context_effects
+from duramen.contexts.nulls import null_of, permuted_contexts, quantile_bins
+from duramen.contexts.subject import subject_of, template_for
 from duramen.data import Exchangeability, learning_set
 from duramen.jobs.replicates import replicate_seed
 from duramen.support.checks import draw_seed
@@ -45,7 +45,9 @@ def p_values(task, replicates, effects=EFFECTS, **options):
     for seed in range(replicates):
         X, y, context = data_set(seed, task)
         chosen = {"n_permutations": 199, **options}
-        result = dm.context_importances(X.astype(str), y, context, random_state=seed, **chosen)
+        result = dm.contexts.context_importances(
+            X.astype(str), y, context, random_state=seed, **chosen
+        )
         for effect in effects:
             name = "relevance_p_value" if effect == "relevance" else f"{effect}_p_values"
             actual[effect].append(np.ravel(getattr(result, name)))
@@ -97,7 +99,7 @@ def test_p_values_find_a_context(permute):
     X = random.integers(0, 2, (60, 3))
     context = random.integers(0, 2, 60)
     y = np.where(context == 0, X[:, 0], X[:, 1])
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         X.astype(str),
         y,
         context,
@@ -120,9 +122,11 @@ def test_p_values_find_a_context(permute):
 def test_a_context_that_is_the_target_is_relevant():
     random = np.random.default_rng(1)
     X, y = random.integers(0, 2, (40, 2)), random.integers(0, 2, 40)
-    result = dm.context_importances(X.astype(str), y, y, estimator=random_trees(5), random_state=0)
+    result = dm.contexts.context_importances(
+        X.astype(str), y, y, estimator=random_trees(5), random_state=0
+    )
     assert result.relevance_p_value == pytest.approx(1 / 1001)
-    other = dm.context_importances(
+    other = dm.contexts.context_importances(
         X.astype(str), y, random.integers(0, 2, 40), estimator=random_trees(5), random_state=0
     )
     assert other.relevance_p_value > 0.05
@@ -136,7 +140,7 @@ def test_p_values_count_permutations(permute):
     """
     X, y, context = data_set(3, "regression")
     n, seed = 140, draw_seed(4)
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         *(X.astype(str), y, context),
         **{
             "estimator": random_trees(7, "regression"),
@@ -261,7 +265,7 @@ def test_blocks_exchange_with_blocks_of_the_same_classes():
 def test_few_arrangements_are_a_note():
     random = np.random.default_rng(4)
     X, y = random.integers(0, 2, (40, 2)).astype(str), random.integers(0, 2, 40)
-    same = dm.context_importances(
+    same = dm.contexts.context_importances(
         X, y, y, estimator=random_trees(3), n_permutations=19, random_state=0
     )
     assert (same.absolute_p_values == 1).all()
@@ -283,11 +287,13 @@ def test_few_arrangements_are_a_note():
 def test_schemes_that_there_are_not(options, message):
     X, y, context = data_set(0, "regression")
     with pytest.raises(ValueError, match=message):
-        dm.context_importances(
+        dm.contexts.context_importances(
             X, y, context, estimator=random_trees(2, "regression"), n_permutations=2, **options
         )
     with pytest.raises(ValueError, match=message):
-        dm.context_network(X, context, estimator=random_trees(2), n_permutations=2, **options)
+        dm.contexts.context_network(
+            X, context, estimator=random_trees(2), n_permutations=2, **options
+        )
 
 
 # --- contexts that shift classes, or features ----------------------------------------------------
@@ -342,15 +348,15 @@ def test_a_shift_is_noted_and_strata_allow_for_it():
         "plain": "none",
         "random_state": 0,
     }
-    result = dm.context_importances(X, y, context, **settings)
+    result = dm.contexts.context_importances(X, y, context, **settings)
     assert (result.shift_p_values[[1, 2]] < 1e-4).all()
     assert "Xc shifts features among rows of the same target (q <= 0.05)" in result.notes[-1]
     strata = propensity_strata(X, context)
-    assert dm.context_importances(X, y, context, strata=strata, **settings).notes == ()
-    groups = dm.context_importances(X, y, context, groups=np.arange(200) // 2, **settings)
+    assert dm.contexts.context_importances(X, y, context, strata=strata, **settings).notes == ()
+    groups = dm.contexts.context_importances(X, y, context, groups=np.arange(200) // 2, **settings)
     assert groups.shift_p_values is None
     assert np.array_equal(
-        dm.context_importances(X, y, context, permute="all", **settings).absolute,
+        dm.contexts.context_importances(X, y, context, permute="all", **settings).absolute,
         result.absolute,
     )
 
@@ -363,8 +369,8 @@ def test_a_context_of_the_target_is_noted_where_rows_are_permuted_among_all():
         "plain": "none",
         "random_state": 0,
     }
-    result = dm.context_importances(X, y, context, permute="all", **settings)
+    result = dm.contexts.context_importances(X, y, context, permute="all", **settings)
     assert any("Xc is associated with the target" in note for note in result.notes)
-    assert dm.context_importances(X, y, context, **settings).notes == ()
+    assert dm.contexts.context_importances(X, y, context, **settings).notes == ()
     assert "together" in result.null
-    assert "odds ratios" in dm.context_importances(X, y, context, **settings).null
+    assert "odds ratios" in dm.contexts.context_importances(X, y, context, **settings).null

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.context.subject import Subject
+from duramen.contexts.subject import Subject
 from duramen.data import EncodedTable
 from duramen.support.arrays import FloatArray, IntArray
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duramen.context.nulls import Null, quantile_bins
-from duramen.context.subject import Subject
-from duramen.context.values import Context
+from duramen.contexts.nulls import Null, quantile_bins
+from duramen.contexts.subject import Subject
+from duramen.contexts.values import Context
 from duramen.data import EncodedTable
 from duramen.results.fields import adjusted
 from duramen.support.arrays import FloatArray, IntArray

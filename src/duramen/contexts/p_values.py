@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from duramen.context.conditional import conditional_permutations
-from duramen.context.dependence import Dependence, Hypothesis
-from duramen.context.effects import Effects, context_effects
-from duramen.context.nulls import Codes, Null, permuted_contexts
-from duramen.context.options import Options
-from duramen.context.subject import Subject
-from duramen.context.values import Context
+from duramen.contexts.conditional import conditional_permutations
+from duramen.contexts.dependence import Dependence, Hypothesis
+from duramen.contexts.effects import Effects, context_effects
+from duramen.contexts.nulls import Codes, Null, permuted_contexts
+from duramen.contexts.options import Options
+from duramen.contexts.subject import Subject
+from duramen.contexts.values import Context
 from duramen.data.exchangeability import Exchangeability
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest

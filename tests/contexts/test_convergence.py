@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.context.trees import random_trees
+from tests.contexts.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
@@ -42,7 +42,7 @@ def batches(X, y, context, n_estimators=60, empty="skip", **trees):
     if trees.get("criterion") == "variance":
         kind = dm.TotallyRandomizedTreesRegressor
     results = [
-        dm.context_importances(
+        dm.contexts.context_importances(
             np.asarray(X).astype(str),
             y,
             context,
@@ -139,7 +139,7 @@ def test_a_column_of_one_value(criterion):
 
 def test_all_columns_of_one_value():
     _, y, context = sample(6)
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         np.zeros((len(y), 2)),
         y,
         context,
@@ -158,12 +158,12 @@ def test_all_columns_of_one_value():
 def test_a_context_that_is_a_copy_of_a_column():
     """In each of its values nothing is left of the column: every difference is its importance."""
     X, y, _ = sample(7)
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         X.astype(str), y, X[:, 2], estimator=random_trees(50), n_permutations=0, random_state=0
     )
     assert result.kind[:, 2].tolist() == ["irrelevant", "irrelevant"]
     assert (result.conditional[:, 2] == 0).all()
-    zero = dm.context_importances(
+    zero = dm.contexts.context_importances(
         X.astype(str),
         y,
         X[:, 2],
@@ -184,7 +184,7 @@ def test_relations_between_the_effects():
             20, **{"criterion": "entropy", "splits": "multiway", "max_features": 1, **options}
         )
         results = {
-            empty: dm.context_importances(
+            empty: dm.contexts.context_importances(
                 X.astype(str),
                 y,
                 context,

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.context.trees import random_trees
+from tests.contexts.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.context import network
-from duramen.context.analysis import analyze
+from duramen.contexts import network
+from duramen.contexts.analysis import analyze
 from duramen.jobs.replicates import replicate_seed
 from duramen.support.checks import draw_seed
 
@@ -27,7 +27,7 @@ def switched(n=80, seed=0):
 @pytest.fixture(scope="module")
 def result():
     X, context = switched()
-    return dm.context_network(
+    return dm.contexts.context_network(
         X, context, estimator=random_trees(100), n_permutations=199, random_state=0
     )
 
@@ -72,7 +72,7 @@ def test_a_target_is_an_analysis_of_its_own():
     the network. Class targets are taken as they are, numbers scaled to variance 1."""
     X, context = switched()
     X["word"] = np.where(X["u"] > 0, "up", "down")
-    network = dm.context_network(X, context, **SETTINGS)
+    network = dm.contexts.context_network(X, context, **SETTINGS)
     seed = draw_seed(2)
     for j, target in enumerate(network.analyses):
         y = (
@@ -84,8 +84,8 @@ def test_a_target_is_an_analysis_of_its_own():
         task = "classification" if target == "word" else "regression"
         settings = SETTINGS | {"estimator": random_trees(5, task)}
         of_forest = {"random_state": Exactly(replicate_seed(seed, j))}
-        same_forest = dm.context_importances(inputs, y, context, **settings | of_forest)
-        same_rest = dm.context_importances(inputs, y, context, **settings)
+        same_forest = dm.contexts.context_importances(inputs, y, context, **settings | of_forest)
+        same_rest = dm.contexts.context_importances(inputs, y, context, **settings)
         analysis = network.analyses[target]
         for effect in ("importances", "absolute", "signed", "conditional", "overall"):
             wanted = getattr(same_forest, effect)
@@ -108,8 +108,8 @@ class Exactly(np.random.Generator):
 
 def test_a_number_counts_the_same_in_any_unit():
     X, context = switched()
-    first = dm.context_network(X, context, **SETTINGS)
-    other = dm.context_network(1000 * X + 5, context, **SETTINGS)
+    first = dm.contexts.context_network(X, context, **SETTINGS)
+    other = dm.contexts.context_network(1000 * X + 5, context, **SETTINGS)
     assert first.equals(other, rtol=1e-6, atol=1e-9)
     total = first.weights.sum(axis=0)
     assert (total < 1 + 1e-9).all()  # of a variance of 1
@@ -117,22 +117,22 @@ def test_a_number_counts_the_same_in_any_unit():
 
 def test_some_targets():
     X, context = switched()
-    everything = dm.context_network(X, context, **SETTINGS)
-    some = dm.context_network(X, context, targets=["w", "u"], **SETTINGS)
+    everything = dm.contexts.context_network(X, context, **SETTINGS)
+    some = dm.contexts.context_network(X, context, targets=["w", "u"], **SETTINGS)
     assert tuple(some.analyses) == ("u", "w")
     assert some.names == everything.names
     assert some.targets.tolist() == [True, False, True, False]
     for target in some.analyses:
         assert some.analyses[target].equals(everything.analyses[target])
-    single = dm.context_network(X, context, targets="other", **SETTINGS)
+    single = dm.contexts.context_network(X, context, targets="other", **SETTINGS)
     assert list(single.analyses) == ["other"]
 
 
 def test_targets_are_jobs(tmp_path, monkeypatch):
     """On threads, and after an interruption, the network is the same."""
     X, context = switched()
-    alone = dm.context_network(X, context, **SETTINGS)
-    assert_same(alone, dm.context_network(X, context, n_jobs=3, **SETTINGS))
+    alone = dm.contexts.context_network(X, context, **SETTINGS)
+    assert_same(alone, dm.contexts.context_network(X, context, n_jobs=3, **SETTINGS))
     checkpoint, done = tmp_path / "network", []
 
     def interrupted(*arguments):
@@ -143,18 +143,18 @@ def test_targets_are_jobs(tmp_path, monkeypatch):
 
     monkeypatch.setattr(network, "analyze", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        dm.context_network(X, context, checkpoint=checkpoint, **SETTINGS)
+        dm.contexts.context_network(X, context, checkpoint=checkpoint, **SETTINGS)
     assert [file.name for file in tmp_path.iterdir()] == ["network"]
     done[:] = [None]
     monkeypatch.setattr(
         network, "analyze", lambda *options: done.append(options) or analyze(*options)
     )
-    assert_same(alone, dm.context_network(X, context, checkpoint=checkpoint, **SETTINGS))
+    assert_same(alone, dm.contexts.context_network(X, context, checkpoint=checkpoint, **SETTINGS))
     assert len(done) == 3  # two were kept, two of four are new
     more = {"estimator": random_trees(6)}
     for change in ({"empty": "zero"}, {"random_state": 3}, {"n_bins": 2}, more):
         with pytest.raises(ValueError, match=r"the checkpoint .* of another run"):
-            dm.context_network(X, context, checkpoint=checkpoint, **SETTINGS | change)
+            dm.contexts.context_network(X, context, checkpoint=checkpoint, **SETTINGS | change)
 
 
 def assert_same(first, other):
@@ -168,13 +168,13 @@ def assert_same(first, other):
 def test_constant_columns_are_no_targets():
     X, context = switched()
     X.insert(1, "one", 1.0)
-    network = dm.context_network(X, context, **SETTINGS)
+    network = dm.contexts.context_network(X, context, **SETTINGS)
     assert network.names == ("u", "one", "v", "w", "other")
     assert tuple(network.analyses) == ("u", "v", "w", "other")
     in_a = network.in_context("a")
     assert in_a.weights[1].tolist() == [0] * 5
     assert (in_a.p_values[1] == 1).all()
-    asked = dm.context_network(X, context, targets=["one"], **SETTINGS)
+    asked = dm.contexts.context_network(X, context, targets=["one"], **SETTINGS)
     assert asked.in_context("a").weights.max() == 0
 
 
@@ -182,12 +182,12 @@ def test_binned_and_nominal_variables():
     X, context = switched()
     X["word"] = np.where(X["u"] > 0, "up", np.where(X["w"] > 0, "left", "right"))
     X["flag"] = X["v"] > 0
-    network = dm.context_network(X, context, n_bins=3, **SETTINGS)
+    network = dm.contexts.context_network(X, context, n_bins=3, **SETTINGS)
     for target in network.analyses:
         forest = network.analyses[target].metadata["forest"]
         assert forest["splits"] == "multiway"
         assert forest["criterion"] == ("entropy" if target == "word" else "variance")
-    with_words = dm.context_network(X, context, **SETTINGS)
+    with_words = dm.contexts.context_network(X, context, **SETTINGS)
     assert with_words.analyses["u"].metadata["forest"]["splits"] == "ordered"
 
 
@@ -198,7 +198,7 @@ def test_targets_are_not_binned():
     X["number"] = X["a"] + random.normal(size=40)
     context = np.arange(40) % 2
     plainly, binned = (
-        dm.context_network(X, context, targets=["number"], n_bins=n_bins, **SETTINGS)
+        dm.contexts.context_network(X, context, targets=["number"], n_bins=n_bins, **SETTINGS)
         for n_bins in (None, 2)
     )
     # Columns of two values are split in two either way.
@@ -212,16 +212,16 @@ def test_targets_are_not_binned():
 
 def test_the_context_can_be_a_column():
     X, context = switched()
-    apart = dm.context_network(X, context, **SETTINGS)
+    apart = dm.contexts.context_network(X, context, **SETTINGS)
     for options in ("sex", ["sex"]):
-        inside = dm.context_network(X.assign(sex=context), options, **SETTINGS)
+        inside = dm.contexts.context_network(X.assign(sex=context), options, **SETTINGS)
         assert inside.context_name == "sex"
         assert inside.names == apart.names
         np.testing.assert_array_equal(
             inside.in_context("a", "signed").weights, apart.in_context("a", "signed").weights
         )
-    assert dm.context_network(X, {"arm": context}, **SETTINGS).context_name == "arm"
-    numbers = dm.context_network(X, np.arange(80.0), context_bins=4, **SETTINGS)
+    assert dm.contexts.context_network(X, {"arm": context}, **SETTINGS).context_name == "arm"
+    numbers = dm.contexts.context_network(X, np.arange(80.0), context_bins=4, **SETTINGS)
     assert len(numbers.contexts) == 4
 
 
@@ -247,7 +247,7 @@ def test_the_context_can_be_a_column():
 def test_what_is_refused(changes, message):
     X, context = switched()
     with pytest.raises(ValueError, match=message) as caught:
-        dm.context_network(**{"X": X, "context": context} | SETTINGS | changes)
+        dm.contexts.context_network(**{"X": X, "context": context} | SETTINGS | changes)
     assert "context_network" in str(caught.value)
 
 
@@ -255,6 +255,6 @@ def test_a_target_with_missing_values_is_refused():
     X, context = switched()
     X.loc[3, "w"] = np.nan
     with pytest.raises(ValueError, match=r"context_network: 'w' must have no missing values.*Hint"):
-        dm.context_network(X, context, **SETTINGS)
-    whole = dm.context_network(X, context, targets=["u", "v", "other"], **SETTINGS)
+        dm.contexts.context_network(X, context, **SETTINGS)
+    whole = dm.contexts.context_network(X, context, targets=["u", "v", "other"], **SETTINGS)
     assert len(whole.analyses) == 3

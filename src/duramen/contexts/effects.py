@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.context.subject import Subject
-from duramen.context.values import Context
+from duramen.contexts.subject import Subject
+from duramen.contexts.values import Context
 from duramen.forests.forest import Forest
 from duramen.forests.settings import CRITERION_NAMES
 from duramen.forests.structure import parents

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 from tests.grid import one_test
 
-from duramen.context import propensity_strata
-from duramen.context.shifts import shift_p_values, stratified_chi_square
+from duramen.contexts import propensity_strata
+from duramen.contexts.shifts import shift_p_values, stratified_chi_square
 from duramen.data import encode
 
 

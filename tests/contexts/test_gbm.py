@@ -14,7 +14,7 @@ were standardized anew, .05 of the p-values of `absolute` were at most .05, but 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.context.trees import random_trees
+from tests.contexts.trees import random_trees
 
 import duramen as dm
 
@@ -49,7 +49,7 @@ def test_the_absolute_effect_finds_more_links_than_the_plain_one(genes):
     X, subtype = genes
     assert X.shape == (109, 24)
     assert sorted(np.unique(subtype, return_counts=True)[1]) == [53, 56]
-    network = dm.context_network(
+    network = dm.contexts.context_network(
         X,
         subtype,
         estimator=random_trees(60),
@@ -70,7 +70,7 @@ def test_permuted_subtypes_find_no_more_than_chance(genes):
     random = np.random.default_rng(1)
     fractions = []
     for seed in range(2):
-        network = dm.context_network(
+        network = dm.contexts.context_network(
             X,
             random.permutation(subtype),
             estimator=random_trees(50),

@@ -5,12 +5,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.context.trees import random_trees
+from tests.contexts.trees import random_trees
 
 import duramen as dm
-from duramen.context.effects import context_effects
-from duramen.context.subject import subject_of, template_for
-from duramen.context.values import split_off
+from duramen.contexts.effects import context_effects
+from duramen.contexts.subject import subject_of, template_for
+from duramen.contexts.values import split_off
 from duramen.data import encode, learning_set
 from duramen.forests.decreases import mean_decreases
 
@@ -19,7 +19,7 @@ def of_rows(rows, names, n_estimators=400, **options):
     """Analyze rows whose last two entries are the context and the target, as categories."""
     *columns, context, y = zip(*rows, strict=True)
     X = np.array(columns).T.astype(str)
-    return dm.context_importances(
+    return dm.contexts.context_importances(
         dm.encode(X, names=names),
         np.array(y),
         np.array(context),
@@ -164,7 +164,7 @@ def test_table_6_4():
     among all rows.
     """
     X, y = primary_tumor()
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         X,
         y,
         "sex",
@@ -193,7 +193,7 @@ def test_table_6_4():
 def test_table_6_4_within_the_sites():
     """Sex shifts the sites. Within these nothing is left after a correction for 32 tests."""
     X, y = primary_tumor()
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         X,
         y,
         "sex",
@@ -212,7 +212,7 @@ def test_table_6_4_within_the_sites():
 def test_a_small_forest_comes_near_table_6_4():
     """200 trees: every number within .06, three times what the most variable one varies."""
     X, y = primary_tumor()
-    result = dm.context_importances(
+    result = dm.contexts.context_importances(
         X,
         y,
         "sex",

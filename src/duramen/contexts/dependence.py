@@ -19,11 +19,11 @@ from itertools import combinations
 
 import numpy as np
 
-from duramen.context.bases import feature_basis, products, target_basis
-from duramen.context.nulls import Null
-from duramen.context.regression import log_probabilities
-from duramen.context.subject import Subject
-from duramen.context.values import Context
+from duramen.contexts.bases import feature_basis, products, target_basis
+from duramen.contexts.nulls import Null
+from duramen.contexts.regression import log_probabilities
+from duramen.contexts.subject import Subject
+from duramen.contexts.values import Context
 from duramen.support.arrays import FloatArray, IntArray
 
 # Level of the score tests that choose the terms of the models, and how many terms may be chosen by

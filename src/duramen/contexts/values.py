@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.context.kernel_weights import KernelWeights, points_of
+from duramen.contexts.kernel_weights import KernelWeights, points_of
 from duramen.data import EncodedTable
 from duramen.data.categories import coded_variable, objects, variable_name
 from duramen.data.target import MOST_CLASSES

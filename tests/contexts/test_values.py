@@ -5,12 +5,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tests.context.trees import random_trees
+from tests.contexts.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.context import KernelWeights
-from duramen.context.values import read_context, split_off
+from duramen.contexts import KernelWeights
+from duramen.contexts.values import read_context, split_off
 from duramen.data import encode
 
 SETTINGS = {"n_permutations": 3, "random_state": 0}
@@ -27,7 +27,7 @@ def analyze(context=CODES, **changes):
     y = changes.pop("y", y)
     trees = random_trees(3, "regression" if np.asarray(y).dtype.kind == "f" else "classification")
     options = {"X": X, "y": y, "context": context, "estimator": trees} | SETTINGS | changes
-    return dm.context_importances(**options)
+    return dm.contexts.context_importances(**options)
 
 
 def test_wrong_kernel_weights():
@@ -392,4 +392,4 @@ def test_the_default_estimator_is_that_of_the_documentation():
     X, classes = learning_set()
     for y, task in ((classes, "classification"), (np.arange(30) / 7, "regression")):
         explicit = analyze(y=y, estimator=random_trees(1000, task))
-        assert explicit.equals(dm.context_importances(X, y, CODES, **SETTINGS))
+        assert explicit.equals(dm.contexts.context_importances(X, y, CODES, **SETTINGS))
