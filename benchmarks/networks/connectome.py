@@ -6,11 +6,12 @@ recording of frames by neurons (.npy; by default a made-up one with bursts, of -
 computation of all settings is that of the few, multiplied.
 
 ``python -m benchmarks.networks.connectome table --topology DIR`` simulates cultures on the wiring
-of the networks 1 and 2 of DIR (`duramen.datasets.load_chalearn_topology`), on drawn wiring of the
-same kind for 3 and 4, whose wiring is not public, and, with --variants, on wiring that differs as
-the further networks of the challenge did; it prints AUROC and AUPRC of every method beside those of
-the thesis (Tables 8.3.1 and 8.B.1). For methods that take long, --frames shortens the recordings,
---neurons makes networks 3 and 4 smaller, and --every k averages over each k-th threshold.
+of the networks 1 and 2 of DIR (`benchmarks.networks.simulator.load_chalearn_topology`), on drawn
+wiring of the same kind for 3 and 4, whose wiring is not public, and, with --variants, on wiring
+that differs as the further networks of the challenge did; it prints AUROC and AUPRC of every method
+beside those of the thesis (Tables 8.3.1 and 8.B.1). For methods that take long, --frames shortens
+the recordings, --neurons makes networks 3 and 4 smaller, and --every k averages over each k-th
+threshold.
 
 ``python -m benchmarks.networks.connectome nest --data DIR`` scores every method on a culture that
 others simulated: on the spikes of its run of 100 s, seen through `duramen.datasets.CalciumImaging`,

@@ -3,7 +3,7 @@
 ``python -m benchmarks.networks.culture resemblance --data DIR`` prints two tables. The first
 compares, on the wiring of DIR/nest-culture-100 and with its parameters, simulated runs with the
 spikes and the fluorescence of that culture, which was simulated with NEST. The second gives the
-activity of `duramen.datasets.calcium_culture` with 1000 neurons on the wiring of
+activity of `bursting_culture` with 1000 neurons on the wiring of
 DIR/chalearn-topology, and of the variants of the challenge, beside the figures by which the
 challenge's cultures were made.
 
@@ -24,14 +24,13 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from benchmarks.measuring import timed
-from duramen.datasets import (
-    CalciumCulture,
-    CalciumImaging,
-    NeuronModel,
-    Spikes,
-    Wiring,
+from benchmarks.networks.simulator import (
+    bursting_culture,
+    culture_wiring,
+    load_chalearn_topology,
     network_bursts,
 )
+from duramen.datasets import CalciumCulture, CalciumImaging, NeuronModel, Spikes, Wiring
 
 THRESHOLD = 0.12  # of a difference of fluorescence; the challenge's lowest bin edge
 QUIET = 0.25  # mean fluorescence below which frames are taken to be between bursts
@@ -40,7 +39,7 @@ QUIET = 0.25  # mean fluorescence below which frames are taken to be between bur
 # which rise with their clustering.
 RECIPROCITY = (0.12, 0.67)
 
-# Arguments of culture_wiring and of calcium_culture. The challenge published no figures for the
+# Arguments of culture_wiring and of bursting_culture. The challenge published no figures for the
 # variants: these differ from the first in one respect each, as its description says. Its links
 # became reciprocal with clustering, so lowcc and highcc have the fraction that goes with theirs.
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -57,17 +56,17 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def network(i: int, folder: Path, n_frames: int = 179_500, n_neurons: int = 1000) -> CalciumCulture:
     """Simulate the culture normal-i: on its wiring for 1 and 2, or on drawn wiring of that kind."""
     if i in (1, 2):
-        wiring = dm.datasets.load_chalearn_topology(i, folder)
+        wiring = load_chalearn_topology(i, folder)
     else:
-        wiring = dm.datasets.culture_wiring(n_neurons, reciprocity=RECIPROCITY, random_state=i)
-    return dm.datasets.calcium_culture(n_frames, wiring=wiring, random_state=i)
+        wiring = culture_wiring(n_neurons, reciprocity=RECIPROCITY, random_state=i)
+    return bursting_culture(n_frames, wiring=wiring, random_state=i)
 
 
 def simulate(variant: str, seed: int, n_frames: int = 179_500) -> CalciumCulture:
     """Simulate a variant on wiring of its own."""
     wiring, culture = VARIANTS[variant]
-    drawn = dm.datasets.culture_wiring(random_state=seed, **{"reciprocity": RECIPROCITY, **wiring})
-    return dm.datasets.calcium_culture(n_frames, wiring=drawn, random_state=seed, **culture)
+    drawn = culture_wiring(random_state=seed, **{"reciprocity": RECIPROCITY, **wiring})
+    return bursting_culture(n_frames, wiring=drawn, random_state=seed, **culture)
 
 
 def table(columns: dict[str, list[str]]) -> str:
@@ -173,7 +172,8 @@ def against_nest(folder: Path, runs: int) -> str:
 
 def summary(culture: CalciumCulture) -> dict[str, float]:
     """Return the figures of a culture that the second table shows."""
-    bursts, light = culture.bursts, culture.fluorescence
+    light = culture.fluorescence
+    bursts = network_bursts(culture.spikes, culture.n_neurons, culture.duration)
     mean = light.mean(axis=1)
     over = [
         np.mean(np.diff(light[k : k + 5000], axis=0) >= THRESHOLD)

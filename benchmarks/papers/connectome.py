@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 import duramen as dm
 from benchmarks.networks.connectome import PRINTED, inferred
 from benchmarks.networks.culture import RECIPROCITY, VARIANTS, network
+from benchmarks.networks.simulator import (
+    bursting_culture,
+    culture_wiring,
+    load_chalearn_topology,
+)
 from benchmarks.papers.entries import Claim, Entry, Scale, Value
 
 STEPS = (
@@ -126,12 +131,12 @@ def variants(scale: Scale) -> Any:
             continue
         arguments = dict(wiring)
         if "n_links" in wiring and n_neurons < 1000:
-            usual = dm.datasets.culture_wiring(n_neurons, random_state=0).n_links
+            usual = culture_wiring(n_neurons, random_state=0).n_links
             arguments["n_links"] = usual * wiring["n_links"] // 15_000
-        drawn = dm.datasets.culture_wiring(
+        drawn = culture_wiring(
             n_neurons, random_state=9 + seed, **{"reciprocity": RECIPROCITY, **arguments}
         )
-        made = dm.datasets.calcium_culture(n_frames, wiring=drawn, random_state=9 + seed, **culture)
+        made = bursting_culture(n_frames, wiring=drawn, random_state=9 + seed, **culture)
         areas = {}
         for step in ("averaged", "full", "Pearson", "GTE"):
             score = inferred(made.fluorescence, step, settings(scale)).score(
@@ -174,7 +179,7 @@ def spectrum(scale: Scale) -> Any:
     """Singular values of the links of excitatory neurons."""
     result = {}
     for i in (1, 2):
-        wiring = dm.datasets.load_chalearn_topology(i, scale.data / "chalearn-topology")
+        wiring = load_chalearn_topology(i, scale.data / "chalearn-topology")
         excitatory = wiring.weight > 0
         links = np.zeros((wiring.n_neurons,) * 2)
         links[wiring.source[excitatory], wiring.target[excitatory]] = 1

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 
 import duramen as dm
 
-wiring = dm.datasets.culture_wiring(30, n_links=120, clustering=None, random_state=0)
+wiring = dm.datasets.culture_wiring(30, n_links=120, random_state=0)
 culture = dm.datasets.calcium_culture(3000, wiring=wiring, strength=20.0, random_state=0)
 dm.plots.calcium_stages(
     culture.fluorescence,

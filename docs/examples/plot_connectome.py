@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 
 import duramen as dm
 
-wiring = dm.datasets.culture_wiring(30, n_links=120, clustering=None, random_state=0)
+wiring = dm.datasets.culture_wiring(30, n_links=120, random_state=0)
 culture = dm.datasets.calcium_culture(6000, wiring=wiring, strength=20.0, random_state=0)
 scores = {
     method: dm.connectome(culture, method=method).score(culture.links, pairs="directed")

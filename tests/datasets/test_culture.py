@@ -2,13 +2,18 @@
 
 import numpy as np
 import pytest
+from benchmarks.networks.simulator import (
+    bursting_culture,
+    culture_wiring,
+    find_strength,
+    network_bursts,
+)
 from tests.oracles import culture as oracle
 
 import duramen as dm
 from duramen import _kernel
 from duramen.datasets import CalciumImaging, NeuronModel, Spikes, Wiring
-from duramen.datasets.culture.cultures import find_strength
-from duramen.datasets.culture.neurons import decay, poisson_distribution, simulate_spikes
+from duramen.datasets.cultures import decay, poisson_distribution, simulate_spikes
 
 
 def ring(n, peak=1.0):
@@ -94,7 +99,7 @@ def test_noise_and_scattering_are_those_of_the_formula():
 
 
 def test_culture_is_reproducible_and_knows_its_truth():
-    wiring = dm.datasets.culture_wiring(40, random_state=3)
+    wiring = culture_wiring(40, random_state=3)
     made, again = (
         dm.datasets.calcium_culture(300, wiring=wiring, strength=12.0, random_state=s)
         for s in (1, np.random.default_rng(1))
@@ -122,8 +127,8 @@ def test_culture_is_reproducible_and_knows_its_truth():
 
 @pytest.mark.parametrize("rate", [pytest.param(0.1, marks=pytest.mark.slow), 0.3])
 def test_cultures_burst_at_the_rate_asked_for(rate):
-    wiring = dm.datasets.culture_wiring(60, n_links=700, clustering=None, random_state=0)
-    made = dm.datasets.calcium_culture(
+    wiring = culture_wiring(60, n_links=700, clustering=None, random_state=0)
+    made = bursting_culture(
         round(5000 / rate),
         wiring=wiring,
         burst_rate=rate,
@@ -132,22 +137,23 @@ def test_cultures_burst_at_the_rate_asked_for(rate):
     )
     # 100 bursts, as in the trial. Intervals vary by .9 of their mean: the standard error of the
     # difference is 13 %.
-    assert made.bursts.rate == pytest.approx(rate, rel=0.4)
-    assert made.bursts.intervals.mean() == pytest.approx(1000 / rate, rel=0.4)
+    bursts = network_bursts(made.spikes, made.n_neurons, made.duration)
+    assert bursts.rate == pytest.approx(rate, rel=0.4)
+    assert bursts.intervals.mean() == pytest.approx(1000 / rate, rel=0.4)
 
 
 @pytest.mark.slow
 def test_strength_is_found_in_each_module():
     """Of two modules, one has weights of a third: none would fire with a factor for both."""
-    wiring = dm.datasets.culture_wiring(
-        120, n_links=1400, modules=2, clustering=None, random_state=0
-    )
+    wiring = culture_wiring(120, n_links=1400, modules=2, clustering=None, random_state=0)
     own = wiring.modules[wiring.source]
     weak = wiring.reweighted(wiring.weight * np.array([1.0, 1 / 3])[own])
-    made = dm.datasets.calcium_culture(
+    made = bursting_culture(
         16_000, wiring=weak, burst_rate=0.3, imaging=CalciumImaging(noise=0.0), random_state=2
     )
-    assert made.bursts.rate == pytest.approx(0.3, rel=0.4)
+    assert network_bursts(made.spikes, made.n_neurons, made.duration).rate == pytest.approx(
+        0.3, rel=0.4
+    )
     open_ = wiring.weight > 0  # links that are not blocked
     ratio = made.wiring.weight[open_] / wiring.weight[open_]
     first, second = (ratio[own[open_] == k].mean() for k in range(2))
@@ -174,13 +180,13 @@ def test_bursts_of_spikes_made_by_hand():
     # 3 of 4 neurons fire at 100 ms and through 150 ms, 2 at 400 ms, all at 900 ms.
     neuron = [0, 1, 2, 0, 1, 3, 0, 1, 0, 1, 2, 3]
     time = [101, 110, 149, 150, 160, 199, 400, 401, 900, 901, 902, 903]
-    result = dm.datasets.network_bursts(Spikes(np.array(neuron), np.array(time)), 4, 2000.0)
+    result = network_bursts(Spikes(np.array(neuron), np.array(time)), 4, 2000.0)
     assert result.start.tolist() == [100.0, 900.0]
     assert result.rate == 1.0
     assert result.intervals.tolist() == [800.0]
-    lower = dm.datasets.network_bursts(Spikes(neuron, time), 4, 2000.0, active=0.4)
+    lower = network_bursts(Spikes(neuron, time), 4, 2000.0, active=0.4)
     assert lower.start.tolist() == [100.0, 400.0, 900.0]
-    none = dm.datasets.network_bursts(Spikes(np.array([], int), np.array([])), 4, 2000.0)
+    none = network_bursts(Spikes(np.array([], int), np.array([])), 4, 2000.0)
     assert len(none.start) == 0
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.networks.culture import NEST_IMAGING, activity, like_nest, nest_culture, summary
+from benchmarks.networks.simulator import load_chalearn_topology
 
 import duramen as dm
 from duramen.datasets import CalciumImaging
@@ -40,7 +41,7 @@ def test_fluorescence_of_the_spikes_of_nest(shared_data):
 def test_activity_is_that_of_the_challenge(shared_data):
     """With the strengths that the search finds for the modules, in 13 s of a processor."""
     strengths = np.array([6.56, 6.2, 5.87, 5.95, 6.12, 5.47, 5.17, 5.03, 5.17, 5.17])
-    wiring = dm.datasets.load_chalearn_topology(1, shared_data / "chalearn-topology")
+    wiring = load_chalearn_topology(1, shared_data / "chalearn-topology")
     wiring = wiring.reweighted(wiring.weight * strengths[wiring.modules[wiring.source]])
     made = dm.datasets.calcium_culture(15_000, wiring=wiring, strength=1.0, random_state=1)
     result = summary(made)

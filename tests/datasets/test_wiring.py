@@ -5,8 +5,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from benchmarks.networks.simulator import (
+    clustering_of,
+    culture_wiring,
+    load_chalearn_topology,
+    part_of,
+)
 
-import duramen as dm
 from duramen import _kernel
 from duramen.datasets import Wiring
 
@@ -35,14 +40,14 @@ def test_exchanges_keep_degrees_and_reach_the_clustering(goal):
 
 
 def test_wiring_has_the_structure_asked_for():
-    made = dm.datasets.culture_wiring(200, modules=4, clustering=(0.3, 0.6), random_state=0)
+    made = culture_wiring(200, modules=4, clustering=(0.3, 0.6), random_state=0)
     assert (made.n_neurons, made.n_links) == (200, 3000)
     inside = made.modules[made.source] == made.modules[made.target]
     assert inside.mean() == 0.8
     for k, goal in enumerate((0.3, 0.4, 0.5, 0.6)):
-        part = made.only(made.modules == k)
-        assert part.clustering == pytest.approx(goal, abs=0.005)
-        assert part.clustering == pytest.approx(
+        part = part_of(made, made.modules == k)
+        assert clustering_of(part) == pytest.approx(goal, abs=0.005)
+        assert clustering_of(part) == pytest.approx(
             clustering(part.source, part.target, part.n_neurons)
         )
     negative = np.unique(made.source[made.weight < 0])
@@ -53,24 +58,20 @@ def test_wiring_has_the_structure_asked_for():
 
 @pytest.mark.parametrize("fraction", [0.0, 0.3, 0.67, 1.0])
 def test_links_of_modules_are_answered_as_often_as_asked(fraction):
-    made = dm.datasets.culture_wiring(
-        200, modules=2, clustering=0.45, reciprocity=fraction, random_state=0
-    )
+    made = culture_wiring(200, modules=2, clustering=0.45, reciprocity=fraction, random_state=0)
     assert made.n_links == 3000
     for k in range(2):
-        part = made.only(made.modules == k)
+        part = part_of(made, made.modules == k)
         links = part.matrix()
         chance = links.mean()
         result = (links & links.T).sum() / part.n_links
         assert max(fraction - 0.08, 0) <= result <= max(fraction, chance) + 0.05
-        assert part.clustering == pytest.approx(0.45, abs=0.005)
+        assert clustering_of(part) == pytest.approx(0.45, abs=0.005)
 
 
 def test_reciprocity_needs_no_clustering_and_follows_the_modules():
-    made = dm.datasets.culture_wiring(
-        300, modules=3, clustering=None, reciprocity=(0.1, 0.7), random_state=1
-    )
-    parts = [made.only(made.modules == k) for k in range(3)]
+    made = culture_wiring(300, modules=3, clustering=None, reciprocity=(0.1, 0.7), random_state=1)
+    parts = [part_of(made, made.modules == k) for k in range(3)]
     results = [(part.matrix() & part.matrix().T).sum() / part.n_links for part in parts]
     assert results == pytest.approx([0.13, 0.4, 0.7], abs=0.06)
     assert made.n_links == 4500
@@ -78,32 +79,32 @@ def test_reciprocity_needs_no_clustering_and_follows_the_modules():
 
 def test_links_have_the_length_degrees_and_weights_asked_for():
     settings = {"n_links": 4000, "modules": 1, "clustering": None, "random_state": 1}
-    made = dm.datasets.culture_wiring(
+    made = culture_wiring(
         400, length=0.1, degree_spread=0.6, weight_spread=0.5, inhibitory=0.0, **settings
     )
     apart = np.linalg.norm(made.positions[made.source] - made.positions[made.target], axis=1)
     assert np.mean(apart) == pytest.approx(0.1 * np.sqrt(np.pi / 2), rel=0.1)  # Rayleigh
     assert np.log(made.weight).std() == pytest.approx(0.5, rel=0.05)
     assert made.weight.mean() == pytest.approx(1.0, rel=0.05)
-    even = dm.datasets.culture_wiring(400, **settings)
+    even = culture_wiring(400, **settings)
     degrees = [np.bincount(x.source, minlength=400) for x in (made, even)]
     assert degrees[0].std() > 1.5 * degrees[1].std()
 
 
 def test_default_is_like_the_challenge():
-    made = dm.datasets.culture_wiring(random_state=0)
+    made = culture_wiring(random_state=0)
     assert (made.n_neurons, made.n_links, made.modules.max()) == (1000, 15_000, 9)
-    assert made.clustering == pytest.approx(0.25, abs=0.03)
-    small = dm.datasets.culture_wiring(30, random_state=0)
+    assert clustering_of(made) == pytest.approx(0.25, abs=0.03)
+    small = culture_wiring(30, random_state=0)
     assert small.n_links == 290
 
 
 @pytest.mark.shared
 def test_structure_of_the_challenge(shared_data):
     for i, count in ((1, 14_912), (2, 15_030)):
-        made = dm.datasets.load_chalearn_topology(i, shared_data / "chalearn-topology")
+        made = load_chalearn_topology(i, shared_data / "chalearn-topology")
         assert (made.n_neurons, made.n_links) == (1000, count)
-        assert made.clustering == pytest.approx(0.2485, abs=0.001)
+        assert clustering_of(made) == pytest.approx(0.2485, abs=0.001)
         assert (made.modules[made.source] != made.modules[made.target]).sum() == 3000
 
 
@@ -113,15 +114,15 @@ def test_reads_the_challenge_and_names_missing_files(tmp_path):
     links = {"source": [0, 1], "target": [1, 2], "weight": [1, -1]}
     pq.write_table(pa.table(links), folder / "connections.parquet")
     with pytest.raises(FileNotFoundError, match=r"folder must hold normal-3/positions\.parquet"):
-        dm.datasets.load_chalearn_topology(3, tmp_path)
+        load_chalearn_topology(3, tmp_path)
     places = {"neuron": [0, 1, 2], "subset": [1, 1, 5], "x": [0.1, 0.2, 0.3], "y": [0.0, 0.5, 1.0]}
     pq.write_table(pa.table(places), folder / "positions.parquet")
-    made = dm.datasets.load_chalearn_topology(3, tmp_path)
+    made = load_chalearn_topology(3, tmp_path)
     assert made.weight.tolist() == [1.0, -1.0]
     assert made.modules.tolist() == [0, 0, 1]
     assert made.positions[1].tolist() == [0.2, 0.5]
     with pytest.raises(ValueError, match=r"i must be an int in 1\.\.4"):
-        dm.datasets.load_chalearn_topology(5, tmp_path)
+        load_chalearn_topology(5, tmp_path)
 
 
 PLACES = [[0, 0], [0, 1], [1, 0]]
@@ -139,18 +140,18 @@ PLACES = [[0, 0], [0, 1], [1, 0]]
         (lambda: Wiring([1], [1], positions=PLACES), "another neuron than source"),
         (lambda: Wiring([1, 1], [2, 2], positions=PLACES), "without repeated links"),
         (lambda: Wiring([], [], positions=PLACES, modules=[0]), r"modules must be of shape \(3,\)"),
-        (lambda: dm.datasets.culture_wiring(5, n_links=21), "n_links must leave at most 20 links"),
+        (lambda: culture_wiring(5, n_links=21), "n_links must leave at most 20 links"),
         (
-            lambda: dm.datasets.culture_wiring(5, clustering=(0, 1, 2)),
+            lambda: culture_wiring(5, clustering=(0, 1, 2)),
             "clustering must be a number",
         ),
-        (lambda: dm.datasets.culture_wiring(5, clustering=1.5), "clustering must be a number in"),
+        (lambda: culture_wiring(5, clustering=1.5), "clustering must be a number in"),
         (
-            lambda: dm.datasets.culture_wiring(5, reciprocity=-0.1),
+            lambda: culture_wiring(5, reciprocity=-0.1),
             "reciprocity must be a number in",
         ),
-        (lambda: dm.datasets.culture_wiring(5, length=0.0), "length must be a number > 0"),
-        (lambda: dm.datasets.culture_wiring(5, modules=6), "modules must be an int in 1..5"),
+        (lambda: culture_wiring(5, length=0.0), "length must be a number > 0"),
+        (lambda: culture_wiring(5, modules=6), "modules must be an int in 1..5"),
     ],
 )
 def test_refuses(call, message):
@@ -160,4 +161,4 @@ def test_refuses(call, message):
 
 def test_repr_counts_neurons_and_links():
     made = Wiring([0, 1, 2], [1, 2, 0], positions=PLACES)
-    assert repr(made) == "Wiring(3 neurons, 3 links, clustering 1.00)"
+    assert repr(made) == "Wiring(3 neurons, 3 links)"

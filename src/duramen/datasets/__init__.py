@@ -1,14 +1,14 @@
 """Data sets: exact problems, generators with known truth, and small real ones that ship."""
 
-from duramen.datasets.culture.cultures import CalciumCulture, calcium_culture
-from duramen.datasets.culture.neurons import (
+from duramen.datasets.cultures import (
+    CalciumCulture,
     CalciumImaging,
-    NetworkBursts,
     NeuronModel,
     Spikes,
-    network_bursts,
+    Wiring,
+    calcium_culture,
+    culture_wiring,
 )
-from duramen.datasets.culture.wiring import Wiring, culture_wiring, load_chalearn_topology
 from duramen.datasets.dataset import (
     Dataset,
     digits7,
@@ -25,7 +25,6 @@ __all__ = [
     "CalciumImaging",
     "Dataset",
     "GeneNetwork",
-    "NetworkBursts",
     "NeuronModel",
     "Spikes",
     "Wiring",
@@ -34,11 +33,9 @@ __all__ = [
     "digits7",
     "gene_network",
     "linear_sign",
-    "load_chalearn_topology",
     "load_dream4",
     "load_leukemia",
     "load_primary_tumor",
     "madelon_like",
-    "network_bursts",
     "xor",
 ]

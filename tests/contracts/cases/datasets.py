@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+from benchmarks.networks import simulator
 from tests.contracts.registry import case
 
 from duramen import datasets
@@ -63,7 +60,6 @@ def _tumor() -> Any:
     datasets.Spikes,
     strength=14.0,
 )
-@case("datasets/calcium_culture, rate of bursts", datasets.calcium_culture, burst_rate=1.0)
 @case(
     "datasets/calcium_culture, models",
     datasets.NeuronModel,
@@ -75,43 +71,13 @@ def _tumor() -> Any:
     imaging=datasets.CalciumImaging(noise=0.0, scattering_length=0.2, frame_time=40.0),
 )
 def _culture(**options: Any) -> Any:
-    made = datasets.calcium_culture(60, n_neurons=12, random_state=1, **options)
+    wiring = simulator.culture_wiring(12, random_state=np.random.default_rng(1).spawn(4)[0])
+    made = datasets.calcium_culture(60, wiring=wiring, random_state=1, **options)
     light = made.fluorescence.astype(np.float64).round(5)
     return (light, made.spikes.neuron, made.spikes.time, made.weights.round(6), made.names)
 
 
-@case("datasets/culture_wiring", datasets.culture_wiring, datasets.Wiring, clustering=0.5)
-@case(
-    "datasets/culture_wiring, modules and lengths",
-    datasets.culture_wiring,
-    n_links=60,
-    modules=2,
-    between=0.1,
-    length=0.4,
-    degree_spread=0.3,
-    weight_spread=0.2,
-    inhibitory=0.5,
-)
-def _wiring(**options: Any) -> Any:
-    made = datasets.culture_wiring(20, random_state=3, **options)
-    return (made.source, made.target, made.weight.round(9), made.positions, made.modules)
-
-
-@case("datasets/network_bursts", datasets.network_bursts, datasets.NetworkBursts)
-def _bursts() -> Any:
-    spikes = datasets.Spikes(np.array([0, 1, 2, 0, 2]), np.array([10.0, 20, 30, 400, 430]))
-    result = datasets.network_bursts(spikes, 3, 1000.0, window=40.0, active=0.6)
-    return (result.start, result.rate, result.intervals)
-
-
-@case("datasets/load_chalearn_topology", datasets.load_chalearn_topology)
-def _chalearn() -> Any:
-    with tempfile.TemporaryDirectory() as folder:
-        network = Path(folder) / "normal-2"
-        network.mkdir()
-        links = {"source": [0, 2, 1], "target": [1, 0, 2], "weight": [1, 1, -1]}
-        places = {"x": [0.1, 0.2, 0.3], "y": [0.5, 0.4, 0.0], "subset": [2, 2, 7]}
-        pq.write_table(pa.table(links), network / "connections.parquet")
-        pq.write_table(pa.table(places), network / "positions.parquet")
-        made = datasets.load_chalearn_topology(2, folder)
+@case("datasets/culture_wiring", datasets.culture_wiring, datasets.Wiring)
+def _wiring() -> Any:
+    made = datasets.culture_wiring(20, random_state=3)
     return (made.source, made.target, made.weight, made.positions, made.modules)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from benchmarks.networks import simulator
 from tests.networks.connectome.cultures import bursting, culture
 from tests.oracles import connectome as oracle
 
@@ -254,7 +255,7 @@ def test_ceiling_of_an_undirected_network():
 
 @pytest.mark.shared
 def test_ceiling_of_a_network_of_the_challenge(shared_data):
-    wiring = dm.datasets.load_chalearn_topology(2, shared_data / "chalearn-topology")
+    wiring = simulator.load_chalearn_topology(2, shared_data / "chalearn-topology")
     names = tuple(map(str, range(1000)))
     best = dm.networks.undirected_ceiling(wiring.matrix(), names)
     assert best.auroc == pytest.approx(0.995, abs=5e-4)  # as printed
@@ -267,7 +268,7 @@ def test_ceiling_of_a_network_of_the_challenge(shared_data):
 @pytest.mark.slow
 def test_order_of_the_methods_on_a_simulated_culture():
     """With the strength that the search finds, in 4 s of a processor."""
-    wiring = dm.datasets.culture_wiring(150, n_links=1500, random_state=0)
+    wiring = simulator.culture_wiring(150, n_links=1500, random_state=0)
     made = dm.datasets.calcium_culture(20_000, wiring=wiring, strength=7.83, random_state=0)
 
     def aupr(network):

@@ -175,7 +175,7 @@ def _read(options: Fluorescence) -> Recorded:
     if options.demo:
         from duramen.datasets import calcium_culture, culture_wiring
 
-        wiring = culture_wiring(40, n_links=160, clustering=None, random_state=0)
+        wiring = culture_wiring(40, n_links=160, random_state=0)
         made = calcium_culture(10_000, wiring=wiring, strength=20.0, random_state=0)
         return Recorded(
             "simulated culture", made.fluorescence, made.names, made.positions, made.links

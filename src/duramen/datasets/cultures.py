@@ -1,4 +1,4 @@
-"""Integrate-and-fire neurons with depressing synapses, their simulation, and network bursts."""
+"""Simulated calcium imaging of a culture of neurons with known wiring."""
 
 from __future__ import annotations
 
@@ -10,9 +10,176 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
-from duramen.datasets.culture.wiring import Wiring
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
+
+_INHIBITORY = 0.2  # fraction of the neurons
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Wiring:
+    """Links between the neurons of a culture, and their positions.
+
+    Parameters
+    ----------
+    source, target : int array of shape (n_links,)
+        Neurons that a link leads from and to, counted from 0.
+    weight : float array of shape (n_links,), optional
+        Strengths of the links relative to each other; negative for inhibitory links. 1 by default.
+    positions : float array of shape (n, 2)
+        Positions of the n neurons in mm.
+    modules : int array of shape (n,), optional
+        Module of every neuron, counted from 0. One module by default.
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in length, a link joins no two neurons of the culture, or a link occurs
+        twice.
+
+    Examples
+    --------
+    >>> from duramen.datasets import Wiring
+    >>> Wiring([0, 1], [1, 2], positions=[[0, 0], [0.1, 0], [0.2, 0]])
+    Wiring(3 neurons, 2 links)
+    """
+
+    source: IntArray
+    target: IntArray
+    weight: FloatArray
+    positions: FloatArray
+    modules: IntArray
+
+    def __init__(
+        self,
+        source: ArrayLike,
+        target: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        positions: ArrayLike,
+        modules: ArrayLike | None = None,
+    ) -> None:
+        places = np.asarray(positions, dtype=np.float64)
+        if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
+            raise checks.refuse(
+                "Wiring", "positions", "finite numbers of shape (neurons, 2)", places.shape
+            )
+        n = len(places)
+        ends = [_neurons(name, x, n) for name, x in (("source", source), ("target", target))]
+        count = len(ends[0])
+        strength = np.ones(count) if weight is None else np.asarray(weight, dtype=np.float64)
+        group = np.zeros(n, dtype=np.int64) if modules is None else np.asarray(modules)
+        for name, array, length in (
+            ("target", ends[1], count),
+            ("weight", strength, count),
+            ("modules", group, n),
+        ):
+            if array.shape != (length,):
+                raise checks.refuse("Wiring", name, f"of shape ({length},)", array.shape)
+        if not np.isfinite(strength).all():
+            raise checks.refuse("Wiring", "weight", "finite", "NaN or infinity")
+        if (ends[0] == ends[1]).any():
+            raise checks.refuse(
+                "Wiring", "target", "another neuron than source", "a link to itself"
+            )
+        if len(np.unique(ends[0] * n + ends[1])) < count:
+            raise checks.refuse("Wiring", "source", "without repeated links", "a link given twice")
+        numbers = np.unique(group, return_inverse=True)[1].astype(np.int64)
+        vars(self).update(source=ends[0], target=ends[1], weight=strength)
+        vars(self).update(positions=places, modules=numbers)
+
+    @property
+    def n_neurons(self) -> int:
+        """Number n of neurons."""
+        return len(self.positions)
+
+    @property
+    def n_links(self) -> int:
+        """Number of links, inhibitory ones included."""
+        return len(self.source)
+
+    def matrix(self, chosen: BoolArray | None = None) -> BoolArray:
+        """Return the links, or those chosen, as an array of shape (n, n), sources by targets."""
+        links = np.zeros((self.n_neurons, self.n_neurons), dtype=np.bool_)
+        keep = slice(None) if chosen is None else chosen
+        links[self.source[keep], self.target[keep]] = True
+        return links
+
+    def reweighted(self, weight: FloatArray) -> Wiring:
+        """Return the same links with other weights."""
+        return Wiring(
+            self.source, self.target, weight, positions=self.positions, modules=self.modules
+        )
+
+    def __repr__(self) -> str:
+        return f"Wiring({self.n_neurons} neurons, {self.n_links} links)"
+
+
+def _neurons(name: str, neurons: ArrayLike, n: int) -> IntArray:
+    """Check one end of the links."""
+    array = np.asarray(neurons)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise checks.refuse("Wiring", name, "a sequence of integers", array.dtype)
+    if array.size and not (array.min() >= 0 and array.max() < n):
+        wrong = array[(array < 0) | (array >= n)][0]
+        raise checks.refuse("Wiring", name, f"neurons in 0..{n - 1}", int(wrong))
+    return array.astype(np.int64)
+
+
+def culture_wiring(
+    n_neurons: int = 40,
+    *,
+    n_links: int | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> Wiring:
+    """Draw links of neurons at random places of a square of 1 mm.
+
+    All links are equally probable, and a fifth of the neurons is inhibitory.
+
+    Parameters
+    ----------
+    n_neurons : int
+        Number n of neurons.
+    n_links : int, optional
+        Number of links; 4 n by default, or a third of the pairs if that is less.
+    random_state : int, numpy.random.Generator or None
+        Source of the random numbers.
+
+    Returns
+    -------
+    Wiring
+
+    Raises
+    ------
+    ValueError
+        If there are more links than pairs of neurons.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.datasets.culture_wiring(60, n_links=500, random_state=0)
+    Wiring(60 neurons, 500 links)
+    """
+    n = checks.check_integer("culture_wiring", "n_neurons", n_neurons, 2)
+    most = n * (n - 1)
+    default = min(4 * n, most // 3) if n_links is None else n_links
+    count = checks.check_integer("culture_wiring", "n_links", default, 0, most=most)
+    rng = np.random.default_rng(random_state)
+    positions = rng.random((n, 2))
+    # benchmarks.networks.simulator draws modules and spreads of degrees and weights with these
+    # numbers; without them both draw the same links.
+    rng.permutation(n)
+    rng.standard_normal((2, n))
+    odds = 1.0 - np.eye(n)
+    drawn = rng.choice(n * n, count, replace=False, p=odds.ravel() / odds.sum())
+    source, target = np.divmod(np.sort(drawn), n)
+    rng.standard_normal(count)
+    weight = np.ones(n)
+    weight[rng.permutation(n)[: round(_INHIBITORY * n)]] = -1.0
+    return Wiring(source, target, weight[source], positions=positions)
+
 
 _DIGITS = 12
 
@@ -231,99 +398,6 @@ def simulate_spikes(
     return None if len(neuron) > most else Spikes(neuron, step.astype(np.float64) * model.step)
 
 
-_BURSTS = "network_bursts"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NetworkBursts:
-    """Network bursts of a culture.
-
-    Attributes
-    ----------
-    start : float64 array of shape (n_bursts,)
-        Start of every burst in ms.
-    duration : float
-        Duration of the recording in ms.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from duramen.datasets import NetworkBursts
-    >>> NetworkBursts(np.array([1000.0, 9000.0]), 20_000.0)
-    NetworkBursts(2 bursts, 0.1 Hz)
-    """
-
-    start: FloatArray
-    duration: float
-
-    @property
-    def rate(self) -> float:
-        """Bursts a second."""
-        return len(self.start) / self.duration * _MS
-
-    @property
-    def intervals(self) -> FloatArray:
-        """Times in ms from the start of a burst to that of the next."""
-        return np.diff(self.start)
-
-    def __repr__(self) -> str:
-        return f"NetworkBursts({len(self.start)} bursts, {self.rate:.3g} Hz)"
-
-
-def network_bursts(
-    spikes: Spikes,
-    n_neurons: int,
-    duration: float,
-    *,
-    window: float = 50.0,
-    active: float = 0.5,
-) -> NetworkBursts:
-    """Find the network bursts among the spikes of a culture.
-
-    A burst starts where, in windows of fixed length one after the other, the fraction of neurons
-    that fire rises above a limit, and ends where it falls below.
-
-    Parameters
-    ----------
-    spikes : Spikes
-        Neurons and times in ms, in order of time.
-    n_neurons : int
-        Number of neurons.
-    duration : float
-        Duration of the recording in ms.
-    window : float
-        Length of a window in ms.
-    active : float
-        Fraction of the neurons above which a window belongs to a burst.
-
-    Returns
-    -------
-    NetworkBursts
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> spikes = dm.datasets.Spikes([0, 1, 2, 0], [100.0, 101.0, 102.0, 900.0])
-    >>> dm.datasets.network_bursts(spikes, 4, 10_000.0)
-    NetworkBursts(1 bursts, 0.1 Hz)
-    """
-    n = checks.check_integer(_BURSTS, "n_neurons", n_neurons, 1)
-    total = checks.check_real(_BURSTS, "duration", duration, 0, ends="(]")
-    width = checks.check_real(_BURSTS, "window", window, 0, ends="(]")
-    limit = checks.check_real(_BURSTS, "active", active, 0, 1)
-    place = np.floor_divide(np.asarray(spikes.time, dtype=np.float64), width).astype(np.int64)
-    seen = np.unique(place * n + np.asarray(spikes.neuron))
-    count = np.bincount(seen // n, minlength=int(total // width) + 1)
-    inside = np.concatenate(([False], count > limit * n))
-    first = np.flatnonzero(inside[1:] & ~inside[:-1])
-    return NetworkBursts(first.astype(np.float64) * width, total)
-
-
 _BLOCK = 4096  # frames at a time
 _GRID = 2.0**20  # exp is rounded to this: libraries differ in its last bit
 
@@ -494,3 +568,174 @@ def _gain(positions: FloatArray, imaging: CalciumImaging) -> NDArray[np.float32]
     gain[:] = np.rint(imaging.scattering * near * _GRID) / _GRID
     np.fill_diagonal(gain, 1.0)
     return gain
+
+
+_FUNCTION = "calcium_culture"
+_MOST_RATE = 200.0  # Hz
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalciumCulture:
+    """Fluorescence of a simulated culture, and what made it.
+
+    Attributes
+    ----------
+    fluorescence : float32 array of shape (n_frames, n)
+        Fluorescence, frames by neurons.
+    spikes : Spikes
+        Neuron and time in ms of every spike, from the start of the first frame.
+    wiring : Wiring
+        The links with weights in pA, 0 for blocked ones, and the positions in mm.
+    frame_time : float
+        Time between frames in ms.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> culture = dm.datasets.calcium_culture(500, n_neurons=20, strength=10.0, random_state=0)
+    >>> culture
+    CalciumCulture(500 frames of 20 ms x 20 neurons, 65 links)
+    """
+
+    fluorescence: NDArray[np.float32]
+    spikes: Spikes
+    wiring: Wiring
+    frame_time: float
+
+    @property
+    def n_neurons(self) -> int:
+        """Number n of neurons."""
+        return self.wiring.n_neurons
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the neurons, N1, N2, ..."""
+        return tuple(f"N{i + 1}" for i in range(self.n_neurons))
+
+    @property
+    def positions(self) -> FloatArray:
+        """Positions of the neurons in mm, of shape (n, 2)."""
+        return self.wiring.positions
+
+    @property
+    def links(self) -> BoolArray:
+        """True where the neuron of the row acts on that of the column, of shape (n, n)."""
+        return self.wiring.matrix(self.wiring.weight != 0)
+
+    @property
+    def weights(self) -> FloatArray:
+        """Strengths of the links in pA, of shape (n, n); 0 where there is none."""
+        weights = np.zeros((self.n_neurons, self.n_neurons))
+        weights[self.wiring.source, self.wiring.target] = self.wiring.weight
+        return weights
+
+    @property
+    def duration(self) -> float:
+        """Duration in ms."""
+        return len(self.fluorescence) * self.frame_time
+
+    @property
+    def firing_rate(self) -> float:
+        """Spikes a second and neuron."""
+        return len(self.spikes.neuron) / self.n_neurons / self.duration * 1000.0
+
+    def __repr__(self) -> str:
+        frames, n = self.fluorescence.shape
+        links = np.count_nonzero(self.wiring.weight)
+        return (
+            f"CalciumCulture({frames} frames of {self.frame_time:g} ms x {n} neurons, "
+            f"{links} links)"
+        )
+
+
+def calcium_culture(
+    n_frames: int = 10_000,
+    *,
+    wiring: Wiring | None = None,
+    n_neurons: int = 40,
+    strength: float = 20.0,
+    block_inhibition: bool = True,
+    warm_up: float = 10_000.0,
+    neurons: NeuronModel | None = None,
+    imaging: CalciumImaging | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> CalciumCulture:
+    """Simulate calcium imaging of a culture of neurons.
+
+    The wiring is given or drawn; integrate-and-fire neurons with depressing synapses fire
+    (`NeuronModel`), and their spikes are seen as fluorescence (`CalciumImaging`), after Stetter et
+    al. [1]_, with the spontaneous input and the light scattering of the ChaLearn connectomics
+    challenge [2]_.
+
+    Parameters
+    ----------
+    n_frames : int
+        Number of frames.
+    wiring : Wiring, optional
+        Links and positions; ``culture_wiring(n_neurons)`` by default.
+    n_neurons : int
+        Number n of neurons where the wiring is drawn.
+    strength : float
+        Factor in pA of the weights of the wiring. The stronger, the more often all neurons fire
+        together; with 20 pA and 4 links a neuron bursts are frequent.
+    block_inhibition : bool
+        Block links of negative weight, as in the challenge. They are then no `links`.
+    warm_up : float
+        Time in ms that is simulated, from rest, before the first frame, and dropped.
+    neurons : NeuronModel, optional
+        Model of the neurons.
+    imaging : CalciumImaging, optional
+        Model of the imaging. Its `frame_time` must be a multiple of the step of `neurons`.
+    random_state : int, numpy.random.Generator or None
+        Source of the random numbers.
+
+    Returns
+    -------
+    CalciumCulture
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, or the culture fires at more than 200 Hz on average.
+
+    References
+    ----------
+    .. [1] O. Stetter, D. Battaglia, J. Soriano, T. Geisel (2012). Model-free reconstruction of
+       excitatory neuronal connectivity from calcium imaging signals. PLoS Computational Biology 8,
+       e1002653.
+    .. [2] J. G. Orlandi et al. (2014). First connectomics challenge: from imaging to connectivity.
+       JMLR W&CP 46.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> culture = dm.datasets.calcium_culture(1000, n_neurons=30, random_state=0)
+    >>> culture.fluorescence.shape, int(culture.links.sum())
+    ((1000, 30), 91)
+    """
+    count = checks.check_integer(_FUNCTION, "n_frames", n_frames, 1)
+    strength = checks.check_real(_FUNCTION, "strength", strength, 0)
+    blocked = checks.check_flag(_FUNCTION, "block_inhibition", block_inhibition)
+    start = checks.check_real(_FUNCTION, "warm_up", warm_up, 0)
+    model, camera = neurons or NeuronModel(), imaging or CalciumImaging()
+    model.steps(_FUNCTION, "warm_up", start)
+    model.steps(_FUNCTION, "imaging.frame_time", camera.frame_time)
+    rng = np.random.default_rng(random_state)
+    drawing, _, run, noise = rng.spawn(4)
+    if wiring is None:
+        wiring = culture_wiring(n_neurons, random_state=drawing)
+    if blocked:
+        wiring = wiring.reweighted(np.maximum(wiring.weight, 0.0))
+    wiring = wiring.reweighted(wiring.weight * strength)
+    duration = start + count * camera.frame_time
+    spikes = simulate_spikes(
+        wiring, 1.0, model, duration, checks.draw_seed(run), most_rate=_MOST_RATE
+    )
+    if spikes is None:
+        raise ValueError(
+            f"{_FUNCTION}: strength must let the culture fire at {_MOST_RATE:g} Hz or less, got "
+            f"{strength}. Hint: lower strength, or the rate of spontaneous events."
+        )
+    spikes = spikes.shifted(-start)
+    light = camera.record(spikes, wiring.positions, count, random_state=noise)
+    return CalciumCulture(light, spikes.since(0.0), wiring, camera.frame_time)

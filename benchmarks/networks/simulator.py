@@ -1,20 +1,22 @@
-"""Wiring of a culture of neurons: given, read, or drawn with modules and clustering."""
+"""Cultures like those of the ChaLearn challenge: modular wiring, and bursts at a given rate."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
+import pyarrow.parquet as pq
 
+import duramen as dm
 from duramen import _kernel
+from duramen.datasets import CalciumCulture, CalciumImaging, NeuronModel, Spikes, Wiring
+from duramen.datasets.cultures import simulate_spikes
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.arrow import pq
 
 _FUNCTION = "culture_wiring"
 _LINKS_A_NEURON = 15
@@ -22,142 +24,28 @@ _NEURONS_A_MODULE = 100
 _TRIES_A_LINK = 2000  # of pairs of links to exchange
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Wiring:
-    """Links between the neurons of a culture, and their positions.
-
-    Parameters
-    ----------
-    source, target : int array of shape (n_links,)
-        Neurons that a link leads from and to, counted from 0.
-    weight : float array of shape (n_links,), optional
-        Strengths of the links relative to each other; negative for inhibitory links. 1 by default.
-    positions : float array of shape (n, 2)
-        Positions of the n neurons in mm.
-    modules : int array of shape (n,), optional
-        Module of every neuron, counted from 0. One module by default.
-
-    Raises
-    ------
-    ValueError
-        If the arrays differ in length, a link joins no two neurons of the culture, or a link occurs
-        twice.
-
-    Examples
-    --------
-    >>> from duramen.datasets import Wiring
-    >>> Wiring([0, 1], [1, 2], positions=[[0, 0], [0.1, 0], [0.2, 0]])
-    Wiring(3 neurons, 2 links, clustering 0.00)
-    """
-
-    source: IntArray
-    target: IntArray
-    weight: FloatArray
-    positions: FloatArray
-    modules: IntArray
-
-    def __init__(
-        self,
-        source: ArrayLike,
-        target: ArrayLike,
-        weight: ArrayLike | None = None,
-        *,
-        positions: ArrayLike,
-        modules: ArrayLike | None = None,
-    ) -> None:
-        places = np.asarray(positions, dtype=np.float64)
-        if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
-            raise checks.refuse(
-                "Wiring", "positions", "finite numbers of shape (neurons, 2)", places.shape
-            )
-        n = len(places)
-        ends = [_neurons(name, x, n) for name, x in (("source", source), ("target", target))]
-        count = len(ends[0])
-        strength = np.ones(count) if weight is None else np.asarray(weight, dtype=np.float64)
-        group = np.zeros(n, dtype=np.int64) if modules is None else np.asarray(modules)
-        for name, array, length in (
-            ("target", ends[1], count),
-            ("weight", strength, count),
-            ("modules", group, n),
-        ):
-            if array.shape != (length,):
-                raise checks.refuse("Wiring", name, f"of shape ({length},)", array.shape)
-        if not np.isfinite(strength).all():
-            raise checks.refuse("Wiring", "weight", "finite", "NaN or infinity")
-        if (ends[0] == ends[1]).any():
-            raise checks.refuse(
-                "Wiring", "target", "another neuron than source", "a link to itself"
-            )
-        if len(np.unique(ends[0] * n + ends[1])) < count:
-            raise checks.refuse("Wiring", "source", "without repeated links", "a link given twice")
-        numbers = np.unique(group, return_inverse=True)[1].astype(np.int64)
-        vars(self).update(source=ends[0], target=ends[1], weight=strength)
-        vars(self).update(positions=places, modules=numbers)
-
-    @property
-    def n_neurons(self) -> int:
-        """Number n of neurons."""
-        return len(self.positions)
-
-    @property
-    def n_links(self) -> int:
-        """Number of links, inhibitory ones included."""
-        return len(self.source)
-
-    @cached_property
-    def clustering(self) -> float:
-        """Mean clustering coefficient of the network without directions."""
-        linked = self.matrix(self.weight != 0)
-        linked |= linked.T
-        degree = linked.sum(axis=1)
-        square = linked.astype(np.float32)
-        triangles = np.einsum("ij,ij->i", square @ square, square)
-        pairs = np.maximum(degree * (degree - 1), 1)
-        return float(np.mean(triangles / pairs))
-
-    def matrix(self, chosen: BoolArray | None = None) -> BoolArray:
-        """Return the links, or those chosen, as an array of shape (n, n), sources by targets."""
-        links = np.zeros((self.n_neurons, self.n_neurons), dtype=np.bool_)
-        keep = slice(None) if chosen is None else chosen
-        links[self.source[keep], self.target[keep]] = True
-        return links
-
-    def only(self, neurons: BoolArray) -> Wiring:
-        """Return the part of the wiring that joins the chosen neurons."""
-        number = np.cumsum(neurons) - 1
-        inside = neurons[self.source] & neurons[self.target]
-        return Wiring(
-            number[self.source[inside]],
-            number[self.target[inside]],
-            self.weight[inside],
-            positions=self.positions[neurons],
-            modules=self.modules[neurons],
-        )
-
-    def reweighted(self, weight: FloatArray) -> Wiring:
-        """Return the same links with other weights."""
-        return Wiring(
-            self.source, self.target, weight, positions=self.positions, modules=self.modules
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"Wiring({self.n_neurons} neurons, {self.n_links} links, "
-            f"clustering {self.clustering:.2f})"
-        )
+def clustering_of(wiring: Wiring) -> float:
+    """Return the mean clustering coefficient of the network without directions."""
+    linked = wiring.matrix(wiring.weight != 0)
+    linked |= linked.T
+    degree = linked.sum(axis=1)
+    square = linked.astype(np.float32)
+    triangles = np.einsum("ij,ij->i", square @ square, square)
+    pairs = np.maximum(degree * (degree - 1), 1)
+    return float(np.mean(triangles / pairs))
 
 
-def _neurons(name: str, neurons: ArrayLike, n: int) -> IntArray:
-    """Check one end of the links."""
-    array = np.asarray(neurons)
-    if array.size == 0:
-        array = array.astype(np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise checks.refuse("Wiring", name, "a sequence of integers", array.dtype)
-    if array.size and not (array.min() >= 0 and array.max() < n):
-        wrong = array[(array < 0) | (array >= n)][0]
-        raise checks.refuse("Wiring", name, f"neurons in 0..{n - 1}", int(wrong))
-    return array.astype(np.int64)
+def part_of(wiring: Wiring, neurons: BoolArray) -> Wiring:
+    """Return the part of the wiring that joins the chosen neurons."""
+    number = np.cumsum(neurons) - 1
+    inside = neurons[wiring.source] & neurons[wiring.target]
+    return Wiring(
+        number[wiring.source[inside]],
+        number[wiring.target[inside]],
+        wiring.weight[inside],
+        positions=wiring.positions[neurons],
+        modules=wiring.modules[neurons],
+    )
 
 
 def culture_wiring(
@@ -204,7 +92,7 @@ def culture_wiring(
     clustering : float, pair of floats, or None
         Goal of the clustering coefficient in every module; a pair spaces the goals evenly from the
         first module to the last, and a single module aims at the middle. None exchanges no links.
-        Goals may be out of reach: see `Wiring.clustering`.
+        Goals may be out of reach: see `clustering_of`.
     reciprocity : float, pair of floats, or None
         Fraction of the links inside a module that have one in the other direction; a pair spaces
         the fractions as for `clustering`. It is met within the few more or fewer that exchanges
@@ -234,9 +122,9 @@ def culture_wiring(
 
     Examples
     --------
-    >>> import duramen as dm
-    >>> dm.datasets.culture_wiring(60, n_links=500, clustering=0.4, random_state=0)
-    Wiring(60 neurons, 500 links, clustering 0.40)
+    >>> from benchmarks.networks.simulator import culture_wiring
+    >>> culture_wiring(60, n_links=500, clustering=0.4, random_state=0)
+    Wiring(60 neurons, 500 links)
     """
     n = checks.check_integer(_FUNCTION, "n_neurons", n_neurons, 2)
     default = min(_LINKS_A_NEURON * n, n * (n - 1) // 3)
@@ -383,8 +271,8 @@ def load_chalearn_topology(i: int, folder: str | PathLike[str]) -> Wiring:
     """Load the wiring of a network *normal* of the ChaLearn connectomics challenge.
 
     The wiring was published by the organizers (MIT license) at
-    https://github.com/orlandi/connectomicsPCV; it does not ship with this package. The fluorescence
-    can be simulated: ``calcium_culture(wiring=load_chalearn_topology(1, folder))``.
+    https://github.com/orlandi/connectomicsPCV. The fluorescence
+    can be simulated: ``bursting_culture(wiring=load_chalearn_topology(1, folder))``.
 
     Parameters
     ----------
@@ -415,10 +303,10 @@ def load_chalearn_topology(i: int, folder: str | PathLike[str]) -> Wiring:
     --------
     Where the files are in the folder ``chalearn``:
 
-    >>> import duramen as dm
     >>> from pathlib import Path
+    >>> from benchmarks.networks.simulator import load_chalearn_topology
     >>> if Path("chalearn").is_dir():
-    ...     wiring = dm.datasets.load_chalearn_topology(1, "chalearn")
+    ...     wiring = load_chalearn_topology(1, "chalearn")
     """
     number = checks.check_integer(_TOPOLOGY, "i", i, 1, most=4)
     tables = {}
@@ -438,3 +326,211 @@ def load_chalearn_topology(i: int, folder: str | PathLike[str]) -> Wiring:
         positions=list(zip(places["x"], places["y"], strict=True)),
         modules=places["subset"],
     )
+
+
+_BURSTS = "network_bursts"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NetworkBursts:
+    """Network bursts of a culture.
+
+    Attributes
+    ----------
+    start : float64 array of shape (n_bursts,)
+        Start of every burst in ms.
+    duration : float
+        Duration of the recording in ms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from benchmarks.networks.simulator import NetworkBursts
+    >>> NetworkBursts(np.array([1000.0, 9000.0]), 20_000.0)
+    NetworkBursts(2 bursts, 0.1 Hz)
+    """
+
+    start: FloatArray
+    duration: float
+
+    @property
+    def rate(self) -> float:
+        """Bursts a second."""
+        return len(self.start) / self.duration * 1000.0
+
+    @property
+    def intervals(self) -> FloatArray:
+        """Times in ms from the start of a burst to that of the next."""
+        return np.diff(self.start)
+
+    def __repr__(self) -> str:
+        return f"NetworkBursts({len(self.start)} bursts, {self.rate:.3g} Hz)"
+
+
+def network_bursts(
+    spikes: Spikes,
+    n_neurons: int,
+    duration: float,
+    *,
+    window: float = 50.0,
+    active: float = 0.5,
+) -> NetworkBursts:
+    """Find the network bursts among the spikes of a culture.
+
+    A burst starts where, in windows of fixed length one after the other, the fraction of neurons
+    that fire rises above a limit, and ends where it falls below.
+
+    Parameters
+    ----------
+    spikes : Spikes
+        Neurons and times in ms, in order of time.
+    n_neurons : int
+        Number of neurons.
+    duration : float
+        Duration of the recording in ms.
+    window : float
+        Length of a window in ms.
+    active : float
+        Fraction of the neurons above which a window belongs to a burst.
+
+    Returns
+    -------
+    NetworkBursts
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> from benchmarks.networks.simulator import network_bursts
+    >>> from duramen.datasets import Spikes
+    >>> spikes = Spikes([0, 1, 2, 0], [100.0, 101.0, 102.0, 900.0])
+    >>> network_bursts(spikes, 4, 10_000.0)
+    NetworkBursts(1 bursts, 0.1 Hz)
+    """
+    n = checks.check_integer(_BURSTS, "n_neurons", n_neurons, 1)
+    total = checks.check_real(_BURSTS, "duration", duration, 0, ends="(]")
+    width = checks.check_real(_BURSTS, "window", window, 0, ends="(]")
+    limit = checks.check_real(_BURSTS, "active", active, 0, 1)
+    place = np.floor_divide(np.asarray(spikes.time, dtype=np.float64), width).astype(np.int64)
+    seen = np.unique(place * n + np.asarray(spikes.neuron))
+    count = np.bincount(seen // n, minlength=int(total // width) + 1)
+    inside = np.concatenate(([False], count > limit * n))
+    first = np.flatnonzero(inside[1:] & ~inside[:-1])
+    return NetworkBursts(first.astype(np.float64) * width, total)
+
+
+_WARM_UP = 10_000.0  # ms at the start of a trial run that are not looked at
+_BURSTS = 100  # that a trial run should have
+_BURSTS_OF_MODULE = 30  # the same of a module alone
+_MOST_TRIAL_RATE = 50.0  # Hz; a culture that fires more has no separate bursts
+_TOLERANCE = 0.05  # of the rate
+_FACTOR = 1.25  # between strengths while a rate above the goal is looked for
+_MOST_STEPS = 40
+_MOST_HALVINGS = 12
+_LINKED_GUESS = 60.0  # pA, divided by the mean number of links a neuron
+
+
+def bursting_culture(
+    n_frames: int = 179_500,
+    *,
+    wiring: Wiring,
+    burst_rate: float = 0.1,
+    neurons: NeuronModel | None = None,
+    imaging: CalciumImaging | None = None,
+    random_state: int,
+) -> CalciumCulture:
+    """Simulate a culture whose network bursts have a given rate in Hz.
+
+    The strength of the synapses is searched for: first in every module of the wiring alone, then
+    by one factor for all, in trial runs that should have 30 and 100 bursts. A burst is half of the
+    neurons firing within 50 ms. Links of negative weight are blocked, as in the challenge.
+    """
+    model = neurons or NeuronModel()
+    trial = np.random.default_rng(random_state).spawn(4)[1]
+    blocked = wiring.reweighted(np.maximum(wiring.weight, 0.0))
+    return dm.datasets.calcium_culture(
+        n_frames,
+        wiring=calibrated(blocked, model, burst_rate, checks.draw_seed(trial)),
+        strength=1.0,
+        neurons=model,
+        imaging=imaging,
+        random_state=random_state,
+    )
+
+
+def calibrated(wiring: Wiring, model: NeuronModel, rate: float, seed: int) -> Wiring:
+    """Return the wiring with weights in pA at which the culture bursts at a rate in Hz.
+
+    Modules are calibrated alone first, so that each takes part, then all by one factor.
+    """
+    n_modules = int(wiring.modules.max(initial=0)) + 1
+    scale = np.ones(n_modules)
+    if n_modules > 1:
+        for k in range(n_modules):
+            part = part_of(wiring, wiring.modules == k)
+            guess = scale[k - 1] if k else _guess(part)
+            scale[k] = find_strength(
+                _burst_rate(part, model, rate, seed, _BURSTS_OF_MODULE), guess, rate
+            )
+    start = 0.7 if n_modules > 1 else _guess(wiring)
+    scaled = wiring.reweighted(wiring.weight * scale[wiring.modules[wiring.source]])
+    factor = find_strength(_burst_rate(scaled, model, rate, seed), start, rate)
+    return scaled.reweighted(scaled.weight * factor)
+
+
+def _guess(wiring: Wiring) -> float:
+    return _LINKED_GUESS / max(1.0, wiring.n_links / wiring.n_neurons)
+
+
+def _burst_rate(
+    wiring: Wiring, model: NeuronModel, rate: float, seed: int, bursts: int = _BURSTS
+) -> Callable[[float], float]:
+    """Return the function from a strength to the rate of bursts in Hz in a trial run."""
+    duration = math.ceil(bursts / rate) * 1000.0
+
+    def rate_of(strength: float) -> float:
+        spikes = simulate_spikes(
+            wiring, strength, model, _WARM_UP + duration, seed, most_rate=_MOST_TRIAL_RATE
+        )
+        if spikes is None:
+            return np.inf
+        return network_bursts(spikes.shifted(-_WARM_UP).since(0.0), wiring.n_neurons, duration).rate
+
+    return rate_of
+
+
+def find_strength(rate_of: Callable[[float], float], guess: float, goal: float) -> float:
+    """Find the least strength at which the rate is about the goal.
+
+    The strength is first raised, or lowered, by a factor until two neighbors enclose the goal, then
+    found by halving on the logarithmic scale.
+    """
+    strength, rate = guess, rate_of(guess)
+    rising = rate < goal
+    for _ in range(_MOST_STEPS):
+        if abs(rate - goal) <= _TOLERANCE * goal:
+            return strength
+        last = strength
+        strength *= _FACTOR if rising else 1.0 / _FACTOR
+        rate = rate_of(strength)
+        if (rate < goal) != rising:
+            break
+    else:
+        raise ValueError(
+            f"bursting_culture: burst_rate must be a rate that the culture can reach, got {goal:g} "
+            "Hz. Hint: give strength in pA, or a wiring with more links."
+        )
+    low, high = sorted((last, strength))
+    error, best = abs(rate - goal), strength
+    for _ in range(_MOST_HALVINGS):
+        if error <= _TOLERANCE * goal:
+            break
+        middle = float(np.sqrt(low * high))
+        rate = rate_of(middle)
+        if abs(rate - goal) <= error:
+            error, best = abs(rate - goal), middle
+        low, high = (middle, high) if rate < goal else (low, middle)
+    return best

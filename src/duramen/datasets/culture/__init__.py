@@ -1,1 +1,0 @@
-"""Simulated cultures of neurons with known wiring, seen through calcium imaging."""
