@@ -2,9 +2,10 @@
 
     python tools/docstrings.py [--write]
 
-Estimators: the texts are those of ``duramen.estimators.parameters``, the defaults those of the
-signatures. Functions that measure or test features: the texts are those of ``SHARED``, except
-where a parameter means something else (``OWN``); analyses: those of ``ANALYSES``.
+Estimators: the texts are those of the docstring of ``BaseForest``, the defaults those of the
+signatures, the names of criteria those of the catalogue. Functions that measure or test features:
+the texts are those of ``SHARED``, except where a parameter means something else (``OWN``);
+analyses: those of ``ANALYSES``.
 """
 
 import importlib
@@ -17,16 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import duramen
-from duramen.data import Task
+from duramen.estimators.base import BaseForest
 from duramen.estimators.catalogue import FORESTS
-from duramen.estimators.parameters import PARAMETERS, Parameter
 from duramen.forests.criteria import CRITERIA, aliases_for
-from duramen.forests.settings import SPLITS
 
 HEADING = "    Parameters\n    ----------\n"
 BLOCK = re.compile(re.escape(HEADING) + r"(?:    \S.*\n(?:        \S.*\n)+)+")
 ENTRY = re.compile(r"    (\S.*)\n((?:        \S.*\n)+)")
-TEXTS = {parameter.name: parameter for parameter in PARAMETERS}
 
 PACKAGES = ("duramen.importances", "duramen.significance", "duramen.contexts", "duramen.plots")
 SHARED = {
@@ -149,32 +147,33 @@ def entry(name: str, kind: str, text: str) -> str:
     return f"    {name} : {kind}\n{lines}\n"
 
 
-def allowed_for(parameter: Parameter, task: Task) -> str:
-    """Return what a parameter may be in the estimators of a task."""
-    lists = {"{criteria}": tuple(aliases_for(task)), "{splits}": ("auto", *SPLITS)}
-    words = ", ".join(f'"{choice}"' for choice in lists.get(parameter.allowed, ()))
-    return f"{{{words}}}" if words else parameter.allowed
-
-
-def text_for(parameter: Parameter, task: Task) -> str:
-    """Return what a parameter sets in the estimators of a task."""
-    meanings = [
-        " or ".join(f'"{alias}"' for alias in criterion.aliases) + f" for the {criterion.title}"
-        for criterion in CRITERIA
-        if criterion.task == task
-    ]
-    return parameter.text.replace("{criteria}", ", ".join(meanings))
+def base_texts() -> dict[str, tuple[str, str]]:
+    """Return what each parameter of an estimator may be, and what it sets, by its name."""
+    block = BLOCK.search(inspect.getsource(BaseForest))
+    assert block is not None
+    entries = ENTRY.finditer(block[0].removeprefix(HEADING))
+    return {
+        match[1].partition(" : ")[0]: (match[1].partition(" : ")[2], " ".join(match[2].split()))
+        for match in entries
+    }
 
 
 def parameter_block(kind: type) -> str:
     """Return the section of parameters that the docstring of an estimator must have."""
-    lines = []
+    lines, texts = [], base_texts()
+    meanings = [
+        " or ".join(f'"{alias}"' for alias in criterion.aliases) + f" for the {criterion.title}"
+        for criterion in CRITERIA
+        if criterion.task == kind.task
+    ]
+    names = ", ".join(f'"{alias}"' for alias in aliases_for(kind.task))
+    texts["criterion"] = (f"{{{names}}}", f"Impurity: {', '.join(meanings)}.")
     for name, parameter in inspect.signature(kind).parameters.items():
         default = (
             f'"{parameter.default}"' if isinstance(parameter.default, str) else parameter.default
         )
-        allowed = f"{allowed_for(TEXTS[name], kind.task)}, default={default}"
-        lines.append(entry(name, allowed, text_for(TEXTS[name], kind.task)))
+        allowed, text = texts[name]
+        lines.append(entry(name, f"{allowed}, default={default}", text))
     return HEADING + "".join(lines)
 
 

@@ -1,5 +1,6 @@
 """Docstrings of the estimators, and the documentation of the catalogues."""
 
+import dataclasses
 import importlib.util
 import inspect
 from pathlib import Path
@@ -8,8 +9,8 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
+from duramen.estimators.base import BaseForest
 from duramen.estimators.catalogue import FORESTS
-from duramen.estimators.parameters import PARAMETERS
 from duramen.forests.criteria import CRITERIA
 from duramen.forests.settings import FAMILIES
 
@@ -31,7 +32,7 @@ def tool():
 def test_parameters_are_documented_as_in_the_catalogue(kind):
     expected = inspect.cleandoc(tool().parameter_block(kind))
     assert expected in inspect.getdoc(kind)
-    order = [parameter.name for parameter in PARAMETERS]
+    order = [field.name for field in dataclasses.fields(BaseForest)]
     names = list(inspect.signature(kind).parameters)
     assert names == sorted(names, key=order.index)
 
@@ -40,7 +41,8 @@ def test_the_tool_finds_a_docstring_that_differs():
     script = tool()
     source = Path(inspect.getfile(dm.PERTClassifier)).read_text(encoding="utf-8")
     assert script.rewritten(dm.PERTClassifier, source) == source
-    changed = source.replace("Number of trees.", "Number of something.")
+    head, _, own = source.partition("class PERTClassifier")
+    changed = f"{head}class PERTClassifier{own.replace('Number of trees.', 'Number of something.')}"
     assert changed != source
     assert script.rewritten(dm.PERTClassifier, changed) == source
 

@@ -1,11 +1,8 @@
 """Importances of pipelines, and importances as arrays and frames."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -126,32 +123,3 @@ def test_p_values_as_an_array():
     data = dm.datasets.linear_sign(60, 4, n_relevant=2, random_state=0)
     tested = dm.significance.altmann(forest(), data.X, data.y, n_permutations=9, random_state=0)
     assert np.array_equal(np.asarray(tested), [tested[j] for j in range(4)])
-
-
-# --- names of parameters -------------------------------------------------------------------------
-
-
-@one_test
-@pytest.mark.parametrize(
-    ("name", "ours"),
-    [
-        ("ntree", "n_estimators"),
-        ("mtry", "max_features"),
-        ("num.trees", "n_estimators"),
-        ("min.node.size", "min_samples_split"),
-        ("nodesize", "min_samples_leaf"),
-    ],
-)
-@pytest.mark.parametrize("kind", [dm.RandomForestClassifier, dm.ExtraTreesRegressor])
-def test_names_of_other_packages(kind, name, ours):
-    with pytest.raises(TypeError, match=rf"{kind.__name__}: .* Hint: it is called {ours}"):
-        kind(**{name: 5})
-
-
-def test_other_unknown_names():
-    message = "RandomForestClassifier: there is no parameter 'n_estimator'. Hint: did you mean n_es"
-    with pytest.raises(TypeError, match=re.escape(message)):
-        dm.RandomForestClassifier(n_estimator=5)
-    with pytest.raises(TypeError, match="Hint: parameters: "):
-        dm.PERTClassifier(zzz=5)
-    assert clone(forest(max_depth=2)).max_depth == 2

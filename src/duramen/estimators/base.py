@@ -33,10 +33,8 @@ from duramen.data.weights import of_ordinary_size, whole_ratios
 from duramen.estimators.growth import Growth, TreeEstimators, check_kept
 from duramen.estimators.parameters import (
     FEW_VALUES,
-    PARAMETERS,
-    ParameterValues,
-    check_parameters,
-    resolve,
+    SETTINGS,
+    resolved_parameters,
     split_family,
 )
 from duramen.forests import export, memory, prediction, pruning
@@ -72,8 +70,76 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     """Base of the forest estimators; use one of the named ones.
 
     An estimator is a set of parameters with defaults of its own, which are fields of a dataclass
-    and checked and resolved in ``fit`` by the catalogue of :mod:`duramen.estimators.parameters`. An
-    estimator declares those whose default differs, with ``init=False`` those that it does not have.
+    and checked in ``fit`` by :func:`duramen.estimators.parameters.resolved_parameters`. An
+    estimator declares those whose default differs, with ``init=False`` those that it does not have;
+    its docstring has the texts of this one, which tools/docstrings.py copies.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of trees.
+    criterion : str
+        Impurity of the nodes; each task has names of its own.
+    max_depth : int or None
+        Maximum depth of the trees; None for no limit.
+    min_samples_split : int or float
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
+    min_samples_leaf : int or float
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
+    max_features : {"sqrt", "log2"}, int, float or None
+        Number of features tried at a node, drawn among those that are not constant there; a float
+        is a fraction of the features, None all of them.
+    max_leaf_nodes : int or None
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
+    min_impurity_decrease : float
+        Minimum decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float
+        Impurity up to which a node is a leaf, in the unit of ``criterion``.
+    n_subspace_features : int or float
+        Number of features drawn for each tree, without replacement; a float is a fraction.
+    bootstrap : bool
+        Whether the rows of a tree are drawn with replacement: whole groups with ``groups`` of
+        `fit`.
+    oob_score : bool or callable
+        Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
+    n_jobs : int or None
+        Number of threads; None for 1, -1 for all processors. The result does not depend on it.
+    random_state : int, RandomState, Generator or None
+        Source of the seed; an int gives the same forest every time.
+    verbose : int
+        Above 0 for a progress bar on standard error.
+    warm_start : bool
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
+    class_weight : dict, "balanced", "balanced_subsample" or None
+        Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
+    ccp_alpha : float
+        Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
+        subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
+    max_samples : int, float or None
+        Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; a
+        float is a fraction, None as many as there are.
+    splits : {"auto", "ordered", "multiway", "one-vs-rest", "any"}
+        Family of splits: two groups by order; one child for each value; one value against all
+        others; any two groups of categories. "auto" is "ordered" if a numeric column has more than
+        10 distinct values, else "multiway".
+    n_best_splits : int
+        Number k of the best splits of a node, over all features tried there, one of which is taken
+        at random, each with the same probability; 1 for the best one.
+    feature_first : bool
+        Whether the feature of a split is drawn before the two rows, which then are any two of
+        different classes that differ on it; otherwise the rows come first.
+    categorical_features : None, "from_dtype" or list of names, indices or bools
+        Columns to treat as categorical, besides those whose type says so.
+    stop_alpha : float or None
+        Level of the test that a split must pass, by chi-square unless ``stop_permutations`` are
+        given; None for no test.
+    stop_permutations : int or None
+        Number of permutations of the target at the node by which the best split is tested at level
+        ``stop_alpha``; None for the chi-square test.
+    count_constant_features : bool
+        Whether a feature that is constant at the node counts as one of ``max_features``; in
+        multiway trees, which draw them anyway, whether such a draw takes a level of depth.
     """
 
     n_estimators: int = field(default=100, kw_only=False)
@@ -113,12 +179,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     forest_: Forest = field(init=False)
     n_features_in_: int = field(init=False)
 
-    def __new__(cls, *_: Any, **parameters: Any) -> Self:
-        """Make the estimator; names of parameters that other packages use are answered by ours."""
-        check_parameters(cls, parameters)
-        made: Self = super().__new__(cls)
-        return made
-
     @classmethod
     @cache
     def _get_param_names(cls) -> list[str]:
@@ -143,10 +203,9 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     def _resolved(
         self, n_rows: int, n_features: int, table: Any = None, n_groups: int | None = None
     ) -> tuple[dict[str, Any], GrowthSettings]:
-        values = {parameter.name: getattr(self, parameter.name) for parameter in PARAMETERS}
-        values["splits"] = split_family(self.splits, table)
-        request = ParameterValues(self._owner, self.task, values, n_rows, n_features, n_groups)
-        resolved, settings = resolve(request)
+        splits = split_family(self.splits, table)
+        resolved = resolved_parameters(self, splits, n_rows, n_features, n_groups)
+        settings = {setting: resolved[name] for name, setting in SETTINGS.items()}
         return resolved, GrowthSettings(cut=self.cut_rule, **settings)
 
     def fit(

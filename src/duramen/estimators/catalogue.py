@@ -12,7 +12,7 @@ from typing import Any
 class ForestKind:
     """Kind of forest, whose estimators are imported when they are asked for."""
 
-    name: str  # on the command line; with underscores, that of its module
+    name: str  # on the command line
     stem: str  # name of its estimators, without "Classifier" and "Regressor"
     title: str  # description in one line
     regresses: bool = True  # whether it has a regressor
@@ -27,7 +27,7 @@ class ForestKind:
     @property
     def estimators(self) -> tuple[Any, ...]:
         """Classes of its estimators, the classifier first."""
-        module = import_module(f"duramen.estimators.{self.name.replace('-', '_')}")
+        module = import_module("duramen.estimators.forests")
         return tuple(getattr(module, name) for name in self.names)
 
     @property

@@ -10,11 +10,8 @@ from numpy.typing import ArrayLike
 
 from duramen.data import EncodedTable, LearningSet, Target
 from duramen.data.encoded import refuse_unordered
-from duramen.estimators.base import (
-    OUT_OF_BAG,
-    BaseForest,
-)
-from duramen.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
+from duramen.estimators.base import OUT_OF_BAG, BaseForest
+from duramen.estimators.forests import RandomForestClassifier, RandomForestRegressor
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import Guidance, grow
 from duramen.forests.settings import GrowthSettings
