@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,14 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from duramen.data.learning_sets import unweighted_set
-from duramen.evaluation.learners import Data, Learner, Part, Subject, constant, learner_of
+from duramen.evaluation.learners import (
+    Data,
+    Part,
+    Subject,
+    learner_of,
+    predictions,
+    takes_matrix,
+)
 from duramen.evaluation.methods import Forests, Method, methods_of, rows_of
 from duramen.evaluation.performance import Performance
 from duramen.evaluation.performance import catalogue as performances
@@ -180,7 +187,7 @@ def evaluate_selection(
     draw, sizes = _splits(data, test_size)
     seed = checks.draw_seed(random_state)
     subject = Subject(data, _OWNER)
-    if fitted.dense or any(entry.dense for entry in chosen):
+    if takes_matrix(fitted) or any(entry.dense for entry in chosen):
         subject.matrix  # noqa: B018  errors about columns come before the work
     before = None
     if where == "outside":
@@ -202,14 +209,26 @@ def evaluate_selection(
         **data.exchangeability.identity(),
     }
     metadata = {**settings, "n_rows": data.n_rows, "seed": seed}
-    work = _Work(
-        Split(subject, chosen, fitted, measures, draw, before),
-        sizes,
-        where,
-        confidence_level,
-        metadata,
+    split = Split(subject, chosen, fitted, measures, draw, before)
+
+    def result(results: list[Arrays]) -> SelectionEvaluation:
+        return _result(split, results, sizes, where, confidence_level, metadata)
+
+    def interrupted(results: list[Arrays]) -> None:
+        if len(results) >= 2:
+            raise EvaluationInterrupted(result(results))
+
+    results = run_jobs(
+        _timed(split, n, seed, plan),
+        n,
+        seed=seed,
+        identity=settings,
+        plan=plan,
+        function=_OWNER,
+        unit="split",
+        interrupted=interrupted,
     )
-    return work.run(n, seed, settings, plan)
+    return result(results)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,13 +237,16 @@ class Split:
 
     subject: Subject
     methods: tuple[Method, ...]
-    learner: Learner
+    learner: Any
     measures: tuple[Performance, ...]
     draw: Draw
     before: tuple[list[IntArray], list[float]] | None  # what was selected outside
+    first: Arrays | None = None  # result of the first split, if it is done
 
     def __call__(self, b: int, seed: int) -> Arrays:
         """Return scores, sizes, the features selected, and the seconds of each method."""
+        if self.first is not None and b == 0:
+            return self.first
         rows = self.draw(np.random.default_rng(seed))
         rest = np.setdiff1d(np.arange(self.subject.data.n_rows), rows)
         train, test = self.subject.part(rows, (b, "train")), self.subject.part(rest, (b, "test"))
@@ -234,11 +256,7 @@ class Split:
         for columns in chosen:
             key = columns.tobytes()
             if key not in scores_of_columns:
-                predicted = (
-                    self.learner.predict(train, test, columns, learning)
-                    if len(columns)
-                    else constant(train, len(rest))
-                )
+                predicted = predictions(self.learner, train, test, columns, learning)
                 scores_of_columns[key] = [
                     score.compute(test.target, predicted) for score in self.measures
                 ]
@@ -295,93 +313,60 @@ def _splits(data: Data, test_size: Any) -> tuple[Draw, tuple[int, int]]:
     return draw, (data.n_rows - n_test, n_test)
 
 
-@dataclass(frozen=True, eq=False)
-class _AfterFirst:
-    """Task of a split, of which the first is done."""
+def _timed(split: Split, n: int, seed: int, plan: Plan) -> Split:
+    """Say what all splits will take, from the first, where progress shows; keep that one.
 
-    task: Split
-    first: Arrays
+    A run that goes on from a checkpoint has the bar alone.
+    """
+    if not plan.verbose or (plan.checkpoint is not None and Path(plan.checkpoint).exists()):
+        return split
+    start = time.perf_counter()
+    first = split(0, replicate_seed(seed, 0))
+    announce(plan, _OWNER, time.perf_counter() - start, n, unit="split")
+    return replace(split, first=first)
 
-    def __call__(self, b: int, seed: int) -> Arrays:
-        """Return the result of a split."""
-        return self.task(b, seed) if b else self.first
 
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """Splits to be run, and their reading."""
-
-    task: Split
-    sizes: tuple[int, int]
-    where: str
-    confidence_level: float
-    metadata: dict[str, Any]
-
-    def run(self, n: int, seed: int, identity: dict[str, Any], plan: Plan) -> SelectionEvaluation:
-        task = self._timed(n, seed, plan)
-        results = run_jobs(
-            task,
-            n,
-            seed=seed,
-            identity=identity,
-            plan=plan,
-            function=_OWNER,
-            unit="split",
-            interrupted=self._interrupted,
-        )
-        return self._result(results)
-
-    def _timed(self, n: int, seed: int, plan: Plan) -> Callable[[int, int], Arrays]:
-        """Say what all splits will take, from the first, where progress shows; keep that one.
-
-        A run that goes on from a checkpoint has the bar alone.
-        """
-        if not plan.verbose or (plan.checkpoint is not None and Path(plan.checkpoint).exists()):
-            return self.task
-        start = time.perf_counter()
-        first = self.task(0, replicate_seed(seed, 0))
-        announce(plan, _OWNER, time.perf_counter() - start, n, unit="split")
-        return _AfterFirst(self.task, first)
-
-    def _interrupted(self, results: list[Arrays]) -> None:
-        if len(results) >= 2:
-            raise EvaluationInterrupted(self._result(results))
-
-    def _result(self, results: list[Arrays]) -> SelectionEvaluation:
-        methods, data = self.task.methods, self.task.subject.data
-        names, cuts = rows_of(methods)
-        counts = np.array([result["sizes"] for result in results])
-        scores = np.array([result["scores"] for result in results])
-        seconds = np.mean([result["seconds"] for result in results], axis=0).tolist()
-        agreed = _agreed(results, counts, data.n_columns, self.confidence_level)
-        columns = np.array(
-            [[result.kuncheva, result.nogueira, result.low, result.high] for result in agreed]
-        )
-        if self.where == "outside":  # selected once: agreement says nothing
-            columns[:] = np.nan
-        return SelectionEvaluation(
-            methods=names,
-            cuts=cuts,
-            scores={result.name: scores[:, i] for i, result in enumerate(self.task.measures)},
-            sizes=counts,
-            kuncheva=columns[:, 0],
-            nogueira=columns[:, 1],
-            stability_low=columns[:, 2],
-            stability_high=columns[:, 3],
-            frequency=csr_array(
-                vstack([csr_array(result.frequency[None, :]) for result in agreed])
-            ),
-            names=data.names,
-            n_train=self.sizes[0],
-            n_test=self.sizes[1],
-            selection=self.where,
-            confidence_level=self.confidence_level,
-            metadata={
-                **self.metadata,
-                "n_resamples": len(results),
-                "seconds": dict(zip((result.name for result in methods), seconds, strict=True)),
-            },
-        )
+def _result(
+    split: Split,
+    results: list[Arrays],
+    n_rows: tuple[int, int],
+    where: str,
+    confidence_level: float,
+    metadata: dict[str, Any],
+) -> SelectionEvaluation:
+    """Return the evaluation from the results of the splits."""
+    methods, data = split.methods, split.subject.data
+    names, cuts = rows_of(methods)
+    counts = np.array([result["sizes"] for result in results])
+    scores = np.array([result["scores"] for result in results])
+    seconds = np.mean([result["seconds"] for result in results], axis=0).tolist()
+    agreed = _agreed(results, counts, data.n_columns, confidence_level)
+    columns = np.array(
+        [[result.kuncheva, result.nogueira, result.low, result.high] for result in agreed]
+    )
+    if where == "outside":  # selected once: agreement says nothing
+        columns[:] = np.nan
+    return SelectionEvaluation(
+        methods=names,
+        cuts=cuts,
+        scores={measure.name: scores[:, i] for i, measure in enumerate(split.measures)},
+        sizes=counts,
+        kuncheva=columns[:, 0],
+        nogueira=columns[:, 1],
+        stability_low=columns[:, 2],
+        stability_high=columns[:, 3],
+        frequency=csr_array(vstack([csr_array(result.frequency[None, :]) for result in agreed])),
+        names=data.names,
+        n_train=n_rows[0],
+        n_test=n_rows[1],
+        selection=where,
+        confidence_level=confidence_level,
+        metadata={
+            **metadata,
+            "n_resamples": len(results),
+            "seconds": dict(zip((method.name for method in methods), seconds, strict=True)),
+        },
+    )
 
 
 def _agreed(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import check_task
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.checks import refuse
 
 N_TREES = 500
 
@@ -41,58 +40,44 @@ class LearnerEntry(Entry):
     tasks: tuple[Task, ...] = ("classification", "regression")
 
 
-@dataclass(frozen=True, eq=False)
-class Learner(ABC):
-    """Learner on some columns of training rows."""
+def predictions(learner: Any, train: Part, test: Part, columns: IntArray, seed: int) -> FloatArray:
+    """Fit some columns of training rows and predict test rows, as `Performance.compute` takes it.
 
-    template: Any  # the estimator, not fitted
-    dense: ClassVar[bool]  # whether it takes a matrix of numbers
-
-    @abstractmethod
-    def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
-        """Fit training rows and predict test rows; shapes as for `Performance.compute`."""
-
-
-class ForestLearner(Learner):
-    """Forest of this package, which takes encoded columns."""
-
-    dense = False
-
-    def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
-        """Grow a forest on training rows and predict test rows."""
-        forest = seeded(self.template, seed)
-        if checks.is_integer(forest.max_features):  # candidates at a node
-            forest.set_params(max_features=min(forest.max_features, len(columns)))
-        forest.fit(train.of_columns(columns))
-        table = test.of_columns(columns).table
-        if train.classes is None:
-            return np.asarray(forest.predict(table), dtype=np.float64)
-        return _spread(forest.predict_proba(table), forest.classes_, train.classes)
-
-
-class ScikitLearner(Learner):
-    """Estimator of scikit-learn, which takes a matrix of numbers."""
-
-    dense = True
-
-    def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
-        """Fit training rows and predict test rows."""
-        from sklearn.base import clone
-
-        model = seeded(clone(self.template), seed)
+    Without columns the class frequencies, or the mean, of the training rows are predicted.
+    """
+    if not len(columns):
+        return constant(train, len(test.rows))
+    model = seeded(learner, seed)
+    if takes_matrix(learner):
         model.fit(train.matrix[:, columns], train.target)
         rows = test.matrix[:, columns]
-        if train.classes is None:
-            return np.asarray(model.predict(rows), dtype=np.float64)
-        if hasattr(model, "predict_proba"):
-            sure = np.asarray(model.predict_proba(rows))
-        elif hasattr(model, "decision_function"):
-            sure = np.asarray(model.decision_function(rows))
-        else:
-            sure = (np.asarray(model.predict(rows))[:, None] == model.classes_).astype(np.float64)
-        if sure.ndim == 1:
-            sure = np.column_stack([-sure, sure])
-        return _spread(sure, model.classes_, np.arange(len(train.classes)))
+    else:
+        if checks.is_integer(model.max_features):  # candidates at a node
+            model.set_params(max_features=min(model.max_features, len(columns)))
+        model.fit(train.of_columns(columns))
+        rows = test.of_columns(columns).table
+    if train.classes is None:
+        return np.asarray(model.predict(rows), dtype=np.float64)
+    if hasattr(model, "predict_proba"):
+        sure = np.asarray(model.predict_proba(rows))
+    elif hasattr(model, "decision_function"):
+        sure = np.asarray(model.decision_function(rows))
+    else:
+        sure = (np.asarray(model.predict(rows))[:, None] == model.classes_).astype(np.float64)
+    if sure.ndim == 1:
+        sure = np.column_stack([-sure, sure])
+    # Classes that were not in training have the least value.
+    whole = np.full((len(sure), len(train.classes)), float(sure.min(initial=0.0)) - 1.0)
+    codes = np.arange(len(train.classes)) if takes_matrix(learner) else train.classes
+    whole[:, np.searchsorted(codes, model.classes_)] = sure
+    return whole
+
+
+def takes_matrix(estimator: Any) -> bool:
+    """Tell whether an estimator takes a matrix of numbers, and not encoded columns."""
+    from duramen.estimators.base import BaseForest
+
+    return not isinstance(estimator, BaseForest)
 
 
 def constant(train: Part, n_rows: int) -> FloatArray:
@@ -101,13 +86,6 @@ def constant(train: Part, n_rows: int) -> FloatArray:
         return np.full(n_rows, float(np.mean(train.target)))
     counts = np.bincount(train.target.astype(np.int64), minlength=len(train.classes))
     return np.tile(counts / counts.sum(), (n_rows, 1))
-
-
-def _spread(sure: FloatArray, seen: Any, classes: Any) -> FloatArray:
-    """Return columns for all classes; those that were not in training have the least value."""
-    whole = np.full((len(sure), len(classes)), float(sure.min(initial=0.0)) - 1.0)
-    whole[:, np.searchsorted(classes, seen)] = sure
-    return whole
 
 
 def _scaled(model: Any) -> Any:
@@ -119,55 +97,46 @@ def _scaled(model: Any) -> Any:
     return make_pipeline(filled, StandardScaler(), model)
 
 
-def _linear_svm(task: Task) -> Any:
-    from sklearn.svm import SVC, SVR
+def _of_scikit_learn(module: str, classifier: str, regressor: str, **options: Any) -> Any:
+    """Return a function that makes an estimator of scikit-learn for a task."""
 
-    kinds = {"classification": SVC, "regression": SVR}
-    return _scaled(kinds[task](kernel="linear"))
+    def made(task: Task) -> Any:
+        name = classifier if task == "classification" else regressor
+        return _scaled(getattr(import_module(f"sklearn.{module}"), name)(**options))
 
-
-def _logistic_regression(_: Task) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return _scaled(LogisticRegression(max_iter=1000))
-
-
-def _ridge_regression(_: Task) -> Any:
-    from sklearn.linear_model import Ridge
-
-    return _scaled(Ridge())
-
-
-def _k_nearest_neighbors(task: Task) -> Any:
-    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-
-    kinds = {"classification": KNeighborsClassifier, "regression": KNeighborsRegressor}
-    return _scaled(kinds[task]())
+    return made
 
 
 catalogue: Catalogue[LearnerEntry] = Catalogue(
     "learner",
     (
         LearnerEntry("forest", lambda task: random_forest(task, N_TREES)),
-        LearnerEntry("linear_svm", _linear_svm),
-        LearnerEntry("logistic_regression", _logistic_regression, ("classification",)),
-        LearnerEntry("ridge_regression", _ridge_regression, ("regression",)),
-        LearnerEntry("k_nearest_neighbors", _k_nearest_neighbors),
+        LearnerEntry("linear_svm", _of_scikit_learn("svm", "SVC", "SVR", kernel="linear")),
+        LearnerEntry(
+            "logistic_regression",
+            _of_scikit_learn("linear_model", "LogisticRegression", "", max_iter=1000),
+            ("classification",),
+        ),
+        LearnerEntry(
+            "ridge_regression", _of_scikit_learn("linear_model", "", "Ridge"), ("regression",)
+        ),
+        LearnerEntry(
+            "k_nearest_neighbors",
+            _of_scikit_learn("neighbors", "KNeighborsClassifier", "KNeighborsRegressor"),
+        ),
     ),
 )
 """Learners by name: a random forest of 500 trees, and four of scikit-learn on scaled features."""
 
 
-def learner_of(learner: Any, target: Target, owner: str) -> tuple[Learner, str]:
-    """Return the learner that a name or an estimator stands for, and its description.
+def learner_of(learner: Any, target: Target, owner: str) -> tuple[Any, str]:
+    """Return the estimator that a name or an estimator stands for, and its description.
 
     Raises
     ------
     ValueError, TypeError
         If it is neither, or is for another task.
     """
-    from duramen.estimators.base import BaseForest
-
     estimator, text = learner, ""
     if learner is None or isinstance(learner, str):
         suited = [entry.name for entry in catalogue if target.task in entry.tasks]
@@ -180,13 +149,12 @@ def learner_of(learner: Any, target: Target, owner: str) -> tuple[Learner, str]:
             f"{owner}: learner must be a name or an estimator with fit and predict, got "
             f"{type(learner).__name__}. Hint: 'forest'."
         )
-    if isinstance(estimator, BaseForest):
+    if not takes_matrix(estimator):
         check_task(estimator, target, owner, "learner")
         from sklearn.base import clone
 
         estimator = clone(estimator).set_params(n_jobs=1, verbose=0)
-        return ForestLearner(estimator), text or described(estimator)
-    return ScikitLearner(estimator), text or described(estimator)
+    return estimator, text or described(estimator)
 
 
 def described(estimator: Any) -> str:
@@ -225,7 +193,7 @@ class Subject:
             name for name, kind in zip(table.names, table.kinds, strict=True) if kind == "nominal"
         ]
         if nominal:
-            raise refuse(
+            raise checks.refuse(
                 self.function,
                 "X",
                 "a table of numbers for selectors and learners of scikit-learn",

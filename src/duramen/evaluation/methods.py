@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import zlib
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,38 +69,28 @@ class Forests:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Method(ABC):
-    """Method that selects features of training rows."""
+class Method:
+    """Method that selects features of training rows: a selector, a ranking, or all features."""
 
     name: str  # in tables
     cuts: tuple[int, ...]  # numbers of features that it selects; 0 where it decides itself
     identity: str  # description for checkpoints
-    dense: bool = False  # whether it takes a matrix of numbers
+    selector: Any = None
+    dense: bool = False  # whether the selector takes a matrix of numbers
+    measure: Measure | None = None  # of a ranking
+    template: Any = None  # the forest of a ranking
 
-    @abstractmethod
     def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
         """Return the features for each cut, ascending, and the seconds that it took."""
-
-
-class AllFeatures(Method):
-    """All features."""
-
-    def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
-        """Return all features."""
+        own = _own_seed(seed, self.name)
+        if self.selector is not None:
+            return self._fitted(part, own)
+        if self.measure is not None:
+            return self._ranked(part, forests, own, self.measure)
         return [np.arange(part.data.n_columns)], 0.0
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Selected(Method):
-    """Features that a selector takes."""
-
-    template: Any
-    cuts: tuple[int, ...] = (0,)
-
-    def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
-        """Fit the selector."""
-        model = seeded(self.template, _own_seed(seed, self.name))
-        data = part.data
+    def _fitted(self, part: Part, seed: int) -> tuple[list[IntArray], float]:
+        model, data = seeded(self.selector, seed), part.data
         if not getattr(model, "exchanges_groups", False):  # it refuses groups
             data = data.with_exchangeability(Exchangeability(data.n_rows))
         start = time.perf_counter()
@@ -109,29 +98,19 @@ class Selected(Method):
             model.fit(part.matrix, part.target)
         else:
             model.fit(data)
-        seconds = time.perf_counter() - start
-        return [np.flatnonzero(model.get_support())], seconds
+        return [np.flatnonzero(model.get_support())], time.perf_counter() - start
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Ranked(Method):
-    """Best features of a ranking."""
-
-    measure: Measure
-    template: Any
-
-    def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
+    def _ranked(
+        self, part: Part, forests: Forests, seed: int, measure: Measure
+    ) -> tuple[list[IntArray], float]:
         """Rank the features; lots decide between equal ones."""
-        own = _own_seed(seed, self.name)
-        forest, grown = (self.template, 0.0)
-        if not self.measure.refits:
-            forest, grown = forests.grown(self.template)
+        forest, grown = (self.template, 0.0) if measure.refits else forests.grown(self.template)
         start = time.perf_counter()
-        importances = self.measure(Inputs(forest, part.data, own % 2**32, 1))
+        importances = measure(Inputs(forest, part.data, seed % 2**32, 1))
         seconds = grown + time.perf_counter() - start
         scores = importances.scores if isinstance(importances, Significance) else importances.values
         # The same lots for all numbers of features: selections are nested.
-        best = [drawn_best(scores, k, np.random.default_rng(own)) for k in self.cuts]
+        best = [drawn_best(scores, k, np.random.default_rng(seed)) for k in self.cuts]
         return [np.flatnonzero(columns) for columns in best], seconds
 
 
@@ -185,8 +164,7 @@ def methods_of(
         )
     cuts = checked_cuts(n_features, data.n_columns, owner)
     template = _forest_template(estimator, data.target, owner)
-    make = _Maker(owner, data.target, data.n_columns, cuts, template)
-    return tuple(make.method(name, item) for name, item in named)
+    return tuple(_method(name, item, data, cuts, template, owner) for name, item in named)
 
 
 def _name_of(method: Any) -> str:
@@ -207,73 +185,51 @@ def _forest_template(estimator: Any, target: Target, owner: str) -> Any:
     return template.set_params(n_jobs=1, verbose=0)
 
 
-@dataclass(frozen=True, eq=False)
-class _Maker:
-    owner: str
-    target: Target
-    p: int
-    cuts: tuple[int, ...]
-    template: Any
+def _method(
+    name: str, request: Any, data: Data, cuts: tuple[int, ...], template: Any, owner: str
+) -> Method:
+    """Return the method that one request stands for."""
+    if request is None:
+        return Method(name=name, cuts=(data.n_columns,), identity="all features")
+    if isinstance(request, str) and request in selectors:
+        if data.task not in selectors[request].tasks:
+            raise ValueError(
+                f"{owner}: selector {request!r} is for classes, the target is numbers."
+            )
+        request = selectors[request].make()
+    if hasattr(request, "get_support") and hasattr(request, "fit"):
+        from sklearn.base import clone
 
-    def method(self, name: str, request: Any) -> Method:
-        if request is None:
-            return AllFeatures(name=name, cuts=(self.p,), identity="all features")
-        if isinstance(request, str) and request in selectors:
-            if self.target.task not in selectors[request].tasks:
-                raise ValueError(
-                    f"{self.owner}: selector {request!r} is for classes, the target is numbers."
-                )
-            request = selectors[request].make()
-        if isinstance(request, str):
-            request = Ranking(request)
-        if hasattr(request, "get_support") and hasattr(request, "fit"):
-            return self._selector(name, request)
-        if callable(request):
-            request = Ranking(request)
-        if isinstance(request, Ranking):
-            return self._ranking(name, request)
+        selector, own = clone(request), isinstance(request, BaseSelector)
+        if own:
+            working = {"n_jobs": 1, "client": None, "checkpoint": None, "verbose": 0}
+            parameters = selector.get_params(deep=False)
+            selector.set_params(**{key: working[key] for key in working if key in parameters})
+        return Method(
+            name=name, cuts=(0,), identity=described(selector), selector=selector, dense=not own
+        )
+    ranking = Ranking(request) if isinstance(request, str) or callable(request) else request
+    if not isinstance(ranking, Ranking):
         raise TypeError(
-            f"{self.owner}: methods must be selectors, names or functions of measures, or None for "
+            f"{owner}: methods must be selectors, names or functions of measures, or None for "
             f"all features, got {type(request).__name__}. Hint: "
             "dm.evaluation.Ranking('mdi', forest) ranks by a forest of its own."
         )
-
-    def _selector(self, name: str, selector: Any) -> Method:
-        from sklearn.base import clone
-
-        own = isinstance(selector, BaseSelector)
-        template = clone(selector)
-        if own:
-            working = {"n_jobs": 1, "client": None, "checkpoint": None, "verbose": 0}
-            parameters = template.get_params(deep=False)
-            template.set_params(
-                **{key: value for key, value in working.items() if key in parameters}
-            )
-        identity = described(template)
-        return Selected(name=name, identity=identity, dense=not own, template=template)
-
-    def _ranking(self, name: str, ranking: Ranking) -> Method:
-        measure = self._measure(ranking.measure)
-        if not measure.suits(self.target):
-            raise ValueError(
-                f"{self.owner}: measure {measure.name!r} needs a target of classes, got numbers."
-            )
-        template = self.template
-        if ranking.estimator is not None:
-            template = _forest_template(ranking.estimator, self.target, self.owner)
-        of_measure = qualified(ranking.measure) if callable(ranking.measure) else ranking.measure
-        identity = f"{of_measure} of {described(template)}"
-        return Ranked(
-            name=name, cuts=self.cuts, identity=identity, measure=measure, template=template
+    if callable(ranking.measure):
+        measure, of_measure = of_function(ranking.measure), qualified(ranking.measure)
+    elif ranking.measure in measures:
+        measure, of_measure = measures[ranking.measure], ranking.measure
+    else:
+        known = ", ".join(entry.name for entry in (*selectors, *measures))
+        raise checks.refuse(owner, "methods", f"names among {known}", ranking.measure)
+    if not measure.suits(data.target):
+        raise ValueError(
+            f"{owner}: measure {measure.name!r} needs a target of classes, got numbers."
         )
-
-    def _measure(self, measure: MeasureLike) -> Measure:
-        if callable(measure):
-            return of_function(measure)
-        if measure not in measures:
-            names = [*(entry.name for entry in selectors), *(entry.name for entry in measures)]
-            raise checks.refuse(self.owner, "methods", "names among " + ", ".join(names), measure)
-        return measures[measure]
+    if ranking.estimator is not None:
+        template = _forest_template(ranking.estimator, data.target, owner)
+    identity = f"{of_measure} of {described(template)}"
+    return Method(name=name, cuts=cuts, identity=identity, measure=measure, template=template)
 
 
 def rows_of(methods: Sequence[Method]) -> tuple[tuple[str, ...], IntArray]:
