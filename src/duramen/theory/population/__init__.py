@@ -1,20 +1,29 @@
 """Importances in the population: those of infinitely many trees, computed exactly."""
 
 from duramen.theory.population.accuracy import population_mda
-from duramen.theory.population.additions import irrelevant_importances, redundant_importances
 from duramen.theory.population.context import population_context_importances
 from duramen.theory.population.importances import (
     ConditioningTerms,
     conditioning_terms,
+    irrelevant_importances,
     last_level_importances,
     population_importances,
+    redundant_importances,
 )
 from duramen.theory.population.lattice import LatticeCost, lattice_cost
-from duramen.theory.population.local import population_local_mdi
-from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
 from duramen.theory.population.recursion import tree_importances
-from duramen.theory.population.shapley import population_interactions, shapley_effects
-from duramen.theory.population.sobol import gaussian_total_sobol_indices, total_sobol_indices
+from duramen.theory.population.shapley import (
+    population_interactions,
+    population_local_mdi,
+    shapley_effects,
+)
+from duramen.theory.population.sobol import (
+    additive_mda,
+    block_mda,
+    gaussian_mda,
+    gaussian_total_sobol_indices,
+    total_sobol_indices,
+)
 
 __all__ = [
     "ConditioningTerms",

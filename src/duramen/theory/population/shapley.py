@@ -1,22 +1,28 @@
-"""Shapley effects and interactions: information on Y, attributed to features and pairs of them."""
+"""Shapley effects, interactions of pairs, and local importances of infinitely many trees."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from math import comb
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from duramen.data.categories import coded_columns, factorize
 from duramen.results.importances import Importances
+from duramen.results.local_importances import LocalImportances
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
+    centered_numbers,
     check_distribution,
 )
 from duramen.theory.distributions.information import CRITERIA, Criterion
+from duramen.theory.distributions.variables import Column
 from duramen.theory.population.importances import UNITS, importances_of, importances_record
 from duramen.theory.population.lattice import HOURS, Progress, lattice_importances
 
@@ -192,3 +198,205 @@ def _effects(function: str, dist: FiniteDistribution, **options: Any) -> FloatAr
     """Return the Shapley effects of a distribution of some features, shape (q,)."""
     effects: FloatArray = lattice_importances(dist, function=function, **options).sum(axis=1)
     return effects
+
+
+_FUNCTION = "population_local_mdi"
+_OF = ("impurity", "class")
+_MOST_NUMBERS = 1 << 27  # subsets times classes: 1 GiB
+
+
+def population_local_mdi(
+    dist: FiniteDistribution,
+    rows: Any = None,
+    y: Any = None,
+    *,
+    of: Literal["impurity", "class"] = "impurity",
+    criterion: Criterion = "entropy",
+) -> LocalImportances:
+    r"""Compute local MDI in infinitely many totally randomized multiway trees.
+
+    .. math::
+
+        Imp(X_m; x) = \sum_{k=0}^{p-1} \frac{1}{C_p^k (p-k)} \sum_{B \in \mathcal{P}_k(V^{-m})}
+        i(Y | B = x_B) - i(Y | B = x_B, X_m = x_m)
+
+    with the impurity i of Y given the values of x (Sutera et al. 2021, theorem 3): the Shapley
+    values of the game :math:`v(S; x) = i(Y) - i(Y | V_S = x_S)`. Their mean over the rows is MDI
+    (`population_importances`).
+
+    Parameters
+    ----------
+    dist : FiniteDistribution
+        Joint distribution of p features and Y; a context is left out.
+    rows : table of shape (n, p), optional
+        Values of the features in the rows to explain, of positive probability; by default the rows
+        of the distribution.
+    y : array-like of shape (n,), optional
+        Class of each row, for ``of="class"`` with `rows`.
+    of : {"impurity", "class"}
+        The impurity; or the bits by which the class y of the row is expected, with the game
+        :math:`\log_2 P(y | V_S = x_S) - \log_2 P(y)`, whose mean over the rows is MDI as well.
+    criterion : {"entropy", "gini", "variance"}, default="entropy"
+        Impurity: in bits, Gini's index, or the variance of a numeric Y.
+
+    Returns
+    -------
+    LocalImportances
+        ``measure="population local mdi"``; those of a row add up to i(Y) - i(Y|x), or to the
+        pointwise information.
+
+    Raises
+    ------
+    TypeError
+        If `dist` is not a distribution.
+    ValueError
+        If a parameter is not allowed, a row has the probability 0, or there are too many features:
+        2^p times the number of classes must not be above 2^27.
+
+    References
+    ----------
+    A. Sutera, G. Louppe, V. A. Huynh-Thu, L. Wehenkel, P. Geurts (2021). From global to local MDI
+    variable importances for random forests and when they are Shapley values. NeurIPS 34.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dist = dm.theory.examples.noisy_copy(0.05)
+    >>> local = dm.theory.population_local_mdi(dist, [[0, 1, 1], [0, 1, 0]])
+    >>> local.values.round(3).tolist()
+    [[0.262, 0.262, 0.476], [0.262, 0.262, 0.476]]
+    """
+    check_distribution(_FUNCTION, dist)
+    check_choice(_FUNCTION, "of", of, _OF)
+    check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
+    if of == "class" and criterion != "entropy":
+        raise ValueError(
+            f'{_FUNCTION}: criterion must be "entropy" for of="class", which is in bits, got '
+            f"{criterion!r}."
+        )
+    if dist.n_classes << dist.n_features > _MOST_NUMBERS:
+        raise ValueError(
+            f"{_FUNCTION}: 2^{dist.n_features} sets of features times {dist.n_classes} classes are "
+            "more than 2^27. Hint: leave features out with dist.marginal."
+        )
+    codes, classes, weights = _coded(dist, rows, y, of)
+    game = _Game(dist, criterion)
+    values = np.empty(codes.shape)
+    start = np.empty(len(codes))
+    keys = codes if classes is None else np.column_stack([codes, classes])
+    _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    for number, i in enumerate(first.tolist()):
+        worth = game.worths(codes[i], None if classes is None else int(classes[i]))
+        if np.isnan(worth[-1]):
+            raise ValueError(
+                f"{_FUNCTION}: rows must have positive probability, got row {i} that no row of the "
+                "distribution equals. Hint: local_mdi explains any row in a forest."
+            )
+        same = place.ravel() == number
+        values[same] = shapley_values(worth)
+        start[same] = worth[0]
+    return LocalImportances(
+        names=dist.names,
+        values=values,
+        measure="population local mdi" + ("" if of == "impurity" else " of the class"),
+        unit=UNITS[criterion],
+        weights=weights,
+        start=start,
+        metadata=importances_record(dist, {"of": of, "criterion": criterion}),
+    )
+
+
+class _Game:
+    """Worths of the sets of features for the values of a row."""
+
+    def __init__(self, dist: FiniteDistribution, criterion: str) -> None:
+        self._dist, self._criterion = dist, criterion
+        dist.numbers_of_classes(_FUNCTION, criterion)
+        self._numbers = centered_numbers(dist) if criterion == "variance" else None
+
+    def worths(self, x: NDArray[np.uint32], y: int | None) -> FloatArray:
+        """Return the worth of each set: bit j of its number tells whether feature j is in it.
+
+        It is the negative impurity, or log2 P(y) given the values of x; NaN at sets whose values
+        have the probability 0.
+        """
+        dist = self._dist
+        p = dist.n_features
+        # The sets on which a row agrees with x are the subsets of one: sums over supersets.
+        agrees = (dist.codes == x) @ (np.int64(1) << np.arange(p, dtype=np.int64))
+        mass = np.zeros((1 << p, dist.n_classes))
+        np.add.at(mass, (agrees, dist.target), dist.weights)
+        for j in range(p):
+            halves = mass.reshape(-1, 2, 1 << j, dist.n_classes)
+            halves[:, 0] += halves[:, 1]
+        worths: FloatArray
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fractions = mass / mass.sum(axis=1, keepdims=True)
+            if y is not None:
+                worths = np.log2(fractions[:, y])
+                return np.where(np.isinf(worths), np.nan, worths)
+        if self._numbers is not None:
+            means = fractions @ self._numbers
+            worths = -np.sum(fractions * (self._numbers - means[:, np.newaxis]) ** 2, axis=1)
+            return worths
+        if self._criterion == "gini":
+            worths = np.sum(fractions * fractions, axis=1) - 1.0
+            return worths
+        logs = np.log2(fractions, out=np.zeros_like(fractions), where=fractions > 0)
+        return np.where(np.isnan(fractions[:, 0]), np.nan, np.sum(fractions * logs, axis=1))
+
+
+def shapley_values(worths: FloatArray) -> FloatArray:
+    r"""Compute the Shapley values of p players from the worths of all 2^p sets.
+
+    .. math:: \phi_j = \sum_{S \not\ni j} \frac{1}{p \, C_{p-1}^{|S|}} (v(S + j) - v(S))
+
+    Bit j of the number of a set tells whether player j is in it.
+    """
+    p = len(worths).bit_length() - 1
+    sizes = np.bitwise_count(np.arange(1 << p, dtype=np.uint64)).astype(np.intp)
+    of_size = np.array([1 / (p * comb(p - 1, k)) for k in range(p)] + [0.0])
+    weights = of_size[sizes]
+    values = np.empty(p)
+    for j in range(p):
+        worth, weight = (array.reshape(-1, 2, 1 << j) for array in (worths, weights))
+        values[j] = np.sum(weight[:, 0] * (worth[:, 1] - worth[:, 0]))
+    return values
+
+
+def _coded(
+    dist: FiniteDistribution, rows: Any, y: Any, of: str
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32] | None, FloatArray]:
+    """Return the codes, the classes (None unless they matter) and the weights of rows."""
+    if rows is None:
+        if y is not None:
+            raise ValueError(f"{_FUNCTION}: y must be None without rows, got {type(y).__name__}.")
+        return dist.codes, dist.target if of == "class" else None, dist.weights
+    table = coded_columns(rows, None, _FUNCTION)
+    n = table.n_rows
+    if len(table.codes) != dist.n_features or not n:
+        raise ValueError(
+            f"{_FUNCTION}: rows must have the shape (n, {dist.n_features}) with n above 0, got "
+            f"({n}, {len(table.codes)})."
+        )
+    codes = np.empty((n, dist.n_features), dtype=np.uint32)
+    for j, own in enumerate(table.codes):
+        codes[:, j] = _of_labels(dist.names[j], dist.labels[j], own, table.labels[j])
+    classes = None
+    if (y is not None) != (of == "class"):
+        raise ValueError(f'{_FUNCTION}: y must be given with rows for of="class", and only then.')
+    if of == "class":
+        own, labels = factorize(y, "y", _FUNCTION)
+        if len(own) != n:
+            raise ValueError(f"{_FUNCTION}: y must have one class a row, {n}, got {len(own)}.")
+        classes = _of_labels(dist.target_name, dist.classes, own, labels)
+    return codes, classes, np.full(n, 1.0 / n)
+
+
+def _of_labels(
+    name: str, values: NDArray[Any], codes: NDArray[np.uint32], labels: NDArray[Any]
+) -> NDArray[np.uint32]:
+    """Return the codes that values of rows have in a distribution."""
+    column = Column(name, codes, values)
+    number = np.array([column.code_of(label) for label in labels.tolist()], dtype=np.uint32)
+    return number[codes]

@@ -1,27 +1,20 @@
-r"""Total Sobol indices: the fraction of the variance of Y that no other feature explains.
-
-.. math:: ST_j = \frac{E \operatorname{Var}(Y | V^{-j}) - E \operatorname{Var}(Y | V)}
-   {\operatorname{Var} Y}
-
-With independent features and Y a function of them this is the index of Homma and Saltelli (1996);
-for dependent ones it is that of Bénard, Da Veiga and Scornet (2022), which Sobol-MDA estimates.
-"""
+"""Total Sobol indices, and the permutation importances of additive and Gaussian models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
-from duramen.support.checks import check_choice, check_real, refuse
+from duramen.support.checks import check_choice, check_integer, check_real, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import Criterion
 from duramen.theory.distributions.variables import Variable
 from duramen.theory.population.importances import importances_record
-from duramen.theory.population.permutation import Groups, checked_matrix, members_of
 
 CRITERIA = ("variance", "gini")
 UNIT = "total Sobol index"
@@ -167,3 +160,233 @@ def gaussian_total_sobol_indices(
         unit=UNIT,
         metadata={"model": "Gaussian"},
     )
+
+
+Groups = Mapping[str, Sequence[int | str]]
+
+# Differences of correlations up to this count as rounding.
+_ROUNDING = 1e-10
+
+
+def additive_mda(
+    covariance: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    feature_groups: Groups | None = None,
+) -> Importances:
+    r"""Compute the population MDA of an additive model, of single features or of groups.
+
+    Parameters
+    ----------
+    covariance : array_like, shape (p,) or (p, p)
+        Variances of the p components :math:`f_j(X_j)`, or their covariance matrix, which groups
+        need.
+    names : sequence of str, optional
+        Names of the features; ``x0``, ``x1`` ... by default.
+    feature_groups : mapping of str to sequences of int or str, optional
+        Features, by index or name, that are permuted together; one value a group is returned then.
+
+    Returns
+    -------
+    Importances
+        With measure ``"population mda"`` and unit ``"variance"``: a rise of squared error.
+
+    Raises
+    ------
+    ValueError
+        If `covariance` is not symmetric or has a negative eigenvalue, or a group names a feature
+        that is not there.
+
+    Examples
+    --------
+    Y = X1 - X2, where X2 equals X1: the two together do not matter.
+
+    >>> from duramen.theory.population.sobol import additive_mda
+    >>> covariance = [[1, -1], [-1, 1]]
+    >>> additive_mda(covariance).values.tolist()
+    [2.0, 2.0]
+    >>> additive_mda(covariance, feature_groups={"both": [0, 1]}).values.tolist()
+    [0.0]
+    """
+    function = "additive_mda"
+    values = np.asarray(covariance, dtype=np.float64)
+    if values.ndim == 1 and feature_groups is not None:
+        raise refuse(function, "covariance", "a matrix when there are groups", covariance)
+    matrix = checked_matrix(
+        function, np.diag(values) if values.ndim == 1 else values, definite=False
+    )
+    return _importances(function, matrix, names, feature_groups, "additive")
+
+
+def gaussian_mda(
+    covariance: ArrayLike,
+    with_target: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    feature_groups: Groups | None = None,
+) -> Importances:
+    r"""Compute the population MDA when features and target are jointly Gaussian.
+
+    The best predictor is linear with coefficients :math:`\alpha = C^{-1} \tau`, so that
+
+    .. math:: I_j = 2 \alpha_j^2 \operatorname{Var} X_j, \qquad I_J = 2 \alpha_J' C_{JJ} \alpha_J .
+
+    Parameters
+    ----------
+    covariance : array_like, shape (p, p)
+        Covariance matrix C of the features, positive definite.
+    with_target : array_like, shape (p,)
+        Covariance :math:`\tau` of each feature with the target.
+    names, feature_groups
+        As for `additive_mda`.
+
+    Returns
+    -------
+    Importances
+
+    Raises
+    ------
+    ValueError
+        If `covariance` is not symmetric and positive definite, or shapes disagree.
+
+    Notes
+    -----
+    After Gregorutti et al. 2017. The same holds for any features when the best predictor is
+    linear.
+
+    Examples
+    --------
+    >>> from duramen.theory.population.sobol import gaussian_mda
+    >>> gaussian_mda([[1, 0.6], [0.6, 1]], [0.5, 0.3]).values.round(6).tolist()
+    [0.5, 0.0]
+    """
+    function = "gaussian_mda"
+    C = checked_matrix(function, np.asarray(covariance, dtype=np.float64), definite=True)
+    tau = np.asarray(with_target, dtype=np.float64)
+    if tau.shape != (len(C),) or not np.all(np.isfinite(tau)):
+        raise refuse(function, "with_target", f"{len(C)} finite numbers", with_target)
+    alpha = np.linalg.solve(C, tau)
+    return _importances(function, np.outer(alpha, alpha) * C, names, feature_groups, "Gaussian")
+
+
+def block_mda(correlation: float, size: int, with_target: float) -> float:
+    r"""Compute the population MDA of each of q features that are all equally correlated.
+
+    .. math:: I_j = 2 \left( \frac{\tau}{1 - c + q c} \right)^2
+
+    for features of variance 1: it falls with the number of features and with their correlation.
+
+    Parameters
+    ----------
+    correlation : float
+        Correlation c of any two of them, strictly between -1/(q-1) and 1.
+    size : int
+        Number q of features.
+    with_target : float
+        Covariance :math:`\tau` of each of them with the target.
+
+    Returns
+    -------
+    float
+        In units of the target's variance.
+
+    Raises
+    ------
+    ValueError
+        If the matrix of correlations would not be positive definite.
+
+    Notes
+    -----
+    After Gregorutti et al. 2017.
+
+    Examples
+    --------
+    >>> from duramen.theory.population.sobol import block_mda
+    >>> round(block_mda(0.6, 3, 0.5), 5)
+    0.10331
+    """
+    function = "block_mda"
+    q = check_integer(function, "size", size, 1)
+    lowest = -1.0 / (q - 1) if q > 1 else -1.0
+    c = check_real(function, "correlation", correlation, lowest, 1.0, ends="()")
+    tau = check_real(function, "with_target", with_target, -inf)
+    return 2.0 * (tau / (1.0 + (q - 1) * c)) ** 2
+
+
+def _importances(
+    function: str,
+    parts: FloatArray,
+    names: Sequence[str] | None,
+    feature_groups: Groups | None,
+    model: str,
+) -> Importances:
+    """Return 2 Var of each component, or of a group's sum, given the covariances of components."""
+    labels, members = members_of(function, len(parts), names, feature_groups)
+    # A variance that is 0 may come out a little below.
+    values = np.array([max(0.0, 2.0 * float(parts[np.ix_(j, j)].sum())) for j in members])
+    return Importances(
+        names=labels,
+        values=values,
+        measure="population mda",
+        unit="variance",
+        metadata={"model": model},
+    )
+
+
+def members_of(
+    function: str, p: int, names: Sequence[str] | None, feature_groups: Groups | None
+) -> tuple[tuple[str, ...], list[list[int]]]:
+    """Return the names of p features, or of groups of them, and the members of each."""
+    features = tuple(f"x{j}" for j in range(p)) if names is None else tuple(names)
+    if isinstance(names, str) or len(features) != p:
+        raise refuse(function, "names", f"a list of {p} names", names)
+    if feature_groups is None:
+        return features, [[j] for j in range(p)]
+    members = [_indices(function, name, group, features) for name, group in feature_groups.items()]
+    return tuple(feature_groups), members
+
+
+def _indices(
+    function: str, name: str, group: Sequence[int | str], features: tuple[str, ...]
+) -> list[int]:
+    members_of = []
+    for member in [group] if isinstance(group, str) else group:
+        if isinstance(member, str) and member in features:
+            members_of.append(features.index(member))
+        elif not isinstance(member, str) and 0 <= member < len(features):
+            members_of.append(int(member))
+        else:
+            raise ValueError(
+                f"{function}: group {name!r} holds {member!r}; expected the name of a feature or "
+                f"an index in 0..{len(features) - 1}."
+            )
+    if len(set(members_of)) < len(members_of) or not members_of:
+        raise ValueError(f"{function}: group {name!r} must hold different features, got {group!r}.")
+    return members_of
+
+
+def checked_matrix(function: str, matrix: FloatArray, *, definite: bool) -> FloatArray:
+    """Return a covariance matrix, checked on the scale of correlations."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ValueError(
+            f"{function}: covariance must be a square matrix, got shape {matrix.shape}."
+        )
+    if not np.all(np.isfinite(matrix)):
+        raise ValueError(f"{function}: covariance must be finite, but holds nan or infinity.")
+    variances = np.diag(matrix)
+    scale = np.sqrt(np.where(variances > 0.0, variances, 1.0))
+    correlation = matrix / np.outer(scale, scale)
+    if np.any(np.abs(correlation - correlation.T) > _ROUNDING):
+        raise ValueError(f"{function}: covariance must be symmetric, but is not.")
+    lowest = float(np.linalg.eigvalsh(correlation)[0])
+    if definite and lowest < _ROUNDING:
+        raise ValueError(
+            f"{function}: covariance must be positive definite, but its correlations have the "
+            f"eigenvalue {lowest:.3g}. Hint: drop features that others determine."
+        )
+    if lowest < -_ROUNDING:
+        raise ValueError(
+            f"{function}: covariance must not have negative eigenvalues, but its correlations "
+            f"have {lowest:.3g}."
+        )
+    return matrix
