@@ -20,7 +20,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.evaluation import EvaluationInterrupted, Ranking, SelectionEvaluation
-from duramen.evaluation.methods import default_cuts
+from duramen.evaluation.evaluate import default_cuts
 from duramen.evaluation.performance import auc, balanced_accuracy, r2
 
 FOREST = dm.RandomForestClassifier(10)

@@ -12,9 +12,9 @@ from sklearn.base import clone
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import require_memory
+from duramen.forests.arrays import LeafEvents
 from duramen.forests.forest import Forest, TreeStream, extended, joined
 from duramen.forests.growth import Guidance, forest_of, grow
-from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.memory import (
     PILOT_TREES,
     counted_in_rows,

@@ -4,8 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duramen.evaluation.evaluate import EvaluationInterrupted, evaluate_selection
-    from duramen.evaluation.methods import Ranking
+    from duramen.evaluation.evaluate import EvaluationInterrupted, Ranking, evaluate_selection
     from duramen.evaluation.result import EnoughFeatures, SelectionEvaluation
 
 __all__ = [
@@ -16,17 +15,10 @@ __all__ = [
     "evaluate_selection",
 ]
 
-_HOMES = {
-    "EnoughFeatures": "result",
-    "EvaluationInterrupted": "evaluate",
-    "Ranking": "methods",
-    "SelectionEvaluation": "result",
-    "evaluate_selection": "evaluate",
-}
-
 
 def __getattr__(name: str) -> Any:
     """Import a name, and SciPy with it, when it is first asked for."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'duramen.evaluation' has no attribute {name!r}")
-    return getattr(import_module(f"duramen.evaluation.{_HOMES[name]}"), name)
+    module = "result" if name in ("EnoughFeatures", "SelectionEvaluation") else "evaluate"
+    return getattr(import_module(f"duramen.evaluation.{module}"), name)

@@ -1,12 +1,12 @@
 """Forests of randomized trees: growth, structure, prediction and storage."""
 
+from duramen.forests.export import shap_trees
 from duramen.forests.forest import Forest, Tree
 from duramen.forests.growth import grow
 from duramen.forests.patches import PatchMemory, patch_memory
 from duramen.forests.prediction import classical_scaling, outlier_measure
 from duramen.forests.pruning import PruningPath, cost_complexity_pruning_path, pruned
 from duramen.forests.settings import GrowthSettings
-from duramen.forests.shap_export import shap_trees
 
 __all__ = [
     "Forest",

@@ -1,4 +1,4 @@
-"""Export of one tree, as indented text or in the DOT language of Graphviz."""
+"""Trees as text, in the DOT language, and as the library shap reads them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from duramen.forests.arrays import FAMILY_MASK, MISSING_FIRST, MULTIWAY, ONE_VS_REST, ORDERED
 from duramen.forests.forest import Forest, Tree
+from duramen.forests.structure import depths, parents
 from duramen.support.checks import check_integer, check_optional_integer
 from duramen.support.text import escaped
 
@@ -218,3 +219,109 @@ def _quoted(text: str) -> str:
     """Return a DOT string: quotes, backslashes and line breaks escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def shap_trees(forest: Any) -> dict[str, Any]:
+    """Return a forest as the dictionary that ``shap.TreeExplainer`` reads.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest with ordered splits, for classes or numbers. Nominal columns have no such splits.
+
+    Returns
+    -------
+    dict
+        ``"trees"`` holds one dictionary a tree, of arrays with an entry a node:
+        ``children_left``, ``children_right``, ``children_default`` (where missing values go),
+        ``features``, ``thresholds`` (``x <= threshold`` goes left), ``values`` of shape (N, C) and
+        ``node_sample_weight``. The values are those of the tree divided by the number of trees:
+        the sum over the leaves of a row is the prediction, class probabilities or numbers.
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+    ValueError
+        If it has other splits than ordered ones, or predicts survival.
+
+    Notes
+    -----
+    Rows are given to the explainer as the forest reads them: numbers of numeric columns, codes 0,
+    1, ... in the order of the categories of ordinal ones, NaN for missing values.
+    ``TreeExplainer(shap_trees(forest), feature_perturbation="tree_path_dependent")`` needs no
+    other data. The values of an inner node are the means of the leaves below it, by their weight.
+
+    References
+    ----------
+    S. M. Lundberg et al. (2020). From local explanations to global understanding with explainable
+    AI for trees. Nature Machine Intelligence 2.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.forests import shap_trees
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 0.0, 1.0, 1.0]
+    >>> forest = dm.ExtraTreesRegressor(2, max_depth=1, random_state=0).fit(X, y)
+    >>> sorted(shap_trees(forest)["trees"][0])[:3]
+    ['children_default', 'children_left', 'children_right']
+    """
+    grown = getattr(forest, "forest_", forest)
+    if not isinstance(grown, Forest):
+        raise TypeError(
+            "shap_trees: forest must be a Forest or a fitted estimator of duramen, got "
+            f"{type(forest).__name__}."
+        )
+    if grown.target_class.censored:
+        raise ValueError("shap_trees: forest must be of classes or numbers, got one of survival.")
+    inner = grown.feature >= 0
+    others = np.unique(grown.feature[inner & ((grown.split & FAMILY_MASK) != ORDERED)])
+    if len(others):
+        name, kind = grown.names[others[0]], grown.schema.kinds[others[0]]
+        hint = 'grow it with splits="ordered".'
+        if kind == "nominal":
+            hint = (
+                "categories without an order are split by sets; make each category a column of 0 "
+                "and 1 (pandas.get_dummies), or order them (pandas.Categorical(..., ordered=True))."
+            )
+        raise ValueError(
+            "shap_trees: the forest must have ordered splits, which shap reads, but has others on "
+            f"{len(others)} of {grown.n_features} features, such as the {kind} {name!r}. "
+            f"Hint: {hint}"
+        )
+    return {
+        "trees": [_tree(grown.part(t, t + 1), grown.n_trees) for t in range(grown.n_trees)],
+        "input_dtype": np.float64,
+        "internal_dtype": np.float64,
+        "objective": "binary_crossentropy" if grown.is_classifier else "squared_error",
+        "tree_output": "probability" if grown.is_classifier else "raw_value",
+    }
+
+
+def _tree(tree: Forest, n_trees: int) -> dict[str, Any]:
+    is_leaf = tree.feature < 0
+    left = np.where(is_leaf, -1, tree.child)
+    right = np.where(is_leaf, -1, tree.child + 1)
+    missing_first = (tree.split & MISSING_FIRST) != 0
+    # Cuts of columns without thresholds are codes.
+    coded = np.isnan(tree.threshold) & ~is_leaf
+    mass = np.zeros((tree.n_nodes, tree.n_values))
+    ends = np.flatnonzero(is_leaf)
+    values = tree.leaf_values[tree.child[ends]] + tree.origin
+    mass[ends] = values * tree.weight[ends, np.newaxis]
+    above = parents(tree)
+    depth = depths(tree)
+    for level in range(int(depth.max()), 0, -1):
+        nodes = np.flatnonzero(depth == level)
+        np.add.at(mass, above[nodes], mass[nodes])
+    means = mass / tree.weight[:, np.newaxis]
+    means[ends] = values
+    return {
+        "children_left": left.astype(np.int32),
+        "children_right": right.astype(np.int32),
+        "children_default": np.where(missing_first, left, right).astype(np.int32),
+        "features": np.where(is_leaf, -2, tree.feature).astype(np.int32),
+        "thresholds": np.where(is_leaf, -2.0, np.where(coded, tree.cut, tree.threshold)),
+        "values": means / n_trees,
+        "node_sample_weight": tree.weight.astype(np.float64),
+    }

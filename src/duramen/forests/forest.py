@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.data import Schema, Target, Task
 from duramen.data.target import target_class
-from duramen.forests import storage, structure, validation
-from duramen.forests.arrays import ARRAY_NAMES, FAMILY_MASK, ORDERED, TreeArrays
+from duramen.forests import storage, structure
+from duramen.forests.arrays import ARRAY_NAMES, FAMILY_MASK, ORDERED, LeafEvents, TreeArrays
 from duramen.forests.criteria import criterion_named
-from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.settings import GrowthSettings
 from duramen.results.columns import Column
 from duramen.results.summary import Summarized, Summary
@@ -218,7 +217,7 @@ class Forest(TreeArrays, Grown, Summarized):
         )
 
     def check(self) -> None:
-        """Check that the arrays describe trees (see :mod:`duramen.forests.validation`).
+        """Check that the arrays describe trees (see :mod:`duramen.forests.storage`).
 
         Raises
         ------
@@ -243,7 +242,7 @@ class Forest(TreeArrays, Grown, Summarized):
             or self.groups.max() >= self.n_rows
         ):
             raise ValueError("Forest.check: groups must be the number of the group of each row")
-        validation.check(self, self.schema, self.classes)
+        storage.check(self, self.schema, self.classes)
         if (self.leaf_events is None) == self.target_class.censored:
             raise ValueError("Forest.check: leaves must have events for survival, and only then")
         if self.leaf_events is not None:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.data import EncodedTable, LearningSet, Target
 from duramen.data.schema import KINDS
-from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.arrays import ARRAY_NAMES, LeafEvents
 from duramen.forests.forest import Forest, values_for_prediction
-from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.patches import grow_patches
 from duramen.forests.pruning import pruned
 from duramen.forests.settings import GrowthSettings
