@@ -62,7 +62,7 @@ SHARED = {
         "Where to draw; a new figure by default, which is `ax.figure`.",
     ),
 }
-# The same for functions that `duramen.significance.permuted_labels.reads_permuted` wraps.
+# The same for functions that `duramen.significance.permutations.reads_permuted` wraps.
 READING = {
     "estimator": (
         "estimator of duramen, or PermutedImportances",

@@ -28,15 +28,15 @@ import duramen as dm
 from benchmarks.error_rates.rejections import short
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.fields import least_replicates
-from duramen.significance.intervals.confidence_intervals import FRACTION
-from duramen.significance.intervals.spread import (
+from duramen.significance.resampling import shrinking_size, subsample_size, subsamples
+from duramen.significance.resampling_intervals import (
+    FRACTION,
     Replicated,
     ends,
     scale_of,
     standard_error,
     t_tails,
 )
-from duramen.significance.resampling import shrinking_size, subsample_size, subsamples
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 

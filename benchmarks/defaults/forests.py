@@ -51,9 +51,8 @@ import duramen as dm
 from benchmarks.designs import two_classes
 from benchmarks.designs.two_classes import Problem
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
-from duramen.significance.measured import measured
-from duramen.significance.refits import Refits
-from duramen.significance.sequential import expected_discoveries
+from duramen.significance.measured import Refits, measured
+from duramen.significance.null_distributions import expected_discoveries
 from duramen.support.arrays import FloatArray
 
 LEVEL = 0.05

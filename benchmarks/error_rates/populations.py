@@ -38,8 +38,8 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from duramen.data.scores import log_odds
-from duramen.significance.p_values.max_t import step_down
-from duramen.significance.permuted_labels import standardized
+from duramen.significance.max_t_test import step_down
+from duramen.significance.permutations import standardized
 from duramen.support.arrays import FloatArray
 
 N, P, RUNS, LEVEL = 240, 60, 19, 0.05

@@ -12,8 +12,8 @@ from duramen.data import NumberTarget, Target, target
 from duramen.data.target import TARGETS, encode_target, target_class
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.criteria import CRITERIA
-from duramen.importances.measures.fitted.mda import SCORES
-from duramen.significance.marginal import _Response
+from duramen.importances.measures.mda import SCORES
+from duramen.significance.association import _Response
 
 Nodes = list[tuple[str, ast.Compare | ast.Call]]
 

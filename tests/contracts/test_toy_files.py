@@ -38,20 +38,20 @@ CATALOGUE = "catalogue = Catalogue("
 TOY_OF = {
     "measure": Toy(
         "toy_measure.py",
-        "src/duramen/importances/measures/fitted",
+        "src/duramen/importances/measures",
         {
             "src/duramen/importances/__init__.py": [
-                (CATALOGUE, "from duramen.importances.measures.fitted.toy_measure import TOY"),
+                (CATALOGUE, "from duramen.importances.measures.toy_measure import TOY"),
                 ("        MDI,", "TOY,"),
             ]
         },
     ),
     "significance test": Toy(
         "toy_significance.py",
-        "src/duramen/significance/p_values",
+        "src/duramen/significance",
         {
             "src/duramen/significance/__init__.py": [
-                (CATALOGUE, "from duramen.significance.p_values.toy_significance import TOY"),
+                (CATALOGUE, "from duramen.significance.toy_significance import TOY"),
                 ("        MAX_T,", "TOY,"),
             ]
         },

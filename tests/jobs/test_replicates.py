@@ -278,7 +278,7 @@ CHILD = """
     import duramen as dm
     from duramen.results import archive
     from duramen.jobs import replicates
-    from duramen.significance.p_values.altmann import altmann
+    from duramen.significance.permutation_tests import altmann
 
     replicates._INTERVAL = archive._PATIENCE = float(sys.argv[3])
     random = np.random.default_rng(0)

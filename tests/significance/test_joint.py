@@ -8,8 +8,8 @@ from tests.oracles.joint import cut_of
 from tests.oracles.marginal import class_scores, from_normal_score, residuals
 
 import duramen as dm
-from duramen.significance import joint
-from duramen.significance.joint import JointModel
+from duramen.significance import association
+from duramen.significance.association import JointModel
 
 N = 90
 NOTHING = np.empty(0, dtype=int)
@@ -28,7 +28,7 @@ def random():
 
 @pytest.fixture
 def unpenalized(monkeypatch):
-    monkeypatch.setattr(joint, "_PENALTIES", np.array([1e-7]))
+    monkeypatch.setattr(association, "_PENALTIES", np.array([1e-7]))
 
 
 def of_least_squares(scores, freedom):
@@ -178,7 +178,7 @@ def test_tables_with_too_few_rows_or_too_many_columns_have_none(random, monkeypa
     assert model(X[:, :9], y, groups=np.arange(40) // 2) is not None
     assert model(np.ones((40, 3)), y) is None  # nothing varies
     assert model(X[:, :3], np.digitize(y, [-0.5, 0.5]).astype(str)) is None  # three classes
-    monkeypatch.setattr(joint, "_MOST_COLUMNS", 5)
+    monkeypatch.setattr(association, "_MOST_COLUMNS", 5)
     assert model(X[:, :6], y) is None
 
 
@@ -200,7 +200,7 @@ def test_the_same_in_blocks_of_any_size(random, monkeypatch):
     y, _ = targets(X, random)["classes"]
     orders = [random.permutation(N) for _ in range(5)]
     result = statistics(X, y, kinds, orders)
-    monkeypatch.setattr(joint, "_AT_A_TIME", 2 * N)
+    monkeypatch.setattr(association, "_AT_A_TIME", 2 * N)
     np.testing.assert_allclose(statistics(X, y, kinds, orders), result, atol=2e-9)
     shuffled = random.permutation(N)
     again = statistics(X[shuffled], np.array(["z" + v for v in y])[shuffled], kinds)

@@ -6,8 +6,8 @@ from scipy import stats
 from tests.oracles import marginal as oracle
 
 import duramen as dm
-from duramen.significance import marginal
-from duramen.significance.marginal import marginal_statistics
+from duramen.significance import association
+from duramen.significance.association import marginal_statistics
 
 N = 60
 
@@ -169,7 +169,7 @@ def test_the_same_bits_in_blocks_of_any_size(random, monkeypatch):
     (X, kinds), (y, _) = columns(random), targets(random)["classes"]
     orders = [random.permutation(N) for _ in range(5)]
     result = statistics(X, y, kinds, lambda b: orders[b], 5)
-    monkeypatch.setattr(marginal, "_NUMBERS", 2 * N * 3)  # two permutations, six rows of scores
+    monkeypatch.setattr(association, "_NUMBERS", 2 * N * 3)  # two permutations, six rows of scores
     np.testing.assert_array_equal(statistics(X, y, kinds, lambda b: orders[b], 5), result)
     # The order of rows and the names of classes do not matter.
     shuffled = random.permutation(N)

@@ -16,7 +16,7 @@ from duramen.significance import (
     permutation_test,
     permuted_importances,
 )
-from duramen.significance.marginal import marginal_statistics
+from duramen.significance.association import marginal_statistics
 from duramen.support.checks import draw_seed
 
 FOREST = dm.RandomForestClassifier(5)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
-from duramen.significance.sequential import all_decided, sequential_p_values
+from duramen.significance.null_distributions import all_decided, sequential_p_values
 
 
 @given(

@@ -11,7 +11,7 @@ from tests.significance.noise import TINY, band
 
 import duramen as dm
 from duramen.data.target import encode_target
-from duramen.importances.measures.refitting.holdout_mda import _parts_of_groups
+from duramen.importances.measures.holdout_mda import _parts_of_groups
 from duramen.significance.measured import measured
 from duramen.significance.resampling import SamplingUnits
 

@@ -10,7 +10,7 @@ from duramen.analyses.problem import Problem
 
 if TYPE_CHECKING:
     from duramen.data import EncodedTable
-    from duramen.importances.after.comparison import Measured
+    from duramen.importances.comparison import Measured
     from duramen.reports.signals import Signals
 
 DISTANCE = 250_000
@@ -61,7 +61,7 @@ def _represented(
     import numpy as np
 
     from duramen.importances import Clusters, representatives
-    from duramen.importances.after.correlations import pairwise, with_gaps
+    from duramen.importances.correlations import pairwise, with_gaps
     from duramen.reports.signals import Signals
 
     represented = representatives(problem.table, threshold=threshold)

@@ -37,9 +37,9 @@ from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
 from duramen.results.significance import Significance
 from duramen.selection import BaseSelector
 from duramen.selection import catalogue as selectors
+from duramen.significance.agreement import Stability, drawn_best, stability
 from duramen.significance.cost import announce
 from duramen.significance.measured import MeasureLike, of_function, qualified
-from duramen.significance.reproducibility.stability import Stability, drawn_best, stability
 from duramen.significance.resampling import Draw, SamplingUnits, subsamples
 from duramen.support import checks
 from duramen.support.arrays import Arrays, IntArray

@@ -1,40 +1,38 @@
 """Importance measures of grown forests, one a file."""
 
 from duramen.catalogue import Catalogue
-from duramen.importances.after.clusters import Clusters, clusters
-from duramen.importances.after.comparison import Comparison, compare
-from duramen.importances.after.group import group
-from duramen.importances.after.representatives import Representatives, representatives
-from duramen.importances.after.smoothing import smooth
+from duramen.importances.clustering import Clusters, Representatives, clusters, representatives
+from duramen.importances.comparison import Comparison, compare
+from duramen.importances.groups import group
 from duramen.importances.measure import Inputs, Measure, Words
-from duramen.importances.measures.fitted.conditional_mda import CONDITIONAL_MDA, conditional_mda
-from duramen.importances.measures.fitted.frequency import FREQUENCY, frequency
-from duramen.importances.measures.fitted.influence import (
+from duramen.importances.measures.conditional_mda import CONDITIONAL_MDA, conditional_mda
+from duramen.importances.measures.frequency import FREQUENCY, frequency
+from duramen.importances.measures.holdout_mda import HOLDOUT_MDA, holdout_mda
+from duramen.importances.measures.influence import (
     PREDICTION_CHANGE,
     prediction_change,
     relative_influence,
 )
-from duramen.importances.measures.fitted.interactions import interactions
-from duramen.importances.measures.fitted.local_mdi import LOCAL_MDI, local_mdi
-from duramen.importances.measures.fitted.mda import MDA, mda
-from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, UFI, mdi
-from duramen.importances.measures.fitted.mdi_plus import MDI_PLUS, mdi_plus
-from duramen.importances.measures.fitted.minimal_depth import (
+from duramen.importances.measures.interactions import interactions
+from duramen.importances.measures.local_mdi import LOCAL_MDI, local_mdi
+from duramen.importances.measures.mcfs import MCFS, mcfs
+from duramen.importances.measures.mda import MDA, mda
+from duramen.importances.measures.mdi import MDI, MDI_OOB, UFI, mdi
+from duramen.importances.measures.mdi_plus import MDI_PLUS, mdi_plus
+from duramen.importances.measures.minimal_depth import (
     MINIMAL_DEPTH,
     FirstSplits,
     first_splits,
     minimal_depth,
     minimal_depth_distribution,
 )
-from duramen.importances.measures.fitted.noising import NOISING, noising
-from duramen.importances.measures.fitted.random_intersections import random_intersections
-from duramen.importances.measures.fitted.shaff import SHAFF, shaff
-from duramen.importances.measures.fitted.sobol_mda import SOBOL_MDA, sobol_mda
-from duramen.importances.measures.fitted.vote_change import VOTE_CHANGE, vote_change
-from duramen.importances.measures.refitting.air import AIR, air
-from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, holdout_mda
-from duramen.importances.measures.refitting.mcfs import MCFS, mcfs
-from duramen.importances.measures.refitting.sandri import SANDRI, sandri
+from duramen.importances.measures.noising import NOISING, noising
+from duramen.importances.measures.random_intersections import random_intersections
+from duramen.importances.measures.shadows import AIR, SANDRI, air, sandri
+from duramen.importances.measures.shaff import SHAFF, shaff
+from duramen.importances.measures.sobol_mda import SOBOL_MDA, sobol_mda
+from duramen.importances.measures.vote_change import VOTE_CHANGE, vote_change
+from duramen.importances.smoothing import smooth
 from duramen.results.feature_sets import FeatureSets
 from duramen.results.importances import MonteCarloSelection
 from duramen.results.local_importances import LocalImportances

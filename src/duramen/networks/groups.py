@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_array
 
-from duramen.importances.after.group import Grouping, How, grouping_of
+from duramen.importances.groups import Grouping, How, grouping_of
 from duramen.results.link_weights import dense
 from duramen.results.network import Network
 from duramen.support.arrays import FloatArray

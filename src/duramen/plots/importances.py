@@ -10,8 +10,8 @@ import numpy as np
 
 from duramen.estimators.base import BaseForest
 from duramen.forests.forest import Forest
-from duramen.importances.after.comparison import Comparison
-from duramen.importances.measures.fitted.mdi import mdi
+from duramen.importances.comparison import Comparison
+from duramen.importances.measures.mdi import mdi
 from duramen.io.positions import UNPLACED, Positions
 from duramen.plots.canvas import (
     ACCENT,

@@ -8,7 +8,7 @@ import numpy as np
 
 from duramen.forests.criteria import criterion_named
 from duramen.importances import Words, catalogue
-from duramen.importances.after.comparison import Measured
+from duramen.importances.comparison import Measured
 from duramen.reports.report import Fact, Facts, Prose, Run, joined
 from duramen.results.columns import counted
 from duramen.results.importances import Importances

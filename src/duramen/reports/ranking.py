@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.effects import Direction, EffectsDescription
-from duramen.importances.after.comparison import Comparison, Measured, compare
+from duramen.importances.comparison import Comparison, Measured, compare
 from duramen.plots.curves import OOB_ERROR
 from duramen.plots.importances import PARALLEL_RANKS, RANK_CORRELATIONS
 from duramen.reports.direct import Directness

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.importances.after.group import grouping_of
 from duramen.importances.arguments import refuse_overlaps
+from duramen.importances.groups import grouping_of
 from duramen.results.columns import Column, counted
 from duramen.results.fields import adjusted
 from duramen.selection.records import Selector

@@ -17,7 +17,7 @@ from duramen.estimators.catalogue import random_forest
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import estimate_out_of_bag, predict, rows_of
 from duramen.importances import Inputs, catalogue
-from duramen.importances.measures.fitted.mda import SCALED_MDA
+from duramen.importances.measures.mda import SCALED_MDA
 from duramen.importances.refit import seeded, template_of
 from duramen.jobs.batches import Batches, OutcomeT, Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
@@ -25,8 +25,7 @@ from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.selector import Account, BaseSelector, Data
-from duramen.significance.measured import Measured, MeasureLike, automatic, measured
-from duramen.significance.refits import Refits
+from duramen.significance.measured import Measured, MeasureLike, Refits, automatic, measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import refuse

@@ -20,7 +20,7 @@ from duramen.results.importances import Importances
 from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector
 from duramen.selection.selector import Account, linear_columns, numbers_of, standardized
-from duramen.significance.conditional_tests.knockoff_sampler import EstimatedKnockoffs
+from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs
 from duramen.significance.measured import Measured
 from duramen.significance.resampling import Draw, SamplingUnits, subsample_size, subsamples
 from duramen.support import checks

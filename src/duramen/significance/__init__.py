@@ -5,40 +5,51 @@ from duramen.data.covariates import covariate_strata
 from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance, ErrorRates, Intervals
+from duramen.significance.agreement import (
+    Stability,
+    TreesNeeded,
+    ranking_stability,
+    stability,
+    trees_needed,
+)
+from duramen.significance.column_permutations import HAPFELMEIER, hapfelmeier
+from duramen.significance.conditional_rates import (
+    CONDITIONAL_ERROR_RATE,
+    conditional_error_rate,
+)
 from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.significance.conditional_tests.knockoffs import knockoffs
 from duramen.significance.conditional_tests.markov_chain import MarkovChain
 from duramen.significance.cost import Cost, estimate_cost
-from duramen.significance.error_rates.conditional_error_rate import (
-    CONDITIONAL_ERROR_RATE,
-    conditional_error_rate,
+from duramen.significance.importance_tests import JANITZA, janitza, z_scores
+from duramen.significance.intersection_stability import stable_intersections
+from duramen.significance.max_t_test import MAX_T, max_t
+from duramen.significance.mean_ranks import MEAN_RANK_TEST, mean_rank_test
+from duramen.significance.pair_contrasts import interaction_test
+from duramen.significance.permutation_tests import (
+    ALTMANN,
+    FDR_CURVE,
+    MeanOfMaxima,
+    altmann,
+    fdr_curve,
+    mean_of_maxima,
+    permutation_test,
 )
-from duramen.significance.error_rates.fdr_curve import FDR_CURVE, fdr_curve
-from duramen.significance.error_rates.multiple_probes import MULTIPLE_PROBES, multiple_probes
-from duramen.significance.error_rates.probe_ranking import (
+from duramen.significance.permutations import permuted_importances
+from duramen.significance.probes import (
     FOREST_PROBE_RANKING,
+    MULTIPLE_PROBES,
+    ONE_PROBE,
     PROBE_RANKING,
     forest_probe_ranking,
+    multiple_probes,
+    one_probe,
     probe_ranking,
 )
-from duramen.significance.intervals.average_effects import average_effects
-from duramen.significance.intervals.confidence_intervals import confidence_intervals
-from duramen.significance.p_values.altmann import ALTMANN, altmann
-from duramen.significance.p_values.frequency_control import FREQUENCY_CONTROL, frequency_control
-from duramen.significance.p_values.hapfelmeier import HAPFELMEIER, hapfelmeier
-from duramen.significance.p_values.interaction_test import interaction_test
-from duramen.significance.p_values.janitza import JANITZA, janitza
-from duramen.significance.p_values.max_t import MAX_T, max_t
-from duramen.significance.p_values.mean_of_maxima import MeanOfMaxima, mean_of_maxima
-from duramen.significance.p_values.mean_rank_test import MEAN_RANK_TEST, mean_rank_test
-from duramen.significance.p_values.one_probe import ONE_PROBE, one_probe
-from duramen.significance.p_values.permutation_test import permutation_test
-from duramen.significance.p_values.z_scores import z_scores
-from duramen.significance.permuted_labels import permuted_importances
-from duramen.significance.reproducibility.intersection_stability import stable_intersections
-from duramen.significance.reproducibility.stability import Stability, ranking_stability, stability
-from duramen.significance.reproducibility.trees_needed import TreesNeeded, trees_needed
+from duramen.significance.resampling_intervals import confidence_intervals
+from duramen.significance.selection_frequency import FREQUENCY_CONTROL, frequency_control
 from duramen.significance.significance_test import SignificanceTest
+from duramen.significance.treatment_effects import average_effects
 
 __all__ = [
     "AdjustedSignificance",

@@ -13,8 +13,7 @@ from duramen.jobs.progress import title_of
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import Run, Threads
 from duramen.results.importances import Importances
-from duramen.significance.measured import MeasureLike, measured
-from duramen.significance.refits import Refits
+from duramen.significance.measured import MeasureLike, Refits, measured
 from duramen.support import checks
 from duramen.support.text import duration
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from duramen.importances.after.group import Grouping, How, grouping_of
 from duramen.importances.arguments import refuse_overlaps
+from duramen.importances.groups import Grouping, How, grouping_of
 from duramen.results.fields import false_discovery
 from duramen.support.arrays import FloatArray, IntArray
 

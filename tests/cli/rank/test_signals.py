@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done
-from tests.importances.after.test_clusters import blocks
+from tests.importances.test_clusters import blocks
 from tests.io.store.stores import write_bed
 
 import duramen as dm

@@ -8,6 +8,7 @@ from scipy import stats
 
 import duramen as dm
 from duramen.significance import conditional
+from duramen.significance.association import marginal_statistics
 from duramen.significance.conditional_tests.conditional import _associations_of_groups
 from duramen.significance.conditional_tests.cross_fitted import Design, Linear
 from duramen.significance.conditional_tests.inference import (
@@ -15,8 +16,7 @@ from duramen.significance.conditional_tests.inference import (
     robust_p_value,
     size_correlation,
 )
-from duramen.significance.conditional_tests.scores import Scores
-from duramen.significance.marginal import marginal_statistics
+from duramen.significance.conditional_tests.sampler import Scores
 
 FOREST = dm.RandomForestRegressor(30, max_features=1 / 3)
 

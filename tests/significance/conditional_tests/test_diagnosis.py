@@ -7,8 +7,7 @@ from benchmarks.error_rates.direct_dependent import nonlinear_proxies
 import duramen as dm
 from duramen.significance import conditional
 from duramen.significance.conditional_tests.diagnosis import diagnosis
-from duramen.significance.conditional_tests.knockoff_sampler import EstimatedKnockoffs
-from duramen.significance.conditional_tests.knockoffs import _diagnosis
+from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs, _diagnosis
 from duramen.significance.conditional_tests.sampler import Sampler
 
 N, P = 250, 10

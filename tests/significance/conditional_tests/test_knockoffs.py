@@ -8,14 +8,15 @@ import pytest
 
 import duramen as dm
 from duramen.significance import MarkovChain, knockoffs
-from duramen.significance.conditional_tests.knockoff_sampler import EstimatedKnockoffs
 from duramen.significance.conditional_tests.knockoffs import (
+    EstimatedKnockoffs,
+    SecondOrder,
     _statistic,
     adjusted,
     e_values,
+    ledoit_wolf,
     threshold,
 )
-from duramen.significance.conditional_tests.second_order import SecondOrder, ledoit_wolf
 
 FOREST = dm.RandomForestRegressor(30, max_features=1 / 3)
 
@@ -148,7 +149,7 @@ def test_many_columns_have_the_same_knockoffs_without_matrices_of_all_pairs(monk
     values = random.normal(size=(30, 40))
     values -= values.mean(axis=0)
     values /= values.std(axis=0)
-    monkeypatch.setattr("duramen.significance.conditional_tests.second_order.MOST_DENSE", 10)
+    monkeypatch.setattr("duramen.significance.conditional_tests.knockoffs.MOST_DENSE", 10)
     low = SecondOrder.of(values)
     shrinkage = ledoit_wolf(values)
     covariance = (1 - shrinkage) * values.T @ values / 30 + shrinkage * np.eye(40)

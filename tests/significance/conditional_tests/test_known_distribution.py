@@ -9,9 +9,7 @@ from scipy import stats
 
 import duramen as dm
 from duramen.significance.conditional_tests.inference import randomization_p_value
-from duramen.significance.conditional_tests.nodewise import Nodewise
-from duramen.significance.conditional_tests.sampler import KnownSampler
-from duramen.significance.conditional_tests.scores import Scores
+from duramen.significance.conditional_tests.sampler import KnownSampler, Nodewise, Scores
 
 N_ROWS = 60
 

@@ -9,7 +9,7 @@ from scipy import stats
 from duramen.jobs.replicates import ExecutionParameters
 from duramen.significance.conditional_tests.conditional import Choices, ConditionalTest
 from duramen.significance.conditional_tests.inference import covariance_p_value
-from duramen.significance.conditional_tests.lines import Lines, after
+from duramen.significance.conditional_tests.partial_regression import Lines, after
 
 
 def lines_of(X, y, **options):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.significance.conditional_tests.nodewise import Nodewise, _Neighbors
-from duramen.significance.conditional_tests.scores import Scores
+from duramen.significance.conditional_tests.sampler import Nodewise, Scores, _Neighbors
 
 
 def table(n, p, seed=0, levels=None):

@@ -12,8 +12,7 @@ from duramen.data.recoding import with_permuted
 from duramen.importances import group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance import conditional_error_rate
-from duramen.significance.measured import measured
-from duramen.significance.refits import Refits
+from duramen.significance.measured import Refits, measured
 from duramen.support.checks import draw_seed
 
 FOREST = dm.ExtraTreesClassifier(10)

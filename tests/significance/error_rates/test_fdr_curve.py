@@ -9,9 +9,8 @@ from tests.oracles.monte_carlo import false_discovery_curve
 import duramen as dm
 from duramen.jobs.replicates import Plan
 from duramen.significance import altmann, fdr_curve
-from duramen.significance.measured import measured
-from duramen.significance.refits import Refits
-from duramen.significance.sequential import expected_discoveries
+from duramen.significance.measured import Refits, measured
+from duramen.significance.null_distributions import expected_discoveries
 from duramen.support.checks import draw_seed
 
 FOREST = dm.RandomForestClassifier(10)

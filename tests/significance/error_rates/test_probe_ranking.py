@@ -19,7 +19,7 @@ from tests.significance.noise import (
 import duramen as dm
 from duramen.jobs import replicates
 from duramen.significance import forest_probe_ranking, probe_ranking
-from duramen.significance.error_rates.probe_ranking import probe_tail
+from duramen.significance.probes import probe_tail
 
 # --- the distribution of a probe -----------------------------------------------------------------
 

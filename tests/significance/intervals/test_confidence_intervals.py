@@ -10,20 +10,23 @@ import duramen as dm
 from duramen import Importances
 from duramen.forests.growth import bag
 from duramen.importances import mda
-from duramen.importances.passes.permutation import Permutations, permutation_losses
+from duramen.importances.permutation import Permutations, permutation_losses
 from duramen.importances.samples import Sample
 from duramen.significance import confidence_intervals
-from duramen.significance.intervals.confidence_intervals import METHODS, importances_of_copies
-from duramen.significance.intervals.limits import Tails, l_skewness, log_normal_kurtosis
-from duramen.significance.intervals.spread import (
+from duramen.significance.measured import measured
+from duramen.significance.resampling import bootstraps, subsamples, tree_variance
+from duramen.significance.resampling_intervals import (
+    METHODS,
     Replicated,
+    Tails,
+    importances_of_copies,
+    l_skewness,
+    log_normal_kurtosis,
     scale_of,
     standard_error,
     t_tails,
     wilson_reach,
 )
-from duramen.significance.measured import measured
-from duramen.significance.resampling import bootstraps, subsamples, tree_variance
 
 STUMP = dm.RandomForestRegressor(1, max_depth=1, max_features=1)
 

@@ -10,9 +10,8 @@ import duramen as dm
 from duramen import Significance
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance import altmann
-from duramen.significance.measured import measured
-from duramen.significance.p_values.nulls import fitted_tails
-from duramen.significance.refits import Refits
+from duramen.significance.measured import Refits, measured
+from duramen.significance.null_distributions import fitted_tails
 from duramen.support.checks import draw_seed
 
 

@@ -9,7 +9,7 @@ import duramen as dm
 from duramen.importances import frequency
 from duramen.jobs import replicates
 from duramen.significance import altmann, frequency_control
-from duramen.significance.p_values.frequency_control import split_probability
+from duramen.significance.selection_frequency import split_probability
 
 # --- the binomial distribution -------------------------------------------------------------------
 

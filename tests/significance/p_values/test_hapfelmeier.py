@@ -155,7 +155,7 @@ def test_killed_run_goes_on_to_the_same(tmp_path, monkeypatch, stop_after, kille
     X, y = problem()
     settings = {"n_permutations": 10, "stop_after": stop_after, "random_state": 3}
     plain = hapfelmeier(FOREST, X, y, **settings)
-    module = import_module("duramen.significance.p_values.hapfelmeier")
+    module = import_module("duramen.significance.column_permutations")
     grown, left = [], [killed_at]
 
     def counted(subject, column, draw, seed):

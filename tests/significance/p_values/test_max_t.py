@@ -14,13 +14,11 @@ from duramen.data import Exchangeability
 from duramen.data.recoding import with_permuted
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance import altmann, fdr_curve, max_t
-from duramen.significance.joint import JointModel
-from duramen.significance.marginal import marginal_statistics
-from duramen.significance.measured import measured
-from duramen.significance.p_values.max_t import step_down
-from duramen.significance.permuted_labels import standardized
-from duramen.significance.refits import Refits
-from duramen.significance.sequential import discovery_rates, least_from
+from duramen.significance.association import JointModel, marginal_statistics
+from duramen.significance.max_t_test import step_down
+from duramen.significance.measured import Refits, measured
+from duramen.significance.null_distributions import discovery_rates, least_from
+from duramen.significance.permutations import standardized
 from duramen.support.checks import draw_seed
 
 FOREST = dm.RandomForestClassifier(20)

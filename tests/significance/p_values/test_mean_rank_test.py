@@ -17,7 +17,7 @@ from tests.significance.noise import (
 import duramen as dm
 from duramen.jobs import replicates
 from duramen.significance import mean_rank_test
-from duramen.significance.p_values.mean_rank_test import fractions_of_ranks, last_by_rank
+from duramen.significance.mean_ranks import fractions_of_ranks, last_by_rank
 
 # --- ranks and p-values --------------------------------------------------------------------------
 

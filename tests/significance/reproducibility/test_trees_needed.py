@@ -13,11 +13,11 @@ import duramen as dm
 from duramen import Importances
 from duramen.importances import mda, mdi
 from duramen.significance import TreesNeeded, trees_needed
-from duramen.significance.reproducibility.stability import drawn_best
-from duramen.significance.reproducibility.trees_needed import (
+from duramen.significance.agreement import (
     agreement_curve,
     agreement_on_line,
     chance_among_best,
+    drawn_best,
     fitted_line,
     trees_for,
 )

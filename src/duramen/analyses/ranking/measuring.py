@@ -17,7 +17,7 @@ from duramen.estimators.base import fit_by_parts
 from duramen.findings.table import names_in, unequal_values
 from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, catalogue
-from duramen.importances.after.comparison import Measured
+from duramen.importances.comparison import Measured
 from duramen.importances.measure import TreeSums
 from duramen.importances.refit import leaves_rows_out
 from duramen.reports.direct import Directness

@@ -11,7 +11,7 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Inputs, interactions
 from duramen.reports.pairs import AllPairs
 from duramen.significance import interaction_test
-from duramen.significance.p_values.interaction_test import check_rows
+from duramen.significance.pair_contrasts import check_rows
 
 _STEP = "interactions"
 _MANY_FEATURES = 1000  # of more, features are cut at their medians alone

@@ -25,7 +25,7 @@ from duramen.significance import (
     trees_needed,
 )
 from duramen.significance.cost import estimate_cost
-from duramen.significance.intervals.limits import check_tails, tails_of
+from duramen.significance.resampling_intervals import check_tails, tails_of
 
 # First features whose order is asked for, the fewest trees that tell anything of it, and the most
 # features: parts of the forest have an importance of each of them in memory.

@@ -68,9 +68,9 @@ def _choices() -> dict[str, Any]:
     from duramen.data.target import Task
     from duramen.importances import catalogue as measures
     from duramen.significance import catalogue as tests
-    from duramen.significance.error_rates.conditional_error_rate import How, Reading
-    from duramen.significance.intervals.confidence_intervals import SCALES
-    from duramen.significance.p_values.nulls import DISTRIBUTIONS
+    from duramen.significance.conditional_rates import How, Reading
+    from duramen.significance.null_distributions import DISTRIBUTIONS
+    from duramen.significance.resampling_intervals import SCALES
 
     return {
         "task": Task,

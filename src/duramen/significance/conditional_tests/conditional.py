@@ -17,6 +17,7 @@ from duramen.importances.refit import data_for, for_task, leaves_rows_out, templ
 from duramen.jobs.replicates import ExecutionParameters, Plan, replicate_seed, run_jobs
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
 from duramen.results.fields import false_discovery, warn_of
+from duramen.significance.association import marginal_statistics
 from duramen.significance.conditional_tests.cross_fitted import (
     CrossFitting,
     Design,
@@ -32,17 +33,20 @@ from duramen.significance.conditional_tests.inference import (
     t_statistic,
     upper_tail,
 )
-from duramen.significance.conditional_tests.lines import Lines
+from duramen.significance.conditional_tests.partial_regression import (
+    MANY_FEATURES,
+    OF_LINES,
+    Lines,
+    Slopes,
+)
 from duramen.significance.conditional_tests.sampler import (
     KnownDistribution,
     KnownSampler,
     Sampler,
+    Scores,
     forest_for,
 )
-from duramen.significance.conditional_tests.scores import Scores
-from duramen.significance.conditional_tests.slopes import MANY_FEATURES, OF_LINES, Slopes
 from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
-from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import Data
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks

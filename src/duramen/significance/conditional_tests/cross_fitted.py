@@ -15,7 +15,7 @@ import numpy as np
 from duramen.data import ClassTarget, EncodedTable
 from duramen.forests.prediction import replaced_means
 from duramen.importances.refit import seeded
-from duramen.significance.conditional_tests.scores import Scores
+from duramen.significance.conditional_tests.sampler import Scores, folds_of_groups
 from duramen.significance.measured import Data
 from duramen.support.arrays import Arrays, FloatArray, IntArray
 
@@ -296,12 +296,6 @@ def _out_of_bag(forest: Any, classes: IntArray | None, width: int) -> FloatArray
     predicted = _of_classes(fractions, classes, width)
     predicted[~np.isfinite(fractions).all(axis=1)] = np.nan
     return predicted
-
-
-def folds_of_groups(groups: IntArray, n_folds: int, random: np.random.Generator) -> IntArray:
-    """Return the fold of each row, whatever its target: rows of a group are in one."""
-    of_group = random.permutation(np.arange(int(groups.max(initial=-1)) + 1) % n_folds)
-    return np.asarray(of_group[groups], dtype=np.int64)
 
 
 def folds_of(data: Data, n_folds: int, random: np.random.Generator) -> IntArray:

@@ -1,1 +1,0 @@
-"""Further work on importances: comparison, groups, smoothing, representatives."""

@@ -1,1 +1,0 @@
-"""Importance measures of a fitted forest."""

@@ -1,0 +1,226 @@
+"""Hold-out and cross-validated MDA: forests grown on some rows, measured on the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from duramen.data import Target
+from duramen.importances.arguments import matched, metadata_of
+from duramen.importances.measure import SCATTERS, Measure, Words
+from duramen.importances.measures.mda import repeats_of, score_of, tree_importances
+from duramen.importances.permutation import Permutations, permutation_losses
+from duramen.importances.refit import data_for, seeded, template_of
+from duramen.importances.samples import Sample
+from duramen.jobs.replicates import Plan
+from duramen.jobs.workers import Threads
+from duramen.results.columns import counted
+from duramen.results.importances import Importances
+from duramen.support import checks
+from duramen.support.arrays import IntArray
+
+
+def holdout_mda(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    cv: int = 2,
+    scoring: str | None = None,
+    n_repeats: int | str = 1,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+) -> Importances:
+    """Compute the mean decrease of accuracy on rows that no tree of the forest saw.
+
+    The rows are cut at random into `cv` parts of equal size, for classes in the same proportions.
+    A forest grown on the others is measured on all the rows of each part, as by :func:`mda` with
+    ``rows=None``, and the parts are averaged. With ``cv=2`` this is hold-out importance (Janitza,
+    Celik, Boulesteix 2018): values of irrelevant features are then symmetric about 0, which
+    out-of-bag values need not be, since all trees of a forest saw almost all rows.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        Parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set.
+    cv : int
+        Number of parts, from 2 to the number of rows.
+    scoring, n_repeats
+        As for :func:`mda`.
+    groups : array-like of shape (n,), optional
+        Label of the group of each row: the rows of a person, a family, a plate or of copies. The
+        rows of a group go into one part, so that no forest is measured on rows whose like it was
+        grown on; parts then differ in size by as much as groups make them.
+    random_state : int, RandomState, Generator or None
+        Seed of the parts, the forests and the permutations; None: derived from that of the
+        estimator.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+
+    Returns
+    -------
+    Importances
+        ``measure="holdout_mda"``; `standard_error` is that of the mean over the trees of all the
+        forests.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If a class has fewer rows, or groups, than there are parts, or an argument is not as
+        described.
+
+    References
+    ----------
+    S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable importance test
+    for random forests for high-dimensional data. Advances in Data Analysis and Classification 12.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.importances.holdout_mda(forest, data.X, data.y)
+    >>> result.top(2).names
+    ('x0', 'x1')
+    """
+    name = "holdout_mda"
+    plan = Plan.checked(name, n_jobs, client=client)
+    template = template_of(estimator, name)
+    data = data_for(template, X, y, name, groups=groups)
+    n_parts = checks.check_integer(name, "cv", cv, 2, most=data.n_rows)
+    seed = checks.draw_seed(template.random_state if random_state is None else random_state)
+    seeds = np.random.SeedSequence(seed).generate_state(n_parts + 2, np.uint64)
+    rows = data.exchangeability.without_strata()
+    if rows.groups is None:
+        part = _parts(data.target, n_parts, int(seeds[0]))
+    else:
+        part = _parts_of_groups(data.target, rows.groups, n_parts, int(seeds[0]))
+    permutations = int(seeds[1])
+    n_threads = plan.threads_within
+
+    def measured(k: int) -> tuple[Importances, dict[str, Any]]:
+
+        model = seeded(template, int(seeds[k + 2]))
+        training = data.of_rows(np.flatnonzero(part != k), key=("part", seeds.tolist(), k))
+        forest = model.fit(training).forest_
+        score = score_of(forest, scoring, name)
+        repeats = repeats_of(n_repeats, score, name)
+        held_out = data.of_rows(np.flatnonzero(part == k))
+        target = matched(forest, held_out.target, name)
+        losses = permutation_losses(
+            forest,
+            Sample(held_out.table, target, out_of_bag=False),
+            Permutations(permutations, repeats),
+            score=score,
+            n_threads=n_threads,
+        )
+        choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats}
+        importances = tree_importances(name, forest, losses, score, choices)
+        return importances, metadata_of(forest, name, **choices, **rows.identity())
+
+    workers = plan.cluster or Threads(1)  # a forest grows on several threads by itself
+    with workers.running(measured) as run:
+        results = list(run(zip(range(n_parts), strict=True)))
+    metadata = {
+        **results[-1][1],
+        "n_rows": data.n_rows,
+        "seed": seed,
+        "fingerprint": data.fingerprint,
+    }
+    return _mean([importances for importances, _ in results], metadata)
+
+
+def _mean(parts: list[Importances], metadata: dict[str, Any]) -> Importances:
+    errors = [part.standard_error for part in parts if part.standard_error is not None]
+    error = None
+    if len(errors) == len(parts):
+        error = np.sqrt(np.sum(np.square(errors), axis=0)) / len(parts)
+    return Importances(
+        names=parts[0].names,
+        values=np.mean([part.values for part in parts], axis=0),
+        measure="holdout_mda",
+        unit=parts[0].unit,
+        standard_error=error,
+        metadata=metadata,
+    )
+
+
+def _parts(target: Target, n_parts: int, seed: int) -> IntArray:
+    """Return the part of every row: equal sizes, each class spread evenly."""
+    random = np.random.default_rng(seed)
+    n_rows, codes = len(target.values), target.codes
+    order = random.permutation(n_rows)
+    if codes is not None and target.classes is not None:
+        counts = np.bincount(codes, minlength=target.n_classes)
+        if counts.min() < n_parts:
+            raise ValueError(
+                f"holdout_mda: class {target.classes.tolist()[counts.argmin()]!r} has "
+                f"{counted(counts.min(), 'row')}, fewer than the {n_parts} parts, so that it would "
+                "be missing from the training rows or the test rows of some forest. Hint: use "
+                "fewer parts or leave the class out."
+            )
+        order = order[np.argsort(codes[order], kind="stable")]
+    part = np.empty(n_rows, dtype=np.int64)
+    part[order] = np.arange(n_rows) % n_parts
+    return part
+
+
+def _parts_of_groups(target: Target, groups: IntArray, n_parts: int, seed: int) -> IntArray:
+    """Return the part of every row, the same for the rows of a group.
+
+    Groups come in random order, the larger ones first, and each joins the part that has the
+    smallest fraction of the rows of its classes.
+    """
+    random = np.random.default_rng(seed)
+    codes = 0 * groups if target.codes is None else target.codes
+    n_groups, n_classes = int(groups.max()) + 1, target.n_values
+    counts = np.zeros((n_groups, n_classes))
+    np.add.at(counts, (groups, codes), 1)
+    order = random.permutation(n_groups)
+    order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
+    fractions = counts / counts.sum(axis=0)
+    held = np.zeros((n_parts, n_classes))
+    part = np.empty(n_groups, dtype=np.int64)
+    for group in order.tolist():
+        part[group] = np.argmin(held @ fractions[group])
+        held[part[group]] += fractions[group]
+    if (held == 0).any():
+        lacking = int(np.argmax((held == 0).any(axis=0)))
+        of = "" if target.classes is None else f" of class {target.classes.tolist()[lacking]!r}"
+        raise ValueError(
+            f"holdout_mda: each of the {n_parts} parts must have a row{of}, but "
+            f"{np.count_nonzero(counts[:, lacking])} of the {n_groups} groups have one and could "
+            "not be spread over all parts. Hint: use fewer parts or leave the class out."
+        )
+    return part[groups]
+
+
+HOLDOUT_MDA = Measure(
+    "holdout_mda",
+    lambda inputs: holdout_mda(
+        inputs.estimator, inputs.data, random_state=inputs.random_state, n_jobs=inputs.n_jobs
+    ),
+    Words(
+        "hold-out MDA",
+        "Hold-out MDA is MDA on rows that no tree of the forest saw: two new forests are grown, "
+        "each on half of the rows, and features are permuted in the other half; in {unit}.",
+        SCATTERS,
+    ),
+    reference="S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable "
+    "importance test for random forests for high-dimensional data. Advances in Data Analysis and "
+    "Classification 12.",
+    refits=True,
+    survival=True,
+    rows="held-out",
+)

@@ -1,0 +1,543 @@
+"""Monte Carlo feature selection (MCFS): many small trees on random subsets of the features."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from duramen.data import EncodedTable, Exchangeability, LearningSet
+from duramen.data.learning_sets import unweighted_set
+from duramen.data.memory import require_memory
+from duramen.forests import structure
+from duramen.forests.criteria import criterion_named
+from duramen.forests.forest import Forest, arrays_on, joined, values_for_prediction
+from duramen.forests.growth import grow, out_of_bag, refuse_many_categories
+from duramen.forests.prediction import leaves
+from duramen.forests.settings import GrowthSettings
+from duramen.forests.structure import decreases
+from duramen.importances.measure import Measure, Words
+from duramen.importances.nodes import Nodes, weighted_counts
+from duramen.importances.refit import OF_THE_TREES, growing, repeat_seeds
+from duramen.jobs.replicates import Plan, run_replicates
+from duramen.results.importances import Importances, MonteCarloSelection
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.provenance import versions
+from duramen.support.warning import warn
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
+
+
+def mcfs(
+    X: Any,
+    y: Any = None,
+    *,
+    n_subsets: int = 2000,
+    subset_size: int | float | str = "sqrt",
+    n_splits: int = 5,
+    train_size: int | float = 0.66,
+    u: float = 1.0,
+    v: float = 1.0,
+    estimator: Any = None,
+    n_permutations: int = 0,
+    strata: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+) -> MonteCarloSelection:
+    r"""Compute relative importances by Monte Carlo feature selection, and their graph.
+
+    s random subsets of m features are drawn; on each, t trees are grown, each from a random part
+    of the rows and tested on the others. Trees take the best cut by information gain among all m
+    features. The relative importance of feature j, which was in M_j subsets, is the mean
+
+    .. math:: RI_j = \frac1{t M_j} \sum_\tau wAcc_\tau^u
+        \sum_{a \in \tau \text{ on } X_j} GainRatio(a) \left(\frac{n_a}{n_\tau}\right)^v
+
+    over the trees τ on these subsets, of what its splits a get there. wAcc is the mean of the
+    recalls of the classes among the rows that the tree is tested on (of those classes that occur
+    there), n_a and n_τ are training rows at node a and in the tree, and GainRatio is the
+    information gain of the split over its split information, the entropy of the fractions of rows
+    that its children get (Dramiński et al. 2008).
+
+    Parameters
+    ----------
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Classes; None with a learning set.
+    n_subsets : int
+        Number s of random subsets.
+    subset_size : {"sqrt"}, int or float
+        Number m of features in a subset: round(sqrt(p)), a number, or a fraction of p.
+    n_splits : int
+        Number t of divisions of the rows, with a tree each, for every subset.
+    train_size : float or int
+        Rows, or groups, that a tree is grown from, as a fraction or a number; it is tested on all
+        others.
+    u, v : float
+        Weight of a tree's accuracy and of a node's fraction of the rows, at least 0.
+    estimator : BaggedTreesClassifier, optional
+        Family of splits, limits and node test of the trees, by default
+        ``BaggedTreesClassifier(criterion="entropy")``; it is cloned, not changed. Its criterion is
+        the entropy, since gains are information. The numbers of trees and of their rows and
+        features are those of this function.
+    n_permutations : int
+        Number B of further runs, each with the classes shuffled, for the cut-off: each takes as
+        long as the run itself. 20 will do. `strata` and `groups` restrict the shuffles.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+
+    Returns
+    -------
+    MonteCarloSelection
+        ``result.importances`` are the relative importances (``measure="mcfs"``, a pure number);
+        their standard error is that of the mean over the subsets that a feature was in (None if
+        some feature was in fewer than two). ``result.edges()`` is the interdependency graph: for
+        every pair of a split a and a split b below it, up to 5 levels down and on another
+        feature, the edge from the feature of a to that of b gets GainRatio(b) n_b / n_a.
+        ``result.cutoff()`` is what chance stays below, if there were shuffled runs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter, `X` or `y` is not as described; y must have two classes at least.
+    MemoryError
+        If the subsets would not fit in memory.
+
+    Warns
+    -----
+    UserWarning
+        If features were in no subset: their importance is 0 for want of any evidence.
+
+    Notes
+    -----
+    The training rows are drawn among all rows; the authors' program draws them within each class,
+    chooses splits by gain ratio and prunes its trees.
+
+    References
+    ----------
+    M. Dramiński, A. Rada-Iglesias, S. Enroth, C. Wadelius, J. Koronacki, J. Komorowski (2008).
+    Monte Carlo feature selection for supervised classification. Bioinformatics 24(1). M. Dramiński,
+    J. Koronacki (2018). rmcfs. Journal of Statistical Software 85(12).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> result = dm.importances.mcfs(data.X, data.y, n_subsets=50, random_state=0)
+    >>> result.importances.top(1).names
+    ('x0',)
+    """
+    s = checks.check_integer("mcfs", "n_subsets", n_subsets, 1)
+    shuffles = checks.check_integer("mcfs", "n_permutations", n_permutations, 0)
+    plan = Plan.checked("mcfs", n_jobs, client=client)
+    data = _data(X, y, strata, groups, plan.n_threads)
+    template = _template(estimator)
+    learner = _learner(data, template, subset_size, n_splits, train_size, plan)
+    exponents = checks.check_real("mcfs", "u", u, 0.0), checks.check_real("mcfs", "v", v, 0.0)
+    _refuse_many_subsets(s, learner.subset_size)
+    rows = _exchangeable(learner, shuffles)
+    seed = checks.draw_seed(random_state)
+    run = relative_importances(learner, s, seed, *exponents)
+    _warn_of_unseen(run.n_drawn, s, learner.subset_size)
+    choices = {"n_subsets": s, "u": exponents[0], "v": exponents[1], "n_permutations": shuffles}
+    return MonteCarloSelection(
+        Importances(
+            names=learner.data.names,
+            values=run.values,
+            measure="mcfs",
+            unit="1",
+            standard_error=run.standard_error,
+            metadata=_metadata(learner, seed, choices, rows),
+        ),
+        n_drawn=run.n_drawn,
+        accuracy=run.accuracy,
+        source=run.edges[0] // learner.data.n_columns,
+        target=run.edges[0] % learner.data.n_columns,
+        weight=run.edges[1],
+        maxima=_greatest_by_chance(learner, rows, shuffles, s, seed, *exponents),
+    )
+
+
+def _exchangeable(learner: Learner, shuffles: int) -> Exchangeability:
+    """Return which rows may exchange their classes."""
+    rows = learner.data.exchangeability
+    if shuffles:
+        rows.require(shuffles, "mcfs", learner.data.target.values)
+    elif rows.strata is not None:
+        raise ValueError(
+            "mcfs: strata restrict how classes are shuffled for the cut-off, and need "
+            "n_permutations of at least 1, got 0."
+        )
+    return rows
+
+
+def _greatest_by_chance(
+    learner: Learner,
+    rows: Exchangeability,
+    shuffles: int,
+    n_subsets: int,
+    seed: int,
+    u: float,
+    v: float,
+) -> FloatArray:
+    """Greatest relative importance in each of some runs with shuffled classes."""
+    if not shuffles:
+        return np.empty(0)
+    seeds = repeat_seeds(seed, shuffles).tolist()
+    plan, codes = learner.plan, learner.data.target.values
+    # Runs share the threads; within a run the trees get those that are left.
+    alone = replace(learner, plan=Plan(max(1, plan.threads_within // shuffles)))
+
+    def task(b: int, _: int) -> FloatArray:
+        order_seed, run_seed = seeds[b]
+        order = rows.permutation(np.random.default_rng(order_seed), codes)
+        data = alone.data.permuted(order, key=("shuffled", order_seed))
+        shuffled = replace(alone, data=data)
+        run = relative_importances(shuffled, n_subsets, run_seed, u, v, graph=False)
+        return np.array([run.values.max()])
+
+    maxima = run_replicates(
+        task, shuffles, 1, seed=seed, identity={}, plan=plan, function="mcfs", unit="run"
+    )
+    return maxima.ravel()
+
+
+def _data(X: Any, y: Any, strata: Any, groups: Any, n_threads: int) -> LearningSet[EncodedTable]:
+    """Check and encode the rows and their classes."""
+    rows = {"strata": strata, "groups": groups}
+    return unweighted_set(X, y, "mcfs", "classification", n_jobs=n_threads, **rows).in_memory()
+
+
+def _template(estimator: Any) -> BaseForest:
+    """Return the estimator that says how the trees are grown."""
+    if estimator is None:
+        from duramen.estimators import BaggedTreesClassifier
+
+        estimator = BaggedTreesClassifier(criterion="entropy")
+    drawn = {"max_features", "bootstrap", "max_samples"}  # by n_subsets, subset_size, train_size
+    template = growing(estimator, "mcfs", ("BaggedTreesClassifier",), OF_THE_TREES - drawn)
+    if template.criterion not in criterion_named("entropy").aliases:
+        raise ValueError(
+            "mcfs: criterion of estimator must be 'entropy', whose decreases are gains of "
+            f"information, got {template.criterion!r}."
+        )
+    return template
+
+
+def _learner(
+    data: LearningSet[EncodedTable],
+    template: BaseForest,
+    subset_size: Any,
+    n_splits: Any,
+    train_size: Any,
+    plan: Plan,
+) -> Learner:
+    """Check how the trees are grown."""
+    n_splits = checks.check_integer("mcfs", "n_splits", n_splits, 1)
+    size = _subset_size(subset_size, data.n_columns)
+    settings = replace(
+        template.growth_settings(data.n_rows, size, data.table),
+        bootstrap=False,
+        row_samples=_training_units(train_size, data.exchangeability),
+    )
+    refuse_many_categories(data.table, settings, data.target.n_classes)
+    return Learner(data, settings, size, n_splits, plan)
+
+
+def _subset_size(value: Any, n_features: int) -> int:
+    if isinstance(value, str) and value == "sqrt":
+        return max(1, round(math.sqrt(n_features)))
+    if checks.is_integer(value) and 1 <= value <= n_features:
+        return int(value)
+    if not checks.is_integer(value) and checks.is_real(value) and 0 < value <= 1:
+        return max(1, round(float(value) * n_features))
+    allowed = f"'sqrt', an int in 1..{n_features} or a float in (0, 1]"
+    raise checks.refuse("mcfs", "subset_size", allowed, value)
+
+
+def _training_units(value: Any, rows: Exchangeability) -> int:
+    count, n_units = 0, rows.n_units
+    if checks.is_integer(value):
+        count = int(value)
+    elif checks.is_real(value) and 0 < value < 1:
+        count = round(float(value) * n_units)
+    if not 1 <= count < n_units:
+        units = "rows" if rows.groups is None else "groups"
+        raise checks.refuse(
+            "mcfs",
+            "train_size",
+            f"a float in (0, 1) or an int, and leave at least one of the {n_units} {units} to "
+            "train on and one to test on",
+            value,
+        )
+    return count
+
+
+def _refuse_many_subsets(n_subsets: int, size: int) -> None:
+    require_memory(
+        40 * n_subsets * size,
+        what=f"{n_subsets} subsets of {size} features",
+        function="mcfs",
+        hint="lower n_subsets or subset_size",
+    )
+
+
+def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
+    unseen = int(np.count_nonzero(n_drawn == 0))
+    if unseen:
+        from duramen.theory.subspaces.convergence import draws_needed
+
+        p = n_drawn.size
+        warn(
+            f"mcfs: {unseen} of {p} features were in none of the {n_subsets} subsets of {size}; "
+            "their importance is 0 because there is no evidence. Hint: "
+            f"n_subsets={draws_needed(p, size)} includes all features with a probability of at "
+            "least 0.95.",
+        )
+
+
+def _metadata(
+    learner: Learner, seed: int, choices: dict[str, Any], rows: Exchangeability
+) -> dict[str, Any]:
+    size, n_splits = learner.subset_size, learner.n_splits
+    drawn = {"train_size": learner.settings.row_samples, **rows.identity()}
+    return {
+        "mcfs": {**choices, "subset_size": size, "n_splits": n_splits, **drawn},
+        "forest": learner.settings.to_dict(),
+        "n_trees": choices["n_subsets"] * n_splits,
+        "n_rows": learner.data.n_rows,
+        "seed": seed,
+        "fingerprint": learner.data.fingerprint,
+        "versions": versions(),
+    }
+
+
+MCFS = Measure(
+    "mcfs",
+    lambda inputs: (
+        mcfs(inputs.data, random_state=inputs.random_state, n_jobs=inputs.n_jobs).importances
+    ),
+    Words(
+        "MCFS",
+        "MCFS is the relative importance of Monte Carlo feature selection. It does not come from "
+        "the forest of this report but from many trees on random subsets of the features: the "
+        "gain ratios of the splits on the feature, weighted by the number of rows at the split "
+        "and by the accuracy of the tree on other rows.",
+        "MCFS has no threshold here: irrelevant features also get some importance.",
+    ),
+    reference="M. Dramiński et al. (2008). Monte Carlo feature selection for supervised "
+    "classification. Bioinformatics 24.",
+    refits=True,
+    classes=True,
+    testable=False,
+    zero_if_irrelevant=False,
+    symmetric=False,
+    favors_many_values=True,
+    spread="subsets",
+)
+
+
+# --- relative importances from trees on random subsets of the features ----------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeImportances:
+    """Relative importances and edges from s subsets of the features."""
+
+    n_drawn: IntArray  # (p,): Number of subsets that each feature was in
+    # (p,): Mean over these subsets of what the feature got there; 0 where there are none.
+    values: FloatArray
+    # (p,): Standard error of that mean; None where any rests on fewer than two subsets.
+    standard_error: FloatArray | None
+    accuracy: float  # mean balanced accuracy of the trees on the rows that they were not grown from
+    edges: Edges  # of the interdependency graph, the strongest first; empty unless asked for
+
+
+def relative_importances(
+    learner: Learner, n_subsets: int, seed: int, u: float, v: float, *, graph: bool = True
+) -> RelativeImportances:
+    """Grow the trees of all subsets, and sum up their gains; `graph` asks for the edges.
+
+    u and v are the exponents of the accuracy of a tree, and of the fraction of its rows at a node.
+    """
+    subsets = learner.draw(n_subsets, seed)
+    gained = np.empty(subsets.shape)
+    accuracies = np.empty((n_subsets, learner.n_splits))
+    edges: list[Edges] = []
+    for start, forest in learner.forests(subsets, seed):
+        nodes = Nodes(forest)
+        ratio = gain_ratios(nodes)
+        accuracy = balanced_accuracies(forest, learner)
+        amount = accuracy[nodes.tree] ** u * ratio
+        roots = forest.weight[forest.offsets[:-1]]
+        amount *= (forest.weight / roots[nodes.tree]) ** v
+        run = slice(start, start + forest.n_trees // learner.n_splits)
+        accuracies[run] = accuracy.reshape(-1, learner.n_splits)
+        gained[run] = _by_subset(nodes, amount, subsets[run], learner)
+        if graph:
+            edges.append(edges_of(nodes, ratio))
+    return RelativeImportances(
+        *_means(subsets.ravel(), gained.ravel(), learner.data.n_columns),
+        accuracy=float(accuracies.mean()),
+        edges=_strongest_first(merged(edges)),
+    )
+
+
+def _means(
+    feature: IntArray, gained: FloatArray, p: int
+) -> tuple[IntArray, FloatArray, FloatArray | None]:
+    """Number, mean and standard error of what was gained, by feature."""
+    n_drawn = np.bincount(feature, minlength=p)
+    values = weighted_counts(feature, gained, p) / np.maximum(n_drawn, 1)
+    if n_drawn.min() < 2:
+        return n_drawn, values, None
+    squares = weighted_counts(feature, (gained - values[feature]) ** 2, p)
+    return n_drawn, values, np.sqrt(squares / (n_drawn - 1) / n_drawn)
+
+
+def _strongest_first(edges: Edges) -> Edges:
+    order = np.argsort(-edges[1], kind="stable")
+    return edges[0][order], edges[1][order]
+
+
+def gain_ratios(nodes: Nodes) -> FloatArray:
+    """Information gain over split information of every split, of shape (N,); 0 at a leaf."""
+    run = nodes.forest
+    mass = run.weight * np.log2(run.weight)
+    ratio = np.maximum(decreases(run), 0.0)
+    for parents in nodes.levels:
+        split_information = mass[parents] - nodes.over_children(mass, parents)
+        ratio[parents] *= run.weight[parents] / split_information
+    return ratio
+
+
+def balanced_accuracies(forest: Forest, learner: Learner) -> FloatArray:
+    """Mean recall of the classes among the rows that each tree was not grown from: shape (T,)."""
+    leaf = leaves(forest, learner.data.table, learner.plan.n_threads)
+    place = forest.child[leaf + forest.offsets[:-1]] + forest.leaf_offsets[:-1]
+    guess = np.argmax(forest.leaf_values, axis=1)[place]
+    held = out_of_bag(forest)
+    codes = learner.data.target.values
+    right = held & (guess == codes[:, np.newaxis])
+    member = np.eye(learner.data.target.n_classes)[codes].T
+    seen, hits = member @ held, member @ right
+    recall = hits / np.maximum(seen, 1)
+    means: FloatArray = recall.sum(axis=0) / np.count_nonzero(seen, axis=0)
+    return means
+
+
+def _by_subset(nodes: Nodes, amount: FloatArray, subsets: IntArray, learner: Learner) -> FloatArray:
+    """Sum an amount a node by subset and feature, over its t trees: shape (c, m)."""
+    p = learner.data.n_columns
+    inner = nodes.internal()
+    subset = nodes.tree[inner] // learner.n_splits
+    ascending = (np.arange(len(subsets))[:, np.newaxis] * p + subsets).ravel()
+    place = np.searchsorted(ascending, subset * p + nodes.forest.feature[inner])
+    sums = weighted_counts(place, amount[inner] / learner.n_splits, subsets.size)
+    return sums.reshape(subsets.shape)
+
+
+# Levels between an ancestor and a descendant, at most.
+LEVELS = 5
+
+# Edges as codes source * p + target, ascending, and the weight of each.
+Edges = tuple[IntArray, FloatArray]
+
+
+def edges_of(nodes: Nodes, gain_ratio: FloatArray) -> Edges:
+    """Sum GainRatio(t) n_t / n_a over the pairs of a split a and a split t below it.
+
+    Pairs are at most `LEVELS` levels apart and on different features; that of a is the source of
+    the edge, that of t its target. n is the number of training rows at a node. Returned are codes
+    of the edges and their weights, of shape (E,).
+    """
+    run = nodes.forest
+    above = structure.parents(run)
+    feature = run.feature.astype(np.int64)
+    below = nodes.internal()
+    ancestor = below
+    edges: list[Edges] = []
+    for _ in range(LEVELS):
+        ancestor = above[ancestor]
+        inside = ancestor >= 0
+        below, ancestor = below[inside], ancestor[inside]
+        other = feature[below] != feature[ancestor]
+        source, target = ancestor[other], below[other]
+        edges.append(
+            (
+                feature[source] * run.n_features + feature[target],
+                gain_ratio[target] * run.weight[target] / run.weight[source],
+            )
+        )
+    return merged(edges)
+
+
+def merged(parts: Sequence[Edges]) -> Edges:
+    """Add up the weights of edges that occur several times."""
+    codes = np.concatenate([np.empty(0, dtype=np.int64), *(part[0] for part in parts)])
+    weights = np.concatenate([np.empty(0), *(part[1] for part in parts)])
+    distinct, place = np.unique(codes, return_inverse=True)
+    return distinct, weighted_counts(place, weights, distinct.size)
+
+
+# --- trees on random subsets of the columns, as one forest on all columns -------------------------
+
+# Rows x trees of one forest of subsets: 32 MiB of int64.
+_BLOCK = 4_000_000
+_MOST_SUBSETS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """Learning set and settings of the trees."""
+
+    data: LearningSet[EncodedTable]  # n rows of p columns, with their classes
+    # How a tree is grown; ``row_samples`` is the number of training rows, or groups, of a split.
+    settings: GrowthSettings
+    subset_size: int  # columns m of a subset
+    n_splits: int  # trees t on each subset, each with its own training rows
+    plan: Plan  # workers that grow the trees
+
+    def draw(self, n_subsets: int, seed: int) -> IntArray:
+        """Draw subsets without replacement within each: shape (s, m), ascending."""
+        random = np.random.default_rng(seed)
+        p, m = self.data.n_columns, self.subset_size
+        drawn = [random.choice(p, m, replace=False, shuffle=False) for _ in range(n_subsets)]
+        return np.sort(np.array(drawn, dtype=np.int64).reshape(n_subsets, m), axis=1)
+
+    def forests(self, subsets: IntArray, seed: int) -> Iterator[tuple[int, Forest]]:
+        """Yield the trees of many subsets at a time, with the number of the first subset.
+
+        Tree k of subset i has the number i t + k in the stream of random numbers, so that the trees
+        depend neither on the threads nor on how many subsets are taken at a time.
+        """
+        data, settings, n_trees = self.data, self.settings, self.n_splits
+        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * data.n_rows)))
+
+        def trees(i: int, columns: IntArray) -> Forest:
+            some = data.with_table(data.table.take_columns(columns), key=("subset", seed, i))
+            return grow(some, settings, n_trees=n_trees, seed=seed, first_tree=i * n_trees)
+
+        with self.plan.workers.running(trees) as run:
+            for start in range(0, len(subsets), step):
+                some = subsets[start : start + step]
+                grown = list(run(zip(range(start, start + len(some)), some, strict=True)))
+                arrays: dict[str, Any] = joined([*map(arrays_on, grown, some)])
+                values = values_for_prediction(data.table.schema, arrays)
+                yield start, replace(grown[0], **arrays, schema=values)

@@ -1,0 +1,602 @@
+"""Mean decrease of impurity (MDI), from training rows, or from rows that trees have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data import LearningSet
+from duramen.forests.decreases import DecreaseSums
+from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.structure import decreases
+from duramen.importances.arguments import forest_of, metadata_of, trees_of
+from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
+from duramen.importances.nodes import Nodes, RunSums, Tally, blocks, weighted_counts
+from duramen.importances.samples import Sample, arrivals_by_blocks, sample_of
+from duramen.results.importances import Importances
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.checks import check_choice
+
+if TYPE_CHECKING:
+    from duramen.forests.forest import Forest
+
+
+def mdi(
+    forest: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    rows: str | None = None,
+    node_weights: Literal["rows", "in-bag"] = "rows",
+    by_degree: bool = False,
+    correction: str | None = None,
+) -> Importances:
+    r"""Compute the mean decrease of impurity, in the criterion's unit, not normalized.
+
+    .. math:: Imp(X_m) = \frac1T \sum_T \sum_{t: v(t) = X_m} p(t) \, \Delta i(t)
+
+    with p(t) the fraction of the tree's rows at node t, v(t) the feature that it splits on and
+    Δi(t) the decrease of impurity by its split (Breiman et al. 1984; Louppe et al. 2013, eq. 2).
+    For fully developed trees on distinct rows it adds up to I(V;Y) of the sample.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package.
+    X : table of shape (n, p), optional
+        Rows to measure the decreases on instead of the training counts: rows that were held out,
+        or the training rows with ``rows="oob"``.
+    y : array-like of shape (n,), optional
+        Target of `X`.
+    rows : {None, "oob"}
+        None: every row of `X` is dropped through every tree. ``"oob"``: `X` and `y` are the
+        training rows, in their order, and each is dropped through the trees that were grown
+        without it. The default differs from that of `mda`, which needs rows that a tree did not
+        see: MDI is defined on the training counts that the forest keeps, and needs no rows.
+    node_weights : {"rows", "in-bag"}
+        Weights of the nodes where `X` is given: the numbers of its rows, as Li et al. (2019), or
+        the weights of the training rows in the bag, as UFI of Zhou and Hooker (2021), where a split
+        with a child that no row of `X` comes to counts for 0. UFI of the variance is halved, so
+        that it is MDI on the training rows.
+    by_degree : bool
+        Whether to split the values up by the number of splits above the node.
+    correction : {None, "expected", "miller-madow"}
+        Bias to take away at every node; for ``criterion="entropy"`` and training counts only. See
+        Notes.
+
+    Returns
+    -------
+    Importances
+        ``measure="mdi"``; `standard_error` is that of the mean over the trees (None for a single
+        tree). It tells how far a forest of more trees could be from this one, not how far other
+        data could be.
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+    ValueError
+        If the arguments do not go together, or `X` or `y` do not fit the forest.
+
+    Notes
+    -----
+    *Corrections.* ``"expected"`` subtracts the mean of plug-in information between independent
+    variables, (m_X - 1)(m_Y - 1) / (2 N ln 2) bits with m_X children, m_Y classes present and N
+    distinct rows at the node; ``"miller-madow"`` subtracts (m_XY - m_X - m_Y + 1) / (2 N ln 2)
+    with m_XY occupied cells. Both treat the split as given: that it was the best of many is not
+    corrected for, so they are at home with totally randomized trees. Rows that a bootstrap draws
+    several times make the true bias somewhat larger. Corrected values can be negative.
+
+    *Survival.* Nodes have no impurity there: the value of a feature is the mean over the trees of
+    the sum of the log-rank statistics (chi-square) of the splits on it, not weighted by the
+    fraction of rows, which is its part of the goodness of split of the trees of LeBlanc and
+    Crowley (1993). It is positive for irrelevant features too.
+
+    *Held-out rows.* Gini and variance: sum_c (n_c / n) m_c . (Y_c - Y_t) over the children c of
+    node t, with m the training means and Y those of the held-out rows, after Li et al. (2019) and
+    Zhou and Hooker (2021); this is MDI when the rows are the training rows. Entropy: held-out
+    information between child and class, less its exact mean when the classes are permuted within
+    the node. Both have mean 0 for a feature that is irrelevant, so values can be negative, and
+    they do not add up to I(V;Y).
+
+    References
+    ----------
+    X. Li, Y. Wang, S. Basu, K. Kumbier, B. Yu (2019). A debiased MDI feature importance measure
+    for random forests. NeurIPS 32. Z. Zhou, G. Hooker (2021). Unbiased measurement of feature
+    importance in tree-based methods. ACM TKDD 15(2).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.mdi(forest)
+    >>> result.unit, result.top(2).names
+    ('gini', ('x0', 'x1'))
+    """
+    grown = forest_of(forest, "mdi", survival=True, rows_given=X is not None)
+    _check_choices(grown, X, y, rows, correction)
+    check_choice("mdi", "node_weights", node_weights, _NODE_WEIGHTS)
+    if X is not None:
+        sample = sample_of(grown, X, y, rows, "mdi", blocks=True)
+        source = "held-out" if rows is None else "out-of-bag"
+        in_bag = node_weights == "in-bag"
+        return cast(Importances, _OfRows(grown, sample, source, by_degree, in_bag).over_all())
+    if node_weights == "in-bag":
+        raise ValueError(
+            'mdi: node_weights must be "rows" without X and y, where nodes have the weights of the '
+            'bag in any case, got "in-bag".'
+        )
+    if correction is None:
+        return cast(Importances, _OfTraining(grown, by_degree).over_all())
+    tally = corrected(grown, correction)
+    degrees = tally.by_degree() if by_degree else None
+    choices = {"rows": "training", "correction": correction}
+    return _result(grown, tally.values(), tally.standard_error(), degrees, choices)
+
+
+class _OfTraining(TreeSums):
+    """MDI from the training counts."""
+
+    def __init__(self, forest: AnyForest, by_degree: bool) -> None:
+        super().__init__(forest)
+        self._sums = DecreaseSums(forest, by_degree=by_degree)
+
+    def add(self, trees: Forest) -> None:
+        self._sums.add(trees)
+
+    def importances(self) -> Importances:
+        forest, plain = self.forest, self._sums.means()
+        error = plain.standard_error if forest.n_trees > 1 else None
+        degrees = plain.by_degree
+        if degrees is not None and not degrees.shape[1]:  # no tree has a split
+            degrees = np.zeros((forest.n_features, 1))
+        return _result(forest, plain.values, error, degrees, {"rows": "training"})
+
+
+class _OfRows(RunSums):
+    """MDI from rows that are dropped through the trees."""
+
+    def __init__(
+        self, forest: AnyForest, sample: Sample, source: str, by_degree: bool, in_bag: bool = False
+    ) -> None:
+        super().__init__(forest, sample.n_rows)
+        self._tally, self._sample = Tally(forest.n_features), sample
+        self._source, self._by_degree, self._in_bag = source, by_degree, in_bag
+
+    def _add_run(self, run: Forest) -> None:
+        add_held_out(self._tally, run, self._sample, in_bag=self._in_bag)
+
+    def _result(self) -> Importances:
+        tally = self._tally
+        if not tally.n_trees:
+            raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
+        degrees = tally.by_degree() if self._by_degree else None
+        choices = {"rows": self._source, "correction": None}
+        if self._in_bag:
+            choices["node_weights"] = "in-bag"
+        return _result(self.forest, tally.values(), tally.standard_error(), degrees, choices)
+
+
+def _result(
+    forest: AnyForest,
+    values: FloatArray,
+    standard_error: FloatArray | None,
+    by_degree: FloatArray | None,
+    choices: Mapping[str, Any],
+) -> Importances:
+    return Importances(
+        names=forest.names,
+        values=values,
+        measure="mdi",
+        unit=forest.settings.unit,
+        by_degree=by_degree,
+        standard_error=standard_error,
+        metadata=metadata_of(forest, "mdi", **choices),
+    )
+
+
+def _check_choices(
+    forest: AnyForest, X: Any, y: Any, rows: str | None, correction: str | None
+) -> None:
+    if any(isinstance(argument, str) for argument in (X, y)):
+        raise ValueError(
+            "mdi: X and y must be the rows and their target, got a string. Hint: forests do not "
+            "keep their training rows; for out-of-bag rows pass them again, as in mdi(forest, X, "
+            'y, rows="oob").'
+        )
+    if rows not in (None, "oob"):
+        raise ValueError(f'mdi: rows must be None or "oob", got {rows!r}.')
+    if (X is None) != (y is None) and not isinstance(X, LearningSet):
+        raise ValueError("mdi: X and y must be given together, got only one of them.")
+    if rows == "oob" and X is None:
+        raise ValueError(
+            'mdi: rows="oob" needs the training rows as X and y; forests do not keep them.'
+        )
+    if X is not None and forest.target_class.censored:
+        raise ValueError(
+            "mdi: X and y must be None for survival, where MDI adds up log-rank statistics of the "
+            "training rows. Hint: mda measures rows that were held out."
+        )
+    if correction is None:
+        return
+    if correction not in CORRECTIONS:
+        allowed = ", ".join(map(repr, CORRECTIONS))
+        raise ValueError(f"mdi: correction must be None, {allowed}, got {correction!r}.")
+    if forest.settings.criterion != "entropy":
+        raise ValueError(
+            f"mdi: correction={correction!r} is a correction of information in bits, but this "
+            f"forest was grown with criterion={forest.settings.criterion!r}. Hint: fit with "
+            'criterion="entropy".'
+        )
+    if X is not None:
+        raise ValueError(
+            "mdi: correction must be None with X and y: held-out rows have no such bias."
+        )
+
+
+class _OutOfBag(_OfRows):
+    """MDI from out-of-bag rows as a measure of its own name."""
+
+    def _result(self) -> Importances:
+        importances = super()._result()
+        name = "ufi" if self._in_bag else "mdi_oob"
+        metadata = {**importances.metadata, name: importances.metadata["mdi"]}
+        return replace(importances, measure=name, metadata=metadata)
+
+
+def _sums_out_of_bag(inputs: Inputs, *, in_bag: bool = False) -> TreeSums:
+    forest = trees_of(inputs.estimator, "mdi", survival=True)
+    _check_choices(forest, inputs.data, None, "oob", None)
+    sample = sample_of(forest, inputs.data, None, "oob", "mdi", blocks=True)
+    return _OutOfBag(forest, sample, "out-of-bag", inputs.by_degree, in_bag)
+
+
+MDI = Measure(
+    "mdi",
+    OfTrees(
+        lambda subject: _OfTraining(
+            trees_of(subject.estimator, "mdi", survival=True), subject.by_degree
+        )
+    ),
+    Words(
+        "MDI",
+        "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
+        "the target; these decreases are weighted by the fraction of rows that reach the split, "
+        "added up by feature, and averaged over the trees. They are given in {unit} and are not "
+        "scaled, so that they can be compared and added.",
+        "MDI gives some importance to every feature that is tried often enough, relevant or not, "
+        "since trees also fit noise. Features with many distinct values get more of it than "
+        "those with few, and features with rare values less. MDI has no threshold above which a "
+        "feature is relevant: that requires a test.",
+        survival_reading="MDI is the sum of the log-rank statistics of the splits on a feature, "
+        "averaged over the trees; such a statistic compares the survival of the two children.",
+    ),
+    reference="G. Louppe et al. (2013). Understanding variable importances in forests of "
+    "randomized trees. NeurIPS 26.",
+    survival=True,
+    zero_if_irrelevant=False,
+    symmetric=False,
+    favors_many_values=True,
+    default=True,
+)
+MDI_OOB = Measure(
+    "mdi_oob",
+    OfTrees(_sums_out_of_bag),
+    Words(
+        "MDI-oob",
+        "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
+        "measured on the out-of-bag rows of each tree and averaged over trees; in {unit}.",
+        SCATTERS,
+    ),
+    reference="X. Li et al. (2019). A debiased MDI feature importance measure for random forests. "
+    "NeurIPS 32.",
+    rows="out-of-bag",
+    default=True,
+    by_blocks=True,
+)
+UFI = Measure(
+    "ufi",
+    OfTrees(partial(_sums_out_of_bag, in_bag=True)),
+    Words(
+        "UFI",
+        "UFI, unbiased feature importance, is the decrease of impurity by the splits on the "
+        "feature, measured on the out-of-bag rows of each tree, with nodes weighted by the rows in "
+        "the bag, and averaged over trees; in {unit}.",
+        SCATTERS,
+    ),
+    reference="Z. Zhou, G. Hooker (2021). Unbiased measurement of feature importance in tree-based "
+    "methods. ACM TKDD 15(2).",
+    rows="out-of-bag",
+    by_blocks=True,
+)
+
+
+_NODE_WEIGHTS = ("rows", "in-bag")
+CORRECTIONS = ("expected", "miller-madow")
+
+
+def corrected(forest: Forest, correction: str) -> Tally:
+    """Tally p(t) (decrease - bias) over the nodes t of a forest grown with entropy.
+
+    The biases are those of :func:`duramen.importances.mdi`. Both agree where every child holds
+    every class of the node.
+    """
+    tally = Tally(forest.n_features)
+    for run in blocks(forest):
+        nodes = Nodes(run)
+        fraction = run.weight / run.weight[run.offsets[:-1]][nodes.tree]
+        excess = decreases(run) - _bias(nodes, correction)
+        tally.add(nodes, fraction * excess, n_trees=run.n_trees)
+    return tally
+
+
+def _bias(nodes: Nodes, correction: str) -> FloatArray:
+    run = nodes.forest
+    classes = np.count_nonzero(nodes.summed_up(run.leaf_values > 0), axis=1)
+    m_y = classes.astype(np.int64)
+    m_x = nodes.n_children
+    bias = np.zeros(run.n_nodes)
+    for parents in nodes.levels:
+        if correction == "expected":
+            cells = (m_x[parents] - 1) * (m_y[parents] - 1)
+        else:
+            m_xy = nodes.over_children(m_y, parents)
+            cells = m_xy - m_x[parents] - m_y[parents] + 1
+        bias[parents] = cells / (2 * np.log(2) * run.rows[parents])
+    return bias
+
+
+# --- MDI from rows that a tree was not grown from -------------------------------------------------
+# The splits are the tree's, the evidence for them is not. A feature that has nothing to do with
+# the target then gets 0 on average, however many cut points it offers, while MDI from the training
+# rows rewards it for what the search fitted by chance.
+
+
+def add_held_out(tally: Tally, run: Forest, sample: Sample, *, in_bag: bool = False) -> None:
+    """Add the decreases that rows show when they are dropped through a run of trees.
+
+    The formulas are in :func:`duramen.importances.mdi`. Li et al. (2019) have sum_c (n_c / n) m_c .
+    Y_c - (n_t / n) m_t . Y_t, which a constant added to y makes noisier. A score in bits that mixes
+    training and held-out frequencies would charge an irrelevant feature for the noise of its
+    training frequencies. Where the classes of the rows at t have nothing to do with the children
+    that they go to, any permutation of them is as likely, and all scores have mean 0 exactly. Trees
+    that no row was dropped through do not count.
+
+    Rows of a group depend on each other, and their classes cannot be permuted one by one: of each
+    group that is out of the bag of a tree, a score in bits takes a row drawn at random, and is the
+    mean over five such draws.
+
+    With `in_bag`, a node weighs as much as its training rows do, as in UFI, and splits with a child
+    that no row was dropped to count for 0.
+    """
+    nodes = Nodes(run)
+    arrived: Iterable[Arrived] = arrivals_by_blocks(run, sample)
+    if run.groups is None or run.settings.criterion != "entropy" or not sample.out_of_bag:
+        all_held = [_Held.of(nodes, sample, arrived)]
+    else:
+        arrived = list(arrived)
+        all_held = [
+            _Held.of(nodes, sample, arrived, drawn) for drawn in _rows_of_groups(run, run.groups)
+        ]
+    n_trees = int(np.count_nonzero(all_held[0].rows[run.offsets[:-1]]))
+    fraction = _fractions(nodes, all_held[0], in_bag)
+    for held in all_held[1:]:
+        fraction += _fractions(nodes, held, in_bag)
+    tally.add(nodes, fraction / len(all_held), n_trees=n_trees)
+
+
+def _fractions(nodes: Nodes, held: _Held, in_bag: bool) -> FloatArray:
+    """Return the decrease of every node, times the fraction of its tree that it weighs."""
+    run = nodes.forest
+    weighted = held.weighted(run.weight) if in_bag else held
+    if run.settings.criterion == "entropy":
+        gain = _excess_information(nodes, held)
+        if in_bag:
+            gain *= weighted.rows / _positive(held.rows)
+    else:
+        gain = _covariance(nodes, weighted)
+    if in_bag:
+        parents = nodes.internal()
+        if run.classes is None:  # classes add up to 1 at every node, numbers have a scatter
+            squares = weighted.squares
+            gain[parents] += 0.5 * (squares[parents] - nodes.over_children(squares, parents))
+        unreached = nodes.over_children((held.rows == 0).astype(np.int64), parents) > 0
+        gain[parents[unreached]] = 0.0
+    return gain / _positive(weighted.rows[run.offsets[:-1]])[nodes.tree]
+
+
+def _positive(weights: FloatArray) -> FloatArray:
+    """Return divisors: 1 in place of 0, where what is divided is 0 too."""
+    return np.where(weights > 0.0, weights, 1.0)
+
+
+Arrived = tuple[slice, NDArray[np.integer], NDArray[np.integer]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Number of rows (N,), sums of their responses (N, C) and of the squares (N,) at every node."""
+
+    rows: FloatArray
+    sums: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        nodes: Nodes,
+        sample: Sample,
+        arrived: Iterable[Arrived],
+        drawn: BoolArray | None = None,
+    ) -> _Held:
+        """Count rows, of those that came to leaves, or those that are drawn for each tree."""
+        n_nodes = nodes.forest.n_nodes
+        at_nodes: list[FloatArray] = []
+        for block, node, row in arrived:
+            if drawn is not None:
+                kept = drawn[row + block.start, nodes.tree[node]]
+                node, row = node[kept], row[kept]
+            responses = _responses(nodes.forest, sample.target[block])
+            columns = [*np.ascontiguousarray(responses.T), (responses**2).sum(axis=1)]
+            amounts = (np.ones(row.size), *(column[row] for column in columns))
+            if not at_nodes:
+                at_nodes = [weighted_counts(node, amount, n_nodes) for amount in amounts]
+                continue
+            for sums, amount in zip(at_nodes, amounts, strict=True):
+                np.add.at(sums, node, amount)  # row by row, as if there were one block
+        of_leaves = np.column_stack([sums[nodes.leaves] for sums in at_nodes])
+        both = nodes.summed_up(of_leaves)
+        return cls(both[:, 0], both[:, 1:-1], both[:, -1])
+
+    def weighted(self, weight: FloatArray) -> _Held:
+        """Return the same mean responses with other weights (N,) of the nodes."""
+        scale = weight / _positive(self.rows)
+        rows = np.where(self.rows > 0, weight, 0.0)
+        return _Held(rows, self.sums * scale[:, np.newaxis], self.squares * scale)
+
+
+_DRAWS = 5
+
+
+def _rows_of_groups(run: Forest, groups: NDArray[np.uint32]) -> Iterator[BoolArray]:
+    """Draw a training row of each group for each tree, (n, T), some times; all rows as often."""
+    sizes = np.bincount(groups)
+    rows, starts = np.argsort(groups, kind="stable"), np.cumsum(sizes) - sizes
+    trees = range(run.first_tree, run.first_tree + run.n_trees)
+    uniform = np.array([np.random.default_rng([run.seed, t]).random(len(sizes)) for t in trees])
+    for k in range(_DRAWS):
+        place = ((uniform + k / _DRAWS) % 1.0 * sizes).astype(np.int64)
+        drawn = np.zeros((run.n_rows, run.n_trees), dtype=np.bool_)
+        np.put_along_axis(drawn, rows[starts + place].T, True, axis=0)
+        yield drawn
+
+
+def _responses(forest: Forest, target: NDArray[Any]) -> FloatArray:
+    """Return y less the forest's origin as one column, or an indicator of each of its classes."""
+    if forest.classes is None:
+        return target[:, np.newaxis].astype(np.float64, copy=False)
+    indicators: FloatArray = np.eye(len(forest.classes))[target]
+    return indicators
+
+
+def _covariance(nodes: Nodes, held: _Held) -> FloatArray:
+    """Return sum_c n_c m_c . (Y_c - Y_t) of every internal node."""
+    run = nodes.forest
+    mass = run.leaf_values * run.weight[nodes.leaves][:, np.newaxis]
+    mean = nodes.summed_up(mass) / run.weight[:, np.newaxis]
+    agreement = np.einsum("ij,ij->i", mean, held.sums)
+    predicted = held.rows[:, np.newaxis] * mean
+    parents = nodes.internal()
+    seen = held.sums[parents] / _positive(held.rows[parents])[:, np.newaxis]
+    by_chance = np.einsum("ij,ij->i", nodes.over_children(predicted, parents), seen)
+    covariance = np.zeros(run.n_nodes)
+    covariance[parents] = nodes.over_children(agreement, parents) - by_chance
+    return covariance
+
+
+def _excess_information(nodes: Nodes, held: _Held) -> FloatArray:
+    """Return n_t (I - E[I]) of every internal node, in bits.
+
+    I depends on the cells n_cy of children by classes alone when the margins are fixed, so that
+    n_t (I - E[I]) = sum_cy (n_cy log2 n_cy - E[n_cy log2 n_cy]).
+    """
+    parents = nodes.internal()
+    children = nodes.children(parents)
+    brood = np.repeat(parents, nodes.n_children[parents])
+    counts = np.rint(held.sums).astype(np.int64)
+    total, cells, above = counts.sum(axis=1), counts[children], counts[brood]
+    several = np.nonzero((above > 1) & (total[children] > 1)[:, np.newaxis])
+    by_chance = np.zeros(cells.shape)  # as one row alone has no information
+    by_chance[several] = mean_xlog2x(
+        total[brood][several[0]], total[children][several[0]], above[several]
+    )
+    surplus = np.zeros(nodes.forest.n_nodes)
+    surplus[children] = (xlog2x(cells) - by_chance).sum(axis=1)
+    excess = np.zeros(nodes.forest.n_nodes)
+    excess[parents] = nodes.over_children(surplus, parents)
+    return excess
+
+
+# --- expected information between independent variables -------------------------------------------
+
+
+# Terms of hypergeometric sums that are held in memory at once.
+_TERMS = 200_000
+
+
+def xlog2x(counts: IntArray) -> FloatArray:
+    """Return n log2 n of every count, 0 for n = 0."""
+    n = np.arange(int(counts.max(initial=0)) + 1, dtype=np.float64)
+    table: FloatArray = n * np.log2(np.maximum(n, 1.0))
+    return table[counts]
+
+
+def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArray:
+    """Return the mean of n log2 n, n being hypergeometric; shape (m,).
+
+    n is the number of marked rows among `drawn` rows taken without replacement from `total` rows of
+    which `marked` are marked: a cell of a table of two variables when one of them is permuted. Sums
+    run over ten standard deviations and forty counts to either side of the mean, outside of which
+    the probability is below 1e-20.
+    """
+    from scipy.special import gammaln
+
+    cells, place = _distinct(total, drawn, marked)
+    n, a, b = cells
+    mean = a * b / np.maximum(n, 1)
+    variance = mean * (1 - b / np.maximum(n, 1)) * (n - a) / np.maximum(n - 1, 1)
+    reach = 10 * np.sqrt(np.maximum(variance, 0.0)) + 40
+    low = np.maximum(np.maximum(0, a + b - n), np.floor(mean - reach).astype(np.int64))
+    high = np.minimum(np.minimum(a, b), np.ceil(mean + reach).astype(np.int64))
+    log_factorial = gammaln(np.arange(int(n.max(initial=0)) + 2) + 1.0)
+    means = np.empty(n.size)
+    ends = np.cumsum(high - low + 1)
+    start = 0
+    while start < n.size:
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _TERMS, side="right")))
+        run = slice(start, stop)
+        means[run] = _mean_over(low[run], high[run], n[run], a[run], b[run], log_factorial)
+        start = stop
+    return means[place]
+
+
+def _mean_over(
+    low: IntArray,
+    high: IntArray,
+    n: IntArray,
+    a: IntArray,
+    b: IntArray,
+    log_factorial: FloatArray,
+) -> FloatArray:
+    sizes = high - low + 1
+    starts = np.cumsum(sizes) - sizes
+    x = np.repeat(low - starts, sizes) + np.arange(int(sizes.sum()))
+    n, a, b = (np.repeat(count, sizes) for count in (n, a, b))
+    weight = -(
+        log_factorial[x]
+        + log_factorial[a - x]
+        + log_factorial[b - x]
+        + log_factorial[n - a - b + x]
+    )
+    weight = np.exp(weight - np.repeat(np.maximum.reduceat(weight, starts), sizes))
+    mean: FloatArray = np.add.reduceat(weight * xlog2x(x), starts)
+    return mean / np.add.reduceat(weight, starts)
+
+
+def _distinct(
+    total: IntArray, drawn: IntArray, marked: IntArray
+) -> tuple[tuple[IntArray, IntArray, IntArray], IntArray]:
+    """Return the distinct triples, and the place of each given one among them."""
+    base = int(total.max(initial=0)) + 1
+    if base**3 > np.iinfo(np.int64).max:
+        return (total, drawn, marked), np.arange(total.size)
+    small, large = np.minimum(drawn, marked), np.maximum(drawn, marked)
+    keys, place = np.unique((total * base + large) * base + small, return_inverse=True)
+    return (keys // base**2, keys // base % base, keys % base), place

@@ -1,0 +1,174 @@
+"""Noising-up: what is lost when rows take random sides from the first split on a feature on."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.forest import AnyForest, Forest
+from duramen.importances.arguments import metadata_of, trees_of
+from duramen.importances.measure import Inputs, Measure, OfTrees, TreeSums, Words
+from duramen.importances.nodes import Nodes, RunSums, Tally, maximal, weighted_counts
+from duramen.importances.samples import Sample, arrivals, sample_of
+from duramen.results.importances import Importances
+from duramen.support.arrays import FloatArray
+
+
+def noising(forest: Any, X: Any = None, y: Any = None, *, rows: str | None = "oob") -> Importances:
+    r"""Compute the increase of the trees' error when a feature is noised up, without draws.
+
+    A row goes down a tree as usual until it meets a split on feature v; from there on, in the
+    whole subtree, each child is as likely as any other. With R(t) the rows at node t, m(l) the
+    prediction of leaf l, l(i) the leaf of row i and l* the leaf at the end of random sides from t,
+
+    .. math:: Imp(v) = \frac1T \sum_T \frac1{|O_T|} \sum_{t \in M_v(T)} \sum_{i \in R(t)}
+              \left( E\, L(y_i, m(l^*)) - L(y_i, m(l(i))) \right)
+
+    over the roots M_v(T) of the maximal v-subtrees of tree T, the nodes where rows meet v first.
+    After Ishwaran (2007). The loss L is 0 or 1 for classes (a leaf votes for its most frequent
+    class, ties for the first), so that Imp is a decrease of accuracy; in regression it is the
+    squared error.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package.
+    X : table of shape (n, p), or LearningSet
+        Rows to be dropped through the trees.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set.
+    rows : {"oob", None}
+        ``"oob"``: `X` and `y` are the training rows, in their order; O_T are those that tree T was
+        grown without. None: O_T is all of `X`, for every tree.
+
+    Returns
+    -------
+    Importances
+        ``measure="noising"``; in unit ``"1"`` (a fraction of rows) for classes, ``"variance"`` (of
+        y) in regression. Features that no tree splits on have 0. `standard_error` is that over the
+        trees (None for a single tree).
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+    ValueError
+        If `X` or `y` do not fit the forest, or there are no out-of-bag rows.
+
+    Notes
+    -----
+    The expectation comes from the leaves upwards: at a node it is the mean of those of its
+    children, for each class (or for the first two moments of the prediction). There is no
+    Monte-Carlo error and no seed.
+
+    Noise also destroys what the other features do below the first split on v. Features that split
+    near the root therefore lose most, relevant or not: read the values as a ranking, beside `mda`,
+    which leaves the other features alone. Trees without out-of-bag rows add 0.
+
+    References
+    ----------
+    H. Ishwaran (2007). Variable importance in binary regression trees and forests. Electronic
+    Journal of Statistics 1, 519-537.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.noising(forest, data.X, data.y)
+    >>> result.top(2).names
+    ('x0', 'x1')
+    """
+    grown = trees_of(forest, "noising")
+    return cast(Importances, _Rises(grown, sample_of(grown, X, y, rows, "noising")).over_all())
+
+
+class _Rises(RunSums):
+    """Rise of the loss of all trees."""
+
+    def __init__(self, forest: AnyForest, sample: Sample) -> None:
+        super().__init__(forest, sample.n_rows)
+        self._tally, self._sample = Tally(forest.n_features), sample
+        self._n_used = 0  # trees that some row is dropped through
+
+    def _add_run(self, run: Forest) -> None:
+        nodes, sample = Nodes(run), self._sample
+        rises, n_rows = _rises(nodes, sample.target, *arrivals(run, sample))
+        fraction = np.where(maximal(nodes), rises, 0.0) / np.maximum(n_rows, 1.0)[nodes.tree]
+        self._tally.add(nodes, fraction, n_trees=run.n_trees)
+        self._n_used += int(np.count_nonzero(n_rows))
+
+    def _result(self) -> Importances:
+        if not self._n_used:
+            raise ValueError(
+                "noising: no tree of this forest has out-of-bag rows. Hint: more trees."
+            )
+        forest, rows = self.forest, "out-of-bag" if self._sample.out_of_bag else "all"
+        return Importances(
+            names=forest.names,
+            values=self._tally.values(),
+            measure="noising",
+            unit="variance" if forest.classes is None else "1",
+            standard_error=self._tally.standard_error(),
+            metadata=metadata_of(forest, "noising", rows=rows, n_trees_with_rows=self._n_used),
+        )
+
+
+def _of_trees(inputs: Inputs) -> TreeSums:
+    forest = trees_of(inputs.estimator, "noising")
+    return _Rises(forest, sample_of(forest, inputs.data, None, "oob", "noising"))
+
+
+def _rises(
+    nodes: Nodes, target: NDArray[Any], leaf: NDArray[np.integer], row: NDArray[np.integer]
+) -> tuple[FloatArray, FloatArray]:
+    """Return how much the loss of the rows at each node rises, (N,), and the rows of each tree.
+
+    A loss is a scalar product a(y) . b(m), apart from what does not depend on the prediction m:
+    minus the indicator of the class y times that of the vote, or (-2 y, 1) . (m, m^2). So the
+    rows at a node enter by the sum of their a, and random sides by the mean of b.
+    """
+    run = nodes.forest
+    of_rows, of_leaves = _products(run, target)
+    total = np.column_stack(
+        [weighted_counts(leaf, column[row], run.n_nodes)[nodes.leaves] for column in of_rows.T]
+    )
+    as_they_go = nodes.summed_up(np.einsum("ij,ij->i", total, of_leaves))
+    total = nodes.summed_up(total)
+    mean = np.zeros((run.n_nodes, of_leaves.shape[1]))
+    mean[nodes.leaves] = of_leaves
+    for parents in reversed(nodes.levels):
+        mean[parents] = nodes.over_children(mean, parents)
+        mean[parents] /= nodes.n_children[parents][:, np.newaxis]
+    n_rows = weighted_counts(nodes.tree[leaf], np.ones(leaf.size), run.n_trees)
+    return np.einsum("ij,ij->i", total, mean) - as_they_go, n_rows
+
+
+def _products(run: Forest, target: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+    """Return a(y) of every row and b(m) of every leaf."""
+    if run.classes is not None:
+        indicators = np.eye(len(run.classes))
+        return -indicators[target], indicators[run.leaf_values.argmax(axis=1)]
+    predicted = run.leaf_values[:, 0]
+    return np.column_stack([-2 * target, np.ones(target.size)]), np.column_stack(
+        [predicted, predicted**2]
+    )
+
+
+NOISING = Measure(
+    "noising",
+    OfTrees(_of_trees),
+    Words(
+        "noising",
+        "Noising is the increase of the trees' error on their out-of-bag rows when these rows "
+        "are sent to random sides from the first split on the feature downward.",
+        "Noising also destroys the effect of other features below that split: features near the "
+        "root lose most, relevant or not.",
+    ),
+    reference="H. Ishwaran (2007). Variable importance in binary regression trees and forests. "
+    "Electronic Journal of Statistics 1.",
+    rows="out-of-bag",
+    zero_if_irrelevant=False,
+)

@@ -1,1 +1,0 @@
-"""Importance measures that refit the forests of an estimator."""

@@ -1,1 +1,0 @@
-"""Walks over trees that several measures share."""

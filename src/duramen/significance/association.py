@@ -1,0 +1,455 @@
+r"""Marginal rank statistics of all features under permutations of the target.
+
+The statistic of a feature is linear in scores of its values and of the target (Strasser and Weber
+1999; Hothorn et al. 2006). With x the centered midranks of a numeric or ordinal feature, or one
+indicator for each value of a nominal one, and h the scores of the target (indicators of classes,
+ranks of numbers, martingale residuals of survival, times the row weights),
+
+.. math:: T = \sum_i x_i h_i^\top, \qquad
+          Q = (n - 1) \sum_l \frac{T_l V^- T_l^\top}{\sum_i x_{il}^2}, \qquad
+          V = \sum_i (h_i - \bar h)(h_i - \bar h)^\top.
+
+Q has about a chi-squared distribution under permutations of h. It is the square of Spearman's
+correlation, or of the Mann-Whitney statistic, the Kruskal-Wallis statistic, Pearson's chi-squared
+statistic of a table, or the score test of Cox's model, each times a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data import EncodedTable, NumberTarget
+from duramen.data.scores import centered_within, midranks
+from duramen.significance.measured import Data
+from duramen.support.arrays import FloatArray, IntArray, of_unit_size
+
+_NUMBERS = 1 << 19  # numbers of an array at a time, 4 MB
+_EXACT = 52  # bits up to which sums of whole numbers are exact in float64
+_DECIMALS = 9
+
+
+def marginal_statistics(data: Data, order: Callable[[int], IntArray], n_orders: int) -> FloatArray:
+    """Compute the marginal rank statistic of every feature after each permutation of the target.
+
+    Scores are whole numbers whose sums are exact, so that results do not depend on the order in
+    which a library adds them.
+
+    Parameters
+    ----------
+    data : LearningSet
+        n rows of p columns, target and row weights.
+    order : callable
+        ``order(b)`` returns the row whose target and weight each row takes, shape (n,).
+    n_orders : int
+        Number of permutations.
+
+    Returns
+    -------
+    float64 array of shape (n_orders, p)
+        Normal scores of the statistics: chi-squared values by Wilson and Hilferty's cube root. A
+        feature that does not vary has 0.
+    """
+    response = _Response.of(data)
+    n, q = response.scores.shape
+    statistics = np.zeros((n_orders, data.n_columns))
+    at_a_time = max(1, _NUMBERS // (n * q))
+    for first in range(0, n_orders, at_a_time):
+        numbers = range(first, min(n_orders, first + at_a_time))
+        permuted = np.concatenate([response.scores[order(b)] for b in numbers], axis=1)
+        for columns, features in _blocks(data.table, max(1, _NUMBERS // n)):
+            sums = (features.scores @ permuted).reshape(-1, len(numbers), q)
+            statistics[numbers.start : numbers.stop, columns] = features.statistics(sums, response)
+    return statistics
+
+
+@dataclass(frozen=True, eq=False)
+class _Response:
+    """Scores of the target."""
+
+    scores: FloatArray  # (n, q), whole numbers
+    mean: FloatArray  # (q,)
+    whitening: FloatArray  # (q, r), W with V^- = W W^T
+
+    @classmethod
+    def of(cls, data: Data) -> _Response:
+        """Return the scores of a target, times row weights, and centered within strata."""
+        scores = weighted_scores(data, data.target.association_scores())
+        strata = data.exchangeability.strata
+        if strata is not None:
+            scores = centered_within(scores, strata)
+        scores = _whole(scores)
+        mean = scores.mean(axis=0)
+        sizes, axes = np.linalg.eigh((scores - mean).T @ (scores - mean))
+        spanned = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
+        return cls(scores, mean, axes[:, spanned] / np.sqrt(sizes[spanned]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Features:
+    """Scores of some features: one row each, or one for each value of a nominal one."""
+
+    scores: FloatArray  # (k, n), whole numbers
+    squares: FloatArray  # (k,), sums of squares
+    totals: FloatArray  # (k,), sums
+    first: IntArray  # row of `scores` at which each feature begins
+    freedom: IntArray  # values of each nominal feature less one; 1 of the others
+
+    def statistics(self, sums: FloatArray, response: _Response) -> FloatArray:
+        """Return the normal scores, of shape (permutations, features), from sums (k, b, q)."""
+        centered = sums - self.totals[:, None, None] * response.mean
+        whitened = np.einsum("kbq,qr->kbr", centered, response.whitening)
+        scale = (len(response.scores) - 1) / np.maximum(self.squares, 1.0)
+        of_row = np.einsum("kbr,kbr->bk", whitened, whitened) * scale
+        chi_squared = np.add.reduceat(of_row, self.first, axis=1)
+        varies = self.freedom > 0
+        degrees = np.maximum(self.freedom, 1) * max(1, response.whitening.shape[1])
+        return np.where(varies, np.round(normal_scores(chi_squared, degrees), _DECIMALS), 0.0)
+
+
+def _blocks(table: EncodedTable, rows: int) -> Iterator[tuple[slice, _Features]]:
+    """Yield consecutive columns, and their scores, about `rows` rows of scores at a time."""
+    first, n_rows, scores, freedom = 0, 0, list[FloatArray](), list[int]()
+    for j in range(table.n_columns):
+        of_column, degrees = _scores_of(table, j)
+        scores.append(of_column)
+        freedom.append(degrees)
+        n_rows += len(of_column)
+        if n_rows >= rows or j + 1 == table.n_columns:
+            yield slice(first, j + 1), _together(scores, freedom)
+            first, n_rows, scores, freedom = j + 1, 0, [], []
+
+
+def _together(scores: list[FloatArray], freedom: list[int]) -> _Features:
+    """Stack the scores of features."""
+    stacked = np.concatenate(scores)
+    sizes = np.array([len(of_feature) for of_feature in scores])
+    return _Features(
+        stacked,
+        np.einsum("kn,kn->k", stacked, stacked),
+        stacked.sum(axis=1),
+        np.cumsum(sizes) - sizes,
+        np.array(freedom, dtype=np.int64),
+    )
+
+
+def _scores_of(table: EncodedTable, column: int) -> tuple[FloatArray, int]:
+    """Return the scores of a column, and its degrees of freedom, 0 if it does not vary.
+
+    Missing values are a value of a nominal column; in others they have the score 0.
+    """
+    codes, n_values = np.asarray(table.codes(column)), len(table.values(column))
+    counts = np.bincount(codes, minlength=n_values + 1)
+    nominal = table.kinds[column] == "nominal"
+    present = np.flatnonzero(counts if nominal else counts[:n_values])
+    if nominal and len(present) > 2:
+        return (codes == present[:, None]).astype(np.float64), len(present) - 1
+    if nominal:
+        ranks = np.zeros(n_values + 1)
+        ranks[present] = midranks(counts[present])
+    else:
+        ranks = np.append(midranks(counts[:n_values]), 0.0)
+    return _whole(ranks[codes])[None, :], int(len(present) > 1)
+
+
+def normal_scores(chi_squared: FloatArray, degrees: IntArray | int) -> FloatArray:
+    """Return Wilson and Hilferty's normal scores of chi-squared values."""
+    spread = 2.0 / (9.0 * degrees)
+    scores: FloatArray = (np.cbrt(chi_squared / degrees) - (1.0 - spread)) / np.sqrt(spread)
+    return scores
+
+
+def weighted_scores(data: Data, scores: FloatArray) -> FloatArray:
+    """Return the scores of a target, less their mean and times the row weights if there are any."""
+    if data.weights is None:
+        return scores
+    centered: FloatArray = scores - np.average(scores, axis=0, weights=data.weights)
+    return data.weights[:, None] * centered
+
+
+def _whole(scores: FloatArray) -> FloatArray:
+    """Return scores times a constant, rounded to whole numbers whose sums of products are exact."""
+    most = 2.0 ** ((_EXACT - len(scores).bit_length()) // 2)
+    largest = float(np.abs(scores).max(initial=0.0))
+    if largest == 0.0 or (largest <= most and not np.any(scores % 1)):
+        return scores
+    return np.rint(scores * (most / largest))
+
+
+# --- joint linear statistics ----------------------------------------------------------------------
+# With Z the standardized columns of the features, h the scores of the target and the penalty
+# :math:`\lambda` that minimizes generalized cross-validation (Golub, Heath and Wahba 1979), let
+# :math:`P = (Z^\top Z + \lambda I)^{-1}`, :math:`b = P Z^\top h` and :math:`M = I - Z P Z^\top`.
+# The statistic of a feature with columns g compares its coefficients with their variance,
+#
+# .. math:: F_g = \frac{b_g^\top [P Z^\top Z P]_{gg}^{-1} b_g}{\hat\sigma^2_{-g}}, \qquad
+#           \hat\sigma^2_{-g} = \frac{\|h - Z_{-g} b^{(-g)}\|^2}{\mathrm{tr}(M^2)},
+#
+# in which the residuals are those of the model without the feature (:math:`b^{(-g)}` are the
+# coefficients of the other columns). For :math:`\lambda = 0` and one column it is :math:`t^2 / (1 +
+# t^2 / \nu)`, where t is the statistic of least squares and :math:`\nu` its degrees of freedom. If
+# a column is normal and independent of the target and of all other columns, its covariance with the
+# residuals is normal given these, whatever their distribution: F then has about the distribution
+# that it has for a permuted target, whatever the penalty. (With the usual degrees of freedom, n
+# less the trace of :math:`Z P Z^\top`, it is larger than that for a target that Z predicts.)
+
+_ROWS_OF_A_COLUMN = 2  # fewer rows of each column of the regression leave too few to estimate it
+_MOST_COLUMNS = 2000  # of the regression: eigenvalues of more take longer than the forests
+_MOST_NUMBERS = 1 << 25  # of the regression, 256 MB
+_MOST_CLASSES = 2
+_AT_A_TIME = 1 << 19  # numbers of permuted scores, 4 MB
+_PENALTIES = np.logspace(-4.0, 2.0, 13)  # times the mean of the eigenvalues
+_CUT = 4.0  # robust standard deviations from the median at which numbers are cut
+_QUANTILES = (0.16, 0.5, 0.84)  # of a normal distribution: the mean, one deviation to each side
+_SPANNED = 1e-7  # of the largest singular value
+_LEAST_VARIANCE = 1e-9  # of residuals, where that of the scores is 1
+_DECIMALS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class JointModel:
+    """Ridge regression of permuted scores of the target on all features."""
+
+    data: Data
+    columns: FloatArray  # (n, d), standardized
+    of_feature: IntArray  # (d,), feature of each column, in order
+    scores: FloatArray  # (n,), of the target
+    _computed: dict[tuple[int, ...], FloatArray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, data: Data) -> JointModel | None:
+        """Return the model of a learning set; None where it has too few rows for its columns.
+
+        Rows that are exchanged together, in groups, count as one, and strata are columns. A target
+        of three or more classes has none: its scores are predicted unequally well, which the sum
+        over them does not have under permutation (any false confirmation .30 of 24 classes).
+        """
+        if data.target.n_classes > _MOST_CLASSES:
+            return None
+        rows, n = data.exchangeability, data.n_rows
+        units = rows.n_units
+        units -= 1 if rows.strata is None else len(np.unique(rows.strata))
+        most = min(units // _ROWS_OF_A_COLUMN, _MOST_COLUMNS, _MOST_NUMBERS // max(1, n))
+        columns, n_columns = list[FloatArray](), 0
+        for j in range(data.n_columns):
+            if n_columns + _about(data.table, j) > most:
+                return None
+            columns.append(_columns_of(data.table, j, rows.strata))
+            n_columns += columns[-1].shape[1]
+        if not 0 < n_columns <= most:
+            return None
+        scores = data.target.association_scores()[:, -1:]  # of two classes, those of the second
+        if isinstance(data.target, NumberTarget):
+            scores = _target_scores(data.target.values, scores)
+        return cls(
+            data,
+            np.concatenate(columns, axis=1),
+            np.repeat(np.arange(data.n_columns), [column.shape[1] for column in columns]),
+            _spanning(weighted_scores(data, scores), rows.strata).sum(axis=1),  # 0 if all are equal
+        )
+
+    @cached_property
+    def products(self) -> FloatArray:
+        """Products of the columns, (d, d)."""
+        products: FloatArray = self.columns.T @ self.columns
+        return products
+
+    def statistics(
+        self, order: Callable[[int], IntArray], n_orders: int, kept: NDArray[np.integer]
+    ) -> FloatArray:
+        """Compute the joint statistic of every feature after each permutation of the target.
+
+        Parameters
+        ----------
+        order : callable
+            ``order(b)`` returns the row whose target and weight each row takes, shape (n,).
+        n_orders : int
+            Number of permutations.
+        kept : int array of shape (k,)
+            Features that are permuted together with the target: the others explain the residuals
+            of its regression on these.
+
+        Returns
+        -------
+        float64 array of shape (n_orders, p)
+            Normal scores of the statistics, as those of `marginal_statistics`. A feature that does
+            not vary has 0, and so have the kept ones.
+        """
+        key = tuple(sorted(map(int, kept)))
+        if key not in self._computed:
+            self._computed[key] = self._statistics(order, n_orders, np.array(key, dtype=np.int64))
+        return self._computed[key]
+
+    def _statistics(
+        self, order: Callable[[int], IntArray], n_orders: int, kept: IntArray
+    ) -> FloatArray:
+        is_kept = np.isin(self.of_feature, kept)
+        scores, columns = self.scores, self.columns[:, ~is_kept]
+        if is_kept.any():
+            fixed = self.columns[:, is_kept]
+            scores = scores - fixed @ np.linalg.lstsq(fixed, scores, rcond=_SPANNED)[0]
+        n, strata = len(scores), self.data.exchangeability.strata
+        statistics = np.zeros((n_orders, self.data.n_columns))
+        if not (columns.size and scores.any()):
+            return statistics
+        freedom = n - (1 if strata is None else len(np.unique(strata)))
+        ridge = _Ridge.of(self.products[np.ix_(~is_kept, ~is_kept)], freedom)
+        blocks = _Block.of(self.of_feature[~is_kept])
+        at_a_time = max(1, _AT_A_TIME // n)
+        for first in range(0, n_orders, at_a_time):
+            numbers = range(first, min(n_orders, first + at_a_time))
+            permuted = np.stack([scores[order(b)] for b in numbers], axis=1)
+            permuted = centered_within(permuted, strata)  # groups of other sizes may be drawn
+            rows = statistics[numbers.start : numbers.stop]
+            ridge.compare(columns.T @ permuted, np.square(permuted).sum(axis=0), blocks, rows)
+        return np.round(statistics, _DECIMALS, out=statistics)
+
+
+class _Block(NamedTuple):
+    """Features with the same number of columns."""
+
+    features: IntArray  # (g,)
+    columns: IntArray  # (g, m)
+
+    @classmethod
+    def of(cls, of_feature: IntArray) -> list[_Block]:
+        """Return the blocks of features with at least one column."""
+        features, first, sizes = np.unique(of_feature, return_index=True, return_counts=True)
+        return [
+            cls(features[sizes == m], first[sizes == m, None] + np.arange(m))
+            for m in np.unique(sizes)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Ridge:
+    """Ridge regressions on columns with given products, one for each penalty."""
+
+    values: FloatArray  # (r,), eigenvalues of the products
+    axes: FloatArray  # (d, r), eigenvectors
+    penalties: FloatArray  # (l,)
+    freedom: int  # rows less the means that are subtracted
+
+    @classmethod
+    def of(cls, products: FloatArray, freedom: int) -> _Ridge:
+        values, axes = np.linalg.eigh(products)
+        spanned = values > _SPANNED**2 * len(products) * max(float(values[-1]), 0.0)
+        values, axes = values[spanned], axes[:, spanned]
+        return cls(values, axes, _PENALTIES * values.sum() / len(products), freedom)
+
+    def compare(
+        self, sums: FloatArray, squares: FloatArray, blocks: list[_Block], result: FloatArray
+    ) -> None:
+        """Write the normal scores of the features of all blocks into their columns of the result.
+
+        `sums` (d, b) are the products of columns and permuted scores, `squares` (b,) the sums of
+        squares of these scores, `result` has the shape (b, p).
+        """
+        rotated = self.axes.T @ sums / np.sqrt(self.values)[:, None]  # (r, b)
+        shrunk = self.values / (self.values + self.penalties[:, None])  # (l, r), of each axis
+        lost = 1.0 - (1.0 - shrunk) ** 2
+        left = squares - lost @ np.square(rotated)
+        chosen = (left / (self.freedom - shrunk.sum(axis=1))[:, None] ** 2).argmin(axis=0)
+        for i in np.unique(chosen):
+            mine = np.flatnonzero(chosen == i)
+            freedom = float(self.freedom - lost[i].sum())  # tr(M^2)
+            variance = (left[i, mine] + _LEAST_VARIANCE * self.freedom) / freedom
+            own = rotated[:, mine] / np.sqrt(variance)
+            for block in blocks:
+                scores = self._of_block(block.columns, self.penalties[i], own, freedom)
+                result[np.ix_(mine, block.features)] = scores
+
+    def _of_block(
+        self, columns: IntArray, penalty: float, rotated: FloatArray, freedom: float
+    ) -> FloatArray:
+        """Return the normal scores of features, (b, g), from scores with residuals of variance 1.
+
+        `rotated`, of shape (r, b), are the products of the axes and the permuted scores.
+        """
+        (g, m), (r, n) = columns.shape, rotated.shape
+        weights, roots = 1.0 / (self.values + penalty), np.sqrt(self.values)
+        axes = self.axes[columns]  # (g, m, r)
+        effects = ((axes * (roots * weights)).reshape(-1, r) @ rotated).reshape(g, m, n)
+        again = ((axes * (roots * weights**2)).reshape(-1, r) @ rotated).reshape(g, m, n)  # P b
+        variance = (axes * (self.values * weights**2)) @ axes.swapaxes(1, 2)
+        # P is 1 / penalty where the columns have no axes, as they depend on each other.
+        inverse = (axes * (weights - 1.0 / penalty)) @ axes.swapaxes(1, 2) + np.eye(m) / penalty
+        alone = np.linalg.solve(inverse, effects)
+        # The squared residuals of the model without the feature are larger by this.
+        more = (alone * (2.0 * penalty * again + variance @ alone)).sum(axis=1)
+        ratio = (effects * np.linalg.solve(variance, effects)).sum(axis=1)
+        return normal_scores(ratio * (freedom / (freedom + more)), m).T
+
+
+def _target_scores(numbers: FloatArray, ranks: FloatArray) -> FloatArray:
+    """Return the scores of numbers with these mid-ranks, (n, 1): normal scores; of counts, numbers.
+
+    Counts are cut as columns are. Normal scores of a count that is often 0 are mostly one value,
+    far from the others, and less linear in the features.
+    """
+    if numbers.min() >= 0 and not np.any(numbers % 1):
+        return _cut(numbers, numbers)[:, None]
+    from scipy.special import ndtri  # not needed by the help of commands
+
+    scores: FloatArray = ndtri((ranks / len(ranks) + 1.0) / 2.0)
+    return scores
+
+
+def _about(table: EncodedTable, j: int) -> int:
+    """Return the number of columns of a feature if all its values occur and none is missing."""
+    n_values = len(table.values(j))
+    return n_values - 1 if table.kinds[j] == "nominal" else min(1, n_values)
+
+
+def _columns_of(table: EncodedTable, j: int, strata: IntArray | None) -> FloatArray:
+    """Return uncorrelated columns that hold a feature, (n, m); none if it does not vary.
+
+    They are indicators of the values of a nominal feature, mid-ranks of an ordinal one, and
+    numbers cut where they are far from their median; and an indicator of missing values.
+    """
+    codes, n_values, kind = np.asarray(table.codes(j)), len(table.values(j)), table.kinds[j]
+    missing = codes >= n_values
+    if kind == "nominal":
+        columns = [(codes == code).astype(np.float64) for code in np.unique(codes)[1:]]
+    elif missing.all():
+        columns = []
+    else:
+        if kind == "numeric":
+            own = of_unit_size(np.asarray(table.values(j), dtype=np.float64))
+            own = of_unit_size(_cut(own, own[codes[~missing]]))
+        else:
+            own = midranks(np.bincount(codes[~missing], minlength=n_values))
+        mean = own[codes[~missing]].mean()
+        columns = [np.append(own, mean)[np.where(missing, n_values, codes)]]
+        columns += [missing.astype(np.float64)] if missing.any() else []
+    stacked = np.stack(columns, axis=1) if columns else np.empty((len(codes), 0))
+    return _spanning(stacked, strata)
+
+
+def _cut(values: FloatArray, rows: FloatArray) -> FloatArray:
+    """Cut values a few robust standard deviations from the median of the rows."""
+    low, middle, high = np.quantile(rows, _QUANTILES)
+    spread = (high - low) / 2 or rows.std()
+    cut: FloatArray = np.clip(values, middle - _CUT * spread, middle + _CUT * spread)
+    return cut
+
+
+def _spanning(columns: FloatArray, strata: IntArray | None) -> FloatArray:
+    """Return uncorrelated columns of unit variance that span these, centered in strata, (n, m)."""
+    columns = columns[:, np.ptp(columns, axis=0) > 0]
+    if not columns.size:
+        return columns
+    centered, columns = columns.std(axis=0), centered_within(columns, strata)
+    spread = np.sqrt(np.square(columns).sum(axis=0))
+    varies = spread > _SPANNED * np.sqrt(len(columns)) * centered
+    columns = columns[:, varies] / spread[varies]
+    if columns.shape[1] > 1:
+        left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+        columns = left[:, sizes > _SPANNED * sizes[0]]
+    spanning: FloatArray = columns * np.sqrt(len(columns))
+    return spanning

@@ -1,1 +1,0 @@
-"""Error rates along a ranking of features, one estimate a file."""

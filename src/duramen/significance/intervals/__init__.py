@@ -1,1 +1,0 @@
-"""Standard errors and confidence intervals of importances."""

@@ -1,0 +1,693 @@
+"""Step-down max-T tests of importances by permuted labels (Westfall and Young 1993)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.jobs.replicates import ExecutionParameters, replicate_seed
+from duramen.results.columns import counted
+from duramen.results.importances import Importances, PermutedImportances
+from duramen.results.significance import AdjustedSignificance
+from duramen.significance.cost import announced
+from duramen.significance.hypotheses import Hypotheses
+from duramen.significance.measured import MeasureLike, Refits
+from duramen.significance.null_distributions import (
+    expected_discoveries,
+    least_from,
+    sequential_p_values,
+)
+from duramen.significance.permutations import (
+    mean_variance,
+    permuted_joint,
+    permuted_marginal,
+    permuted_order,
+    pivotality_notes,
+    reads_permuted,
+    standardized,
+)
+from duramen.significance.significance_test import SignificanceTest
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+
+IndexArray = NDArray[np.intp]
+JointStatistics = Callable[[IndexArray], FloatArray | None]
+
+NULL = (
+    "The target is independent of all features together: its values could be in any order. In "
+    "later stages: the target and the features confirmed before are independent of all others "
+    "together."
+)
+
+_MAX_STAGES = 3
+# Permutations after which a stage ends if hardly any feature can still be distinguished.
+_LOOKS = (19, 39)
+_ONE_STAGE = (
+    "the test ended after its first stage, which confirmed {}: PermutedImportances hold no forests "
+    "that keep what was confirmed, beside which weaker features may be. Hint: max_t(estimator, X, "
+    "y) grows them"
+)
+# Fractions of the level that are given to each statistic, without and with the joint one.
+_FRACTIONS = {
+    False: {"importance": 0.3, "marginal": 0.7},
+    True: {"importance": 0.3, "marginal": 0.5, "joint": 0.2},
+}
+# Fraction of rows whose largest statistics exceed the scales of all.
+_EXCEEDING = 0.1
+
+
+@reads_permuted
+def max_t(
+    estimator: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "auto",
+    n_permutations: int = 99,
+    balanced: bool = True,
+    marginal: bool = True,
+    max_stages: int = _MAX_STAGES,
+    alpha: float = 0.05,
+    feature_groups: Any = None,
+    strata: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> AdjustedSignificance:
+    r"""Test importances by permuted labels, with family-wise and false discovery rates.
+
+    One forest is grown on the data and one on each of B permutations of the target. With t_(1) >=
+    ... >= t_(p) the statistics of the features on the data and t^b those after permutation b, the
+    family-wise adjusted p-values are those of the step-down max-T procedure,
+
+    .. math:: \tilde p_{(i)} = \max_{k \le i} \frac{1 + \#\{b : \max_{l \ge k} t^b_{(l)} \ge
+              t_{(k)}\}}{B + 1},
+
+    and the false discovery rate of the first i features is estimated as by :func:`fdr_curve`: the
+    mean number of features that reach t_(i), over the i that reach it on the data. The mean is over
+    the permutations and the data, so that the rate is at least 1 / (B + 1), as p-values are.
+
+    *Statistics.* The statistic of a feature is the largest of three: its standardized importance,
+    which sees interactions; a marginal rank statistic (Mann-Whitney, Kruskal-Wallis, Spearman,
+    chi-squared or log-rank, by the kinds of column and target), which has more power for features
+    that are associated with the target by themselves; and a joint linear statistic, which has more
+    power where other features explain much of the target. Each is divided by a high quantile of its
+    maximum over the features: of the times that one of them exceeds 1 by chance, importances take
+    about .3, marginal statistics .5 and joint ones .2.
+
+    The joint statistic compares the coefficients b of a feature in a ridge regression of scores h
+    of the target on the columns Z of all features with their variance,
+
+    .. math:: F_g = \frac{b_g^\top [P Z^\top Z P]_{gg}^{-1} b_g}{\|h - Z_{-g} b^{(-g)}\|^2 /
+              \mathrm{tr}(M^2)}, \qquad P = (Z^\top Z + \lambda I)^{-1}, \quad
+              M = I - Z P Z^\top,
+
+    with the residuals of the model without the feature, and the penalty of least generalized
+    cross-validation. In later stages h are the residuals of a regression on the kept features. It
+    is left out where there are fewer than two rows for each column of Z, more than 2000 columns, or
+    three or more classes.
+    If irrelevant features are independent of the target and of the relevant features, and their
+    columns normal, it is no larger for them beside relevant features than under permuted labels,
+    whatever the distribution of the residuals; this is approximately so for other columns.
+
+    *Stages.* In the first stage the target is permuted, so that all features lose their association
+    with it. In each later stage, the features confirmed so far are permuted together with the
+    target, and keep their association: the other features are compared with what they have by
+    chance beside the confirmed ones. A feature that explains most of the target therefore does not
+    hide weaker ones. Features confirmed in earlier stages stay so if they also exceed the largest
+    statistics of the other features in the last stage; their adjusted p-value is the larger of the
+    two.
+
+    If rows are exchangeable, within strata or as whole `groups` where these are given, and no
+    feature is associated with the target, the probability that any feature has an adjusted p-value
+    up to alpha is at most alpha, whatever the forest, its number of trees, the measure and the
+    dependence between features. Copies of rows, samples of one person and time series are not
+    exchangeable: without `groups` they confirm noise (docs/how-to/tests/strata.md). Where some
+    features are relevant, let the others be independent of them and of the target. The test of the
+    stage that keeps all relevant features is exact in the same sense. An error in an earlier stage
+    is excluded with it where permuting relevant features along with the others does not make the
+    largest statistic of these smaller, which is the usual case: relevant features take importance
+    that would go to others by chance. It was not so for Gini importances of many classes and for
+    MDA; docs/explanation/tests/max-t-measured.md has measured rates. Features that are correlated
+    with relevant ones are associated with the target, and found.
+
+    *Groups.* With `feature_groups` the groups, and the features in none, are tested as above, and
+    then the members of confirmed groups. The importance of a group is the sum of those of its
+    members, as in :func:`duramen.importances.group`, over the square root of their number before it
+    is standardized; its other statistics the largest of its members', standardized likewise, so
+    that large groups are not favored. The members have the step-down procedure of all p features in
+    the first stage, and an adjusted p-value no smaller than that of their group. The family-wise
+    error rate of the groups is at most alpha, and so is that of the features; that of both together
+    is at most 2 alpha (docs/how-to/tests/max-t-groups.md has measured rates).
+
+    Parameters
+    ----------
+    estimator : estimator of duramen, or PermutedImportances
+        Parameters of the forests; it is cloned, not changed. Or the result of
+        `permuted_importances`, in place of the data and of all other arguments that are about
+        growing forests.
+    X : table of shape (n, p), or LearningSet
+        The rows; None with PermutedImportances.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set, and with PermutedImportances.
+    measure : str or callable
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto"
+        is "mdi_oob" if trees leave rows out ("mdi" for survival), else "mdi", and grows trees for
+        classes by entropy: measures on out-of-bag rows find more, MDA controls less, and so does
+        the Gini index with many classes (docs/explanation/tests/max-t-measured.md).
+    n_permutations : int
+        Number B of permutations of a stage. The least adjusted p-value is 1 / (B + 1): 19
+        permutations allow for one of .05. A stage ends after 19 or 39 if no feature can be
+        confirmed any more and no false discovery rate is below twice the level.
+    balanced : bool
+        Whether the statistic is the importance standardized by its mean and standard deviation
+        under permutation, so that features with many distinct values have no advantage over those
+        with few. The standard deviation of a feature counts as no less than the root mean square
+        over all features. Otherwise the statistic is the importance itself.
+    marginal : bool
+        Whether the marginal rank statistic and the joint linear one are used beside the importance.
+    max_stages : int
+        Largest number of stages.
+    alpha : float
+        Level at which features are confirmed, in [0, 1].
+    feature_groups : mapping, labels, path, ..., optional
+        Groups that do not overlap, as for :func:`duramen.io.feature_groups`; features in none are
+        tested with the groups. It needs ``balanced=True``.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    AdjustedSignificance
+        `scores` are the importances, `statistics` what is compared, `p_adjusted` the family-wise
+        adjusted p-values, `q_values` the estimated false discovery rates and `p_values` those of
+        each feature alone, all from the last stage that tested the feature; `details` hold its
+        number in "stage", the statistics in "importance_statistic", "marginal_statistic" and
+        "joint_statistic", and "null_mean" and "null_sd" of the importances in the first stage.
+        ``evidence()`` tells which of the statistics the verdict is due to. With `feature_groups`
+        the names are the groups, and after them all features.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or the checkpoint is of another run.
+
+    Notes
+    -----
+    The cost is at most 1 + B `max_stages` forests; where nothing is found, it is 20 or 40. Forests
+    and permutations of the first stage are those of :func:`altmann` with the same arguments.
+    `PermutedImportances` hold these alone: where the first stage confirms features, a note of the
+    result says that later stages need an estimator.
+
+    References
+    ----------
+    P. H. Westfall, S. S. Young (1993). Resampling-Based Multiple Testing. Wiley. Y. Ge, S. Dudoit,
+    T. P. Speed (2003). Resampling-based multiple testing for microarray data analysis. Test 12.
+    V. A. Huynh-Thu et al. (2012). Statistical interpretation of machine learning-based feature
+    importance scores for biomarker discovery. Bioinformatics 28 (permutations that keep the
+    features confirmed before). H. Strasser, C. Weber (1999). On the asymptotic theory of
+    permutation statistics. Mathematical Methods of Statistics 8 (marginal statistics). A. E. Hoerl,
+    R. W. Kennard (1970). Ridge regression: biased estimation for nonorthogonal problems.
+    Technometrics 12. G. H. Golub, M. Heath, G. Wahba (1979). Generalized cross-validation as a
+    method for choosing a good ridge parameter. Technometrics 21. T. J. Hastie, R. J. Tibshirani
+    (1990). Generalized Additive Models. Chapman and Hall (degrees of freedom of residuals).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.max_t(forest, data.X, data.y, n_permutations=39, random_state=0)
+    >>> result.verdicts()[:2], result.evidence()[:2]
+    (('confirmed', 'confirmed'), ('alone', 'jointly'))
+    """
+    name = "max_t"
+    checks.check_flag(name, "balanced", balanced)
+    checks.check_flag(name, "marginal", marginal)
+    alpha = checks.check_real(name, "alpha", alpha, 0, 1)
+    choices: dict[str, Any] = {"balanced": balanced, "marginal": marginal, "alpha": alpha}
+    designed = partial(_Design.of, feature_groups, balanced=balanced, alpha=alpha)
+    marginals: FloatArray = np.empty((0, 0))
+    joints: JointStatistics | None = None
+    if isinstance(estimator, PermutedImportances):
+        first, choices["max_stages"] = estimator, 1
+        if marginal:
+            marginals, joints = _marginal_of(first), lambda kept: first.joint
+        design = designed(first.importances, marginals, joints, len(first.permuted), 1)
+        null = design.asked_for(first.permuted)
+    else:
+        n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+        max_stages = checks.check_integer(name, "max_stages", max_stages, 1)
+        choices |= {"n_permutations": n, "max_stages": max_stages}
+        execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+        refits = Refits.checked(
+            name, estimator, X, y, measure, execution, strata=strata, groups=groups
+        )
+        subject = refits.subject
+        subject.exchangeability.require(n, name, subject.data.target.values)
+        importances = announced(refits, 1 + max_stages * n)
+        if marginal:
+            marginals, joints = permuted_marginal(refits, n), permuted_joint(refits, n)
+        stages = max_stages if _permutes_rows(refits) else 1
+        design = designed(importances, marginals, joints, n, stages)
+        null = _permuted_scores(refits, design, choices)
+        first = PermutedImportances(
+            importances,
+            null[:n],
+            subject.clause,
+            metadata=refits.metadata(),
+            notes=pivotality_notes(subject),
+        )
+    result = design.result(null)
+    if feature_groups is not None:
+        tested = design.tested
+        choices["feature_groups"] = {
+            name: len(tested.features[h]) for h, name in enumerate(tested.groups)
+        }
+    confirmed, notes = int(np.count_nonzero(result["p_adjusted"] <= alpha)), first.notes
+    if first is estimator and confirmed:
+        notes = (*notes, _ONE_STAGE.format(counted(confirmed, "feature")))
+    return AdjustedSignificance(
+        names=design.tested.names,
+        scores=design.tested.pooled(first.importances.values),
+        method=name,
+        null=NULL + first.restrictions,
+        unit=first.importances.unit,
+        adjustment="pooled permutations",
+        metadata={**first.metadata, "method": name, **choices, "n_forests": 1 + len(null)},
+        notes=notes,
+        **result,
+    )
+
+
+def _marginal_of(permuted: PermutedImportances) -> FloatArray:
+    if permuted.marginal is None:
+        raise ValueError(
+            "max_t: marginal must be False for PermutedImportances without marginal statistics. "
+            "Hint: permuted_importances(..., marginal=True) computes them."
+        )
+    return permuted.marginal
+
+
+def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -> FloatArray:
+    """Return the importances after each permutation, stage after stage, of shape (b, p)."""
+    rejected: IndexArray = np.empty(0, dtype=np.intp)
+    subject, seed, n = refits.subject, refits.seed, design.n  # a task is sent without the client
+
+    def ready(null: FloatArray) -> int:
+        nonlocal rejected
+        walk = design.walk(null)
+        rejected = design.features_of(walk.rejected)
+        return walk.until
+
+    def task(b: int, _: int, rejected: IndexArray) -> FloatArray:
+        seed_b = replicate_seed(seed, b % n)
+        return subject.permuted_scores(np.random.default_rng(seed_b), seed_b, rejected)
+
+    return refits.run(
+        task,
+        n * design.max_stages,
+        len(subject.names),
+        refits.metadata(**choices),
+        ready=ready,
+        arguments=lambda b: (rejected,),
+    )
+
+
+def _permutes_rows(refits: Refits) -> bool:
+    """Tell whether rows are permuted, not the targets of groups of different sizes.
+
+    Features that are kept with the target can be permuted with rows only.
+    """
+    return len(np.unique(permuted_order(refits, 0))) == refits.subject.data.n_rows
+
+
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """Statistics of the features that are tested in one stage, on the data and b permutations."""
+
+    tested: IndexArray  # (t,), indices of the features
+    rejected: IndexArray  # features that are permuted together with the target
+    # Statistics of each kind, (b + 1, t), on one scale; the first row is the data. There are always
+    # those of the importances, and may be marginal and joint ones.
+    by_kind: dict[str, FloatArray]
+    of_kept: FloatArray  # (k,), statistics of the kept features on the scale of this stage
+
+    @cached_property
+    def statistics(self) -> FloatArray:
+        """Return the largest of the statistics of each feature, (b + 1, t)."""
+        largest: FloatArray = np.maximum.reduce(list(self.by_kind.values()))
+        return largest
+
+    @cached_property
+    def kept_p_values(self) -> FloatArray:
+        """Return the p-value of each kept feature among the tested ones, (k,).
+
+        It is 0 if no permutation reaches the feature, however few there were.
+        """
+        largest = self.statistics[1:].max(axis=1)
+        reached = (largest[:, None] >= self.of_kept).sum(axis=0)
+        return np.where(reached, (1.0 + reached) / (1.0 + len(largest)), 0.0)
+
+    @cached_property
+    def p_values(self) -> FloatArray:
+        """Return the p-value of each tested feature alone, (t,)."""
+        return sequential_p_values(
+            self.statistics[0], self.statistics[1:], len(self.statistics) - 1
+        )
+
+    @cached_property
+    def p_adjusted(self) -> FloatArray:
+        """Return the step-down max-T adjusted p-value of each tested feature, (t,)."""
+        return step_down(self.statistics[0], self.statistics[1:])
+
+    def p_adjusted_of(self, kind: str) -> FloatArray:
+        """Return the p-value of each statistic of a kind among the largest of all, (t,)."""
+        largest = self.statistics[1:].max(axis=1)
+        reached = (largest[:, None] >= self.by_kind[kind][0]).sum(axis=0)
+        adjusted: FloatArray = (1.0 + reached) / (1.0 + len(largest))
+        return adjusted
+
+    @cached_property
+    def order(self) -> IndexArray:
+        """Return the tested features by decreasing statistic, as indices of `tested`."""
+        order: IndexArray = np.argsort(-self.statistics[0], kind="stable")
+        return order
+
+    @cached_property
+    def rates(self) -> FloatArray:
+        """Return the false discovery rate of the kept and the first i tested features, (t,)."""
+        ranked = self.statistics[0][self.order]
+        counts = len(self.rejected) + np.searchsorted(-ranked, -ranked, side="right")
+        rates: FloatArray = np.minimum(expected_discoveries(ranked, self.statistics) / counts, 1.0)
+        return rates
+
+    def confirmed(self, alpha: float) -> IndexArray:
+        """Return the features with an adjusted p-value up to `alpha`, the best first."""
+        confirmed: IndexArray = self.tested[self.order[self.p_adjusted[self.order] <= alpha]]
+        return confirmed
+
+    def futile(self, alpha: float, n: int) -> bool:
+        """Tell whether n permutations in all would hardly change a verdict.
+
+        No tested feature can be confirmed any more, no false discovery rate is below twice the
+        level, and each kept feature is reached by no permutation or by too many.
+        """
+        largest = self.statistics.max(axis=1)
+        exceeded = 1 + np.count_nonzero(largest[1:] >= largest[0])
+        reached = self.kept_p_values * len(largest)
+        open_ = (reached > 0) & (reached <= alpha * (n + 1))
+        return bool(exceeded > alpha * (n + 1) and self.rates.min() > 2 * alpha and not open_.any())
+
+
+class _Walk(NamedTuple):
+    """Stages of a test so far."""
+
+    stages: list[_Stage]
+    until: int  # permutations that can be computed next, in all; as many as there are at the end
+    rejected: IndexArray  # features that the next ones permute together with the target
+
+
+@dataclass(frozen=True, eq=False)
+class _Design:
+    """Stages of a test, as a function of the importances that are known so far."""
+
+    tested: Hypotheses  # features, or groups and features
+    importances: FloatArray  # (p,), on the data
+    marginals: FloatArray  # (n + 1, p), marginal statistics, of the data first; empty without them
+    joints: JointStatistics | None  # joint ones likewise, beside features that are kept
+    n: int  # permutations of a stage
+    max_stages: int
+    balanced: bool
+    alpha: float
+
+    @classmethod
+    def of(
+        cls,
+        feature_groups: Any,
+        importances: Importances,
+        marginals: FloatArray,
+        joints: JointStatistics | None,
+        n: int,
+        max_stages: int,
+        *,
+        balanced: bool,
+        alpha: float,
+    ) -> _Design:
+        """Check the groups, if there are any."""
+        name, grouped = "max_t", feature_groups is not None
+        tested = Hypotheses.of(importances.names, feature_groups, grouped, name)
+        if grouped and not balanced:
+            raise ValueError(
+                f"{name}: balanced must be True with feature_groups, as sums over large groups are "
+                "larger by chance, got False."
+            )
+        return cls(tested, importances.values, marginals, joints, n, max_stages, balanced, alpha)
+
+    @cached_property
+    def observed(self) -> FloatArray:
+        """Return the importances on the data of what is tested first: groups, or features."""
+        return self._of_groups(self.importances)
+
+    @cached_property
+    def marginal(self) -> FloatArray:
+        """Return the marginal statistics of what is tested first, (n + 1, h)."""
+        return self._largest(self.marginals)
+
+    def _largest(self, statistics: FloatArray) -> FloatArray:
+        """Return statistics of what is tested first, of groups the standardized largest ones."""
+        if self.tested.parents is None or not statistics.size:
+            return statistics
+        largest = self.tested.pooled(statistics, "max")[:, self.tested.top]
+        return standardized(largest, 0.0)
+
+    def _of_groups(self, importances: FloatArray) -> FloatArray:
+        """Return importances of what is tested first, of groups as standardized ones need them.
+
+        The variance of a sum grows with the size of the group.
+        """
+        tested = self.tested
+        if tested.parents is None:
+            return importances
+        return (tested.pooled(importances) / np.sqrt(tested.sizes))[..., tested.top]
+
+    def features_of(self, confirmed: IndexArray) -> IndexArray:
+        """Return the features of what is confirmed."""
+        if self.tested.parents is None or not len(confirmed):
+            return confirmed
+        return np.concatenate([self.tested.features[h] for h in self.tested.top[confirmed]])
+
+    def result(self, null: FloatArray) -> dict[str, Any]:
+        """Return the fields of the result from the importances of all permutations."""
+        tested, of_stage = self.tested, null[: self.n]
+        result = _result(self.walk(null).stages, len(self.observed))
+        if tested.parents is not None:
+            single = Hypotheses(tested.names, tested.features)
+            features = replace(self, tested=single, max_stages=1).walk(of_stage)
+            of_features = _result(features.stages[:1], null.shape[1])
+            result = _nested(tested, tested.pooled(self.importances), result, of_features)
+        pooled = tested.pooled(of_stage)
+        result["details"] |= {"null_mean": pooled.mean(axis=0), "null_sd": pooled.std(axis=0)}
+        return result
+
+    def walk(self, null: FloatArray) -> _Walk:
+        """Return the stages that begin among the importances of these permutations.
+
+        `null`, of shape (b, p), holds one permutation after the other, stage after stage.
+        """
+        null = self._of_groups(null)
+        looks = sorted({min(look, self.n) for look in (*_LOOKS, self.n)})
+        stages, start = list[_Stage](), 0
+        rejected, of_kept = np.empty(0, dtype=np.intp), np.empty((1 + self.n, 0))
+        while True:
+            rows = null[start : start + self.n]
+            until = start + next((look for look in looks if look > len(rows)), self.n)
+            if not len(rows):
+                return _Walk(stages, until, rejected)
+            stage = self._stage(rejected, rows, of_kept)
+            stages.append(stage)
+            if len(rows) < self.n:
+                futile = len(rows) in looks and stage.futile(self.alpha, self.n)
+                return _Walk(stages, len(null) if futile else until, rejected)
+            confirmed = stage.confirmed(self.alpha)
+            last = len(stages) == self.max_stages or confirmed.size == stage.tested.size
+            if last or not confirmed.size:
+                return _Walk(stages, len(null), rejected)
+            rejected, start = np.concatenate([rejected, confirmed]), start + self.n
+            of_kept = np.hstack([of_kept, np.vstack([self.observed, rows])[:, confirmed]])
+
+    def asked_for(self, null: FloatArray) -> FloatArray:
+        """Return the first permutations, up to the look at which the walk ends."""
+        until = 0
+        while (more := min(self.walk(null[:until]).until, len(null))) > until:
+            until = more
+        return null[:until]
+
+    def _stage(self, rejected: IndexArray, null: FloatArray, of_kept: FloatArray) -> _Stage:
+        """Compare the features that are not kept, and place the kept ones on their scale.
+
+        `of_kept`, of shape (n + 1, k), has the importances of the kept features on the data and
+        under the permutations of the stage that confirmed each. Their statistics have the least
+        standard deviation of this stage: in the stage that confirmed it, a feature that explains
+        most of the target raises it far above what irrelevant features vary by.
+        """
+        tested = np.setdiff1d(np.arange(len(self.observed)), rejected)
+        importance, standing = np.vstack([self.observed, null])[:, tested], of_kept[0]
+        if self.balanced:
+            least = mean_variance(importance)
+            standing = standardized(of_kept, least)[0]
+            importance = standardized(importance, least)
+        if self.joints is None or not self.marginal.size:
+            return _Stage(tested, rejected, {"importance": importance}, standing)
+        rows = len(null) + 1
+        by_kind = {"importance": importance, "marginal": self.marginal[:rows, tested]}
+        of_kind = {"importance": standing, "marginal": self.marginal[0, rejected]}
+        first, joint = self.joints(rejected[:0]), self.joints(self.features_of(rejected))
+        if first is not None and joint is not None:
+            by_kind["joint"] = self._largest(joint)[:rows, tested]
+            of_kind["joint"] = self._largest(first)[0, rejected]
+        fractions = _FRACTIONS["joint" in by_kind]
+        scales = {kind: _scale(by_kind[kind], fraction) for kind, fraction in fractions.items()}
+        return _Stage(
+            tested,
+            rejected,
+            {kind: statistics / scales[kind] for kind, statistics in by_kind.items()},
+            np.maximum.reduce([of_kind[kind] / scale for kind, scale in scales.items()]),
+        )
+
+
+def _scale(statistics: FloatArray, fraction: float) -> float:
+    """Return a high quantile of the largest statistics of a row, by which they are divided.
+
+    It is exceeded by a fraction of the rows, which are treated alike, and by two at least: by a
+    relevant feature on the data, and by chance.
+    """
+    largest = np.sort(statistics.max(axis=1))
+    exceeding = max(2, round(fraction * _EXCEEDING * len(largest)))
+    scale = float(largest[-min(exceeding, len(largest))])
+    return scale if scale > 0 else 1.0
+
+
+def _result(stages: list[_Stage], p: int) -> dict[str, Any]:
+    """Return the fields of the result: each feature as in the last stage that tested it."""
+    numbers = {name: np.zeros(p) for name in ("p_values", "p_adjusted", "statistics")}
+    kinds = list(stages[0].by_kind)
+    details = {name: np.zeros(p) for name in ("stage", *(f"{kind}_statistic" for kind in kinds))}
+    details |= {f"{kind}_p_adjusted": np.zeros(p) for kind in kinds if kind != "importance"}
+    order, rates = list[IndexArray](), list[FloatArray]()
+    for number, stage in enumerate(stages, 1):
+        after = stages[number].rejected if number < len(stages) else np.empty(0, dtype=np.intp)
+        decided = np.isin(stage.tested, after) | (number == len(stages))
+        places = stage.tested[decided]
+        details["stage"][places] = number
+        for kind in kinds:
+            details[f"{kind}_statistic"][places] = stage.by_kind[kind][0, decided]
+            if kind != "importance":
+                details[f"{kind}_p_adjusted"][places] = stage.p_adjusted_of(kind)[decided]
+        numbers["statistics"][places] = stage.statistics[0, decided]
+        numbers["p_values"][places] = stage.p_values[decided]
+        least = numbers["p_adjusted"][order[-1][-1]] if order else 0.0
+        numbers["p_adjusted"][places] = np.maximum(stage.p_adjusted[decided], least)
+        in_order = stage.order[decided[stage.order]]
+        order.append(stage.tested[in_order])
+        rates.append(stage.rates[decided[stage.order]])
+    adjusted, last = numbers["p_adjusted"], stages[-1]
+    adjusted[last.rejected] = np.maximum(adjusted[last.rejected], last.kept_p_values)
+    ranked = np.concatenate(order)
+    q_values = np.empty(p)
+    q_values[ranked] = least_from(np.concatenate(rates))
+    ranked = ranked[np.argsort(adjusted[ranked], kind="stable")]
+    q_values[ranked] = np.maximum.accumulate(q_values[ranked])
+    return {**numbers, "q_values": q_values, "details": details}
+
+
+def _nested(
+    tested: Hypotheses, scores: FloatArray, of_groups: dict[str, Any], of_features: dict[str, Any]
+) -> dict[str, Any]:
+    """Join the results of groups and of all features, whose members need a confirmed group.
+
+    A member has no smaller adjusted p-value and false discovery rate than its group.
+    """
+    top, members = tested.top, tested.members
+    own = np.array([tested.features[h][0] for h in members], dtype=np.intp)
+
+    def both(groups: FloatArray, features: FloatArray) -> FloatArray:
+        values = np.empty(len(tested))
+        values[top], values[members] = groups, features[own]
+        return values
+
+    details = {
+        name: both(values, of_features["details"][name])
+        for name, values in of_groups["details"].items()
+    }
+    numbers = {
+        name: both(of_groups[name], of_features[name])
+        for name in ("p_values", "p_adjusted", "statistics", "q_values")
+    }
+    assert tested.parents is not None
+    for name in ("p_adjusted", "q_values"):
+        values = numbers[name]
+        values[members] = np.maximum(values[members], values[tested.parents[members]])
+    by_statistic = (-scores, -numbers["statistics"])
+    order = np.lexsort((*by_statistic, details["stage"], numbers["p_adjusted"]))
+    numbers["q_values"][order] = np.maximum.accumulate(numbers["q_values"][order])
+    return {**numbers, "details": details}
+
+
+def step_down(observed: FloatArray, null: FloatArray) -> FloatArray:
+    """Return the step-down max-T adjusted p-values from statistics under B permutations, (B, p).
+
+    Equal statistics have equal p-values, those of the first of them.
+    """
+    order = np.argsort(-observed, kind="stable")
+    reached = np.zeros(len(observed))
+    for row in null:  # one permutation at a time: the matrix is not copied
+        largest = np.maximum.accumulate(row[order[::-1]])[::-1]
+        reached += largest >= observed[order]
+    adjusted = np.empty(len(observed))
+    adjusted[order] = np.maximum.accumulate((1.0 + reached) / (1.0 + len(null)))
+    return adjusted
+
+
+MAX_T = SignificanceTest(
+    "max_t",
+    max_t,
+    "max-T",
+    "If rows are exchangeable, or groups of rows that are kept together, and no feature is "
+    "associated with the target, any is confirmed with a probability of at most {level:g}, "
+    "whatever the number of trees and however features depend on each other. Where some "
+    "are relevant, this also holds for features that are independent of them and of the target if "
+    "their largest statistic under permuted labels is no smaller than beside the relevant "
+    "features. It held in simulations for the default statistics, and not for MDA of irrelevant "
+    "features that are correlated with each other, nor for Gini importances of many classes. "
+    "Features correlated with relevant ones are associated with the target, and may be confirmed.",
+    reference="P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley.",
+    forests=lambda rounds, p: 1 + _MAX_STAGES * rounds,
+    least=19,
+    most_trees=50,
+    default=True,
+    of_groups=True,
+    permutes=True,
+    announces=True,
+)

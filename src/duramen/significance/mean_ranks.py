@@ -1,0 +1,270 @@
+"""Mean rank test (mr-test; Zhang et al. 2006)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.jobs.replicates import ExecutionParameters, Task, replicate_seed
+from duramen.results.importances import NULL
+from duramen.results.significance import Significance
+from duramen.significance.measured import PROMISE, Data, Measured, MeasureLike, Refits
+from duramen.significance.null_distributions import sequential_p_values
+from duramen.significance.resampling import SamplingUnits, subsample_size, subsamples
+from duramen.significance.significance_test import SignificanceTest
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+
+NULLS = {
+    "permuted": NULL,
+    "irrelevant": "The mean rank of the feature over the runs has the distribution of single-run "
+    "ranks of features that belong to the last {size} of {p} by mean rank, which are assumed to "
+    "be irrelevant.",
+}
+# The replicate whose seed the seed of the permutations comes from.
+_PERMUTATIONS = 2**32 - 2
+_RUNS = 20
+_FRACTION = 0.632
+
+
+def mean_rank_test(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "auto",
+    n_resamples: int = _RUNS,
+    subsample: int | float = _FRACTION,
+    null: str = "permuted",
+    n_permutations: int = 100,
+    irrelevant: float = 0.5,
+    strata: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Significance:
+    r"""Test the mean rank of each feature over forests grown on subsamples (mr-test).
+
+    In each of R runs a forest grows on a subsample of the rows, and r_bj is the rank of feature j
+    by importance (1 the best; equal ones share the mean of their ranks). The statistic is the mean
+    rank over the runs, :math:`\bar r_j`; small is good.
+
+    * ``null="permuted"``: the runs are repeated for each of S permutations of the target,
+      :math:`p_j = (1 + \#\{s : \bar r_{sj} \le \bar r_j\}) / (S + 1)`.
+    * ``null="irrelevant"``, after Zhang et al. (2006) and Huynh-Thu et al. (2012): the features U
+      with the largest mean ranks, a fraction of all, are taken to be irrelevant, and
+      :math:`p_j = \#\{(b, k) : k \in U, r_{bk} \le \bar r_j\} / (R \, |U|)`.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        Parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set.
+    measure : str or callable
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
+    n_resamples : int
+        Number R of subsamples.
+    subsample : int or float
+        Rows of a subsample, or their fraction, drawn without replacement, of each class in
+        proportion; with `groups`, whole groups.
+    null : {"permuted", "irrelevant"}
+        Null distribution of the mean ranks. "irrelevant", which permutes nothing, takes no
+        `strata`.
+    n_permutations : int
+        Number S of permutations, for "permuted".
+    irrelevant : float
+        Fraction of the features in U, in (0, 1], for "irrelevant".
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    Significance
+        ``scores`` are the fractions of the other features that a feature is ranked before, on
+        average over the runs: 1 if it is always the first, 1/2 by chance, 0 if always the last.
+        `details` hold "mean_rank" and "sd_rank", over the runs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is one feature only, an argument is not as described, or the checkpoint is of
+        another run.
+
+    Notes
+    -----
+    "permuted" is exact, P(p_j <= alpha) <= alpha, under the complete null hypothesis that the
+    target is independent of all features together. Where some features are relevant, these hold the
+    first ranks and those correlated with them the next ones, which are found too; only features
+    that are independent of the target and of the relevant ones have p-values that are too large.
+
+    "irrelevant" has no guarantee, and is there for comparison with the literature. It compares
+    means with single values, and takes its null sample from the end of the same ranking; what
+    chance shows in the rows comes again in every subsample, so that the more trees there are, the
+    more p-values are too small (figures in docs/how-to/tests/probes.md). For the same reason the
+    distribution of the mean of R independent ranks, normal with variance (p^2 - 1) / (12 R), is no
+    choice at all: with it 23 % of p-values were <= .05 in noise.
+
+    Ranks know no distance: a feature that is far ahead has rank 1, as one that is ahead by chance.
+    With few features, or several relevant ones, `altmann` has more power. The cost is R (S + 1)
+    forests for "permuted", R for "irrelevant".
+
+    References
+    ----------
+    C. Zhang, X. Lu, X. Zhang (2006). Significance of gene ranking for classification of microarray
+    samples. IEEE/ACM Transactions on Computational Biology and Bioinformatics 3. V. A. Huynh-Thu,
+    Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine learning-based
+    feature importance scores for biomarker discovery. Bioinformatics 28.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.mean_rank_test(
+    ...     forest, data.X, data.y, n_resamples=3, n_permutations=19, random_state=0)
+    >>> result.top(1).names
+    ('x0',)
+    """
+    name = "mean_rank_test"
+    runs = checks.check_integer(name, "n_resamples", n_resamples, 1)
+    checks.check_choice(name, "null", null, NULLS)
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    if checks.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
+        raise checks.refuse(name, "irrelevant", "a fraction in (0, 1]", irrelevant)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
+    subject = refits.subject
+    _check_permuted(subject, null, n)
+    p = len(subject.names)
+    if p < 2:
+        raise ValueError(f"{name}: ranks need two features or more, got {p}.")
+    resampled = _Resampled.of(subject, subsample, name)
+    choices = {"n_resamples": runs, "n_rows_drawn": resampled.size, "null": null}
+    identity = subject.identity(name, **choices)
+    plan = refits.plan if null == "irrelevant" else replace(refits.plan, checkpoint=None, verbose=0)
+    ranks = refits.run(resampled.single_ranks, runs, p, identity, plan=plan)
+    sums = ranks.sum(axis=0)
+    if null == "permuted":
+        seed = replicate_seed(refits.seed, _PERMUTATIONS)
+        null_sums = refits.run(resampled.permuted_sums(runs), n, p, identity, seed=seed)
+        p_values = sequential_p_values(-sums, -null_sums, n)
+        choices["n_permutations"] = n
+    else:
+        last = last_by_rank(sums, irrelevant)
+        p_values = fractions_of_ranks(sums / runs, ranks[:, last])
+        choices["n_irrelevant"] = len(last)
+    return Significance(
+        names=subject.names,
+        scores=(p - sums / runs) / (p - 1),
+        p_values=p_values,
+        method=name,
+        null=NULLS[null].format(size=choices.get("n_irrelevant"), p=p)
+        + (subject if null == "permuted" else subject.exchangeability).clause,
+        details={"mean_rank": sums / runs, "sd_rank": ranks.std(axis=0)},
+        metadata=refits.metadata(identity, **choices),
+    )
+
+
+def last_by_rank(rank_sums: FloatArray, fraction: float) -> NDArray[np.intp]:
+    """Return the fraction of the features, one at least, with the largest sums of ranks."""
+    size = max(1, round(fraction * len(rank_sums)))
+    return np.argsort(-rank_sums, kind="stable")[:size]
+
+
+def fractions_of_ranks(mean_ranks: FloatArray, null_ranks: FloatArray) -> FloatArray:
+    """Return the fraction of all null ranks, of shape (R, U), that are at most each mean rank."""
+    ascending = np.sort(null_ranks, axis=None)
+    fractions: FloatArray = np.searchsorted(ascending, mean_ranks, side="right") / ascending.size
+    return fractions
+
+
+def _check_permuted(subject: Measured, null: str, n_permutations: int) -> None:
+    """Check that strata and groups suit the null distribution."""
+    rows = subject.exchangeability
+    if null == "permuted":
+        rows.require(n_permutations, "mean_rank_test", subject.data.target.values)
+    elif rows.strata is not None:
+        raise ValueError(
+            'mean_rank_test: strata must be None for null="irrelevant", which permutes no rows. '
+            'Hint: null="permuted".'
+        )
+
+
+@dataclass(frozen=True)
+class _Resampled:
+    """Ranks of the features in forests on subsamples."""
+
+    subject: Measured
+    size: int
+
+    @classmethod
+    def of(cls, subject: Measured, subsample: Any, function: str) -> _Resampled:
+        units = SamplingUnits.of(subject.data)
+        size = subsample_size(subsample, units.count, units.n_classes, function, units=units.name)
+        return cls(subject, size)
+
+    def ranks(self, data: Data, random: np.random.Generator) -> FloatArray:
+        """Return the ranks, of shape (p,), on rows drawn at random; 1 is the best."""
+        from scipy.stats import rankdata
+
+        subject = replace(self.subject, data=data)
+        units = SamplingUnits.of(subject.data)
+        rows = units.rows(subsamples(units.labels, units.count, self.size))(random)
+        seed = int(random.integers(2**32))
+        scores = subject.of_rows(rows, key=seed).scores(seed)
+        ranks: FloatArray = rankdata(-scores)
+        return ranks
+
+    def single_ranks(self, _: int, seed: int) -> FloatArray:
+        """Run one replicate on the data as they are."""
+        return self.ranks(self.subject.data, np.random.default_rng(seed))
+
+    def permuted_sums(self, runs: int) -> Task:
+        """Return the task that permutes the target and sums the ranks over the runs."""
+        data, rows = self.subject.data, self.subject.exchangeability
+
+        def task(_: int, seed_b: int) -> FloatArray:
+            random = np.random.default_rng(seed_b)
+            permuted = data.permuted(rows.permutation(random, data.target.values), key=seed_b)
+            sums = np.zeros(data.n_columns)
+            for _ in range(runs):
+                sums += self.ranks(permuted, random)
+            return sums
+
+        return task
+
+
+MEAN_RANK_TEST = SignificanceTest(
+    "mean_rank_test",
+    mean_rank_test,
+    "mean rank test",
+    PROMISE,
+    reference="C. Zhang, X. Lu, X. Zhang (2006). Significance of gene ranking for classification "
+    "of microarray samples. IEEE/ACM Transactions on Computational Biology and Bioinformatics 3.",
+    forests=lambda rounds, p: _RUNS * (rounds + 1),
+    permutes=True,
+    fraction=_FRACTION,
+)

@@ -1,1 +1,0 @@
-"""P-values of importances, one test a file."""

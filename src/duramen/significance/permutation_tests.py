@@ -1,0 +1,797 @@
+"""Tests of importances against those under permuted labels, one feature at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data import EncodedTable, encode
+from duramen.data.exchangeability import Exchangeability
+from duramen.data.sources import names_of
+from duramen.jobs.replicates import (
+    OBSERVED,
+    ExecutionParameters,
+    Task,
+    replicate_seed,
+    run_replicates,
+)
+from duramen.results.columns import Column, hidden
+from duramen.results.fields import checked_names, warn_of
+from duramen.results.importances import Importances, PermutedImportances
+from duramen.results.result import Result
+from duramen.results.significance import ErrorRates, Significance
+from duramen.results.summary import Summary
+from duramen.significance.measured import PROMISE, MeasureLike, qualified
+from duramen.significance.null_distributions import (
+    DISTRIBUTIONS,
+    all_decided,
+    discovery_rates,
+    fitted_tails,
+    least_from,
+    sequential_p_values,
+    until_decided,
+)
+from duramen.significance.permutations import permuted_labels, reads_permuted, standardized
+from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
+from duramen.support import checks
+from duramen.support.arrays import FloatArray, refuse_masked
+from duramen.support.provenance import fingerprint, versions
+from duramen.support.text import fixed
+
+# Data sets of noise of 100 x 100, of 100, in which q-values of a fitted distribution take something
+# (docs/explanation/tests/calibration.md).
+_TAKEN = {"normal": "64 to 70", "gamma": "21 to 25"}
+
+
+@reads_permuted
+def altmann(
+    estimator: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "auto",
+    n_permutations: int = 100,
+    distribution: str = "empirical",
+    stop_after: int | None = None,
+    strata: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Significance:
+    r"""Test importances by permuting the target and growing the forest anew (PIMP).
+
+    .. math:: p_j = \frac{1 + \#\{s : v_{sj} \ge v_j\}}{S + 1}
+
+    with v_j the importance of feature j and v_sj the same after the s-th of S permutations of the
+    target (Altmann et al. 2010). The null hypothesis is complete: the target is independent of all
+    features together. Where some features are relevant, those that are correlated with them depend
+    on the target too, and are found like any associated feature. Features that are independent of
+    the target and of the relevant ones tend to have larger p-values than under the null hypothesis,
+    since relevant features take splits that they would get by chance.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen, or PermutedImportances
+        Parameters of the forests; it is cloned, not changed. Or the result of
+        `permuted_importances`, in place of the data and of all other arguments that are about
+        growing forests.
+    X : table of shape (n, p), or LearningSet
+        The rows; None with PermutedImportances.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set, and with PermutedImportances.
+    measure : str or callable
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
+    n_permutations : int
+        Number S of permutations.
+    distribution : {"empirical", "normal", "lognormal", "gamma"}
+        "empirical": the fraction above. Else the upper tail at v_j of that distribution, fitted to
+        the S values of feature j by maximum likelihood; where these do not vary, or a
+        Kolmogorov-Smirnov test rejects the fit at .05, the empirical p-value stands.
+    stop_after : int, optional
+        h: stop the permutations once every feature has reached h values as large as its own
+        (Besag and Clifford 1991). A feature that had its h-th at permutation l gets p = h / l,
+        the others as above. Valid p-values at less cost; "empirical" only.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    Significance
+        ``scores`` are the importances; `details` hold "null_mean" and "null_sd" of the values
+        under permutation, and for fitted distributions "fitted", 1 where the distribution was used.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, `strata` and `groups` leave nothing to exchange, or the
+        checkpoint is of another run.
+
+    Warns
+    -----
+    UserWarning
+        If `strata` and `groups` allow fewer different arrangements than permutations are asked for,
+        or a normal or gamma distribution was used: q-values from these are too small.
+
+    Notes
+    -----
+    A function as `measure` is called with a fitted estimator and the encoded rows that it was grown
+    on, and returns `Importances` or p numbers. Names are those of the testable measures in
+    :data:`duramen.importances.catalogue`.
+
+    Within strata, such as populations or batches, the null hypothesis is that the target is
+    independent of the features given the stratum. Groups, such as persons or families, of one
+    target value each exchange these values; others exchange all of their rows, in order, with
+    groups of as many rows. With "holdout_mda" the rows of a group are also held out together.
+
+    References
+    ----------
+    A. Altmann, L. Tolosi, O. Sander, T. Lengauer (2010). Permutation importance: a corrected
+    feature importance measure. Bioinformatics 26. J. Besag, P. Clifford (1991). Sequential Monte
+    Carlo p-values. Biometrika 78.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.altmann(forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result.selected(0.05, control="none")
+    ('x0',)
+    """
+    name = "altmann"
+    checks.check_choice(name, "distribution", distribution, ("empirical", *DISTRIBUTIONS))
+    checks.check_optional_integer(name, "stop_after", stop_after, 1)
+    if stop_after is not None and distribution != "empirical":
+        raise ValueError(
+            f'{name}: stop_after needs distribution="empirical"; an early stop depends on the '
+            "permuted importances and changes their distribution."
+        )
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    rows = {"strata": strata, "groups": groups}
+    permuted = permuted_labels(
+        name, estimator, X, y, measure, n_permutations, execution, stop_after=stop_after, **rows
+    )
+    observed = permuted.importances.values
+    null = until_decided(observed, permuted.permuted, stop_after)
+    p_values = sequential_p_values(observed, null, len(null), stop_after)
+    details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
+    notes: tuple[str, ...] = ()
+    if distribution != "empirical":
+        tails, used = fitted_tails(observed, null, distribution)
+        p_values = np.where(used, tails, p_values)
+        details["fitted"] = used.astype(np.float64)
+        notes = _limits_of_fit(distribution, used, len(null))
+        warn_of(name, notes[1:])
+    return Significance(
+        names=permuted.names,
+        scores=observed,
+        p_values=p_values,
+        method=name,
+        null=permuted.null,
+        unit=permuted.importances.unit,
+        details=details,
+        metadata={
+            **permuted.metadata,
+            "method": name,
+            "n_grown": len(null),
+            "distribution": distribution,
+            "stop_after": stop_after,
+        },
+        notes=notes,
+    )
+
+
+def _limits_of_fit(
+    distribution: str, used: NDArray[np.bool_], n_permutations: int
+) -> tuple[str, ...]:
+    """Return what is to be known of p-values from fitted distributions."""
+    notes = [
+        f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tail "
+        f"probabilities of a {distribution} distribution fitted to {n_permutations:,} values, the "
+        "others fractions of the permutations; only the latter are exact, and a fitted tail is an "
+        "extrapolation far beyond the permutations"
+    ]
+    if distribution in _TAKEN and used.any():
+        notes.append(
+            f"q-values of {distribution} tails are too small: in noise of 100 x 100, some feature "
+            f"had one up to .05 in {_TAKEN[distribution]} of 100 data sets. Hint: use "
+            "distribution='lognormal', or distribution='empirical' with more permutations"
+        )
+    return tuple(notes)
+
+
+ALTMANN = SignificanceTest(
+    "altmann",
+    altmann,
+    "Altmann",
+    PROMISE,
+    reference="A. Altmann et al. (2010). Permutation importance: a corrected feature importance "
+    "measure. Bioinformatics 26.",
+    permutes=True,
+)
+
+
+# --- false discovery rate along a ranking (Huynh-Thu et al. 2012) ---------------------------------
+
+FALSE_DISCOVERIES = (
+    "Expected number of features that would score as high as this one if none were relevant, as "
+    "a fraction of the number that do."
+)
+
+
+@reads_permuted
+def fdr_curve(
+    estimator: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "auto",
+    n_permutations: int = 100,
+    strata: Any = None,
+    groups: Any = None,
+    balanced: bool = False,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> ErrorRates:
+    r"""Estimate the false discovery rate of the first i features of a ranking, for each i.
+
+    .. math:: eFDR_i = \min\Bigl(1,\; \frac1B \sum_{b=1}^{B} \frac{\#\{k : s^b_k \ge s_i\}}{i}
+              \Bigr)
+
+    with :math:`s_1 \ge \dots \ge s_p` the importances in order, and s^b those after the b-th of B
+    permutations of the target. The number of features that score s_i or more by chance alone, on
+    average, is set against the i that do. The curve goes up and down; the rate of the first i
+    features is its least value from i on, and taking the features whose rate is at most alpha is
+    taking as many as the curve allows.
+
+    It is an estimate of an expected fraction, not a bound with a proof. What it counts as false is
+    a feature that is independent of the target; one that is correlated with a relevant feature is
+    not, and is taken without being counted. All p features are counted as if none were relevant,
+    and with permuted targets features that are independent of the target and of the relevant ones
+    score higher than beside these: where some are relevant, the fraction of such false ones is
+    mostly below alpha. Where none are, it is alpha or, with fewer than 100 permutations, a little
+    more. Scores of all features are pooled: of columns that have different chances (few and many
+    values) those with the better ones fill the selection. And the rate is a mean over many data
+    sets: a single one may have many false ones while others have none, the more so the more
+    features depend on each other. :func:`altmann` tests each feature against itself.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen, or PermutedImportances
+        Parameters of the forests; it is cloned, not changed. Or the result of
+        `permuted_importances`, in place of the data and of all other arguments that are about
+        growing forests.
+    X : table of shape (n, p), or LearningSet
+        The rows; None with PermutedImportances.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set, and with PermutedImportances.
+    measure : str or callable
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
+    n_permutations : int
+        Number B of permutations.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+    balanced : bool
+        Whether features are ranked and compared by their importances standardized under
+        permutation, as by :func:`max_t`, so that features with many distinct values have no
+        advantage over those with few.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    ErrorRates
+        In the order of the ranking. `details` hold "estimate", eFDR_i before it was made monotone,
+        and "importance" where the scores are standardized.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or the checkpoint is of another run.
+
+    Notes
+    -----
+    The cost is B + 1 forests. They and the permutations are those of :func:`altmann` with the same
+    arguments, whose checkpoints serve here too.
+
+    References
+    ----------
+    V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine
+    learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.fdr_curve(
+    ...     forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result.selected(0.05)
+    ('x0',)
+    """
+    name = "fdr_curve"
+    checks.check_flag(name, "balanced", balanced)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    permuted = permuted_labels(
+        name, estimator, X, y, measure, n_permutations, execution, strata=strata, groups=groups
+    )
+    observed = permuted.importances
+    rows = np.vstack([observed.values, permuted.permuted])
+    statistics = standardized(rows) if balanced else rows
+    order = np.argsort(-statistics[0], kind="stable")
+    scores = statistics[0, order]
+    estimate = discovery_rates(scores, statistics[1:])
+    details = {"importance": observed.values[order]} if balanced else {}
+    return ErrorRates(
+        names=tuple(observed.names[j] for j in order),
+        scores=scores,
+        rates=least_from(estimate),
+        method=name,
+        meaning=FALSE_DISCOVERIES + permuted.restrictions,
+        unit="1" if balanced else observed.unit,
+        details={"estimate": estimate, **details},
+        metadata={**permuted.metadata, "method": name, "balanced": balanced},
+    )
+
+
+FDR_CURVE = SignificanceTest(
+    "fdr_curve",
+    fdr_curve,
+    "FDR curve",
+    "The rate is an estimate of the fraction of features that are independent of the target "
+    "among all up to this one, more often too high than too low. Features that are correlated "
+    "with relevant ones are associated with the target and are not counted as false. It is no "
+    "upper bound: one data set may have many false features while others have none, especially "
+    "if features depend on each other.",
+    reference=HUYNH_THU,
+    permutes=True,
+)
+
+
+# --- threshold: the mean of the largest importances under permuted labels -------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanOfMaxima(Result):
+    """Importances, and the largest ones of forests on permuted labels.
+
+    Attributes
+    ----------
+    importances : Importances
+        Importances on the data.
+    maxima : ndarray of float64, shape (B,)
+        Largest importance after each permutation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from duramen.results.importances import Importances
+    >>> from duramen.significance import MeanOfMaxima
+    >>> found = Importances(("a", "b"), np.array([3.0, 1.0]), "mdi", "bits")
+    >>> MeanOfMaxima(found, np.array([1.5, 2.5])).selected()
+    ('a',)
+    """
+
+    importances: Importances
+    maxima: FloatArray
+
+    def __post_init__(self) -> None:
+        self.maxima.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.importances)
+
+    @property
+    def threshold(self) -> float:
+        """Mean of the maxima."""
+        return float(self.maxima.mean())
+
+    def selected(self) -> tuple[str, ...]:
+        """Return the names of features above the threshold, the most important first."""
+        order, values = self.importances.order(), self.importances.values
+        return tuple(self.importances.names[j] for j in order if values[j] > self.threshold)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the name, the importance and whether it is above the threshold, by name."""
+        return {
+            "name": list(self.importances.names),
+            "importance": self.importances.values.copy(),
+            "selected": self.importances.values > self.threshold,
+        }
+
+    def _summary(self, rows: int) -> Summary:
+        chosen = self.selected()
+        heading = (
+            f"MeanOfMaxima: {len(chosen)} of {len(self)} features above {self.threshold:.4g}, the "
+            f"mean of the largest importances of {len(self.maxima)} permutations"
+        )
+        values = np.array([self.importances[name] for name in chosen[:rows]])
+        columns = [
+            Column("feature", list(chosen[:rows]), kind="words"),
+            Column("importance", fixed(values, 4), bars=values),
+        ]
+        return Summary((heading,), columns, hidden(len(chosen), len(values)))
+
+
+@reads_permuted
+def mean_of_maxima(
+    estimator: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "auto",
+    n_permutations: int = 100,
+    strata: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> MeanOfMaxima:
+    r"""Keep features above the mean of the largest importances under permuted labels.
+
+    .. math:: Imp(X_j) > \frac1B \sum_b \max_k Imp^b(X_k)
+
+    with :math:`Imp^b` the importances in a forest grown after the b-th permutation of the target
+    (Rodenburg et al. 2008; thesis, section 4.5).
+
+    Parameters
+    ----------
+    estimator : estimator of duramen, or PermutedImportances
+        Parameters of the forests; it is cloned, not changed. Or the result of
+        `permuted_importances`, in place of the data and of all other arguments that are about
+        growing forests.
+    X : table of shape (n, p), or LearningSet
+        The rows; None with PermutedImportances.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set, and with PermutedImportances.
+    measure : str or callable
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
+    n_permutations : int
+        Number B of permutations.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    MeanOfMaxima
+        The importances, the maxima, their mean as `threshold`, and `selected()`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or the checkpoint is of another run.
+
+    Notes
+    -----
+    The threshold controls no error rate. If no feature is associated with the target, the largest
+    importance is drawn like the maxima, and exceeds their mean in nearly half of all data sets.
+    Beside relevant features it is strict, since importances under permuted labels are larger than
+    those of irrelevant features beside relevant ones. `max_t` compares with quantiles of the same
+    maxima, from the same forests.
+
+    References
+    ----------
+    W. Rodenburg et al. (2008). A framework to identify physiological responses in
+    microarray-based gene expression studies. Physiological Genomics 33.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.mean_of_maxima(
+    ...     forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result.selected()
+    ('x0',)
+    """
+    name = "mean_of_maxima"
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    permuted = permuted_labels(
+        name, estimator, X, y, measure, n_permutations, execution, strata=strata, groups=groups
+    )
+    return MeanOfMaxima(permuted.importances, permuted.maxima)
+
+
+# --- any importance that a user can compute -------------------------------------------------------
+
+Importance = Callable[[Any, NDArray[Any], int], Any]
+
+NULL = "The target is independent of X: its values could be permuted among the rows in any order."
+
+
+@reads_permuted
+def permutation_test(
+    importance: Importance | PermutedImportances,
+    X: Any = None,
+    y: Any = None,
+    *,
+    n_permutations: int = 100,
+    stop_after: int | None = None,
+    strata: Any = None,
+    groups: Any = None,
+    names: Sequence[str] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Significance:
+    r"""Test any importance by computing it again with the target permuted.
+
+    .. math:: p_j = \frac{1 + \#\{s : v_{sj} \ge v_j\}}{S + 1}
+
+    with v_j what `importance` gives for feature j, and v_sj what it gives after the s-th of S
+    permutations of the target: :func:`altmann` for functions instead of forests. If rows are
+    exchangeable, P(p_j <= a) <= a under the complete null hypothesis that the target is independent
+    of X, whatever the function does with X and y. A feature that is correlated with a relevant one
+    depends on the target, and is found where the function sees it.
+
+    Parameters
+    ----------
+    importance : callable
+        ``importance(X, y, seed)`` returns p numbers, the larger the more important, or
+        `Importances`. `X` is passed as it was given; `y` is an array; `seed`, in 0..2**32-1, is
+        what all randomness of the function shall come from. With `n_jobs` it is called from
+        several threads at a time, and must not change anything they share.
+    X : any
+        What `importance` takes. Of a table that has names, features take them.
+    y : array-like of shape (n,) or (n, k)
+        Target; its rows are permuted.
+    n_permutations : int
+        Number S of permutations.
+    stop_after : int, optional
+        h: stop the permutations once every feature has reached h values as large as its own; see
+        :func:`altmann`.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+    names : sequence of str, optional
+        Names of the p features. By default those of `Importances`, else of the columns of X, else
+        ``x0``, ``x1``, ...
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it. They gain time where `importance` spends it
+        outside of Python, as forests do.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File in which finished permutations are kept; a run that was killed goes on from it, to the
+        same bytes. It knows the run by the data, the seed, versions of packages and the *name* of
+        the function (module and qualified name): after a change to what the function does, remove
+        the file.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    Significance
+        ``scores`` are what `importance` gives for the data as they are; `details` hold "null_mean"
+        and "null_sd" of its values under permutation.
+
+    Raises
+    ------
+    TypeError
+        If `importance` cannot be called, or a checkpoint is wanted for data that cannot be
+        recognized again.
+    ValueError
+        If `importance` does not return p finite numbers each time, an argument is not as
+        described, or the checkpoint is of another run.
+
+    Notes
+    -----
+    The cost is S + 1 calls of `importance`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> def importance(X, y, seed):
+    ...     return np.abs(np.corrcoef(X.T, y)[-1, :-1])
+    >>> result = dm.significance.permutation_test(importance, data.X, data.y, random_state=0)
+    >>> result.selected(0.1)
+    ('x0', 'x1')
+    """
+    owner = "permutation_test"
+    checks.check_optional_integer(owner, "stop_after", stop_after, 1)
+    if isinstance(importance, PermutedImportances):
+        permuted = importance
+    else:
+        n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
+        execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+        plan = execution.plan(owner)
+        target = _target(y)
+        rows = Exchangeability.checked(len(target), strata, groups, function=owner)
+        subject = _Subject(importance, X, target, rows)
+        rows.require(n, owner, subject.y)
+        identity, seed = subject.identity(checkpoint), execution.seed()
+        first = subject.call(subject.y.copy(), replicate_seed(seed, OBSERVED))
+        observed = _values(first, "the data as they are")
+        unit = first.unit if isinstance(first, Importances) else "1"
+        names = _names(names, first, X, len(observed))
+        null = run_replicates(
+            subject.permuted(len(observed)),
+            n,
+            len(observed),
+            seed=seed,
+            identity=identity,
+            plan=plan,
+            function=owner,
+            decided=None if stop_after is None else all_decided(observed, stop_after),
+        )
+        permuted = PermutedImportances(
+            Importances(names, observed, identity["importance"], unit),
+            null,
+            rows.clause,
+            metadata={**identity, "n_permutations": n, "seed": seed},
+        )
+    result = altmann(permuted, stop_after=stop_after)
+    counts = {"n_computed": result.metadata["n_grown"], "stop_after": stop_after}
+    return replace(
+        result,
+        method=owner,
+        null=NULL + permuted.restrictions,
+        metadata={**permuted.metadata, "method": owner, **counts},
+    )
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """A user's function and what it is called with."""
+
+    importance: Importance
+    X: Any
+    y: NDArray[Any]
+    rows: Exchangeability
+
+    def __post_init__(self) -> None:
+        if not callable(self.importance):
+            raise TypeError(
+                "permutation_test: importance must be a function importance(X, y, seed), got "
+                f"{self.importance!r}."
+            )
+
+    def identity(self, checkpoint: object) -> dict[str, Any]:
+        """Return what the result depends on, beside the seed."""
+        return {
+            "method": "permutation_test",
+            "importance": qualified(self.importance),
+            "data": self.data(checkpoint),
+            "versions": versions(),
+            **self.rows.identity(),
+        }
+
+    def data(self, checkpoint: object) -> str | None:
+        """Return a fingerprint of X and y, or None where there is none and none is needed."""
+        y = self.y if self.y.dtype.kind in "biufc" else self.y.astype(str)
+        try:
+            return fingerprint(_fingerprint_of(self.X), y)
+        except (TypeError, ValueError) as error:
+            if checkpoint is None:
+                return None
+            raise TypeError(
+                f"permutation_test: X, of type {type(self.X).__name__}, cannot be recognized by "
+                f"its values, which a checkpoint needs ({error}). Hint: give an array or a data "
+                "frame, or no checkpoint."
+            ) from None
+
+    def call(self, y: NDArray[Any], seed: int) -> Any:
+        """Call the function."""
+        return self.importance(self.X, y, seed % 2**32)
+
+    def permuted(self, p: int) -> Task:
+        """Return the task that permutes the target and computes p numbers."""
+
+        def task(b: int, seed: int) -> FloatArray:
+            random = np.random.default_rng(seed)
+            y = self.y[self.rows.permutation(random, self.y)]
+            return _values(self.call(y, int(random.integers(2**32))), f"permutation {b}", p)
+
+        return task
+
+
+def _values(result: Any, when: str, p: int | None = None) -> FloatArray:
+    """Return the numbers in what the function returned, p of them if that is known."""
+    if isinstance(result, Importances):
+        result = result.values
+    try:
+        values = np.array(result, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty((0, 0))
+    if values.ndim != 1 or not values.size or p not in (None, values.size):
+        wanted = "p" if p is None else f"{p}, as for the data as they are,"
+        raise ValueError(
+            f"permutation_test: importance must return {wanted} numbers or Importances, got "
+            f"{type(result).__name__} of shape {np.shape(result)} for {when}."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"permutation_test: importance must return finite numbers, got NaN or infinity for "
+            f"{when}."
+        )
+    return values
+
+
+def _target(y: Any) -> NDArray[Any]:
+    array = np.asarray(refuse_masked(y, "y", "permutation_test"))
+    if array.ndim == 0 or not len(array):
+        raise ValueError(
+            f"permutation_test: y must have at least one row, got shape {array.shape}."
+        )
+    return array
+
+
+def _fingerprint_of(X: Any) -> str:
+    if isinstance(X, EncodedTable):
+        return X.fingerprint()
+    if isinstance(X, np.ndarray):
+        return fingerprint(X)
+    return encode(X).fingerprint()
+
+
+def _names(names: Any, result: Any, X: Any, p: int) -> tuple[str, ...]:
+    if names is not None:
+        checked = checked_names("permutation_test", "names", names)
+        if len(checked) != p:
+            raise ValueError(
+                f"permutation_test: names must be {p}, one per feature, got {len(checked)}."
+            )
+        return checked
+    if isinstance(result, Importances):
+        return result.names
+    of_columns = X.names if isinstance(X, EncodedTable) else names_of(X)
+    if of_columns is not None and len(of_columns) == p:
+        return tuple(map(str, of_columns))
+    return tuple(f"x{j}" for j in range(p))

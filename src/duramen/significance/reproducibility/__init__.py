@@ -1,1 +1,0 @@
-"""Stability of selected features and rankings."""

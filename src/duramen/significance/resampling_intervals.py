@@ -1,0 +1,654 @@
+"""Standard errors and confidence intervals of importances over data (Ishwaran and Lu 2019)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data import EncodedTable, LearningSet
+from duramen.importances import Inputs, Measure
+from duramen.importances.refit import seeded
+from duramen.jobs.replicates import ExecutionParameters, Task
+from duramen.results.importances import Importances
+from duramen.results.significance import Intervals
+from duramen.significance.measured import Measured, MeasureLike, Refits, measure_of
+from duramen.significance.resampling import (
+    Draw,
+    SamplingUnits,
+    bootstraps,
+    resampling_task,
+    shrinking_size,
+    subsample_size,
+    subsamples,
+    tree_variance,
+)
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
+
+METHODS = ("subsampling", "delete-d", "double-bootstrap")
+
+# Of the rows, in a subsample; smaller ones tell too small standard errors of strong features.
+FRACTION = 0.75
+SCALES = ("importance", "fraction")
+
+
+def confidence_intervals(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    measure: MeasureLike | Importances = "mda",
+    method: str = "subsampling",
+    n_resamples: int = 100,
+    subsample: int | float | None = None,
+    confidence_level: float = 0.95,
+    correction: bool = True,
+    kind: str = "wilson",
+    scale: str = "importance",
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Intervals:
+    r"""Estimate confidence intervals of importances, and standard errors over data, by resampling.
+
+    With v the importance on all n rows, v*_1 .. v*_B those in forests on B samples of m rows, W and
+    W*_b the squared standard errors of these values over trees (0 where the measure has none),
+
+    .. math:: SE^2 = D + W, \qquad D = f^2 (S^2 - \bar W^*), \qquad f^2 = \frac{m}{n - m}
+
+    with S^2 the variance of v* for "subsampling", and the mean of (v* - v)^2 less W for "delete-d"
+    (Ishwaran and Lu 2019; the factor is that of Shao and Wu 1989). B + 1 forests are grown.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        Parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set.
+    measure : str, callable or Importances
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. Or v
+        itself: the importances by such a measure of a forest with these parameters that was grown
+        on all rows before; by default one is grown.
+    method : {"subsampling", "delete-d", "double-bootstrap"}
+        The first two draw m rows without replacement. "subsampling" takes the spread around the
+        mean of the replicates, "delete-d" that around v, so that what smaller samples take from
+        the measure adds to it. "double-bootstrap" draws n rows with replacement, and takes the
+        standard deviation of v*. Its trees draw from that sample, and a row is out of a bag where
+        no copy of it is inside: about .164 n rows, instead of .368 n. With "mda", measures that
+        need no rows of their own, such as "mdi" or "air", and own functions, which get tables with
+        repeated rows.
+    n_resamples : int
+        Number B.
+    subsample : int or float, optional
+        Rows m, or their fraction of n. By default 3/4 n, and from n = 1000 on 3/4 n sqrt(1000/n).
+        Not for the double bootstrap.
+    confidence_level : float
+        Probability with which the interval of a feature is to cover.
+    correction : bool
+        False is the estimate of the paper: f^2 is m/n and nothing is subtracted for trees. Two
+        samples of m out of n rows share rows; without the correction for it the standard error of
+        a mean comes out at sqrt(1 - m/n) of its value, 0.50 for m = 3/4 n. Not for the double
+        bootstrap.
+    kind : {"wilson", "normal", "percentile"}
+        "normal": v -/+ t SE, with t the quantile of the t distribution with nu degrees of freedom.
+        "wilson": the same lower end, and the upper end mu at which
+        (mu - v)^2 = (t SE)^2 (1 + (mu - v) / max(\|v\|, t SE)): the variance of an importance grows
+        with its expectation, which is taken to be proportional, as Wilson (1927) does for the
+        variance of a proportion. "percentile": from quantiles Q of the replicates,
+        v - SE Q((v* - mean of v*) / S) at both ends (after Politis and Romano 1994, who have v in
+        place of the mean); for the double bootstrap the quantiles of v* themselves. It assumes no
+        distribution, but takes many replicates: at 95 %, 200 or more. Not for "delete-d".
+    scale : {"importance", "fraction"}
+        "fraction" divides the importances of each forest by their sum, so that v is the fraction
+        of the sum. The spread of a target with heavy tails cancels; the noise of finite forests
+        is not separated. Both scales share checkpoints.
+    groups : array-like of shape (n,), optional
+        Label of the group of each row, such as the person or family. Whole groups are drawn, within
+        classes where a group has one, and n, m and `subsample` count groups. With "holdout_mda" the
+        rows of a group are also held out together.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    Intervals
+        `p_values` are one-sided, of the hypothesis that the expectation of v is 0 or less: the tail
+        of the t distribution at v / SE, or, for "percentile", (1 + c) / (B + 1) with c the
+        replicates whose scaled difference from the mean reaches v, or, of the double bootstrap,
+        that are 0 or less. None for measures of which irrelevant features have not 0 on
+        average, such as "mdi" or "frequency". `degrees_of_freedom` are nu. `notes` say where
+        coverage was measured to be less than `confidence_level`, or was not measured.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, arguments do not go together, the checkpoint is of
+        another run, the importances of a forest have a sum of 0 or less where fractions of it are
+        wanted, or one row has more than half of the sum of squares of a numeric target, on which
+        importances in its unit depend.
+
+    Notes
+    -----
+    *What is covered* is the expectation of v over learning sets of n rows and forests, not the
+    importance that unlimited data would give: forests on more rows find more, so that v has a bias
+    against that limit. `replicate_mean` beside `values` says how much the measure still changes
+    between m and n rows; "delete-d" adds the square of that difference to the variance, and its
+    intervals are wider.
+
+    *Degrees of freedom* are those of Satterthwaite (1946) for D + W: D is known from B replicates
+    of n rows, W from T trees,
+
+    .. math:: \nu = SE^4 \Big/ \Big[ \frac{(f^2 S^2)^2}{B - 1} + \frac{D^2}{n - 1}
+       + \frac{W^2}{T - 1} \Big].
+
+    *The size of a subsample.* From half of the rows or fewer, the standard error of strong features
+    comes out too small. From large subsamples it does not, at the price that f^2 multiplies the
+    noise of finite forests, which is therefore subtracted. Measures without a standard error over
+    trees ("sandri", own functions) keep that noise, f^2 times: grow many trees.
+
+    *Limits.* Importances of irrelevant features vary by something that falls faster than 1/sqrt(n):
+    their intervals are too wide and their p-values too large. The guide
+    (docs/explanation/tests/intervals.md) has the coverage that was measured for 60 to 500 rows. An
+    interval holds for one feature; over many, use ``result.significance()``, which refuses to
+    adjust p-values from too few replicates. For classes, rows are drawn within each class, which
+    takes their frequencies as given. "subsampling" and "delete-d" share checkpoints.
+
+    References
+    ----------
+    H. Ishwaran, M. Lu (2019). Standard errors and confidence intervals for variable importance in
+    random forest regression, classification, and survival. Statistics in Medicine 38. J. Shao,
+    C. F. J. Wu (1989). A general theory for jackknife variance estimation. Annals of Statistics 17.
+    D. N. Politis, J. P. Romano (1994). Large sample confidence regions based on subsamples under
+    minimal assumptions. Annals of Statistics 22. E. B. Wilson (1927). Probable inference, the law
+    of succession, and statistical inference. JASA 22. F. E. Satterthwaite (1946). An approximate
+    distribution of estimates of variance components. Biometrics Bulletin 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> forest = dm.RandomForestRegressor(50)
+    >>> result = dm.significance.confidence_intervals(
+    ...     forest, X, X[:, 0], n_resamples=30, random_state=0)
+    >>> result.above()
+    ('x0',)
+    """
+    name = "confidence_intervals"
+    n = checks.check_integer(name, "n_resamples", n_resamples, 2)
+    observed = measure if isinstance(measure, Importances) else None
+    measure = measure.measure if isinstance(measure, Importances) else measure
+    checks.check_real(name, "confidence_level", confidence_level, 0, 1, ends="()")
+    _check_together(measure_of(measure, name), method, kind, subsample, correction)
+    fraction = checks.check_choice(name, "scale", scale, SCALES) == "fraction"
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(
+        name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
+    )
+    subject = refits.subject
+    units = SamplingUnits.of(subject.data)
+    size = _units_of_a_sample(units, subsample, method)
+    observed = refits.observed() if observed is None else _known(observed, subject)
+    tails = tails_of(subject.data, observed.unit, scale)
+    check_tails(tails, name, "scale='fraction'")
+    replicated = _replicated(refits, units, observed, n, size, correction)
+    if fraction:
+        replicated = _fractions(replicated, subject.measure)
+    factor = 1.0 if size is None else scale_of(size, units.count, correction)
+    error, freedom = standard_error(replicated, factor, method)
+    low, high, p_values = ends(
+        replicated, error, freedom, method=method, kind=kind, confidence_level=confidence_level
+    )
+    return Intervals(
+        names=subject.names,
+        values=replicated.values,
+        standard_error=error,
+        low=low,
+        high=high,
+        confidence_level=confidence_level,
+        measure=subject.measure.name,
+        unit="fraction" if fraction else observed.unit,
+        method=method,
+        kind=kind,
+        p_values=p_values if subject.measure.zero_if_irrelevant else None,
+        replicate_mean=replicated.replicates.mean(axis=0),
+        degrees_of_freedom=freedom,
+        metadata=refits.metadata(
+            n_resamples=n,
+            n_rows=subject.data.n_rows,
+            subsample=size,
+            correction=None if size is None else bool(correction),
+            trees_separated=bool(replicated.tree_variance.any()),
+            scale=scale,
+        ),
+        notes=limits(units, size, method, kind, correction, tails),
+    )
+
+
+def _known(observed: Importances, subject: Measured) -> Importances:
+    """Check that importances are those of the features to be resampled."""
+    if observed.names != subject.names:
+        expected = f"a measure, or importances of the {len(subject.names)} columns of X"
+        came = f"those of {len(observed)} other features"
+        raise checks.refuse("confidence_intervals", "measure", expected, came)
+    return observed
+
+
+def _units_of_a_sample(units: SamplingUnits, subsample: Any, method: str) -> int | None:
+    """Return m, or None for the double bootstrap."""
+    if method == "double-bootstrap":
+        return None
+    default = max(units.n_classes, shrinking_size(units.count, FRACTION))
+    return subsample_size(
+        subsample, units.count, units.n_classes, "confidence_intervals", default, units.name
+    )
+
+
+def _replicated(
+    refits: Refits,
+    units: SamplingUnits,
+    observed: Importances,
+    n_resamples: int,
+    size: int | None,
+    correction: bool,
+) -> Replicated:
+    """Return the importances in replicates, with the noise of their forests if it is separated."""
+    subject, n, p = refits.subject, units.count, len(observed)
+    if size is None:
+        task = _double_bootstrap(subject, units.rows(bootstraps(units.labels, n)))
+    else:
+        draw = units.rows(subsamples(units.labels, n, size))
+        task = resampling_task(subject, draw, noise=True)
+    method = "double bootstrap" if size is None else "subsamples"
+    identity = subject.identity(method, n_rows=size or n)
+    replicated = refits.run(task, n_resamples, p if size is None else 2 * p, identity)
+    noise = replicate_noise = np.zeros(p)
+    if size is not None and correction:
+        noise = tree_variance(subject, observed)
+        replicate_noise = replicated[:, p:].mean(axis=0)
+    n_trees = observed.metadata.get("n_trees")
+    return Replicated(observed.values, replicated[:, :p], noise, replicate_noise, n, n_trees)
+
+
+def _fractions(replicated: Replicated, measure: Measure) -> Replicated:
+    """Return importances as fractions of their sum in each forest, the noise of trees included."""
+    sums = replicated.replicates.sum(axis=1, keepdims=True)
+    total, least = float(replicated.values.sum()), float(sums.min())
+    if min(total, least) <= 0:
+        raise ValueError(
+            f"confidence_intervals: scale='fraction' needs importances with a sum above 0 in all "
+            f"forests, got a sum of {min(total, least):.3g} by {measure.name!r}. Hint: "
+            "scale='importance', or measure='mdi', which is not negative."
+        )
+    nothing = np.zeros_like(replicated.tree_variance)
+    return replace(
+        replicated,
+        values=replicated.values / total,
+        replicates=replicated.replicates / sums,
+        tree_variance=nothing,
+        replicate_tree_variance=nothing,
+    )
+
+
+def _check_together(
+    measure: Measure, method: str, kind: str, subsample: Any, correction: bool
+) -> None:
+    name = "confidence_intervals"
+    checks.check_choice(name, "method", method, METHODS)
+    checks.check_choice(name, "kind", kind, KINDS)
+    checks.check_flag(name, "correction", correction)
+    if method == "delete-d" and kind == "percentile":
+        raise ValueError(
+            f'{name}: kind="percentile" cannot be combined with method="delete-d", which gives a '
+            "standard error: quantiles centered at the value itself would shift the interval by "
+            'its error. Hint: method="subsampling".'
+        )
+    if method != "double-bootstrap":
+        return
+    if subsample is not None:
+        raise ValueError(
+            f"{name}: subsample must be None for the double bootstrap, whose samples have as many "
+            'rows as there are. Hint: method="subsampling".'
+        )
+    if not correction:
+        raise ValueError(
+            f"{name}: correction=False is for samples without replacement; the double bootstrap "
+            "has no such factor."
+        )
+    if measure.rows in ("out-of-bag", "held-out") and measure.of_copies is None:
+        raise ValueError(
+            f"{name}: measure={measure.name!r} treats rows as held out although their copies may "
+            'be in the bag in a double bootstrap. Hint: measure="mda", or method="subsampling".'
+        )
+
+
+def _double_bootstrap(subject: Measured, draw: Draw) -> Task:
+    if subject.measure.of_copies is None:
+        return resampling_task(subject, draw)
+
+    def task(_: int, seed_b: int) -> FloatArray:
+        random = np.random.default_rng(seed_b)
+        rows = draw(random)
+        copies = subject.of_rows(rows, key=seed_b)
+        return importances_of_copies(copies, int(random.integers(2**32)), rows.astype(np.uint32))
+
+    return task
+
+
+def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32]) -> FloatArray:
+    """Return the importances of a forest on n rows that are copies; `rows` are those of 0..n-1."""
+    forest = seeded(copies.template, seed).fit(copies.data)
+    of_copies = copies.measure.of_copies
+    if of_copies is None:
+        raise ValueError(f"measure {copies.measure.name} cannot tell copies of a row apart.")
+    originals = np.unique(rows, return_inverse=True)[1].astype(np.uint32)  # of drawn groups: fewer
+    return of_copies(Inputs(forest, copies.data), originals).values
+
+
+# --- conditions under which intervals cover less often than their level says ----------------------
+
+# What was measured (docs/explanation/tests/intervals.md): from so many rows on; up to so many,
+# small subsamples were found to give too small standard errors; what other kinds covered; and for
+# what targets.
+_FEWEST_ROWS = 60
+_ROWS_FOR_SMALL = 200
+_COVERED = {"normal": ".86 to .98", "percentile": ".77 to .94"}
+_UNCERTAIN = 0.3  # relative standard error of the variance of a target
+_OF_ONE_ROW = 0.5  # fraction of the sum of squares of a target
+_FEWEST_OF_CLASS = 15
+
+
+@dataclass(frozen=True)
+class Tails:
+    """Tails of a target of numbers, to whose variance importances are proportional.
+
+    Attributes
+    ----------
+    kurtosis : float
+        Excess kurtosis, 0 for the normal distribution.
+    largest : float
+        Fraction of the sum of squares about the mean in the row that is farthest from it.
+    first : float
+        That in the hundredth of the rows that are farthest from it, at least one.
+    skewness : float
+        L-skewness, 0 for symmetric distributions, 1/3 for the exponential one, at most 1.
+    error : float
+        Relative standard error of the variance: the larger one of those that follow from the
+        kurtosis and from the skewness. The kurtosis of a sample is far below that of a
+        distribution with heavy tails: of a log-normal one (standard deviation 1) it gives .23 to
+        .71 for 60 rows, and .15 to .45 for 500, where .48 is true. The L-skewness is nearly
+        unbiased, and stands for the log-normal distribution that has it (Hosking and Wallis 1997).
+    """
+
+    kurtosis: float
+    largest: float
+    first: float
+    skewness: float
+    error: float
+
+    @classmethod
+    def of(cls, numbers: FloatArray) -> Tails:
+        """Describe the tails of at least one number."""
+        n = len(numbers)
+        squares = np.sort(np.square(numbers - numbers.mean()))[::-1]
+        total = float(squares.sum())
+        if total <= 0:
+            return cls(0.0, 0.0, 0.0, 0.0, 0.0)
+        fourth = n * float(np.square(squares).sum()) / total**2
+        skewness = l_skewness(numbers)
+        return cls(
+            kurtosis=fourth - 3.0,
+            largest=float(squares[0]) / total,
+            first=float(squares[: max(1, round(0.01 * n))].sum()) / total,
+            skewness=skewness,
+            error=math.sqrt(max(0.0, fourth - 1.0, log_normal_kurtosis(skewness) - 1.0) / n),
+        )
+
+    @property
+    def words(self) -> str:
+        """The tails as a note says them."""
+        return (
+            f"L-skewness {self.skewness:.2g}, excess kurtosis {self.kurtosis:.3g}, "
+            f"{self.first:.0%} of the sum of squares in the hundredth of the rows with the largest "
+            "deviations"
+        )
+
+
+def l_skewness(numbers: FloatArray) -> float:
+    """Return the L-skewness of at least three numbers, from unbiased L-moments; 0 of fewer."""
+    n = len(numbers)
+    if n < 3:
+        return 0.0
+    place, ordered = np.arange(n), np.sort(numbers - numbers.mean())
+    b1 = float(np.mean(place * ordered)) / (n - 1)
+    b2 = float(np.mean(place * (place - 1.0) * ordered)) / ((n - 1) * (n - 2))
+    return (6 * b2 - 6 * b1) / (2 * b1)
+
+
+# Shape of the log-normal distribution as a rational function of the L-skewness (Hosking, Wallis).
+_NUMERATOR = (2.0466534, -3.6544371, 1.8396733, -0.20360244)
+_DENOMINATOR = (1.0, -2.0182173, 1.2420401, -0.21741801)
+_LARGEST_SKEWNESS = 0.9  # the approximation ends at .94
+
+
+def log_normal_kurtosis(skewness: float) -> float:
+    """Return the fourth standardized moment of the log-normal distribution with an L-skewness."""
+    t = min(abs(skewness), _LARGEST_SKEWNESS)
+    powers = t ** np.arange(0, 8, 2)
+    w = math.exp((t * float(powers @ _NUMERATOR) / float(powers @ _DENOMINATOR)) ** 2)
+    return w**4 + 2 * w**3 + 3 * w**2 - 3
+
+
+def tails_of(data: LearningSet[EncodedTable], unit: str, scale: str) -> Tails | None:
+    """Return the tails of the target, or None where importances do not grow with its variance."""
+    if data.target.criterion != "variance" or scale == "fraction" or unit == "1":
+        return None
+    return Tails.of(np.asarray(data.target.values, dtype=np.float64))
+
+
+def check_tails(tails: Tails | None, function: str, hint: str) -> None:
+    """Check that the variance of the target is not that of a single row.
+
+    Raises
+    ------
+    ValueError
+        If more than half of its sum of squares is in one row.
+    """
+    if tails is not None and tails.largest > _OF_ONE_ROW:
+        raise ValueError(
+            f"{function}: the importances of this target have no useful interval: one row has "
+            f"{tails.largest:.0%} of the sum of squares of the target, more than "
+            f"{_OF_ONE_ROW:.0%}, and importances are in proportion to that sum. Hint: {hint}, or "
+            "a transformed target, such as its logarithm or ranks."
+        )
+
+
+def limits(
+    units: SamplingUnits,
+    size: int | None,
+    method: str,
+    kind: str,
+    correction: bool,
+    tails: Tails | None,
+) -> tuple[str, ...]:
+    """Return what is known of intervals that cover less often than they promise."""
+    n, notes = units.count, []
+    if n < _FEWEST_ROWS:
+        notes.append(
+            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} the "
+            "coverage of the intervals may be below their level"
+        )
+    if size is None or not correction:
+        notes.append(
+            "coverage was measured for subsamples with correction=True; other standard errors may "
+            "be too small"
+        )
+    elif size < n / 2 and n < _ROWS_FOR_SMALL:
+        notes.append(
+            f"subsamples of {size} of {n} {units.name} give standard errors that are too small "
+            "for strong features, down to .57 of the true ones. Hint: use the default, 3/4 of "
+            "them"
+        )
+    if kind in _COVERED and method == "subsampling":
+        notes.append(
+            f"95 % {kind} intervals covered the importance of relevant features in "
+            f"{_COVERED[kind]} of data sets of 60 to 200 rows. Hint: kind='wilson'"
+        )
+    if tails is not None and tails.error > _UNCERTAIN:
+        notes.append(
+            f"the target has heavy tails ({tails.words}), so that its variance, and with it all "
+            f"importances, have a relative standard error of {min(tails.error, 1):.2f} or more, "
+            "which intervals underestimate: 95 % intervals covered the MDI of relevant features in "
+            ".62 to .74 of data sets of 60 rows with a log-normal target, their MDA in .81 to "
+            ".97. Hint: scale='fraction', or a transformed target"
+        )
+    if (smallest := units.smallest) is not None and smallest < _FEWEST_OF_CLASS:
+        notes.append(
+            f"the smallest class has {smallest} {units.name}: with a class of about 6 of 60 rows, "
+            "95 % intervals covered the MDA of relevant features in .93 to 1 of data sets, and "
+            "their MDI in .88 to .95. Hint: scale='fraction'"
+        )
+    return tuple(notes)
+
+
+# --- standard errors over data, and intervals, from replicates ------------------------------------
+
+KINDS = ("wilson", "normal", "percentile")
+
+
+@dataclass(frozen=True, eq=False)
+class Replicated:
+    """Importances on all rows and in B replicates, with the noise of their finite forests."""
+
+    values: FloatArray  # (p,): v, on all n rows
+    replicates: FloatArray  # (B, p): v*_b
+    # (p,): W, the variance of v over forests on the same rows; 0 where it is unknown.
+    tree_variance: FloatArray
+    # (p,): The mean over the replicates of the same variance of v*_b.
+    replicate_tree_variance: FloatArray
+    n_rows: int  # n
+    n_trees: int | None = None  # trees of a forest, if known
+
+
+def scale_of(size: int, n_rows: int, correction: bool) -> float:
+    """Return f, the factor from the spread of subsamples to that of samples of all the rows."""
+    return math.sqrt(size / (n_rows - size if correction else n_rows))
+
+
+def standard_error(
+    replicated: Replicated, scale: float, method: str
+) -> tuple[FloatArray, FloatArray]:
+    r"""Return standard errors over data and forests, and their degrees of freedom; shapes (p,).
+
+    With :math:`S^2` the variance of the replicates (for "delete-d" their mean squared difference
+    from v), :math:`\bar W^*` and W the variances over forests, and f the scale,
+
+    .. math:: SE^2 = D + W, \qquad D = \max(0, f^2 (S^2 - \bar W^*))
+
+    (for "delete-d" :math:`f^2 (S^2 - \bar W^* - W)`, as v is one of the two that differ). The
+    degrees of freedom are those of Satterthwaite (1946) for that sum,
+
+    .. math:: \nu = SE^4 \Big/ \Big[ \frac{(f^2 S^2)^2}{B - 1} + \frac{D^2}{n - 1}
+       + \frac{W^2}{T - 1} \Big],
+
+    at least 1: few replicates, few rows or few trees each make the standard error itself uncertain.
+    """
+    count, noise = len(replicated.replicates), replicated.replicate_tree_variance
+    if method == "delete-d":
+        square = np.mean((replicated.replicates - replicated.values) ** 2, axis=0)
+        noise = noise + replicated.tree_variance
+    else:
+        square = replicated.replicates.var(axis=0, ddof=1)
+    seen = scale**2 * square
+    data = np.maximum(seen - scale**2 * noise, 0.0)
+    variance = data + replicated.tree_variance
+    spread = seen**2 / (count - 1) + data**2 / max(1, replicated.n_rows - 1)
+    if replicated.n_trees is not None and replicated.n_trees > 1:
+        spread = spread + replicated.tree_variance**2 / (replicated.n_trees - 1)
+    freedom: FloatArray = np.ones_like(spread)
+    np.divide(variance**2, spread, out=freedom, where=spread > 0)
+    return np.sqrt(variance), np.maximum(freedom, 1.0)
+
+
+def ends(
+    replicated: Replicated,
+    error: FloatArray,
+    freedom: FloatArray,
+    *,
+    method: str,
+    kind: str,
+    confidence_level: float,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the lower and the upper ends of the intervals, and one-sided p-values."""
+    values = replicated.values
+    if kind == "percentile":
+        return _percentiles(replicated, error, method, confidence_level)
+    from scipy import stats
+
+    reach = stats.t.ppf((1 + confidence_level) / 2, freedom) * error
+    above = reach if kind == "normal" else wilson_reach(values, reach)
+    return values - reach, values + above, t_tails(values, error, freedom)
+
+
+def wilson_reach(values: FloatArray, reach: FloatArray) -> FloatArray:
+    r"""Return how far above v an interval ends whose variance grows with the mean.
+
+    The upper end :math:`\mu` solves :math:`(\mu - v)^2 = h^2 (1 + (\mu - v) / c)` with h the reach
+    for a constant variance and :math:`c = \max(|v|, h)`:
+
+    .. math:: \mu - v = h (a + \sqrt{1 + a^2}), \qquad a = \frac{h}{2 c}.
+    """
+    around = np.maximum(np.abs(values), reach)
+    a = np.divide(reach, 2 * around, out=np.zeros_like(reach), where=around > 0)
+    above: FloatArray = reach * (a + np.sqrt(1 + a * a))
+    return above
+
+
+def t_tails(values: FloatArray, error: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Return the upper tail of the t distribution at values / error.
+
+    Without an error, 0 above 0 and 1 elsewhere.
+    """
+    without = np.where(values > 0, np.inf, -np.inf)
+    ratio = np.divide(values, error, out=without, where=error > 0)
+    from scipy import stats
+
+    tails: FloatArray = np.asarray(stats.t.sf(ratio, freedom))
+    return tails
+
+
+def _percentiles(
+    replicated: Replicated, error: FloatArray, method: str, confidence_level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    values, replicates = replicated.values, replicated.replicates
+    tails = [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
+    if method == "double-bootstrap":
+        low, high = np.quantile(replicates, tails, axis=0)
+        beyond = replicates <= 0
+    else:
+        centered = replicates - replicates.mean(axis=0)
+        spread = replicates.std(axis=0, ddof=1)
+        around = centered * np.divide(error, spread, out=np.zeros_like(error), where=spread > 0)
+        upper, lower = np.quantile(around, tails, axis=0)
+        low, high = values - lower, values - upper
+        beyond = around >= values
+    p_values = np.asarray((1.0 + beyond.sum(axis=0)) / (len(replicates) + 1.0), dtype=np.float64)
+    return low, high, p_values

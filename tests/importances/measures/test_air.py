@@ -1,0 +1,306 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier as SklearnForest
+from tests.grid import one_test
+from tests.importances.nesting import nested
+from tests.oracles import mdi as oracle
+
+import duramen as dm
+from duramen.forests import prediction
+from duramen.importances import air, mdi
+from duramen.importances.measures.shadows import shadowed_forest
+from duramen.importances.refit import repeat_seeds
+from duramen.support.checks import draw_seed
+
+
+def null_columns(random, n=100):
+    """Columns of 2, 4, 20 and n different values, and classes that have nothing to do with them."""
+    columns = [random.integers(0, k, n) for k in (2, 4, 20)]
+    return np.column_stack([*columns, random.permutation(n)]).astype(float), random.integers(
+        0, 2, n
+    )
+
+
+def on_null_columns(estimator, n_sets):
+    """MDI and AIR of `n_sets` null data sets, as fractions of the mean sum of MDI."""
+    plain, actual = [], []
+    for seed in range(n_sets):
+        X, y = null_columns(np.random.default_rng(seed))
+        plain.append(mdi(estimator.set_params(random_state=seed).fit(X, y)).values)
+        actual.append(air(estimator, X, y, random_state=seed).values)
+    total = np.sum(plain) / n_sets
+    return np.array(plain) / total, np.array(actual) / total
+
+
+def noise(values):
+    """Mean over the data sets in units of its standard error."""
+    return values.mean(axis=0) / (values.std(axis=0, ddof=1) / np.sqrt(len(values)))
+
+
+# --- null columns --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_null_columns_of_few_and_many_values_are_alike():
+    """100 data sets: MDI shares lie more than .05 apart, AIR within 3.3 standard errors of 0."""
+    plain, actual = on_null_columns(dm.RandomForestClassifier(40), 100)
+    np.testing.assert_allclose(plain.mean(axis=0), [0.06, 0.13, 0.32, 0.49], atol=0.02)
+    assert np.diff(plain.mean(axis=0)).min() > 0.05
+    assert np.abs(noise(actual)).max() < 3.3
+    np.testing.assert_allclose(actual.mean(axis=0), 0, atol=0.015)
+
+
+@pytest.mark.slow
+@one_test
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        dm.ExtraTreesClassifier(12, criterion="entropy"),
+        dm.TotallyRandomizedTreesClassifier(12, splits="multiway"),
+        dm.RandomForestClassifier(12, splits="one-vs-rest"),
+        dm.RandomForestClassifier(12, max_leaf_nodes=6, count_constant_features=True),
+        dm.RandomPatchesClassifier(12),
+        dm.BaggedTreesClassifier(12, stop_alpha=0.5),
+        dm.PERTClassifier(12),
+        dm.RandomForestRegressor(12),
+    ],
+    ids=lambda estimator: repr(estimator)[:45],
+)
+def test_null_columns_under_other_ways_to_grow(estimator):
+    plain, actual = on_null_columns(estimator, 40)
+    assert plain.mean(axis=0)[3] - plain.mean(axis=0)[0] > 0.1
+    assert np.abs(noise(actual)).max() < 3.7  # 8 x 4 statistics: .007 in all
+
+
+def test_irrelevant_columns_beside_relevant_ones():
+    """40 data sets: the relevant column stands out, null ones of 2 and n values stay at 0."""
+    actual, plain = [], []
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        X, _ = null_columns(random)
+        X[:, 1] = random.integers(0, 2, 100)
+        y = np.where(random.random(100) < 0.15, 1 - X[:, 1], X[:, 1])
+        forest = dm.RandomForestClassifier(50, random_state=seed)
+        actual.append(air(forest, X, y).values)
+        plain.append(mdi(forest.fit(X, y)).values)
+    actual, plain = np.array(actual), np.array(plain)
+    assert (actual[:, 1] > 0.08).all()
+    assert np.abs(noise(actual)[[0, 2, 3]]).max() < 3.3
+    assert plain.mean(axis=0)[3] > 5 * np.abs(actual.mean(axis=0)[[0, 2, 3]]).max()
+
+
+# --- what it is ----------------------------------------------------------------------------------
+
+
+def grown_with_shadows(estimator, X, y, seed):
+    """The forest of `air`, with the numbers that it saw."""
+    n = len(X)
+    seeds = repeat_seeds(draw_seed(seed), 1)[0]
+    forest = shadowed_forest(estimator, dm.learning_set(X, y), seeds, "air")
+    order = np.random.default_rng(int(seeds[0])).permutation(n)
+    rows = np.column_stack([X, X[order]])
+    fitted = SimpleNamespace(forest_=forest, apply=lambda X: prediction.leaves(forest, X))
+    return nested(fitted, rows, rows)
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_against_oracle(task):
+    X, y = null_columns(np.random.default_rng(1), n=60)
+    if task == "numbers":
+        y = y + X[:, 3] / 60
+        estimator = dm.RandomForestRegressor(6, max_features=2)
+        impurity = oracle.variance
+    else:
+        estimator = dm.RandomForestClassifier(6, criterion="entropy")
+        impurity = oracle.entropy
+    roots = grown_with_shadows(estimator, X, y, 3)
+    sums = np.zeros((6, 4))
+    for t, root in enumerate(roots):
+        for node, _ in oracle.internal(root):
+            fraction = len(node["train"]) / len(root["train"])
+            sign = 1 if node["feature"] < 4 else -1
+            sums[t, node["feature"] % 4] += sign * fraction * oracle.decrease(node, y, impurity)
+    result = air(estimator, X, y, random_state=3)
+    np.testing.assert_allclose(result.values, sums.mean(axis=0), atol=1e-12)
+    error = sums.std(axis=0, ddof=1) / np.sqrt(6)
+    np.testing.assert_allclose(result.standard_error, error, atol=1e-12)
+
+
+def test_candidates_and_subspaces_are_those_of_p_columns():
+    X = np.random.default_rng(0).normal(size=(40, 9))
+    y = np.arange(40) % 2
+
+    def settings(estimator):
+        return air(estimator, X, y, random_state=0).metadata["forest"]
+
+    assert settings(dm.RandomForestClassifier(2))["max_features"] == 3  # not isqrt(18)
+    assert settings(dm.BaggedTreesClassifier(2))["max_features"] == 9
+    subspaces = settings(dm.RandomSubspaceClassifier(2))
+    assert (subspaces["column_samples"], subspaces["max_features"]) == (4, 4)
+    whole = settings(dm.RandomSubspaceClassifier(2, n_subspace_features=1.0))
+    assert (whole["column_samples"], whole["max_features"]) == (0, 9)
+
+
+def test_constant_columns_and_pure_classes_get_nothing():
+    X, y = null_columns(np.random.default_rng(0))
+    X[:, 2] = 7
+    assert air(dm.RandomForestClassifier(12), X, y, random_state=0).values[2] == 0
+    silent = air(dm.RandomForestClassifier(5), X, np.zeros(100), random_state=0)
+    np.testing.assert_array_equal(silent.values, 0)
+    np.testing.assert_array_equal(silent.standard_error, 0)
+
+
+def test_columns_of_other_kinds():
+    random = np.random.default_rng(0)
+    word = random.choice(["a", "b", "c"], 120)
+    X = pd.DataFrame(
+        {
+            "word": pd.Categorical(word),
+            "code": random.integers(0, 6, 120),
+            "holes": np.where(random.random(120) < 0.3, np.nan, random.normal(size=120)),
+        }
+    )
+    y = np.where(word == "b", "yes", "no")
+    forest = dm.RandomForestClassifier(30, categorical_features=["code"], random_state=0)
+    result = air(forest, X, y)
+    assert result.names == ("word", "code", "holes")
+    assert result.order()[0] == 0
+    table = dm.encode(X, kinds={"code": "nominal"})
+    same = forest.set_params(categorical_features=None)
+    assert air(same, table, y).equals(result)
+    assert not air(same, X, y).equals(result)  # there, codes are numbers
+
+
+def test_classes_of_weight_zero_raise_no_alarm():
+    X, y = null_columns(np.random.default_rng(0), n=8)
+    forest = dm.RandomForestClassifier(30, class_weight={0: 0.0, 1: 1.0}, random_state=0)
+    np.testing.assert_array_equal(air(forest, X, y).values, 0)
+
+
+# --- the result ----------------------------------------------------------------------------------
+
+
+def test_result_says_where_it_comes_from():
+    X, y = null_columns(np.random.default_rng(0))
+    forest = dm.RandomForestClassifier(10, criterion="entropy")
+    result = air(forest, X, y, random_state=5)
+    assert result.measure == "air"
+    assert result.unit == "bits"
+    assert result.names == ("x0", "x1", "x2", "x3")
+    assert result.metadata["air"] == {"estimator": "RandomForestClassifier"}
+    assert result.metadata["n_trees"] == 10
+    assert result.metadata["seed"] == draw_seed(5)
+    fitted = forest.fit(X, y).forest_
+    assert result.metadata["fingerprint"] == fitted.fingerprint
+    assert air(dm.RandomForestRegressor(2), X, y, random_state=0).unit == "variance"
+
+
+def test_single_tree_has_no_standard_error():
+    X, y = null_columns(np.random.default_rng(0))
+    assert air(dm.RandomForestClassifier(1), X, y, random_state=0).standard_error is None
+
+
+def test_same_seed_same_bits_for_any_threads():
+    X, y = null_columns(np.random.default_rng(0))
+    importances = air(dm.RandomForestClassifier(12), X, y, random_state=4)
+    assert air(dm.RandomForestClassifier(12, n_jobs=2), X, y, random_state=4).equals(importances)
+    assert air(dm.RandomForestClassifier(12, random_state=4), X, y).equals(importances)
+    assert air(dm.RandomForestClassifier(12, random_state=9), X, y, random_state=4).equals(
+        importances
+    )
+    assert not air(dm.RandomForestClassifier(12), X, y, random_state=5).equals(importances)
+
+
+def test_estimator_is_not_changed():
+    X, y = null_columns(np.random.default_rng(0))
+    generator = np.random.default_rng(0)
+    forest = dm.RandomForestClassifier(5, oob_score=True, random_state=generator)
+    before = {**vars(forest)}
+    air(forest, X, y)
+    assert vars(forest) == before
+    assert generator.bit_generator.state == np.random.default_rng(0).bit_generator.state
+    fitted = dm.RandomForestClassifier(5, random_state=0).fit(X, y)
+    grown = fitted.forest_
+    result = air(fitted, X, y)
+    assert fitted.forest_ is grown
+    assert result.equals(air(dm.RandomForestClassifier(5, random_state=0), X, y))
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+@one_test
+@pytest.mark.parametrize("wrong", [SklearnForest(), dm.RandomForestClassifier, "forest", None])
+def test_what_is_no_estimator_is_refused(wrong):
+    X, y = null_columns(np.random.default_rng(0))
+    with pytest.raises(TypeError, match="air: estimator must be a forest estimator of duramen"):
+        air(wrong, X, y)
+
+
+def test_grown_forest_is_refused():
+    X, y = null_columns(np.random.default_rng(0))
+    forest = dm.RandomForestClassifier(2, random_state=0).fit(X, y).forest_
+    with pytest.raises(TypeError, match=r"air: estimator must be .*, got Forest"):
+        air(forest, X, y)
+
+
+def test_wrong_parameters_and_data_are_refused():
+    X, y = null_columns(np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"max_features must be .* got 5. Hint: X has 4"):
+        air(dm.RandomForestClassifier(2, max_features=5), X, y)
+    with pytest.raises(ValueError, match=": n_estimators must be"):
+        air(dm.RandomForestClassifier(0), X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        air(dm.RandomForestClassifier(2), X, y[:-1])
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    with pytest.raises(ValueError, match="must be columns of X"):
+        air(dm.RandomForestClassifier(2, categorical_features=["e"]), frame, y)
+    with pytest.raises(ValueError, match="X is an EncodedTable, whose kinds are set already"):
+        air(dm.RandomForestClassifier(2, categorical_features=[0]), dm.encode(X), y)
+
+
+# --- strata and groups ---------------------------------------------------------------------------
+
+
+def test_shadows_of_strata_keep_what_goes_with_the_strata():
+    """A column that equals its stratum has a shadow that equals it, and an importance of 0."""
+    random = np.random.default_rng(0)
+    place = np.repeat([0, 1], 60)
+    X = np.column_stack([place, random.normal(size=120)])
+    y = (random.random(120) < np.where(place, 0.9, 0.1)).astype(int)
+    forest = dm.RandomForestClassifier(200, random_state=0)
+    free, within = air(forest, X, y), air(forest, X, y, strata=place)
+    assert free["x0"] > 0.05
+    assert abs(within["x0"]) < 0.25 * free["x0"]
+    assert "strata" in within.metadata["air"]
+    assert "strata" not in free.metadata["air"]
+
+
+def test_shadows_are_those_of_the_rows_that_may_be_exchanged():
+    random = np.random.default_rng(1)
+    X, y = random.normal(size=(24, 3)), np.arange(24) % 2
+    person = np.repeat(np.arange(8), 3)
+    forest = dm.ExtraTreesClassifier(20, random_state=0)
+    plain = air(forest, X, y, random_state=3)
+    importances = air(forest, X, y, strata=np.zeros(24), random_state=3)
+    assert importances.equals(plain)  # a single stratum restricts nothing
+    assert not air(forest, X, y, groups=person, random_state=3).equals(plain)
+    for function in (air, dm.importances.sandri):
+        with pytest.raises(ValueError, match=r"groups must leave rows to exchange"):
+            function(forest, X, y, groups=np.repeat([0, 1, 2], [5, 8, 11]))
+        with pytest.raises(ValueError, match=r"strata must have a label for each of the 24 rows"):
+            function(forest, X, y, strata=[1, 2])
+
+
+def test_a_test_of_air_hands_strata_on():
+    random = np.random.default_rng(2)
+    X, place = random.normal(size=(40, 2)), np.repeat([0, 1], 20)
+    y = np.arange(40) % 2
+    forest = dm.RandomForestClassifier(10)
+    options = {"measure": "air", "n_permutations": 3, "random_state": 0}
+    tested = dm.significance.altmann(forest, X, y, strata=place, **options)
+    free = dm.significance.altmann(forest, X, y, **options)
+    assert not np.array_equal(tested.scores, free.scores)

@@ -1,0 +1,373 @@
+import numpy as np
+import pytest
+from tests.grid import one_test
+from tests.importances.measures.test_mda import expected_losses
+from tests.importances.trees import Opened, small_forest
+from tests.oracles import association, permutation
+
+import duramen as dm
+from duramen import Importances
+from duramen.importances import conditional_mda, mda
+
+
+def expected(model, X, y, rule, threshold, score, nominal=()):
+    """Mean loss of the trees with every column permuted in every way within its cells."""
+    values = []
+    for j in range(X.shape[1]):
+
+        def cells_of(opened, tree, out, j=j):
+            turned = permutation.turns(opened.arrays, opened.schema, tree, X[out])
+            if j not in turned:
+                return [0] * len(out)
+
+            def associated(column, other):
+                if rule == "permimp":
+                    p = permutation.chi_square_p(
+                        permutation.bins(turned[column]), permutation.bins(turned[other])
+                    )
+                else:
+                    p = association.p_value(
+                        X[:, column], X[:, other], column in nominal, other in nominal
+                    )
+                return 1 - p > threshold
+
+            return permutation.cells(j, turned, associated)
+
+        means, _ = expected_losses(model, X, y, [j], score, cells_of)
+        values.append(sum(means) / model.forest_.n_trees)
+    return values
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["permimp", "party"])
+@pytest.mark.parametrize("threshold", [0.0, 0.2, 0.6, 0.95, 1.0])
+@pytest.mark.parametrize(
+    ("task", "score"),
+    [
+        ("classes", "accuracy"),
+        ("three", "neg_log_loss"),
+        ("numbers", "neg_mean_squared_error"),
+    ],
+)
+def test_every_permutation_within_cells_written_out(task, score, threshold, rule):
+    for seed in range(3):
+        model, X, y = small_forest(task, min_samples_leaf=1, seed=seed)
+        result = conditional_mda(
+            model, X, y, association=rule, threshold=threshold, scoring=score, n_repeats="all"
+        )
+        oracle = expected(model, X, y, rule, threshold, score)
+        np.testing.assert_allclose(result.values, oracle, atol=1e-12)
+        assert np.abs(result.values).max() > 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["permimp", "party"])
+def test_the_thresholds_that_papers_name_are_the_defaults(rule):
+    model, X, y = small_forest("numbers", min_samples_leaf=1, seed=2)
+    score, threshold = "neg_mean_squared_error", {"permimp": 0.95, "party": 0.2}[rule]
+    result = conditional_mda(model, X, y, association=rule, n_repeats="all")
+    np.testing.assert_allclose(
+        result.values, expected(model, X, y, rule, threshold, score), atol=1e-12
+    )
+    others = {t: expected(model, X, y, rule, t, score) for t in (0.0, 0.2, 0.95, 1.0)}
+    for other in set(others) - {threshold} - ({0.0} if rule == "party" else set()):
+        assert not np.allclose(result.values, others[other], atol=1e-3)
+
+
+@one_test
+@pytest.mark.parametrize("splits", ["ordered", "multiway", "one-vs-rest", "any"])
+@pytest.mark.parametrize("rule", ["permimp", "party"])
+def test_categories_and_missing_values_have_cells_too(rule, splits):
+    random = np.random.default_rng(3)
+    n = 14
+    codes = random.integers(0, 3, n).astype(float)
+    numbers = np.where(random.random(n) < 0.2, np.nan, random.integers(0, 3, n))
+    other = np.where(random.random(n) < 0.7, codes, random.integers(0, 3, n))
+    X = np.column_stack([codes, numbers, other])
+    table = dm.encode(X, kinds={0: "nominal", 2: "nominal"})
+    y = ((codes == 1) ^ (random.random(n) < 0.2)).astype(int)
+    model = dm.ExtraTreesClassifier(
+        8, splits=splits, bootstrap=True, random_state=0, max_features=1
+    ).fit(table, y)
+    result = conditional_mda(
+        model, table, y, association=rule, threshold=0.5, n_repeats="all"
+    ).values
+    oracle = expected(model, X, y, rule, 0.5, "accuracy", nominal=(0, 2))
+    np.testing.assert_allclose(result, oracle, atol=1e-12)
+    assert np.abs(result).max() > 0
+
+
+def test_drawn_permutations_have_the_mean_of_all():
+    model, X, y = small_forest("three", seed=1, min_samples_leaf=1)
+    exact = conditional_mda(model, X, y, threshold=0.6, n_repeats="all").values
+    few = [
+        conditional_mda(model, X, y, threshold=0.6, n_repeats=20, random_state=s).values
+        for s in range(200)
+    ]
+    noise = np.std(few, axis=0, ddof=1) / np.sqrt(200)
+    assert (np.abs(np.mean(few, axis=0) - exact) < 5 * noise + 1e-12).all()
+    assert (noise > 0).any()
+
+
+# --- known answers -------------------------------------------------------------------------------
+
+
+def trees_with_all(forest, columns):
+    """The trees that split on each of the columns, as forests of one."""
+    chosen = []
+    for tree in range(forest.n_trees):
+        part = forest.part(tree, tree + 1)
+        if set(columns) <= set(part.feature.tolist()):
+            chosen.append(part)
+    return chosen
+
+
+def tells_all(forest, X, columns):
+    """Whether the nodes of a tree tell apart all values of each of the columns."""
+    opened = Opened(forest)
+    turned = permutation.turns(opened.arrays, opened.schema, 0, X)
+    return all(len(set(permutation.bins(turned[j]))) == len(set(X[:, j])) for j in columns)
+
+
+def copies(kind="two values"):
+    """A column, its copy, and another; trees split on column and copy in different branches."""
+    random = np.random.default_rng(0)
+    n = 100
+    x = random.integers(0, 2 if kind == "two values" else 3, n).astype(float)
+    z = random.integers(0, 4, n)
+    y = ((x == 1) ^ (z == 2) ^ (random.random(n) < 0.1)).astype(int)
+    return np.column_stack([x, x, z]), y
+
+
+@pytest.mark.slow
+@one_test
+@pytest.mark.parametrize("rule", ["permimp", "party"])
+@pytest.mark.parametrize("kind", ["two values", "three categories"])
+def test_a_copy_cut_at_the_same_points_is_worth_exactly_nothing(kind, rule):
+    X, y = copies(kind)
+    categories = kind != "two values"
+    model = dm.TotallyRandomizedTreesClassifier(
+        200,
+        bootstrap=True,
+        random_state=0,
+        splits="multiway" if categories else "ordered",
+        categorical_features=[0, 1] if categories else None,
+    ).fit(X, y)
+    both = [part for part in trees_with_all(model.forest_, [0, 1]) if tells_all(part, X, [0, 1])]
+    assert len(both) > 20
+    marginal = 0.0
+    for tree in both:
+        for n_repeats in (1, "all"):
+            result = conditional_mda(tree, X, y, association=rule, n_repeats=n_repeats)
+            assert result.values[:2].tolist() == [0.0, 0.0]
+        marginal += mda(tree, X, y, n_repeats="all").values[:2].sum()
+    assert marginal / len(both) > 0.05  # either counts where the other stays as it is
+
+
+@pytest.mark.parametrize("rule", ["permimp", "party"])
+def test_a_column_that_another_determines_is_worth_nothing_but_not_the_other(rule):
+    # x1 tells whether x0 is above 1; cuts between all four values of x0 tell all that x1 does.
+    random = np.random.default_rng(1)
+    n = 200
+    x = random.integers(0, 4, n).astype(float)
+    X = np.column_stack([x, x > 1, random.normal(size=n)]).astype(float)
+    y = ((x + X[:, 2] + 0.3 * random.normal(size=n)) > 1.5).astype(int)
+    model = dm.RandomForestClassifier(200, max_features=1, random_state=0).fit(X, y)
+    n_fine, others = 0, 0.0
+    for tree in trees_with_all(model.forest_, [0, 1]):
+        if set(tree.threshold[tree.feature == 0]) == {0.5, 1.5, 2.5}:
+            n_fine += 1
+            result = conditional_mda(tree, X, y, association=rule, n_repeats="all")
+            assert result.values[1] == 0.0
+            others += result.values[0]
+    assert n_fine > 20
+    assert others / n_fine > 0.02
+
+
+@one_test
+@pytest.mark.parametrize("rule", ["permimp", "party"])
+@pytest.mark.parametrize(
+    ("task", "score"),
+    [
+        ("classes", "accuracy"),
+        ("classes", "roc_auc"),
+        ("three", "balanced_accuracy"),
+        ("numbers", None),
+    ],
+)
+@pytest.mark.parametrize("n_repeats", [1, 3, "all"])
+def test_without_associates_it_is_mda_number_by_number(task, score, n_repeats, rule):
+    if score == "roc_auc" and n_repeats == "all":
+        n_repeats = 2
+    model, X, y = small_forest(task, n=40, n_trees=25, min_samples_leaf=1)
+    options = {"scoring": score, "n_repeats": n_repeats, "random_state": 5}
+    plain = mda(model, X, y, **options)
+    result = conditional_mda(model, X, y, association=rule, threshold=1.0, **options)
+    assert result.values.tolist() == plain.values.tolist()
+    assert result.standard_error.tolist() == plain.standard_error.tolist()
+    assert result.unit == plain.unit
+    assert result.measure == "conditional_mda"
+
+
+def test_a_forest_of_one_column_has_nothing_to_condition_on():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(50, 1))
+    y = X[:, 0] + random.normal(size=50)
+    model = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
+    for rule in ("permimp", "party"):
+        result = conditional_mda(model, X, y, association=rule)
+        assert result.values.tolist() == mda(model, X, y).values.tolist()
+
+
+@pytest.mark.parametrize("rule", ["permimp", "party"])
+def test_what_only_goes_along_with_a_relevant_column_loses_its_importance(rule):
+    # y depends on x0 alone; x1 is x0 with noise, r = .9.
+    random = np.random.default_rng(2)
+    n = 600
+    x = random.normal(size=n)
+    along = x + 0.48 * random.normal(size=n)
+    X = np.column_stack([x, along, random.normal(size=(n, 3))])
+    y = x + 0.5 * random.normal(size=n)
+    model = dm.RandomForestRegressor(
+        200, max_features=2, min_samples_leaf=10, random_state=0, n_jobs=2
+    ).fit(X, y)
+    marginal = mda(model, X, y, n_repeats=5)
+    conditional = conditional_mda(model, X, y, association=rule, n_repeats=5)
+    assert marginal["x1"] > 0.25 * marginal["x0"]
+    assert conditional["x1"] < 0.15 * conditional["x0"]
+    assert conditional["x0"] > 10 * conditional.standard_error[0]
+
+
+def test_cells_of_single_rows_leave_nothing_to_permute():
+    # "party" at .2 takes nearly every column in, and fully grown trees cut each in many places.
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 8)) + random.normal(size=(300, 1))
+    y = X[:, 0] + 0.1 * random.normal(size=300)
+    grown = dm.RandomForestRegressor(50, max_features=3, random_state=0).fit(X, y)
+    assert (conditional_mda(grown, X, y, association="party").values == 0).all()
+    pruned = dm.RandomForestRegressor(50, max_features=3, min_samples_leaf=40, random_state=0).fit(
+        X, y
+    )
+    assert conditional_mda(pruned, X, y, association="party")["x0"] > 0.1
+
+
+def test_null_columns_lose_nothing_on_average():
+    random = np.random.default_rng(8)
+    values = []
+    for replicate in range(60):
+        X = random.normal(size=(40, 1)) + random.normal(size=(40, 4))
+        y = random.integers(0, 2, 40)
+        model = dm.RandomForestClassifier(50, min_samples_leaf=5, random_state=replicate).fit(X, y)
+        values.append(conditional_mda(model, X, y).values.mean())
+    assert abs(np.mean(values)) < 4 * np.std(values, ddof=1) / np.sqrt(60)
+
+
+# --- what holds always ---------------------------------------------------------------------------
+
+
+@one_test
+@pytest.mark.parametrize("rule", ["permimp", "party"])
+@pytest.mark.parametrize("task", ["three", "numbers"])
+def test_same_bytes_for_any_number_of_threads(task, rule):
+    model, X, y = small_forest(task, n=60, n_trees=50)
+    options = {"association": rule, "n_repeats": 2, "random_state": 1}
+    first, two, four = (conditional_mda(model, X, y, n_jobs=k, **options) for k in (1, 2, 4))
+    assert first.equals(two)
+    assert first.equals(four)
+    other = conditional_mda(model, X, y, association=rule, n_repeats=2, random_state=2)
+    assert not first.equals(other)
+
+
+@pytest.mark.parametrize("rule", ["permimp", "party"])
+def test_held_out_rows_by_value_and_by_code_agree(rule):
+    random = np.random.default_rng(0)
+    X = random.integers(0, 6, (90, 4)).astype(float)
+    y = (X[:, 0] + random.normal(size=90) > 2.5).astype(int)
+    table = dm.encode(X)
+    train, test = np.arange(50), np.arange(50, 90)
+    model = dm.RandomForestClassifier(30, random_state=0, min_samples_leaf=5, bootstrap=False).fit(
+        table.take_rows(train), y[train]
+    )
+    options = {"rows": None, "association": rule, "random_state": 0}
+    by_code = conditional_mda(model, table.take_rows(test), y[test], **options)
+    by_value = conditional_mda(model, X[test], y[test], **options)
+    assert by_code.equals(by_value)
+    assert by_code["x0"] > 0.05
+
+
+def test_the_result_says_how_it_was_made_and_survives_saving(tmp_path):
+    model, X, y = small_forest(n=40)
+    result = conditional_mda(model, X, y, association="party", threshold=0.5, n_repeats="all")
+    made = result.metadata["conditional_mda"]
+    assert made["association"] == "party"
+    assert made["threshold"] == 0.5
+    assert made["n_repeats"] == "all"
+    assert made["rows"] == "oob"
+    assert result.metadata["n_trees"] == 6
+    result.save(tmp_path / "result.npz")
+    assert Importances.load(tmp_path / "result.npz").equals(result)
+
+
+def test_scaled_values_are_raw_ones_over_their_errors():
+    model, X, y = small_forest(n=60, n_trees=30)
+    raw = conditional_mda(model, X, y)
+    scaled = conditional_mda(model, X, y, scaled=True)
+    used = raw.standard_error > 0
+    np.testing.assert_allclose(scaled.values[used], raw.values[used] / raw.standard_error[used])
+    assert (scaled.values[~used] == 0).all()
+    assert scaled.unit == "1"
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"association": "spearman"}, "conditional_mda: association"),
+        ({"threshold": 1.5}, "conditional_mda: threshold"),
+        ({"threshold": "high"}, "conditional_mda: threshold"),
+        ({"scoring": "neg_mean_squared_error"}, "conditional_mda: .* grown on classes"),
+        ({"scoring": "roc_auc", "n_repeats": "all"}, "conditional_mda: .* sum over the rows"),
+        ({"n_repeats": "every"}, "conditional_mda: n_repeats must be"),
+        ({"n_repeats": 0}, "conditional_mda: n_repeats"),
+        ({"rows": "bag"}, "conditional_mda: rows must be"),
+        ({"scaled": 1}, "conditional_mda: scaled"),
+        ({"n_jobs": 0}, "conditional_mda: n_jobs"),
+        ({"verbose": -1}, "conditional_mda: verbose"),
+    ],
+)
+def test_arguments_that_are_not_as_described(options, message):
+    model, X, y = small_forest()
+    with pytest.raises(ValueError, match=message):
+        conditional_mda(model, X, y, **options)
+
+
+def test_forests_without_out_of_bag_rows_and_other_rows_are_refused():
+    model, X, y = small_forest(n=40)
+    with pytest.raises(ValueError, match=r"conditional_mda: .* the forest was grown on"):
+        conditional_mda(model, X[::-1], y)
+    whole = dm.ExtraTreesClassifier(5, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"conditional_mda: .* needs trees that leave rows out"):
+        conditional_mda(whole, X, y)
+    with pytest.raises(TypeError, match="conditional_mda: forest must be"):
+        conditional_mda("forest", X, y)
+
+
+def test_tests_of_too_many_pairs_are_refused_before_they_are_made(leave_memory):
+    model, X, y = small_forest()
+    leave_memory(100)
+    with pytest.raises(MemoryError, match=r'use association="permimp"'):
+        conditional_mda(model, X, y, association="party")
+
+
+def test_the_oracle_opens_the_trees_as_they_are():
+    model, X, _ = small_forest()
+    opened = Opened(model.forest_)
+    out = opened.out_of_bag(0)
+    turned = permutation.turns(opened.arrays, opened.schema, 0, X[out])
+    splits = opened.nodes(0)
+    assert sorted(j for j, sides in turned.items() for _ in sides) == sorted(j for j, _ in splits)
+    for j, threshold in splits:
+        assert (X[out, j] > threshold).astype(int).tolist() in turned[j]

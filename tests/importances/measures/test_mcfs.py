@@ -1,0 +1,467 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.grid import one_test
+from tests.oracles import mcfs as oracle
+
+import duramen as dm
+from duramen import Importances
+from duramen.data import memory
+from duramen.forests.growth import out_of_bag
+from duramen.importances import mcfs
+from duramen.importances.measures.mcfs import _learner, relative_importances
+from duramen.jobs.replicates import Plan
+from duramen.results.importances import MonteCarloSelection
+from duramen.support.checks import draw_seed
+
+
+def problem(n=70, p=9, seed=0, classes=2):
+    """Columns without ties; the first two say something of the class."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    score = X[:, 0] + X[:, 1] + random.normal(size=n)
+    return X, np.digitize(score, np.linspace(-1.5, 1.5, classes + 1)[1:-1])
+
+
+def as_dictionary(tree, node=0):
+    if tree.feature[node] < 0:
+        return {}
+    children = [as_dictionary(tree, int(tree.child[node]) + c) for c in range(2)]
+    return {
+        "feature": int(tree.feature[node]),
+        "cut": float(tree.threshold[node]),
+        "children": children,
+    }
+
+
+def trees(criterion="entropy", **parameters):
+    """The estimator that holds the parameters of the trees."""
+    return dm.BaggedTreesClassifier(criterion=criterion, **parameters)
+
+
+def with_trees(choices):
+    """Choices with the depth of the trees in an estimator."""
+    others = {name: value for name, value in choices.items() if name != "max_depth"}
+    return {**others, "estimator": trees(max_depth=choices["max_depth"])}
+
+
+def grown_by_oracle(X, y, *, n_subsets, subset_size, n_splits, max_depth, random_state):
+    """Subsets with the oracle's trees on the training rows that mcfs draws."""
+    data = dm.learning_set(X, y, task="classification")
+    learner = _learner(data, trees(max_depth=max_depth), subset_size, n_splits, 0.66, Plan())
+    seed = draw_seed(random_state)
+    subsets = learner.draw(n_subsets, seed)
+    pairs = []
+    for start, forest in learner.forests(subsets, seed):
+        in_bag = ~out_of_bag(forest)
+        for t, tree in enumerate(forest):
+            subset = subsets[start + t // n_splits].tolist()
+            rows = np.flatnonzero(in_bag[:, t]).tolist()
+            depth = max_depth or len(y)
+            root = oracle.grown(X.tolist(), y.tolist(), rows, subset, depth, as_dictionary(tree))
+            pairs.append((subset, [root]))
+    return pairs
+
+
+# --- against the oracle --------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@one_test
+@pytest.mark.parametrize(
+    "classes, max_depth, size, u, v",
+    [(2, 1, 3, 1.0, 1.0), (3, 2, 3, 2.0, 0.5), (3, None, 4, 0.0, 0.0), (2, None, 2, 1.0, 2.0)],
+)
+def test_importances_against_oracle(classes, max_depth, size, u, v):
+    X, y = problem(classes=classes)
+    choices = {
+        "n_subsets": 20,
+        "subset_size": size,
+        "n_splits": 2,
+        "max_depth": max_depth,
+        "random_state": 4,
+    }
+    result = mcfs(X, y, u=u, v=v, **with_trees(choices))
+    forest = grown_by_oracle(X, y, **choices)
+    expected = oracle.relative_importances(forest, X.tolist(), y.tolist(), 9, u, v)
+    np.testing.assert_allclose(result.importances.values, expected, atol=1e-12)
+    drawn = [sum(j in subset for subset, _ in forest) / 2 for j in range(9)]
+    np.testing.assert_array_equal(result.n_drawn, drawn)
+    accuracy = [oracle.weighted_accuracy(root, X.tolist(), y.tolist()) for _, (root,) in forest]
+    assert result.accuracy == pytest.approx(np.mean(accuracy))
+
+
+def test_edges_against_oracle():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(120, 4)), random.integers(0, 2, 120)
+    choices = {
+        "n_subsets": 4,
+        "subset_size": 3,
+        "n_splits": 2,
+        "max_depth": None,
+        "random_state": 1,
+    }
+    result = mcfs(X, y, **with_trees(choices))
+    forest = grown_by_oracle(X, y, **choices)
+    expected = oracle.edges(forest, y.tolist(), 5)
+    actual = zip(result.source.tolist(), result.target.tolist(), result.weight, strict=True)
+    assert {(a, b): w for a, b, w in actual} == pytest.approx(expected)
+    assert expected != pytest.approx(oracle.edges(forest, y.tolist(), 6))  # there is a sixth level
+
+
+# --- known answers -------------------------------------------------------------------------------
+
+
+def test_copy_of_two_classes_has_importance_one():
+    """Gain and split information are the entropy of the class, and no row is misjudged."""
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1], 50)
+    X = np.column_stack([y, np.ones(100), np.zeros(100), np.ones(100)])
+    result = mcfs(X, y, n_subsets=30, random_state=0)
+    np.testing.assert_allclose(result.importances.values, [1, 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(result.importances.standard_error, 0, atol=1e-12)
+    assert result.accuracy == pytest.approx(
+        0.5 + 0.5 * result.n_drawn[0] / 30  # trees without it call every row the same
+    )
+    noisy = X.astype(float)
+    noisy[:, 1:] += random.normal(size=(100, 3))
+    assert mcfs(noisy, y, n_subsets=30, random_state=0).importances["x0"] == pytest.approx(1)
+
+
+def test_multiway_gain_ratio_of_a_known_table():
+    """One feature of three values, 20 rows each: pure, pure, and half of each class."""
+    x = np.repeat([0, 1, 2], 200)
+    y = np.concatenate([np.zeros(200), np.ones(200), np.tile([0, 1], 100)]).astype(int)
+    multiway = trees(splits="multiway")
+    result = mcfs(x[:, None], y, n_subsets=200, n_splits=5, estimator=multiway, u=0, random_state=0)
+    # Gain 1 - 1/3 bit over log2(3) bits; subsets of the rows are off by a bit of the third order.
+    assert result.importances["x0"] == pytest.approx((2 / 3) / np.log2(3), abs=0.005)
+
+
+def test_accuracy_is_the_mean_recall():
+    """Nine rows in ten of one class, nothing to split on: recalls 1 and 0."""
+    y = np.repeat([0, 1], [90, 10])
+    result = mcfs(np.ones((100, 1)), y, n_subsets=3, random_state=0)
+    assert result.accuracy == pytest.approx(0.5)
+    assert result.importances.values[0] == 0
+    assert len(result.weight) == 0
+
+
+@pytest.mark.slow
+def test_known_genes_of_leukemia_come_first():
+    data = dm.datasets.load_leukemia()
+    result = mcfs(data.X, data.y, n_subsets=1000, n_splits=2, random_state=0)
+    zyxin, cd33 = 4846, 1833
+    assert {zyxin, cd33} <= set(result.importances.order()[:12].tolist())
+    assert 0.6 < result.accuracy < 0.9
+
+
+# --- the same always -----------------------------------------------------------------------------
+
+
+def test_threads_and_blocks_change_nothing(monkeypatch):
+    X, y = problem()
+    importances = mcfs(X, y, n_subsets=40, n_permutations=2, random_state=0)
+    two = mcfs(X, y, n_subsets=40, n_permutations=2, random_state=0, n_jobs=2)
+    monkeypatch.setattr("duramen.importances.measures.mcfs._MOST_SUBSETS", 7)
+    three = mcfs(X, y, n_subsets=40, n_permutations=2, random_state=0)
+    for other in (two, three):
+        assert importances.importances.equals(other.importances)
+        np.testing.assert_array_equal(importances.maxima, other.maxima)
+        np.testing.assert_array_equal(importances.source, other.source)
+    np.testing.assert_array_equal(importances.weight, two.weight)
+    np.testing.assert_allclose(importances.weight, three.weight)
+
+
+def test_seed_decides():
+    X, y = problem()
+    assert mcfs(X, y, n_subsets=20, random_state=1).importances.equals(
+        mcfs(X, y, n_subsets=20, random_state=1).importances
+    )
+    assert not mcfs(X, y, n_subsets=20, random_state=1).importances.equals(
+        mcfs(X, y, n_subsets=20, random_state=2).importances
+    )
+
+
+@given(seed=st.integers(0, 50), n=st.integers(4, 30), p=st.integers(1, 6))
+@settings(max_examples=25, deadline=None)
+def test_importances_of_coded_columns_stay_within_bounds(seed, n, p):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 3, (n, p))
+    y = np.arange(n) % 2
+    subsets = mcfs(X, y, n_subsets=60, estimator=trees(max_depth=2), random_state=seed)
+    assert (subsets.importances.values >= 0).all()
+    assert (subsets.importances.values <= 1 + 1e-12).all()  # gain never exceeds split information
+    assert 0 <= subsets.accuracy <= 1
+
+
+@pytest.mark.slow
+def test_standard_error_is_that_of_subsets():
+    X, y = problem(n=100)
+    runs = [mcfs(X, y, n_subsets=60, random_state=s).importances for s in range(25)]
+    error = np.mean([run.standard_error for run in runs], axis=0)
+    spread = np.std([run.values for run in runs], axis=0, ddof=1)
+    np.testing.assert_allclose(spread / error, 1, atol=0.43)  # three times 1 / sqrt(2 * 25)
+
+
+# --- the cut-off ---------------------------------------------------------------------------------
+
+
+def with_maxima(maxima):
+    return MonteCarloSelection(
+        Importances(("a", "b"), [3.0, 1.0], "mcfs", "1"), [1, 1], 0.5, [0], [1], [2.0], maxima
+    )
+
+
+def test_cutoff_by_hand():
+    result = with_maxima([1.0, 2.0, 3.0, 4.0])
+    d = np.sqrt(5 / 3)
+    t = 2.3533634348018264  # .95 quantile of Student's distribution, 3 degrees of freedom
+    assert result.cutoff("mean") == pytest.approx(2.5 + t * d / 2)
+    assert result.cutoff() == pytest.approx(2.5 + t * d * np.sqrt(1.25))
+    assert result.cutoff(alpha=0.5) == pytest.approx(2.5)
+    assert result.selected(alpha=0.5).names == ("a",)
+    assert len(result.selected()) == 0
+
+
+@pytest.mark.slow
+def test_prediction_bounds_one_more_run_and_mean_does_not():
+    """Null data: of 20 + 1 runs drawn from 120 shuffled ones, is the last above the bound?"""
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(40, 16)), np.repeat([0, 1], 20)
+    pool = mcfs(X, y, n_subsets=30, n_splits=2, n_permutations=80, random_state=0).maxima
+    above = {"prediction": 0, "mean": 0}
+    for _ in range(2000):
+        chosen = random.choice(pool, 21, replace=False)
+        for bound in above:
+            above[bound] += chosen[20] > with_maxima(chosen[:20]).cutoff(bound)
+    # .05, and the tail of maxima is heavier than that of a normal variable; se of the pool .02.
+    assert 0.01 < above["prediction"] / 2000 < 0.10
+    assert 0.2 < above["mean"] / 2000 < 0.5
+
+
+@pytest.mark.slow
+def test_fraction_of_null_features_above_the_cutoff():
+    """4 data sets, 2 relevant features among 16: no null ones pass, the relevant ones do."""
+    passed = np.zeros(16)
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(120, 16))
+        y = X[:, 0] + X[:, 1] + 0.3 * random.normal(size=120) > 0
+        result = mcfs(X, y, n_subsets=60, n_splits=2, n_permutations=20, random_state=seed)
+        passed += result.importances.values > result.cutoff()
+    assert passed[2:].sum() <= 1  # of 56; .05 a data set if nothing were relevant
+    assert passed[:2].sum() >= 7  # of 8
+
+
+@pytest.mark.slow
+def test_runs_on_null_data_have_no_winner_as_often_as_promised():
+    """20 null data sets: some feature is above the prediction bound in 5 % of them."""
+    wrong = 0
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        X, y = random.normal(size=(40, 12)), np.repeat([0, 1], 20)
+        result = mcfs(X, y, n_subsets=20, n_splits=2, n_permutations=20, random_state=seed)
+        wrong += len(result.selected()) > 0
+    assert wrong <= 5  # binomial(20, .05) exceeds 5 with probability .0003
+
+
+# --- the result ----------------------------------------------------------------------------------
+
+
+def test_result_says_where_it_comes_from():
+    X, y = problem()
+    result = mcfs(X, y, n_subsets=40, u=2.0, random_state=3)
+    metadata = result.importances.metadata
+    assert metadata["mcfs"]["subset_size"] == 3
+    assert metadata["mcfs"]["train_size"] == 46
+    assert metadata["mcfs"]["u"] == 2.0
+    assert metadata["n_trees"] == 200
+    assert metadata["forest"]["criterion"] == "entropy"
+    assert result.importances.measure == "mcfs"
+    assert result.importances.unit == "1"
+    forest = dm.ExtraTreesClassifier(1).fit(X, y).forest_
+    assert metadata["fingerprint"] == forest.fingerprint
+
+
+def test_result_is_saved_and_loaded(tmp_path):
+    X, y = problem()
+    result = mcfs(X, y, n_subsets=40, n_permutations=3, random_state=3)
+    result.save(tmp_path / "r.npz")
+    copies = [MonteCarloSelection.load(tmp_path / "r.npz"), pickle.loads(pickle.dumps(result))]
+    for copy in copies:
+        assert copy.importances.equals(result.importances)
+        assert copy.importances.metadata == result.importances.metadata
+        assert copy.accuracy == result.accuracy
+        for name in ("n_drawn", "source", "target", "weight", "maxima"):
+            np.testing.assert_array_equal(getattr(copy, name), getattr(result, name))
+    with pytest.raises(ValueError, match="not Importances"):
+        Importances.load(tmp_path / "r.npz")
+
+
+def test_edges_as_a_frame():
+    X, y = problem()
+    frame = pd.DataFrame(X, columns=list("abcdefghi"))
+    result = mcfs(frame, y, n_subsets=40, random_state=3)
+    edges = result.edges()
+    assert list(edges.columns) == ["source", "target", "weight"]
+    assert len(edges) == len(result.weight)
+    assert (np.diff(edges["weight"]) <= 0).all()
+    assert (edges["source"] != edges["target"]).all()
+    assert set(edges["source"]) <= set("abcdefghi")
+    assert len(result.edges(4)) == 4
+    with pytest.raises(ValueError, match="k must be an int >= 0"):
+        result.edges(-1)
+
+
+def test_result_prints():
+    X, y = problem()
+    text = repr(mcfs(X, y, n_subsets=40, n_permutations=3, random_state=3))
+    assert "Importances: mcfs of 9 features, a pure number" in text
+    assert "Interdependencies:" in text
+    assert "Cut-off of importances from 3 shuffled runs" in text
+    assert "Cut-off" not in repr(mcfs(X, y, n_subsets=40, random_state=3))
+
+
+def test_result_cannot_be_changed_or_wrong():
+    result = with_maxima([1.0, 2.0])
+    with pytest.raises(ValueError, match="read-only"):
+        result.weight[0] = 1
+    importances = result.importances
+    with pytest.raises(ValueError, match=r"n_drawn must have shape \(2,\)"):
+        MonteCarloSelection(importances, [1], 0.5, [0], [1], [2.0])
+    with pytest.raises(ValueError, match=r"source and target must be positions in 0\.\.1"):
+        MonteCarloSelection(importances, [1, 1], 0.5, [0], [2], [2.0])
+    with pytest.raises(ValueError, match="weight must be finite"):
+        MonteCarloSelection(importances, [1, 1], 0.5, [0], [1], [np.nan])
+
+
+def test_tables_of_mixed_columns():
+    random = np.random.default_rng(0)
+    n = 120
+    y = np.where(random.random(n) < 0.5, "yes", "no")
+    frame = pd.DataFrame(
+        {
+            "word": pd.Categorical(np.where(y == "yes", "a", random.choice(["b", "c"], n))),
+            "holes": np.where(random.random(n) < 0.3, np.nan, random.normal(size=n)),
+            "flat": np.ones(n),
+        }
+    )
+    for splits in ("ordered", "multiway", "one-vs-rest", "any"):
+        result = mcfs(frame, y, n_subsets=30, estimator=trees(splits=splits), random_state=0)
+        assert result.importances["word"] > 0.5
+        assert result.importances["flat"] == 0
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def test_unseen_features_are_reported():
+    X, y = problem(p=9)
+    with pytest.warns(UserWarning, match="mcfs: 4 of 9 features were in none of the 2 subsets"):
+        result = mcfs(X, y, n_subsets=2, random_state=0)
+    unseen = result.n_drawn == 0
+    assert np.count_nonzero(unseen) == 4
+    assert (result.importances.values[unseen] == 0).all()
+    assert result.importances.standard_error is None
+
+
+def test_warning_says_how_many_subsets_would_do():
+    with pytest.warns(UserWarning, match="Hint: n_subsets=13 includes all features"):
+        mcfs(*problem(p=9), n_subsets=2, random_state=0)
+    mcfs(*problem(p=9), n_subsets=13, random_state=0)
+
+
+@one_test
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"n_subsets": 0}, "mcfs: n_subsets must be an int >= 1"),
+        ({"n_splits": 1.5}, "mcfs: n_splits must be an int >= 1"),
+        ({"subset_size": 10}, r"mcfs: subset_size must be 'sqrt', an int in 1\.\.9"),
+        ({"subset_size": "log2"}, "mcfs: subset_size"),
+        ({"subset_size": True}, "mcfs: subset_size"),
+        ({"train_size": 1.0}, "mcfs: train_size .* at least one of the 70 rows"),
+        ({"train_size": 70}, "mcfs: train_size"),
+        ({"train_size": 0.001}, "mcfs: train_size"),
+        ({"u": -1}, "mcfs: u must be a number >= 0"),
+        ({"v": np.nan}, "mcfs: v must be a number >= 0"),
+        ({"estimator": trees(splits="best")}, "BaggedTreesClassifier: splits must be one of"),
+        ({"estimator": trees(max_depth=0)}, "BaggedTreesClassifier: max_depth must be an int >= 1"),
+        ({"estimator": trees(criterion="gini")}, "criterion of estimator must be 'entropy'"),
+        ({"estimator": trees(n_estimators=9)}, "n_estimators of estimator has no effect .* be 100"),
+        ({"estimator": trees(bootstrap=False)}, "bootstrap of estimator has no effect"),
+        ({"n_permutations": -1}, "mcfs: n_permutations must be an int >= 0"),
+        ({"n_jobs": 0}, "mcfs: n_jobs"),
+    ],
+)
+def test_wrong_parameters_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        mcfs(*problem(), **wrong)
+
+
+def test_other_trees_are_refused():
+    for estimator in (dm.RandomForestClassifier(), dm.BaggedTreesRegressor(), "bagged"):
+        with pytest.raises(TypeError, match="mcfs: estimator must be"):
+            mcfs(*problem(), estimator=estimator)
+
+
+def test_wrong_data_are_refused():
+    X, y = problem()
+    with pytest.raises(ValueError, match="mcfs: y has one class only"):
+        mcfs(X, np.zeros(70))
+    with pytest.raises(ValueError, match="continuous"):
+        mcfs(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"mcfs: .*inconsistent numbers of samples"):
+        mcfs(X, y[:-1])
+    with pytest.raises(ValueError, match="categories; with 3 classes"):
+        mcfs(pd.DataFrame({"id": pd.Categorical([f"r{i}" for i in range(70)])}), np.arange(70) % 3)
+
+
+def test_cutoff_needs_shuffled_runs():
+    result = with_maxima([1.0])
+    with pytest.raises(ValueError, match=r"there are 1\. Hint: mcfs\(\.\.\., n_permutations=20\)"):
+        result.cutoff()
+    with pytest.raises(ValueError, match="bound must be 'prediction' or 'mean', got 'max'"):
+        with_maxima([1.0, 2.0]).cutoff("max")
+    with pytest.raises(ValueError, match=r"alpha must lie in \(0, 1\), got 0"):
+        with_maxima([1.0, 2.0]).cutoff(alpha=0)
+
+
+def test_subsets_that_do_not_fit_are_refused(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
+    with pytest.raises(MemoryError, match="mcfs: 100000000 subsets of 3 features"):
+        mcfs(*problem(), n_subsets=10**8)
+
+
+def test_the_core_is_free_of_the_graph_where_it_is_not_wanted():
+    X, y = problem()
+    data = dm.learning_set(X, y, task="classification")
+    learner = _learner(data, trees(), "sqrt", 2, 0.66, Plan())
+    run = relative_importances(learner, 20, 0, 1.0, 1.0, graph=False)
+    assert run.edges[0].size == 0
+    np.testing.assert_array_equal(
+        run.values, relative_importances(learner, 20, 0, 1.0, 1.0, graph=True).values
+    )
+
+
+def test_classes_are_shuffled_within_strata():
+    """The run itself stays as it is; where classes equal the strata there is nothing to shuffle."""
+    random = np.random.default_rng(0)
+    X, place = random.normal(size=(40, 6)), np.repeat([0, 1], 20)
+    y = np.where(np.arange(40) % 20 < 2, 1 - place, place)
+    options = {"n_subsets": 20, "n_permutations": 3, "random_state": 0}
+    free = dm.importances.mcfs(X, y, **options)
+    within = dm.importances.mcfs(X, y, strata=place, **options)
+    assert within.importances.equals(free.importances)
+    assert not np.array_equal(within.maxima, free.maxima)
+    importances = dm.importances.mcfs(X, y, strata=np.ones(40), **options)
+    assert np.array_equal(importances.maxima, free.maxima)
+    with pytest.raises(ValueError, match=r"the target is constant in every stratum"):
+        dm.importances.mcfs(X, place, strata=place, **options)
+    with pytest.raises(ValueError, match=r"need n_permutations of at least 1"):
+        dm.importances.mcfs(X, y, strata=place, n_subsets=5)

@@ -1,0 +1,333 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+from tests.grid import one_test
+from tests.importances.nesting import nested
+from tests.oracles import subtrees as oracle
+
+from duramen import estimators
+from duramen.importances import FirstSplits, first_splits, minimal_depth, minimal_depth_distribution
+from duramen.importances.nodes import Nodes, maximal
+
+
+def table(n=80, seed=0):
+    """The first column decides, the second helps, the others say nothing; the last is constant."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 6))
+    X[:, 5] = 1.0
+    number = X[:, 0] + 0.3 * X[:, 1] + 0.1 * random.normal(size=n)
+    return X, (number > 0).astype(int), number
+
+
+def depth_in(root, feature):
+    depth = oracle.minimal_depth(root, feature)
+    return oracle.height(root) if depth is None else depth
+
+
+# --- the null distribution -----------------------------------------------------------------------
+
+
+def test_null_distribution_has_its_known_answer():
+    distribution = minimal_depth_distribution(10, [1, 2, 4, 8])
+    np.testing.assert_allclose(distribution, [0.1, 0.171, 0.2507, 0.2724, 0.2059], atol=5e-5)
+    assert distribution @ np.arange(5) == pytest.approx(2.3132, abs=5e-5)
+
+
+LEAF = ()
+STUMP = (LEAF, LEAF)
+SHAPES = {
+    "stump": STUMP,
+    "chain": ((STUMP, LEAF), LEAF),
+    "full": (STUMP, STUMP),
+    "three ways": ((LEAF, STUMP), LEAF, STUMP),
+}
+
+
+def counts_of(shape):
+    """Internal nodes at every depth."""
+    if not shape:
+        return []
+    return [1, *map(sum, itertools.zip_longest(*map(counts_of, shape), fillvalue=0))]
+
+
+@one_test
+@pytest.mark.parametrize("once", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("p", [3, 4])
+def test_distribution_against_all_ways_to_put_features_on_a_tree(shape, p, once):
+    distribution = oracle.distribution_by_enumeration(SHAPES[shape], p, once=once)
+    assert sum(distribution) == 1
+    result = minimal_depth_distribution(p, counts_of(SHAPES[shape]), multiway=once)
+    np.testing.assert_allclose(result, [float(part) for part in distribution], atol=1e-12)
+
+
+def test_distribution_of_a_single_feature_and_of_no_tree():
+    assert minimal_depth_distribution(1, [1, 2]).tolist() == [1.0, 0.0, 0.0]
+    assert minimal_depth_distribution(5, []).tolist() == [1.0]
+    assert minimal_depth_distribution(2, [1, 2], multiway=True).tolist() == [0.5, 0.5, 0.0]
+
+
+@one_test
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ((0, [1]), "n_features must be an int >= 1, got 0"),
+        ((3, [1, -2]), "numbers from 0"),
+        ((3, [[1, 2]]), "one per depth"),
+        ((3, [1, np.nan]), "numbers from 0"),
+    ],
+)
+def test_distribution_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        minimal_depth_distribution(*arguments)
+
+
+def test_distribution_refuses_paths_longer_than_the_features():
+    with pytest.raises(ValueError, match="at most n_features=2 depths with multiway=True, got 3"):
+        minimal_depth_distribution(2, [1, 1, 1], multiway=True)
+
+
+# --- maximal subtrees ----------------------------------------------------------------------------
+
+
+@given(
+    seed=st.integers(0, 999),
+    p=st.integers(1, 4),
+    n=st.integers(2, 40),
+    splits=st.sampled_from(["ordered", "multiway", "one-vs-rest"]),
+)
+def test_maximal_subtrees_against_recursion(seed, p, n, splits):
+    random = np.random.default_rng(seed)
+    X, y = random.integers(0, 5, size=(n, p)), random.integers(0, 3, n)
+    y[:2] = [0, 1]
+    forest = estimators.ExtraTreesClassifier(
+        3, max_features=1, splits=splits, bootstrap=True, random_state=seed
+    ).fit(X, y)
+    first = maximal(Nodes(forest.forest_))
+    for root, tree, start in zip(
+        nested(forest, X, X), forest.forest_, forest.forest_.offsets, strict=False
+    ):
+        marked = [
+            sum(bool(first[start + i]) for i in range(tree.n_nodes) if tree.feature[i] == j)
+            for j in range(p)
+        ]
+        assert marked == [len(oracle.maximal_roots(root, j)) for j in range(p)]
+        for j in range(p):
+            depths = tree.depth[first[start : start + tree.n_nodes] & (tree.feature == j)]
+            assert (int(depths.min()) if depths.size else None) == oracle.minimal_depth(root, j)
+
+
+# --- forests -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("splits", ["ordered", "multiway"])
+def test_depths_against_recursion(splits):
+    X, y, _ = table(50)
+    X = np.round(X)
+    forest = estimators.RandomForestClassifier(9, splits=splits, random_state=0).fit(X, y)
+    roots = nested(forest, X, X)
+    depths = np.array([[depth_in(root, j) for j in range(6)] for root in roots])
+    multiway = splits == "multiway"
+    by_chance = np.array(
+        [
+            distribution @ np.arange(distribution.size)  # of the five columns that can be split on
+            for root in roots
+            for distribution in [
+                minimal_depth_distribution(5, oracle.splits_by_depth(root), multiway=multiway)
+            ]
+        ]
+    )
+    importances = first_splits(forest)
+    np.testing.assert_allclose(importances.depths, depths.mean(axis=0), rtol=1e-12)
+    error = depths.std(axis=0, ddof=1) / 3
+    np.testing.assert_allclose(importances.standard_error, error, atol=1e-9)
+    used = [[oracle.minimal_depth(root, j) is not None for j in range(6)] for root in roots]
+    np.testing.assert_allclose(importances.used, np.mean(used, axis=0))
+    assert importances.threshold == pytest.approx(by_chance.mean())
+    assert importances.n_trees == 9
+
+    result = minimal_depth(forest)
+    gains = by_chance[:, np.newaxis] - depths
+    np.testing.assert_allclose(result.values, gains.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(
+        result.values, importances.threshold - importances.depths, atol=1e-12
+    )
+    error = gains.std(axis=0, ddof=1) / 3
+    np.testing.assert_allclose(result.standard_error, error, atol=1e-9)
+    assert (result.measure, result.unit) == ("minimal_depth", "1")
+
+
+def test_null_is_the_mean_over_the_trees_of_their_distributions():
+    X, y, _ = table(40)
+    forest = estimators.RandomForestClassifier(6, random_state=0).fit(X[:, :5], y)
+    distributions = [
+        minimal_depth_distribution(5, oracle.splits_by_depth(root))
+        for root in nested(forest, X[:, :5], X[:, :5])
+    ]
+    longest = max(map(len, distributions))
+    parts = [
+        np.concatenate(
+            [distribution[:-1], np.zeros(longest - distribution.size), distribution[-1:]]
+        )
+        for distribution in distributions
+    ]
+    null = first_splits(forest).null
+    np.testing.assert_allclose(null, np.mean(parts, axis=0), atol=1e-12)
+    assert null.sum() == pytest.approx(1)
+
+
+def test_relevant_features_come_first_and_pass_the_threshold():
+    X, y, _ = table()
+    forest = estimators.RandomForestClassifier(200, random_state=0).fit(X, y)
+    result, actual = minimal_depth(forest), first_splits(forest)
+    assert result.order().tolist() == actual.order().tolist()
+    assert actual.selected() == tuple(name for name, value in result.top(6) if value > 0)
+    assert actual.selected()[0] == "x0"
+    assert "x5" not in actual.selected()
+    assert actual.used[5] == 0.0
+
+
+def test_features_chosen_by_chance_are_at_the_threshold():
+    # Continuous columns are never constant where there is something to split: at every node each
+    # of the five is as likely, and the distribution is exact.
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 5)), random.integers(0, 2, 60)
+    forest = estimators.TotallyRandomizedTreesClassifier(3000, random_state=0).fit(X, y)
+    result = minimal_depth(forest)
+    assert np.abs(result.values / result.standard_error).max() < 4
+    importances = first_splits(forest)
+    first = np.array([tree.feature[0] == 0 for tree in forest.forest_]).mean()
+    assert importances.null[0] == pytest.approx(0.2)
+    assert abs(first - 0.2) < 4 * np.sqrt(0.16 / 3000)
+
+
+def test_features_chosen_by_chance_in_multiway_trees():
+    # All cells of five columns and no two equal targets: each path splits on every column once.
+    X = np.array(list(itertools.product([0, 1], [0, 1], [0, 1, 2], [0, 1], [0, 1, 2])))
+    y = np.random.default_rng(0).normal(size=len(X))
+    forest = estimators.TotallyRandomizedTreesRegressor(
+        3000, splits="multiway", random_state=0
+    ).fit(X, y)
+    result = minimal_depth(forest)
+    assert np.abs(result.values / result.standard_error).max() < 4
+
+
+@pytest.mark.slow
+def test_features_chosen_by_chance_among_those_that_a_tree_sees():
+    random = np.random.default_rng(0)
+    gains = []
+    for seed in range(150):
+        X, y = random.normal(size=(20, 8)), random.integers(0, 2, 20)
+        y[:2] = [0, 1]
+        forest = estimators.RandomSubspaceClassifier(
+            10, n_subspace_features=3, max_features=1, random_state=seed
+        )
+        gains.append(minimal_depth(forest.fit(X, y)).values)
+    mean, error = np.mean(gains, axis=0), np.std(gains, axis=0, ddof=1) / np.sqrt(150)
+    assert np.abs(mean / error).max() < 4
+    distribution = first_splits(forest).null
+    assert distribution[0] == pytest.approx(1 / 8)
+    assert distribution.sum() == pytest.approx(1)
+    assert distribution[-1] > 5 / 8  # not seen at all
+
+
+# --- corners -------------------------------------------------------------------------------------
+
+
+def test_trees_without_a_split_are_left_out():
+    X = np.arange(8.0)[:, np.newaxis] * [1.0, -1.0]
+    y = np.array([0] * 7 + [1])
+    forest = estimators.RandomForestClassifier(30, random_state=0).fit(X, y)
+    split = [tree.n_nodes > 1 for tree in forest.forest_]
+    assert 0 < sum(split) < 30
+    importances = first_splits(forest)
+    assert importances.n_trees == sum(split)
+    depths = [
+        [depth_in(root, j) for j in range(2)]
+        for root, grown in zip(nested(forest, X, X), split, strict=True)
+        if grown
+    ]
+    np.testing.assert_allclose(importances.depths, np.mean(depths, axis=0))
+    assert importances.null.sum() == pytest.approx(1)
+    assert minimal_depth(forest).metadata["minimal_depth"]["n_split_trees"] == sum(split)
+
+
+def test_forest_without_a_split():
+    forest = estimators.RandomForestClassifier(3, random_state=0).fit(
+        np.ones((10, 2)), np.arange(10) % 2
+    )
+    result, actual = minimal_depth(forest), first_splits(forest)
+    assert result.values.tolist() == [0.0, 0.0]
+    assert result.standard_error is None
+    assert actual.selected() == ()
+    assert actual.null.tolist() == [0.0, 1.0]
+    assert (actual.threshold, actual.n_trees) == (0.0, 0)
+
+
+def test_single_tree_has_no_standard_error():
+    X, y, _ = table()
+    forest = estimators.ExtraTreesClassifier(1, random_state=1).fit(X, y)
+    assert minimal_depth(forest).standard_error is None
+    assert first_splits(forest).standard_error is None
+
+
+def test_blocks_of_trees_do_not_show(monkeypatch):
+    X, y, _ = table()
+    forest = estimators.RandomForestClassifier(12, random_state=0).fit(X, y)
+    whole, distribution = minimal_depth(forest), first_splits(forest).null
+    monkeypatch.setattr("duramen.importances.nodes._BLOCK", 100)
+    assert minimal_depth(forest).equals(whole, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(first_splits(forest).null, distribution, atol=1e-12)
+
+
+# --- the result ----------------------------------------------------------------------------------
+
+
+def test_result_as_a_frame_in_a_file_and_in_print(tmp_path):
+    X, y, _ = table()
+    forest = estimators.RandomForestClassifier(20, random_state=0).fit(X, y)
+    importances = first_splits(forest)
+    columns = importances.columns()
+    assert columns["rank"][0] == 1
+    assert columns["selected"].sum() == len(importances.selected())
+    assert list(columns) == ["name", "rank", "depth", "standard_error", "used", "selected"]
+    assert len(importances.to_frame()) == len(importances) == 6
+
+    importances.save(tmp_path / "depths.npz")
+    loaded = FirstSplits.load(tmp_path / "depths.npz")
+    np.testing.assert_array_equal(loaded.depths, importances.depths)
+    np.testing.assert_array_equal(loaded.standard_error, importances.standard_error)
+    np.testing.assert_array_equal(loaded.null, importances.null)
+    assert (loaded.names, loaded.threshold) == (importances.names, importances.threshold)
+    assert loaded.metadata == importances.metadata
+    assert loaded.metadata["seed"] == forest.forest_.seed
+    with pytest.raises(ValueError, match="holds a FirstSplits, not Importances"):
+        type(minimal_depth(forest)).load(tmp_path / "depths.npz")
+
+    lines = repr(importances).splitlines()
+    assert lines[0].startswith("FirstSplits: minimal depth of 6 features in 20 trees, ")
+    assert lines[2].split()[:2] == ["1", "x0"]
+    assert lines[-1].split()[-1] == "0%"
+
+
+def test_long_results_print_their_best():
+    X, y = np.random.default_rng(0).normal(size=(30, 14)), np.arange(30) % 2
+    forest = estimators.RandomForestClassifier(5, random_state=0).fit(X, y)
+    assert repr(first_splits(forest)).endswith("... and 4 more")
+
+
+def test_depths_cannot_be_changed():
+    X, y, _ = table()
+    importances = first_splits(estimators.RandomForestClassifier(5, random_state=0).fit(X, y))
+    with pytest.raises(ValueError, match="read-only"):
+        importances.depths[0] = 0.0
+
+
+@pytest.mark.parametrize("function", [minimal_depth, first_splits])
+def test_needs_a_fitted_forest(function):
+    with pytest.raises(NotFittedError, match=f"{function.__name__}: this RandomForestClassifier"):
+        function(estimators.RandomForestClassifier())
