@@ -16,7 +16,8 @@ from duramen.cli.cluster import connected
 from duramen.cli.console import note, notes, partial_folder, user_errors, warnings_as_notes
 from duramen.cli.declaration import given_paths
 from duramen.cli.ending import Clock, Stopped, unfinished
-from duramen.cli.options import ClusterWork, Output, check_parent
+from duramen.cli.options import ClusterWork, check_parent
+from duramen.cli.output import Output
 
 if TYPE_CHECKING:
     from duramen.reports import Report

@@ -37,9 +37,10 @@ from duramen.cli.console import (
     user_errors,
     warnings_as_notes,
 )
-from duramen.cli.declaration import built, declared, received
+from duramen.cli.declaration import received
 from duramen.cli.ending import Clock, Stopped, obey
-from duramen.cli.options import ClusterWork, Printed, writable
+from duramen.cli.options import writable
+from duramen.cli.output import Output, Workers
 from duramen.io import formats
 from duramen.reading.tables import read
 from duramen.reports import Report
@@ -52,6 +53,7 @@ ALIASES = {
     "n_permutations": "--permutations",
     "random_state": "--seed",
     "n_jobs": "--jobs",
+    "quiet": "-q",
 }
 """Short names of options, beside those of the parameters."""
 
@@ -98,7 +100,7 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
 
     Each parameter of the analysis is an option of its name, with its annotation, default and
     description, and so is each of :func:`duramen.read` if the analysis takes data;
-    :class:`Printed` has the options that only commands have.
+    :class:`Output` and :class:`Workers` have the options that only commands have.
     """
     name = analysis.__name__
     own = dict(signature(analysis).parameters)
@@ -121,15 +123,16 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
         for parameter in own.values()
         if parameter.name not in _WITHOUT_OPTION
     ]
+    place, outputs = Path(f"duramen-{name}"), dict(signature(Output).parameters)
+    outputs["out"] = outputs["out"].replace(default=place)
     if "client" in own:
-        workers = [made for made in declared(ClusterWork) if made[0].name in _WORKERS]
-        parameters += [option.as_parameter(hint, groups[2]) for option, hint in workers]
-    shown_rows = 10 if name == "pack" else 20
-    outputs = [*declared(Printed, {"out": Path(f"duramen-{name}"), "top": shown_rows})]
-    parameters += [option.as_parameter(hint, groups[3]) for option, hint in outputs]
+        workers = signature(Workers).parameters.values()
+        parameters += [_option(Workers, parameter, groups[2]) for parameter in workers]
+    parameters += [_option(Output, parameter, groups[3]) for parameter in outputs.values()]
 
     def command(*files: Any, **values: Any) -> None:
-        output = built(Printed, {**{one.name: one.default for one, _ in outputs}, **values})
+        given = {key: values.pop(key) for key in outputs if key in values}
+        output = Output(**{"out": place, **given})
         values |= dict(zip(("source",), files, strict=False))
         option_of.clear()
         option_of.update({key: _names(key)[0] for key in (*reading, *own)}, source="FILE")
@@ -163,7 +166,7 @@ def perform(
     analysis: Callable[..., Any],
     reading: Mapping[str, Any] | None,
     arguments: Mapping[str, Any],
-    output: Printed,
+    output: Output,
 ) -> None:
     """Read the data, call an analysis, write its report to the folder of results, and show it.
 
@@ -184,7 +187,7 @@ def perform(
         None if output.quiet else note,
         obey,
     )
-    scheduler, workers = (arguments.pop(option, None) for option in _WORKERS)
+    cluster = Workers(**{key: arguments.pop(key) for key in _WORKERS if key in arguments})
     taken = signature(analysis).parameters
     if "verbose" in taken:
         arguments["verbose"] = int(not output.quiet and standard_error().is_terminal)
@@ -192,13 +195,16 @@ def perform(
     with ExitStack() as stack:
         with user_errors(name, output.quiet):
             output.check(name)
+            cluster.check()
             source = None if reading is None else _prepared(name, reading, arguments, stack)
             if arguments.get("checkpoint") is not None:
                 arguments["checkpoint"] = writable(Path(arguments["checkpoint"]))
             folder = stack.enter_context(results_folder(output.out, name))
             if "client" in taken:
                 jobs = arguments.get("n_jobs", -1)
-                stack.enter_context(connected(name, scheduler, workers, jobs, output.quiet))
+                stack.enter_context(
+                    connected(name, cluster.scheduler, cluster.workers, jobs, output.quiet)
+                )
                 arguments["client"] = connected_client()
             called = CALLER.set(caller)
             stack.callback(CALLER.reset, called)
@@ -266,9 +272,7 @@ def _received(values: Mapping[str, Any], stack: ExitStack) -> dict[str, Any]:
     return {**values, "source": stack.enter_context(received({"file": values["source"]}))["file"]}
 
 
-def perform_packing(
-    pack: Callable[..., Any], arguments: Mapping[str, Any], output: Printed
-) -> None:
+def perform_packing(pack: Callable[..., Any], arguments: Mapping[str, Any], output: Output) -> None:
     """Pack a table into the folder of results, with the report in it, and show that."""
     clock, reports = Clock(), list[Report]()
     files, shown = files_of(pack), {**arguments, "file": arguments.get("source")}
@@ -334,6 +338,10 @@ def _option(function: Callable[..., Any], parameter: Parameter, group: cyclopts.
     default = None if positional else parameter.default
     text = _help(function, parameter.name, kind)
     metavar = "NAME" if text.startswith("Column") else parameter.name.rpartition("_")[2].upper()
+    if hint is Path:
+        metavar = "DIR"
+    elif Path in get_args(hint):
+        metavar = "FILE"
     return parameter.replace(
         kind=Parameter.POSITIONAL_ONLY if positional else Parameter.KEYWORD_ONLY,
         default=default,
@@ -344,14 +352,25 @@ def _option(function: Callable[..., Any], parameter: Parameter, group: cyclopts.
                 help=text,
                 negative=(),
                 group=group,
-                metavar=None if flag else "FILE" if _is_file(function, parameter) else metavar,
+                metavar=None if flag else metavar,
                 show_default=not isinstance(default, bool | tuple | None),
                 allow_leading_hyphen=not flag and not positional,
                 allow_repeating=get_origin(kind) is not tuple or None,
-                converter=_number_or_text if {int, float} <= {*get_args(hint)} else None,
+                converter=_folder
+                if hint is Path
+                else _number_or_text
+                if {int, float} <= {*get_args(hint)}
+                else None,
             ),
         ],
     )
+
+
+def _folder(_: Any, tokens: Sequence[cyclopts.Token]) -> Path:
+    """Return the folder that an option names; an empty name would stand for the folder of work."""
+    if tokens[0].value == "":
+        raise ValueError("the name is empty; name a folder, such as . for this one")
+    return Path(tokens[0].value)
 
 
 def _number_or_text(_: Any, tokens: Sequence[cyclopts.Token]) -> int | float | str:
@@ -361,10 +380,6 @@ def _number_or_text(_: Any, tokens: Sequence[cyclopts.Token]) -> int | float | s
         return int(text) if text.isdecimal() else float(text)
     except ValueError:
         return text  # which the analysis refuses, if it is no name
-
-
-def _is_file(function: Callable[..., Any], parameter: Parameter) -> bool:
-    return Path in get_args(_hints(function)[parameter.name])
 
 
 def _help(function: Callable[..., Any], name: str, kind: Any) -> str:

@@ -354,7 +354,7 @@ class Input(Table):
         kinds = dict.fromkeys(reading.categorical, "nominal") or None
         with TemporaryDirectory(prefix="duramen-") as folder:
             place = Path(folder) / file.name
-            how = {"transpose": self.matrix.transpose, "layer": self.matrix.layer}
+            how: dict[str, Any] = {"transpose": self.matrix.transpose, "layer": self.matrix.layer}
             unseen.add(f"{folder}{os.sep}")
             with gathered_warnings() as gathered, stray_columns() as stray:
                 pack_table(file, place, kinds=kinds, **how, reading=parameters, function=caller)

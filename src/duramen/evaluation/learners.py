@@ -50,7 +50,7 @@ def predictions(learner: Any, train: Part, test: Part, columns: IntArray, seed: 
     model = seeded(learner, seed)
     if takes_matrix(learner):
         model.fit(train.matrix[:, columns], train.target)
-        rows = test.matrix[:, columns]
+        rows: Any = test.matrix[:, columns]
     else:
         if checks.is_integer(model.max_features):  # candidates at a node
             model.set_params(max_features=min(model.max_features, len(columns)))
