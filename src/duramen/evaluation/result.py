@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from duramen.evaluation.performance import catalogue as performances
 from duramen.results.columns import Column, counted
-from duramen.results.fields import checked_names
 from duramen.results.result import Result
 from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.provenance import frozen_metadata
 from duramen.support.text import duration
 
 SELECTIONS = ("inside", "outside")
@@ -102,18 +100,16 @@ class SelectionEvaluation(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         settle = object.__setattr__
-        owner = type(self).__name__
+        owner, n_rows = type(self).__name__, len(self.methods)
         settle(self, "methods", tuple(self.methods))
-        settle(self, "names", checked_names(owner, "names", self.names))
-        n_rows = len(self.methods)
         for name in ("cuts", "sizes"):
             settle(self, name, _frozen(getattr(self, name), np.int64))
         for name in ("kuncheva", "nogueira", "stability_low", "stability_high"):
             settle(self, name, _frozen(getattr(self, name), np.float64))
         scores = {name: _frozen(score, np.float64) for name, score in self.scores.items()}
         settle(self, "scores", MappingProxyType(scores))
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
         shape = (self.n_resamples, n_rows)
         if self.cuts.shape != (n_rows,) or any(
             figures.shape != shape for figures in (self.sizes, *scores.values())
@@ -406,13 +402,6 @@ class EnoughFeatures(Result):
     sizes: IntArray
     means: FloatArray
     probability: FloatArray
-
-    def __post_init__(self) -> None:
-        kinds = {"sizes": np.int64, "means": np.float64, "probability": np.float64}
-        for name, kind in kinds.items():
-            array = np.array(getattr(self, name), dtype=kind)
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
 
     def columns(self) -> dict[str, object]:
         """Return the columns of `to_frame`: numbers of features, mean scores, probabilities."""

@@ -43,10 +43,6 @@ class PruningPath(Result):
     impurities: FloatArray
     n_leaves: Integers
 
-    def __post_init__(self) -> None:
-        for numbers in (self.ccp_alphas, self.impurities, self.n_leaves):
-            numbers.setflags(write=False)
-
     def __len__(self) -> int:
         return len(self.ccp_alphas)
 

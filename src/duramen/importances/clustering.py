@@ -30,7 +30,7 @@ from duramen.results.saved import Saved
 from duramen.results.summary import Summarized, Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.provenance import frozen_metadata, versions
+from duramen.support.provenance import versions
 from duramen.support.text import printable, quoted
 
 NONE = -1
@@ -79,11 +79,6 @@ class Clusters(Result):
     representatives: IntArray
     correlations: FloatArray
     metadata: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for numbers in (self.labels, self.representatives, self.correlations):
-            numbers.setflags(write=False)
-        object.__setattr__(self, "metadata", frozen_metadata("Clusters", self.metadata))
 
     def __len__(self) -> int:
         return len(self.representatives)

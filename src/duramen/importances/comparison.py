@@ -11,14 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from duramen.results.columns import Column
-from duramen.results.fields import checked_names, frozen
+from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
 from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, native_frame
-from duramen.support.provenance import frozen_metadata
 
 Measured: TypeAlias = Importances | Significance
 
@@ -66,15 +65,10 @@ class Comparison(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        owner, settle = "Comparison", object.__setattr__
-        settle(self, "names", checked_names(owner, "names", self.names))
-        measures = checked_names(owner, "measures", self.measures)
-        settle(self, "measures", measures)
-        for what in ("scores", "ranks"):
-            shape = (len(measures), len(self.names))
-            numbers = frozen(owner, what, getattr(self, what), shape)
-            settle(self, what, numbers)
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+        super().__post_init__()
+        measures = checked_names("Comparison", "measures", self.measures)
+        object.__setattr__(self, "measures", measures)
+        self._freeze(["scores", "ranks"], (len(measures), len(self.names)))
 
     # --- agreement -------------------------------------------------------------------------
 

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, hidden, small
-from duramen.results.fields import ANY, PROBABILITY, adjusted, checked_names, checked_notes, frozen
+from duramen.results.fields import ANY, PROBABILITY, adjusted, checked_names, frozen
 from duramen.results.network import Network
 from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, native_frame
-from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed, quoted
 
 Control: TypeAlias = Literal["fdr", "fwer", "none"]
@@ -167,23 +166,19 @@ class ContextImportances(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         settle = object.__setattr__
-        settle(self, "names", checked_names(_OWNER, "names", self.names))
         settle(self, "contexts", checked_names(_OWNER, "contexts", self.contexts))
         n_contexts, p = len(self.contexts), len(self.names)
-        settle(self, "fractions", frozen(_OWNER, "fractions", self.fractions, (n_contexts,)))
+        self._freeze(["fractions"], (n_contexts,))
         for what in (*_BY_CONTEXT, *_BY_FEATURE):
-            if (values := getattr(self, what)) is not None:
-                shape = (n_contexts, p) if what in _BY_CONTEXT else (p,)
-                settle(self, what, frozen(_OWNER, what, values, shape, _bounds(what)))
+            self._freeze([what], (n_contexts, p) if what in _BY_CONTEXT else (p,), _bounds(what))
         for what in ("relevance", "relevance_p_value"):
             if (values := getattr(self, what)) is not None:
                 settle(self, what, float(frozen(_OWNER, what, values, (), _bounds(what))))
         checks.check_choice(_OWNER, "empty", self.empty, EMPTY)
         checks.check_real(_OWNER, "tolerance", self.tolerance, 0, 1, ends="[)")
         checks.check_choice(_OWNER, "permute", self.permute, PERMUTE)
-        settle(self, "notes", checked_notes(_OWNER, self.notes))
-        settle(self, "metadata", frozen_metadata(_OWNER, self.metadata))
 
     # --- what the context does -------------------------------------------------------------
 

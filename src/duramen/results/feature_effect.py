@@ -10,7 +10,6 @@ from duramen.results.columns import Column, hidden
 from duramen.results.result import Result
 from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray
-from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 
 METHODS = {
@@ -65,13 +64,6 @@ class FeatureEffect(Result):
     classes: tuple[str, ...] = ()
     missing: FloatArray | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for numbers in (self.points, self.values, self.missing):
-            if numbers is not None:
-                numbers.setflags(write=False)
-        settled = frozen_metadata("FeatureEffect", self.metadata)
-        object.__setattr__(self, "metadata", settled)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -134,12 +126,6 @@ class InteractionStrengths(Result):
     h: FloatArray
     mains: Mapping[str, float]
     metadata: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for numbers in (self.strengths, self.h):
-            numbers.setflags(write=False)
-        settled = frozen_metadata("InteractionStrengths", self.metadata)
-        object.__setattr__(self, "metadata", settled)
 
     def __len__(self) -> int:
         return len(self.pairs)

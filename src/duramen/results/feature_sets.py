@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from duramen.results.columns import Column, hidden, places
-from duramen.results.fields import checked_notes, frozen
 from duramen.results.result import Result
 from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray
-from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 
 
@@ -56,19 +54,13 @@ class FeatureSets(Result):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        owner, settle = "FeatureSets", object.__setattr__
+        super().__post_init__()
+        owner = "FeatureSets"
         sets = tuple(tuple(names) for names in self.sets)
         if len({frozenset(names) for names in sets}) < len(sets):
             raise ValueError(f"{owner}: sets must be different, but one repeats.")
-        settle(self, "sets", sets)
-        for what in ("prevalence", "stability"):
-            if (numbers := getattr(self, what)) is not None:
-                values = frozen(owner, what, numbers, (len(sets),))
-                if ((values < 0.0) | (values > 1.0 + 1e-9)).any():
-                    raise ValueError(f"{owner}: {what} must be fractions, in [0, 1].")
-                settle(self, what, values)
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
-        settle(self, "notes", checked_notes(owner, self.notes))
+        object.__setattr__(self, "sets", sets)
+        self._freeze(["prevalence", "stability"], (len(sets),), (0.0, 1.0 + 1e-9))
 
     def __len__(self) -> int:
         return len(self.sets)

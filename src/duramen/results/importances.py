@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, features, hidden
-from duramen.results.fields import ANY, checked_names, checked_notes, frozen, ranks
+from duramen.results.fields import ANY, checked_names, ranks
 from duramen.results.result import FeatureResult, Result
 from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, native_frame
-from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 
 
@@ -218,21 +217,17 @@ class PermutedImportances(Result):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        owner, settle = type(self).__name__, object.__setattr__
+        super().__post_init__()
+        owner = type(self).__name__
         if not isinstance(self.importances, Importances):
             raise TypeError(
                 f"{owner}: importances must be Importances, got {type(self.importances).__name__}."
             )
         p = len(self.importances)
-        settle(self, "permuted", frozen(owner, "permuted", self.permuted, (-1, p)))
+        self._freeze(["permuted"], (-1, p))
         if not len(self.permuted):
             raise ValueError(f"{owner}: permuted must have a row for each permutation, got none.")
-        shape = (len(self.permuted) + 1, p)
-        for what in ("marginal", "joint"):
-            if (rows := getattr(self, what)) is not None:
-                settle(self, what, frozen(owner, what, rows, shape))
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
-        settle(self, "notes", checked_notes(owner, self.notes))
+        self._freeze(["marginal", "joint"], (len(self.permuted) + 1, p))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -350,18 +345,11 @@ class MonteCarloSelection(Result):
     maxima: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
-        p, n_edges = len(self.importances), np.size(self.weight)
-        for name, length in (
-            ("n_drawn", p),
-            ("source", n_edges),
-            ("target", n_edges),
-            ("weight", n_edges),
-            ("maxima", -1),
-        ):
-            kind = np.float64 if name in ("weight", "maxima") else np.int64
-            values = getattr(self, name)
-            array = frozen("MonteCarloSelection", name, values, (length,), dtype=kind)
-            object.__setattr__(self, name, array)
+        p, edges = len(self.importances), (np.size(self.weight),)
+        self._freeze(["n_drawn"], (p,), dtype=np.int64)
+        self._freeze(["source", "target"], edges, dtype=np.int64)
+        self._freeze(["weight"], edges)
+        self._freeze(["maxima"], (-1,))
         if self.source.size and not (
             min(self.source.min(), self.target.min()) >= 0
             and max(self.source.max(), self.target.max()) < p

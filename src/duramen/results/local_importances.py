@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, counted, features, hidden
-from duramen.results.fields import checked_names, frozen
+from duramen.results.fields import frozen
 from duramen.results.importances import Importances
 from duramen.results.result import Result
 from duramen.results.saved import is_sparse
 from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import check_integer
-from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 
 _MOST_CLUSTERED = 5000  # rows, whose distances to each other are in memory
@@ -71,17 +70,15 @@ class LocalImportances(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        owner, settle = "LocalImportances", object.__setattr__
-        names = checked_names(owner, "names", self.names)
-        settle(self, "names", names)
-        shape = (int(np.shape(self.values)[0]), len(names))
-        settle(self, "values", checked_matrix(owner, "values", self.values, shape))
-        weights = frozen(owner, "weights", self.weights, shape[:1], (0.0, np.inf))
-        if len(weights) and not np.isclose(weights.sum(), 1.0):
-            raise ValueError(f"{owner}: weights must sum to 1, got a sum of {weights.sum():g}.")
-        settle(self, "weights", weights)
-        settle(self, "start", frozen(owner, "start", self.start, shape[:1]))
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+        super().__post_init__()
+        owner, shape = "LocalImportances", (int(np.shape(self.values)[0]), len(self.names))
+        values = checked_matrix(owner, "values", self.values, shape)
+        object.__setattr__(self, "values", values)
+        self._freeze(["weights"], shape[:1], (0.0, np.inf))
+        self._freeze(["start"], shape[:1])
+        total = self.weights.sum()
+        if len(self.weights) and not np.isclose(total, 1.0):
+            raise ValueError(f"{owner}: weights must sum to 1, got a sum of {total:g}.")
 
     def __len__(self) -> int:
         return int(self.values.shape[0])

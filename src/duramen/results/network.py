@@ -15,7 +15,7 @@ import numpy as np
 
 from duramen.results import link_weights
 from duramen.results.columns import Column, hidden, small
-from duramen.results.fields import adjusted, checked_names
+from duramen.results.fields import adjusted
 from duramen.results.network_scores import (
     PAIRS,
     NetworkScores,
@@ -29,7 +29,6 @@ from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, native_frame
 from duramen.support.files import replacing
-from duramen.support.provenance import frozen_metadata
 from duramen.support.text import escaped, fixed
 
 _OWNER = "Network"
@@ -90,23 +89,18 @@ class Network(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        settle = object.__setattr__
-        names = checked_names(_OWNER, "names", self.names)
-        settle(self, "names", names)
-        weights = link_weights.checked(_OWNER, "weights", self.weights, len(names))
-        settle(self, "weights", weights)
+        super().__post_init__()
+        settle, p = object.__setattr__, len(self.names)
         for what in ("sources", "targets"):
-            settle(self, what, _mask(what, getattr(self, what), len(names)))
-        if self.p_values is not None:
-            p_values = link_weights.checked(_OWNER, "p_values", self.p_values, len(names))
-            settle(self, "p_values", p_values)
+            settle(self, what, _mask(what, getattr(self, what), p))
+        for what in ("weights", "p_values"):
+            if (numbers := getattr(self, what)) is not None:
+                settle(self, what, link_weights.checked(_OWNER, what, numbers, p))
         if link_weights.outside(self.weights, self.sources, self.targets):
             raise ValueError(
                 f"{_OWNER}: weights must be 0 on the diagonal, in rows of variables that are not "
                 "sources, and in columns of variables that are not targets."
             )
-        settle(self, "notes", tuple(self.notes))
-        settle(self, "metadata", frozen_metadata(_OWNER, self.metadata))
 
     # --- links -----------------------------------------------------------------------------
 

@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden, places
-from duramen.results.fields import checked_names, checked_notes
 from duramen.results.local_importances import checked_matrix
 from duramen.results.result import Result
 from duramen.results.saved import is_sparse
 from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray
-from duramen.support.provenance import frozen_metadata
 from duramen.support.text import fixed
 
 
@@ -71,10 +69,8 @@ class PairInteractions(Result):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        owner, settle = "PairInteractions", object.__setattr__
-        names = checked_names(owner, "names", self.names)
-        settle(self, "names", names)
-        shape = (len(names), len(names))
+        super().__post_init__()
+        owner, shape = "PairInteractions", (len(self.names), len(self.names))
         for what in ("values", "standard_error", "p_adjusted"):
             if (numbers := getattr(self, what)) is not None:
                 matrix = checked_matrix(owner, what, numbers, shape)
@@ -83,9 +79,7 @@ class PairInteractions(Result):
                         f"{owner}: {what} must be symmetric with 0 on the diagonal, got a matrix "
                         "that is not."
                     )
-                settle(self, what, matrix)
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
-        settle(self, "notes", checked_notes(owner, self.notes))
+                object.__setattr__(self, what, matrix)
 
     def __len__(self) -> int:
         if is_sparse(self.values):

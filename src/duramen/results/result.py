@@ -67,14 +67,47 @@ def draw(result: object, name: str | None, **options: Any) -> Any:
 
 # Fields that may differ between two results of equal numbers: they hold versions and words.
 _NOT_COMPARED = ("metadata", "notes")
+_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    "names": lambda owner, names: checked_names(owner, "names", names),
+    "metadata": frozen_metadata,
+    "notes": checked_notes,
+}
 
 
 class Result(Saved, Framed):
     """Base of the results, which are frozen dataclasses.
 
     Their fields are arrays, text, numbers, tuples and mappings of such, other results, or None;
-    those of ``metadata`` are what JSON can hold, and are not compared, nor are ``notes``.
+    those of ``metadata`` are what JSON can hold, and are not compared, nor are ``notes``. The
+    arrays are read-only.
     """
+
+    def __post_init__(self) -> None:
+        """Check names, metadata and notes, where there are such fields, and lock the arrays."""
+        owner = type(self).__name__
+        for what, value in named_fields(self):
+            if what in _CHECKS:
+                object.__setattr__(self, what, _CHECKS[what](owner, value))
+            elif type(value) is np.ndarray:
+                locked = value.view()
+                locked.setflags(write=False)
+                object.__setattr__(self, what, locked)
+
+    def _freeze(
+        self,
+        fields: Iterable[str],
+        shape: tuple[int, ...],
+        bounds: tuple[float, float] = ANY,
+        dtype: Any = np.float64,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        """Replace fields that are not None by read-only copies, checked as by `frozen`."""
+        for what in fields:
+            if (values := getattr(self, what)) is not None:
+                array = frozen(
+                    type(self).__name__, what, values, shape, bounds, names=names, dtype=dtype
+                )
+                object.__setattr__(self, what, array)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -174,31 +207,22 @@ class FeatureResult(Result, Generic[NumberT]):
     """Columns of `to_frame` whose names the columns of `details` must not have."""
 
     def __post_init__(self) -> None:
-        owner, settle = type(self).__name__, object.__setattr__
-        names = checked_names(owner, "names", self.names)
-        settle(self, "names", names)
-        for what in (*self._NUMBERS, *self._TABLES):
-            if (values := getattr(self, what)) is None:
-                continue
-            shape = (len(names), -1) if what in self._TABLES else (len(names),)
-            bounds = self._NUMBERS.get(what, ANY)
-            array = frozen(owner, what, values, shape, bounds, names=names)
-            settle(self, what, array)
-        held = dict(named_fields(self))
-        if "details" in held:
-            for name in checked_names(owner, "details", held["details"]):
+        super().__post_init__()
+        owner, names = type(self).__name__, self.names
+        for what, bounds in self._NUMBERS.items():
+            self._freeze([what], (len(names),), bounds, names=names)
+        self._freeze(self._TABLES, (len(names), -1), names=names)
+        if hasattr(self, "details"):
+            for name in checked_names(owner, "details", self.details):
                 if name in self._COLUMNS:
                     raise ValueError(
                         f"{owner}: details must not be called {name!r}, the name of a column."
                     )
             details = {
                 what: frozen(owner, f"details[{what!r}]", column, (len(names),), names=names)
-                for what, column in held["details"].items()
+                for what, column in self.details.items()
             }
-            settle(self, "details", MappingProxyType(details))
-        if "notes" in held:
-            settle(self, "notes", checked_notes(owner, held["notes"]))
-        settle(self, "metadata", frozen_metadata(owner, held["metadata"]))
+            object.__setattr__(self, "details", MappingProxyType(details))
 
     def _framed(self, *numbers: Any) -> dict[str, Any]:
         """Return the columns of a frame, named as in `_COLUMNS`: names, ranks, numbers, details."""

@@ -410,9 +410,6 @@ class MeanOfMaxima(Result):
     importances: Importances
     maxima: FloatArray
 
-    def __post_init__(self) -> None:
-        self.maxima.setflags(write=False)
-
     def __len__(self) -> int:
         return len(self.importances)
 
