@@ -8,7 +8,7 @@ The plan, written before any candidate was run on data with a gold standard (DRE
    multiplied by their variance over the targets: a regulator of many genes then ranks before a gene
    that is merely the best of many irrelevant ones (Slawek and Arodz 2013, ENNET). That regulators
    have very different numbers of targets is known of gene networks (Barabasi and Oltvai 2004).
-2. Networks: `duramen.datasets.gene_networks` of 100 genes and 100 samples, three seeds for each of
+2. Networks: `duramen.datasets.gene_network` of 100 genes and 100 samples, three seeds for each of
    eight settings: hubs (exponents 1.5 and none), noise (.05 and .1), and fractions of regulators
    (.3 and .7).
 3. Rule: the candidate of the largest mean area under the precision-recall curve over all networks

@@ -11,14 +11,16 @@ from duramen.datasets.cultures import (
 )
 from duramen.datasets.dataset import (
     Dataset,
+    GeneNetwork,
     digits7,
+    gene_network,
     linear_sign,
+    load_dream4,
     load_leukemia,
     load_primary_tumor,
     madelon_like,
     xor,
 )
-from duramen.datasets.gene_networks import GeneNetwork, gene_network, load_dream4
 
 __all__ = [
     "CalciumCulture",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from duramen.estimators.base import ForestClassifier, ForestRegressor
+from duramen.estimators.base import ForestClassifier, ForestRegressor, SurvivalForest
 from duramen.estimators.growth import Growth
-from duramen.estimators.survival import SurvivalForest
 from duramen.support.warning import warn
 
 
@@ -173,7 +172,7 @@ class RandomForestRegressor(ForestRegressor):
 class RandomSurvivalForest(SurvivalForest):
     """Random survival forest: bagged trees, the split of largest log-rank statistic of K features.
 
-    The target holds times and events: see :class:`duramen.estimators.survival.SurvivalForest`. A
+    The target holds times and events: see :class:`duramen.estimators.base.SurvivalForest`. A
     category column is split into two groups along the order of its mean martingale residuals.
 
     Parameters
@@ -408,7 +407,7 @@ class ExtraSurvivalTrees(SurvivalForest):
 
     A cut is uniform between the smallest and the largest value of the feature at the node, and the
     one with the largest log-rank statistic is taken. The target holds times and events: see
-    :class:`duramen.estimators.survival.SurvivalForest`. A category column is split into two groups
+    :class:`duramen.estimators.base.SurvivalForest`. A category column is split into two groups
     at random.
 
     Parameters

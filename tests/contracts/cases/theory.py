@@ -31,6 +31,7 @@ from duramen.theory.dependence import (
     strong_informations,
     strongly_relevant,
 )
+from duramen.theory.subspaces.simulation import conditionings_of
 
 POPULATION = theory.population_importances
 
@@ -464,11 +465,9 @@ def _simulated(drawn: bool = False, scenario: Any = None, **options: Any) -> Any
     )
 
 
-@case("conditionings", theory.subspaces.named_conditionings, theory.subspaces.random_conditionings)
+@case("conditionings", theory.subspaces.random_conditionings)
 def _conditionings() -> Any:
-    named = [
-        theory.subspaces.named_conditionings(name, 3) for name in ("chain", "clique", "marginal")
-    ]
+    named = [conditionings_of("simulate", name, 3) for name in ("chain", "clique", "marginal")]
     drawn = theory.subspaces.random_conditionings(5, max_degree=3, random_state=2)
     return [
         [[sorted(int(x) for x in subset) for subset in sets] for sets in scenario]

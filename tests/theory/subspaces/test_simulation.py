@@ -6,7 +6,8 @@ from tests.grid import one_test
 from tests.oracles.theory import convergence as oracle
 
 from duramen.theory import expected_trees, found_curve
-from duramen.theory.subspaces import Simulation, named_conditionings, random_conditionings, simulate
+from duramen.theory.subspaces import Simulation, random_conditionings, simulate
+from duramen.theory.subspaces.simulation import conditionings_of
 
 SCENARIOS = ("chain", "clique", "marginal")
 # Feature 3 has two minimal conditionings, 4 needs a feature that is itself hard to find.
@@ -227,7 +228,7 @@ def test_everything_relevant():
 @one_test
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_named_conditionings(scenario):
-    assert named_conditionings(scenario, 4) == oracle.conditionings(scenario, 4)
+    assert conditionings_of("simulate", scenario, 4) == oracle.conditionings(scenario, 4)
 
 
 # --- errors ---------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from duramen.theory.distributions.subsets import (
 )
 from duramen.theory.distributions.variables import IndexArray, Partition, Variable
 from duramen.theory.population.importances import last_level_decreases
-from duramen.theory.population.row_sets import as_integer
+from duramen.theory.population.splits import as_integer
 
 Kind = Literal["irrelevant", "weak", "strong", "unknown"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from math import prod
 from typing import Any, NamedTuple, Self, cast
 
@@ -535,10 +536,19 @@ class FiniteDistribution(Saved, Summarized):
             If no set is given, or one list of several variables alone.
         """
         scale = unit_scale("FiniteDistribution.multivariate_information", unit)
-        parts = self._several("multivariate_information", variables)
-        return scale * information.multivariate_information(
-            self.weights, parts, self.partition(given)
+        parts, condition = (
+            self._several("multivariate_information", variables),
+            self.partition(given),
         )
+        total = 0.0
+        for size in range(1, len(parts) + 1):
+            for chosen in combinations(parts, size):
+                joint = condition
+                for part in chosen:
+                    joint = joint.refined(part.cell, part.n_cells)
+                entropy = information.conditional_entropy(self.weights, joint, condition)
+                total -= (-1) ** size * entropy
+        return scale * total
 
     def total_correlation(
         self, *variables: Variables, given: Variables = (), unit: Unit = "bits"
@@ -572,8 +582,18 @@ class FiniteDistribution(Saved, Summarized):
         (1.0, -1.0)
         """
         scale = unit_scale("FiniteDistribution.total_correlation", unit)
-        parts = self._several("total_correlation", variables)
-        return scale * information.total_correlation(self.weights, parts, self.partition(given))
+        first, *others = self._several("total_correlation", variables)
+        condition, total = self.partition(given), 0.0
+        joint = condition.refined(first.cell, first.n_cells)
+        for part in others:
+            # The chain rule: where parts are independent, a term is 0 up to rounding of one sum.
+            alone = condition.refined(part.cell, part.n_cells)
+            both = joint.refined(part.cell, part.n_cells)
+            total += information.conditional_information(
+                self.weights, both, joint, alone, condition
+            )
+            joint = both
+        return scale * total
 
     def _several(self, method: str, variables: Sequence[Variables]) -> list[Partition]:
         """Return the partitions by sets of variables; a list in the place of sets is refused."""
@@ -626,8 +646,14 @@ class FiniteDistribution(Saved, Summarized):
         numbers = self.numbers_of_classes("FiniteDistribution.impurity_decrease", criterion)
         coarse = self.partition(given)
         fine = self._columns.refine(coarse, m)
+        return self.decrease_between(coarse, fine, criterion, numbers)
+
+    def decrease_between(
+        self, coarse: Partition, fine: Partition, criterion: str, numbers: FloatArray
+    ) -> float:
+        """Return `impurity_decrease` for partitions of the rows by B, and by A and B."""
         return information.impurity_decrease(
-            criterion, self.weights, self.target, numbers, coarse, fine
+            cast("Criterion", criterion), self.weights, self.target, numbers, coarse, fine
         )
 
     def marginal(self, features: Variables, *, keep_context: bool = True) -> Self:
@@ -1040,20 +1066,3 @@ def centered_numbers(dist: FiniteDistribution) -> FloatArray:
     numbers: FloatArray = dist.class_numbers - dist.class_numbers[0]
     numbers -= np.sum(dist.weights * numbers[dist.target])
     return numbers
-
-
-class Decrease:
-    """Mean decrease of the impurity of Y from one partition of the rows to a finer one."""
-
-    def __init__(self, function: str, dist: FiniteDistribution, criterion: str) -> None:
-        check_distribution(function, dist)
-        self.numbers = dist.numbers_of_classes(function, criterion)
-        self.dist = dist
-        self.criterion = cast("Criterion", criterion)
-
-    def __call__(self, given: Partition, finer: Partition) -> float:
-        """Return G(Y; X | B) for the rows by B and the rows by B and X."""
-        dist = self.dist
-        return information.impurity_decrease(
-            self.criterion, dist.weights, dist.target, self.numbers, given, finer
-        )

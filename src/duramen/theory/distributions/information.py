@@ -6,8 +6,6 @@ the probabilities of the rows. All functions are plug-in formulas, exact up to r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -57,48 +55,6 @@ def conditional_information(
     row = joint.first_rows()
     p, a, c, b = (part.masses(weights)[part.cell[row]] for part in (joint, left, right, given))
     return max(0.0, float(np.sum(p * np.log2((p / a) * (b / c)))))
-
-
-def multivariate_information(
-    weights: FloatArray, variables: Sequence[Partition], given: Partition
-) -> float:
-    r"""Compute the multivariate mutual information in bits; it can be negative.
-
-    .. math::
-
-        I(A_1;\ldots;A_n|B) = -\sum_{T \subseteq \{1..n\}, T \ne \emptyset} (-1)^{|T|} H(A_T|B)
-
-    so that I(A;C;D|B) = I(A;C|B) - I(A;C|B,D) (McGill 1954; thesis, eq. 2.29).
-    """
-    total = 0.0
-    for size in range(1, len(variables) + 1):
-        for chosen in combinations(variables, size):
-            joint = given
-            for part in chosen:
-                joint = joint.refined(part.cell, part.n_cells)
-            total -= (-1) ** size * conditional_entropy(weights, joint, given)
-    return total
-
-
-def total_correlation(
-    weights: FloatArray, variables: Sequence[Partition], given: Partition
-) -> float:
-    r"""Compute the total correlation in bits (Watanabe 1960; thesis, eq. 2.27).
-
-    .. math:: R(A_1;\ldots;A_n|B) = \sum_{i>1} I(A_i; A_1, \ldots, A_{i-1} | B)
-
-    which are the entropies of all less their joint entropy, by the chain rule; each term is zero
-    up to the rounding of one sum where the variables are independent.
-    """
-    total = 0.0
-    first, *others = variables
-    joint = given.refined(first.cell, first.n_cells)
-    for part in others:
-        alone = given.refined(part.cell, part.n_cells)
-        both = joint.refined(part.cell, part.n_cells)
-        total += conditional_information(weights, both, joint, alone, given)
-        joint = both
-    return total
 
 
 def impurity(

@@ -22,12 +22,15 @@ from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.variables import IndexArray, Partition, Variable
 from duramen.theory.population.importances import importances_record
 from duramen.theory.population.lattice import check_depth
-from duramen.theory.population.row_sets import Words, in_order, packed, unpacked
 from duramen.theory.population.splits import (
+    Words,
     best_of_features,
     check_outcomes,
     gains,
+    in_order,
     numbers_at,
+    packed,
+    unpacked,
     variances,
 )
 

@@ -24,7 +24,7 @@ from duramen.theory.distributions.variables import CONTEXT, IndexArray
 from duramen.theory.population.importances import UNITS, importances_of
 from duramen.theory.population.lattice import HOURS, check_depth, lattice_importances
 from duramen.theory.population.recursion import Nodes, Splits, Visit, tree_importances
-from duramen.theory.population.row_sets import (
+from duramen.theory.population.splits import (
     WORD,
     Words,
     distinct,

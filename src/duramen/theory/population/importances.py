@@ -20,7 +20,6 @@ from duramen.support.checks import check_choice, check_integer
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import fixed
 from duramen.theory.distributions.finite_distribution import (
-    Decrease,
     FiniteDistribution,
     check_distribution,
 )
@@ -332,7 +331,8 @@ def last_level_importances(dist: FiniteDistribution, *, criterion: str = "entrop
 
 def last_level_decreases(function: str, dist: FiniteDistribution, criterion: str) -> FloatArray:
     """Return G(Y; X_m | V-m) of every feature, of shape (p,); a context is left out."""
-    decrease = Decrease(function, dist, criterion)
+    check_distribution(function, dist)
+    numbers = dist.numbers_of_classes(function, criterion)
     p = dist.n_features
     columns = [(dist.codes[:, j], int(dist.cardinalities[j])) for j in range(p)]
     # Rows by all features after m. Once every row is alone, partitions are shared, not copied.
@@ -344,7 +344,8 @@ def last_level_decreases(function: str, dist: FiniteDistribution, criterion: str
     for m, (codes, size) in enumerate(columns):
         rest = after[p - 1 - m]
         others = before.refined(rest.cell, rest.n_cells)
-        values[m] = decrease(others, others.refined(codes, size))
+        fine = others.refined(codes, size)
+        values[m] = dist.decrease_between(others, fine, criterion, numbers)
         before = before.refined(codes, size)
     return values
 
@@ -479,7 +480,8 @@ def conditioning_terms(
     {X2}   1.000       0.5000
     {}     0.000       0.0000
     """
-    decrease = Decrease(_TERMS_OF, dist, criterion)
+    check_distribution(_TERMS_OF, dist)
+    numbers = dist.numbers_of_classes(_TERMS_OF, criterion)
     m = dist.index(feature)
     if max_depth is not None:
         check_integer(_TERMS_OF, "max_depth", max_depth, 1)
@@ -495,7 +497,7 @@ def conditioning_terms(
     decreases: dict[tuple[int, ...], float] = {}
     own = dist.codes[:, m], int(dist.cardinalities[m])
     for members, part in _subsets(dist, m, largest):
-        decreases[members] = decrease(part, part.refined(*own))
+        decreases[members] = dist.decrease_between(part, part.refined(*own), criterion, numbers)
     ordered = sorted(decreases, key=lambda members: (len(members), members))
     return ConditioningTerms(
         feature=dist.names[m],

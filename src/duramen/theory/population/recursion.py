@@ -15,9 +15,9 @@ from duramen.theory.distributions.finite_distribution import FiniteDistribution,
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.variables import IndexArray
 from duramen.theory.population.lattice import check_depth
-from duramen.theory.population.row_sets import as_integer
 from duramen.theory.population.splits import (
     FAMILIES,
+    as_integer,
     best_cuts,
     best_of_cuts,
     best_of_features,

@@ -16,7 +16,6 @@ from duramen.theory.subspaces.convergence import (
 from duramen.theory.subspaces.planning import Plan, PlanOption, search_plan
 from duramen.theory.subspaces.simulation import (
     Simulation,
-    named_conditionings,
     random_conditionings,
     simulate,
 )
@@ -33,7 +32,6 @@ __all__ = [
     "expected_trees",
     "found_curve",
     "found_distribution",
-    "named_conditionings",
     "random_conditionings",
     "search_plan",
     "simulate",

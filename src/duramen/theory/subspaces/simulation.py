@@ -37,35 +37,6 @@ Conditionings = Sequence[Sequence[Collection[int]]]
 RandomState = int | np.random.Generator | None
 
 
-def named_conditionings(scenario: str, n_relevant: int) -> Conditionings:
-    """Return the conditionings of a chain, a clique or marginally relevant features.
-
-    Parameters
-    ----------
-    scenario : {"chain", "clique", "marginal"}
-        As for `expected_trees`.
-    n_relevant : int
-        Number r of relevant features.
-
-    Returns
-    -------
-    tuple
-        One entry a feature: a tuple of its one conditioning, a frozen set of indices.
-
-    Raises
-    ------
-    ValueError
-        If `scenario` is none of these.
-
-    Examples
-    --------
-    >>> from duramen.theory.subspaces import named_conditionings
-    >>> [[sorted(given) for given in one] for one in named_conditionings("chain", 3)]
-    [[[]], [[0]], [[0, 1]]]
-    """
-    return conditionings_of("named_conditionings", scenario, n_relevant)
-
-
 def conditionings_of(function: str, scenario: str, n_relevant: int) -> Conditionings:
     """Return the conditionings of a named scenario, in the name of a function."""
     r = check_integer(function, "n_relevant", n_relevant, 1)
