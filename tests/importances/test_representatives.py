@@ -6,7 +6,7 @@ from tests.grid import one_test
 import duramen as dm
 from duramen import Importances, estimators
 from duramen.importances import mdi, representatives
-from duramen.importances.correlations import absolute, standardized
+from duramen.importances.clustering import absolute, standardized
 
 
 def correlated(n=200, seed=0):
@@ -52,7 +52,7 @@ def test_correlations_are_those_of_scipy_ties_included():
     from scipy import stats
     from scipy.spatial.distance import squareform
 
-    from duramen.importances.correlations import distances_between, standardized
+    from duramen.importances.clustering import distances_between, standardized
 
     X = np.random.default_rng(0).integers(0, 4, size=(60, 7)) + np.arange(60)[:, np.newaxis] % 3
     table = dm.encode(X)

@@ -203,25 +203,25 @@ def grower_of(source, y):
     return model._ensemble._grower
 
 
-def test_a_parcel_is_unpacked_when_it_is_opened_and_can_be_sent_on(tmp_path):
+def test_a_task_is_unpickled_when_it_is_opened_and_can_be_sent_on(tmp_path):
     X, y = problem()
     grower = grower_of(dm.pack(X, tmp_path / "s"), y)
-    parcel = workers.Parcel(grower.grow)
-    assert parcel.open() == grower.grow
-    sent = pickle.loads(pickle.dumps(parcel))
+    task = workers.PickledTask(grower.grow)
+    assert task.open() == grower.grow
+    sent = pickle.loads(pickle.dumps(task))
     sent_on = pickle.loads(pickle.dumps(sent))
     assert sent.open() == sent.open()
     from_there = pickle.loads(pickle.dumps(sent))
     columns, result = np.arange(0, 20, 3), np.zeros(7, dtype=bool)
     expected = pickle.dumps((grower.grow(5, columns, result), []))  # no warnings
-    for parcel_ in (sent, sent_on, from_there):
-        assert workers.run_there(parcel_, 5, columns, result) == expected
+    for copy in (sent, sent_on, from_there):
+        assert workers.run_there(copy, 5, columns, result) == expected
 
 
 def test_a_store_that_a_worker_does_not_see(tmp_path):
     X, y = problem()
-    parcel = workers.Parcel(grower_of(dm.pack(X, tmp_path / "s"), y).grow)
-    sent = pickle.loads(pickle.dumps(parcel))
+    task = workers.PickledTask(grower_of(dm.pack(X, tmp_path / "s"), y).grow)
+    sent = pickle.loads(pickle.dumps(task))
     shutil.move(tmp_path / "s", tmp_path / "elsewhere")
     with pytest.raises(FileNotFoundError, match="open_store: there is no folder") as caught:
         sent.open()
@@ -231,7 +231,7 @@ def test_a_store_that_a_worker_does_not_see(tmp_path):
 
 
 def test_workers_of_other_versions_are_refused(monkeypatch):
-    packed = pickle.dumps(workers.Parcel(grower_of(*problem()).grow))
+    packed = pickle.dumps(workers.PickledTask(grower_of(*problem()).grow))
     here = {**workers.versions(), "numpy": "1.0", "scipy": "0"}
     monkeypatch.setattr(workers, "versions", lambda: here)
     with pytest.raises(ConnectionError, match=r"a worker has numpy 1\.0, its client numpy .*Hint"):

@@ -61,7 +61,7 @@ def _represented(
     import numpy as np
 
     from duramen.importances import Clusters, representatives
-    from duramen.importances.correlations import pairwise, with_gaps
+    from duramen.importances.clustering import pairwise, with_gaps
     from duramen.reports.signals import Signals
 
     represented = representatives(problem.table, threshold=threshold)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,41 +12,6 @@ from numpy.typing import NDArray
 from duramen.data.scores import adjusted_means, centered_within, midranks
 from duramen.data.survival import martingale_residuals
 from duramen.support.arrays import FloatArray, IntArray
-
-
-class Response(Protocol):
-    """Target of the rows, and rank tests of its association with a feature.
-
-    With `strata` or `groups` the tests are of :func:`_of_groups`.
-    """
-
-    @property
-    def strata(self) -> IntArray | None:
-        """Number of the set of rows that each row is compared with; None where with all."""
-
-    @property
-    def groups(self) -> IntArray | None:
-        """Number of the group of each row, whose rows may depend on each other, or None."""
-
-    @property
-    def numbers(self) -> FloatArray:
-        """Numbers whose mean in a group of rows says how large the target is there."""
-
-    def take(self, rows: NDArray[Any]) -> Response:
-        """Return the target of some of the rows, by index or mask."""
-
-    def trend(self, codes: IntArray) -> tuple[float, float]:
-        """Return a statistic whose sign is that of the association, and its p-value."""
-
-    def between(self, groups: IntArray) -> tuple[float, int]:
-        """Return a statistic for differences between groups, and its degrees of freedom.
-
-        Where the groups do not differ it has a chi-squared distribution, about; no degrees of
-        freedom mean that nothing can be compared.
-        """
-
-    def scores(self, columns: FloatArray) -> FloatArray:
-        """Return what each row adds to the association of columns, within strata; shape (n, k)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,6 +205,15 @@ class Survival:
         of_row = np.cumsum(weight / at_risk)[self.times]
         covariance = (columns.T * of_row) @ columns - (means.T * weight) @ means
         return scores, covariance
+
+
+Response: TypeAlias = Numbers | Survival
+"""Target of the rows, and rank tests of its association with a feature.
+
+With `strata` or `groups` the tests are of :func:`_of_groups`. The statistic of `between` has about
+a chi-squared distribution where the groups do not differ; no degrees of freedom mean that nothing
+can be compared.
+"""
 
 
 def _of_one_order(

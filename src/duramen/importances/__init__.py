@@ -3,7 +3,7 @@
 from duramen.catalogue import Catalogue
 from duramen.importances.clustering import Clusters, Representatives, clusters, representatives
 from duramen.importances.comparison import Comparison, compare
-from duramen.importances.groups import group
+from duramen.importances.groups import group, smooth
 from duramen.importances.measure import Inputs, Measure, Words
 from duramen.importances.measures.conditional_mda import CONDITIONAL_MDA, conditional_mda
 from duramen.importances.measures.frequency import FREQUENCY, frequency
@@ -32,7 +32,6 @@ from duramen.importances.measures.shadows import AIR, SANDRI, air, sandri
 from duramen.importances.measures.shaff import SHAFF, shaff
 from duramen.importances.measures.sobol_mda import SOBOL_MDA, sobol_mda
 from duramen.importances.measures.vote_change import VOTE_CHANGE, vote_change
-from duramen.importances.smoothing import smooth
 from duramen.results.feature_sets import FeatureSets
 from duramen.results.importances import MonteCarloSelection
 from duramen.results.local_importances import LocalImportances

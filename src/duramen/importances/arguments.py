@@ -45,7 +45,7 @@ def trees_of(
     the forest of the last step, whose features are called as the steps before call them; where
     rows are given, which these steps have to transform, a pipeline is refused.
     """
-    if is_pipeline(estimator):
+    if hasattr(estimator, "steps") and hasattr(estimator, "named_steps"):  # of scikit-learn
         return _of_pipeline(estimator, function, survival, rows_given)
     grown = getattr(estimator, "forest_", estimator)
     if isinstance(grown, Forest | TreeStream):
@@ -67,11 +67,6 @@ def trees_of(
     raise NotFittedError(
         f"{function}: this {type(estimator).__name__} is not fitted yet; call fit first."
     )
-
-
-def is_pipeline(estimator: Any) -> bool:
-    """Tell whether a model is a pipeline of scikit-learn."""
-    return hasattr(estimator, "steps") and hasattr(estimator, "named_steps")
 
 
 def _of_pipeline(pipe: Any, function: str, survival: bool, rows_given: bool) -> AnyForest:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data.memory import require_memory
-from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.forest import Forest
 from duramen.forests.prediction import lent_rows
 from duramen.importances.measure import Inputs, TreeSums
 from duramen.importances.samples import Sample
@@ -44,18 +44,6 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Condition:
-    """Condition of a permutation."""
-
-    # (p, p): 1 where column k is in the conditioning set of column j; None to test in every
-    # tree.
-    associated: NDArray[np.uint8] | None
-    # Then column k is in the set where 1 - p of the chi-square test of the tree's bins exceeds
-    # it.
-    level: float
-
-
-@dataclass(frozen=True)
 class Permutations:
     """Settings of permutations of columns."""
 
@@ -64,13 +52,18 @@ class Permutations:
     n_repeats: int | str = 1
     # Columns that are permuted together; None for every column by itself.
     feature_groups: list[IntArray] | None = None
-    condition: Condition | None = None  # None for permutations among all the rows
+    # (p, p): 1 where a permutation of column j is within cells of column k; None to test in every
+    # tree.
+    associated: NDArray[np.uint8] | None = None
+    # Then k is in the cells where 1 - p of the chi-square test of the tree's bins exceeds it; None
+    # for permutations among all the rows.
+    level: float | None = None
 
     def for_kernel(self, repeat: int | None = None) -> _kernel.Permutations:
         """Return the permutations, or one of the repeats alone, as the kernel reads them."""
         every = self.n_repeats == ALL
         n_repeats = 1 if every or repeat is not None else int(self.n_repeats)
-        offsets, columns, condition = None, None, self.condition
+        offsets, columns = None, None
         if self.feature_groups is not None:
             offsets = np.cumsum([0, *map(len, self.feature_groups)], dtype=np.int64)
             columns = np.concatenate(self.feature_groups).astype(np.uint32)
@@ -81,16 +74,16 @@ class Permutations:
             every=every,
             group_offsets=offsets,
             group_columns=columns,
-            associated=None if condition is None else condition.associated,
-            level=None if condition is None else condition.level,
+            associated=self.associated,
+            level=self.level,
         )
 
 
-class Losses:
-    """Losses of trees, added in order, by permutations of every column or group of columns.
+class Losses(TreeSums):
+    """Losses of the trees of `inputs.estimator` by permutations of every column or group of them.
 
     Only rows whose path meets the column are sent on anew. The permutations depend on the seed,
-    the tree and the column alone.
+    the tree and the column alone. `finish` computes the importances.
 
     Attributes
     ----------
@@ -98,6 +91,8 @@ class Losses:
         Over the trees: of the loss of a tree, and of its square; then on the rows of each class.
     n_trees : int
         Trees that have rows to be scored.
+    n_splits : int
+        Splits of all trees so far.
     votes : int64 array of shape (C, C) or (0, 0)
         Rows of each class by the class that a tree votes for, over all trees.
     changed_votes : int64 array of shape (G, C, C) or (0, 0, 0)
@@ -106,59 +101,62 @@ class Losses:
 
     def __init__(
         self,
-        forest: AnyForest,
+        function: str,
+        inputs: Inputs,
         sample: Sample,
         permutations: Permutations,
+        finish: Callable[[Losses], Any],
         *,
         score: str,
         by_class: bool = False,
         votes: bool = False,
     ) -> None:
-        n_units = (
-            forest.n_features
-            if permutations.feature_groups is None
-            else len(permutations.feature_groups)
-        )
+        super().__init__(inputs.estimator)
+        forest, groups = self.forest, permutations.feature_groups
+        n_units = forest.n_features if groups is None else len(groups)
         width, c = 1 + (forest.n_values if by_class else 0), forest.n_values if votes else 0
-        self._sample, self._permutations = sample, permutations
+        self._sample, self._permutations, self._finish = sample, permutations, finish
         self._counted = _kernel.Counted(score=SCORES.index(score), by_class=by_class, votes=votes)
         self.sum, self.squares = np.zeros((n_units, width)), np.zeros((n_units, width))
-        self.n_trees = 0
+        self.n_trees = self.n_splits = 0
         self.votes = np.zeros((c, c), dtype=np.int64)
         self.changed_votes = np.zeros((n_units if votes else 0, c, c), dtype=np.int64)
+        self._function, self._report = function, cast("Progress | None", None)
+        self._n_threads = checks.check_jobs(function, inputs.n_jobs)
+        self._verbose = checks.check_verbosity(function, inputs.verbose)
 
-    def add(self, trees: Forest, n_threads: int = 1, progress: Progress | None = None) -> None:
+    def add(self, trees: Forest) -> None:
         """Add trees, which come after those before."""
         units, losses, n_trees, votes, changed_votes = _kernel.permutation_losses(
             *_given(trees, self._sample),
             self._permutations.for_kernel(),
             self._counted,
-            n_threads,
-            progress,
+            self._n_threads,
+            self._report,
         )
         # One after the other, in the order of the trees, however many are added at a time.
         np.add.at(self.sum, units, losses)
         np.add.at(self.squares, units, losses**2)
         self.n_trees += n_trees
+        self.n_splits += int(np.count_nonzero(trees.feature >= 0))
         self.votes += votes
         self.changed_votes += changed_votes
 
+    def importances(self) -> Any:
+        """Return the importances, once all trees are added."""
+        return self._finish(self)
 
-def permutation_losses(
-    forest: Forest,
-    sample: Sample,
-    permutations: Permutations,
-    *,
-    score: str,
-    by_class: bool = False,
-    votes: bool = False,
-    n_threads: int = 1,
-    progress: Progress | None = None,
-) -> Losses:
-    """Return what permutations cost the trees of a forest."""
-    losses = Losses(forest, sample, permutations, score=score, by_class=by_class, votes=votes)
-    losses.add(forest, n_threads, progress)
-    return losses
+    def over_all(self) -> Any:
+        """Add the trees of the forest, with a bar if asked for, and return the importances."""
+        with progress_bar(self.forest.n_trees, self._function, self._verbose) as report:
+            done = 0
+            for trees in self.forest.parts():
+                if report is not None:
+                    self._report = lambda count, done=done: report(done + count)
+                self.add(trees)
+                done += trees.n_trees
+        self._report = None
+        return self.importances()
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,41 +210,3 @@ def _whole_steps(forest: Forest) -> float:
     """
     reach = float(np.abs(forest.leaf_values).max(initial=0.0)) * forest.n_trees
     return 1.0 if reach == 0.0 else float(2.0 ** (61 - np.ceil(np.log2(reach))))
-
-
-class LossSums(TreeSums):
-    """Losses of the trees of `inputs.estimator`, from which `finish` computes the importances.
-
-    `n_splits` is the number of splits of all trees so far.
-    """
-
-    def __init__(
-        self, function: str, inputs: Inputs, losses: Losses, finish: Callable[[LossSums], Any]
-    ) -> None:
-        super().__init__(inputs.estimator)
-        self.losses, self.n_splits = losses, 0
-        self._function, self._finish = function, finish
-        self._n_threads = checks.check_jobs(function, inputs.n_jobs)
-        self._verbose = checks.check_verbosity(function, inputs.verbose)
-        self._report: Callable[[int], None] | None = None
-
-    def add(self, trees: Forest) -> None:
-        """Add trees, which come after those before."""
-        self.losses.add(trees, self._n_threads, self._report)
-        self.n_splits += int(np.count_nonzero(trees.feature >= 0))
-
-    def importances(self) -> Any:
-        """Return the importances, once all trees are added."""
-        return self._finish(self)
-
-    def over_all(self) -> Any:
-        """Add the trees of the forest, with a bar if asked for, and return the importances."""
-        with progress_bar(self.forest.n_trees, self._function, self._verbose) as report:
-            done = 0
-            for trees in self.forest.parts():
-                if report is not None:
-                    self._report = lambda count, done=done: report(done + count)
-                self.add(trees)
-                done += trees.n_trees
-        self._report = None
-        return self.importances()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ class Records:
     def add(self, result: Mapping[str, NDArray[Any]]) -> None:
         """Append the arrays of the next job, of the names, types and dimensions of the first."""
         arrays = {name: np.asarray(result[name]) for name in sorted(result)}
-        if self._done and not _alike(arrays, self._done[0]):
+        if self._done and _outline(arrays) != _outline(self._done[0]):
             raise ValueError(
                 f"job {len(self)} must return arrays as the first one, {_outline(self._done[0])}, "
                 f"got {_outline(arrays)}."
@@ -115,41 +115,40 @@ class Records:
         return len(done)
 
 
-def _alike(arrays: Arrays, others: Arrays) -> bool:
-    """Tell whether arrays have the same names, types and dimensions, quickly."""
-    return arrays.keys() == others.keys() and all(
-        array.dtype == others[name].dtype and array.ndim == others[name].ndim
-        for name, array in arrays.items()
-    )
-
-
 def _outline(arrays: Arrays) -> dict[str, tuple[str, int]]:
+    """Return the types and dimensions of named arrays."""
     return {name: (str(array.dtype), array.ndim) for name, array in arrays.items()}
 
 
-class Kept:
-    """Results, and the file in which those that are done are kept."""
-
-    def __init__(self, checkpoint: Checkpoint, results: Rows | Records) -> None:
-        self._checkpoint, self._results = checkpoint, results
-        self._written = checkpoint.read(results.take)
-
-    def write_now_and_then(self) -> None:
-        """Write the file if the last time was long ago."""
-        if self._checkpoint.due:
-            self.write()
-
-    def write(self) -> None:
-        """Write the file, unless as many results are in it already."""
-        if self._checkpoint.wanted and len(self._results) > self._written:
-            self._checkpoint.write(self._results.to_arrays())
-            self._written = len(self._results)
-
-
 Task = Callable[..., FloatArray]
-Decided = Callable[[FloatArray], bool]
-Ready = Callable[[FloatArray], int]
-Arguments = Callable[[int], tuple[Any, ...]]
+
+
+class Steering(TypedDict, total=False):
+    """Options of a run whose jobs depend on what earlier ones gave, and of its progress bar.
+
+    Attributes
+    ----------
+    decided : callable or None
+        Called with all the results so far, in order, after each of them; True stops the run.
+    ready : callable
+        Where the next jobs depend on what the last ones gave: called with all the results so far,
+        returns how many jobs, from 0 and at most all, can be computed without knowing more. Once
+        these are done it is called again; the run ends where it returns no more than there are.
+    arguments : callable
+        Where a task depends on what `ready` was told: ``arguments(b)``, called in this process,
+        returns what the task takes after the seed.
+    unit : str
+        Name of a job in the progress bar.
+    beside : callable
+        Returns words that stand beside the progress bar after a job.
+    """
+
+    decided: Callable[[Any], bool] | None
+    ready: Callable[[Any], int]
+    arguments: Callable[[int], tuple[Any, ...]]
+    unit: str
+    beside: Callable[[], str]
+
 
 _INTERVAL = 5.0  # seconds between two writes of a checkpoint
 
@@ -242,10 +241,7 @@ def run_replicates(
     identity: Mapping[str, Any],
     plan: Plan,
     function: str,
-    decided: Decided | None = None,
-    ready: Ready | None = None,
-    arguments: Arguments | None = None,
-    unit: str = "forest",
+    **steering: Unpack[Steering],
 ) -> FloatArray:
     """Run a task for replicate 0, 1, 2 ... and return what each gave.
 
@@ -267,17 +263,8 @@ def run_replicates(
         Workers, checkpoint, progress.
     function : str
         The function that the user called, for errors and the progress bar.
-    decided : callable, optional
-        Called with all the replicates so far, in order, after each of them; True stops the run.
-    ready : callable, optional
-        Where the next replicates depend on what the last ones gave: called with all the replicates
-        so far, returns how many, from 0 and at most B, can be computed without knowing more. Once
-        these are done it is called again; the run ends where it returns no more than there are.
-    arguments : callable, optional
-        Where a task depends on what `ready` was told: ``arguments(b)``, called in this process,
-        returns what the task takes after the seed.
-    unit : str
-        What a replicate is, for the progress bar.
+    **steering
+        See `Steering`; `decided` and `ready` take the replicates as an array of shape (b, width).
 
     Returns
     -------
@@ -299,19 +286,9 @@ def run_replicates(
     )
     results = Rows(n_replicates, width)
     whole = identity_of(identity, seed=seed, width=width)
-    done = _run(
-        task,
-        n_replicates,
-        results,
-        Checkpoint(plan.checkpoint, results.kind, whole, function, _INTERVAL),
-        seed=seed,
-        plan=plan,
-        function=function,
-        decided=decided,
-        ready=ready,
-        arguments=arguments,
-        unit=unit,
-    )
+    checkpoint = Checkpoint(plan.checkpoint, results.kind, whole, function, _INTERVAL)
+    steering.setdefault("unit", "forest")
+    done = _run(task, n_replicates, results, checkpoint, seed, plan, function, **steering)
     return results.first(done)
 
 
@@ -323,12 +300,8 @@ def run_jobs(
     identity: Mapping[str, Any],
     plan: Plan,
     function: str,
-    decided: Callable[[list[Arrays]], bool] | None = None,
-    ready: Callable[[list[Arrays]], int] | None = None,
-    arguments: Arguments | None = None,
-    unit: str = "job",
-    beside: Callable[[], str] | None = None,
     interrupted: Callable[[list[Arrays]], object] | None = None,
+    **steering: Unpack[Steering],
 ) -> list[Arrays]:
     """Run a task whose results are named arrays, such as one for each target of a network.
 
@@ -339,12 +312,12 @@ def run_jobs(
         dimensions for every job, of any shapes.
     n_jobs : int
         Number of jobs, or the largest number where `decided` or `ready` ends the run.
-    seed, identity, plan, function, decided, ready, arguments, unit
+    seed, identity, plan, function
         As for :func:`run_replicates`.
-    beside : callable, optional
-        Returns words that stand beside the progress bar after a job.
     interrupted : callable, optional
         Called with the results of the first jobs, as many as are done, where Ctrl-C ends the run.
+    **steering
+        See `Steering`; `decided` and `ready` take the results as a list of dict of arrays.
 
     Returns
     -------
@@ -358,24 +331,10 @@ def run_jobs(
         of different names, types or dimensions.
     """
     results = Records(n_jobs)
-    checkpoint = Checkpoint(
-        plan.checkpoint, results.kind, identity_of(identity, seed=seed), function, _INTERVAL
-    )
+    whole = identity_of(identity, seed=seed)
+    checkpoint = Checkpoint(plan.checkpoint, results.kind, whole, function, _INTERVAL)
     try:
-        done = _run(
-            task,
-            n_jobs,
-            results,
-            checkpoint,
-            seed=seed,
-            plan=plan,
-            function=function,
-            decided=decided,
-            ready=ready,
-            arguments=arguments,
-            unit=unit,
-            beside=beside,
-        )
+        done = _run(task, n_jobs, results, checkpoint, seed, plan, function, **steering)
     except KeyboardInterrupt:
         if interrupted is not None:
             interrupted(results.first(len(results)))
@@ -388,14 +347,14 @@ def _run(
     n_jobs: int,
     results: Rows | Records,
     checkpoint: Checkpoint,
-    *,
     seed: int,
     plan: Plan,
     function: str,
+    *,
     decided: Callable[[Any], bool] | None = None,
     ready: Callable[[Any], int] | None = None,
-    arguments: Arguments | None = None,
-    unit: str,
+    arguments: Callable[[int], tuple[Any, ...]] | None = None,
+    unit: str = "job",
     beside: Callable[[], str] | None = None,
 ) -> int:
     """Run the jobs that a checkpoint does not hold; return how many results count."""
@@ -404,7 +363,14 @@ def _run(
         return b, replicate_seed(seed, b), *(arguments(b) if arguments else ())
 
     with checkpoint.held():
-        checkpointed = Kept(checkpoint, results)
+        written = checkpoint.read(results.take)
+
+        def write() -> int:
+            """Write the checkpoint, unless as many results are in it already."""
+            if checkpoint.wanted and len(results) > written:
+                checkpoint.write(results.to_arrays())
+            return len(results)
+
         for done in range(1, len(results) + 1):
             if decided is not None and decided(results.first(done)):
                 return done
@@ -426,8 +392,9 @@ def _run(
                         advance()
                         if ended:
                             return len(results)
-                        checkpointed.write_now_and_then()
+                        if checkpoint.due:
+                            written = write()
                     if until <= done:
                         return done
             finally:  # at the end, and when interrupted
-                checkpointed.write()
+                write()

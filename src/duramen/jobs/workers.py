@@ -142,7 +142,7 @@ def check_client(owner: str, client: Any) -> Cluster:
     return Cluster(client)
 
 
-class Parcel:
+class PickledTask:
     """Task on its way to a worker, where the first of its jobs unpacks it.
 
     What goes wrong there, such as a store that the worker does not see, is then an error of that
@@ -162,7 +162,11 @@ class Parcel:
         self._turn = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Parcel, (None, self._packed or _packed(self._task), self._sender, self._home)
+        packed = self._packed
+        if not packed:  # functions within functions, or of a notebook, by their code
+            cloudpickle: Any = import_module("cloudpickle")  # Dask has it
+            packed = cloudpickle.dumps(self._task)
+        return PickledTask, (None, packed, self._sender, self._home)
 
     @property
     def at_home(self) -> bool:
@@ -188,13 +192,6 @@ class Parcel:
                     raise
                 self._packed = b""
             return self._task
-
-
-def _packed(task: Task | None) -> bytes:
-    """Pickle a task; functions within functions, or of a notebook, by their code."""
-    cloudpickle: Any = import_module("cloudpickle")  # Dask has it
-    packed: bytes = cloudpickle.dumps(task)
-    return packed
 
 
 def _require_same(sender: dict[str, str]) -> None:
@@ -266,15 +263,15 @@ class _Listener:
 _LISTENER = _Listener()
 
 
-def run_there(parcel: Parcel, *job: Any) -> bytes:
+def run_there(sent: PickledTask, *job: Any) -> bytes:
     """Run a job on a worker; return its result and its warnings, packed.
 
     Packed, because arrays that come over a connection keep all of the message in memory.
     """
-    if parcel.at_home:  # where warnings are seen anyway
-        return pickle.dumps((parcel.open()(*job), []))
+    if sent.at_home:  # where warnings are seen anyway
+        return pickle.dumps((sent.open()(*job), []))
     with _LISTENER.hearing() as warnings_heard:
-        result = parcel.open()(*job)
+        result = sent.open()(*job)
     return pickle.dumps((result, warnings_heard))
 
 
@@ -283,7 +280,7 @@ class _Crew:
 
     def __init__(self, client: Any, task: Task, most_ahead: int) -> None:
         self._client, self._task, self._most = client, task, most_ahead
-        self._parcel: Any = None
+        self._task_there: Any = None
         self._sent: deque[Any] = deque()
 
     def run(self, jobs: Jobs) -> Iterator[Any]:
@@ -328,10 +325,12 @@ class _Crew:
                 yield result
 
     def _send(self, job: tuple[Any, ...]) -> None:
-        if self._parcel is None:
-            self._parcel = self._client.scatter(Parcel(self._task), broadcast=True, hash=False)
+        if self._task_there is None:
+            self._task_there = self._client.scatter(
+                PickledTask(self._task), broadcast=True, hash=False
+            )
         # Not one `client.map`: its arguments would travel as one large message.
-        sent = self._client.submit(run_there, self._parcel, *job, pure=False, retries=_RETRIES)
+        sent = self._client.submit(run_there, self._task_there, *job, pure=False, retries=_RETRIES)
         self._sent.append(sent)
 
     def _first_done(self) -> list[Any]:
@@ -349,4 +348,4 @@ class _Crew:
             with suppress(OSError):  # of a scheduler that is lost
                 self._client.cancel(list(self._sent))
         self._sent.clear()
-        self._parcel = None
+        self._task_there = None

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_array
 
-from duramen.importances.groups import Grouping, How, grouping_of
+from duramen.importances.groups import Aggregation, Grouping, grouping_of
 from duramen.results.link_weights import dense
 from duramen.results.network import Network
 from duramen.support.arrays import FloatArray
@@ -20,7 +20,7 @@ def group_links(
     network: Network,
     feature_groups: Any,
     *,
-    how: How = "sum",
+    how: Aggregation = "sum",
     names: Sequence[str] | None = None,
     rest: Literal["drop", "own"] = "drop",
 ) -> Network:
@@ -92,7 +92,7 @@ def group_links(
     )
 
 
-def _total(network: Network, grouping: Grouping, how: How) -> FloatArray:
+def _total(network: Network, grouping: Grouping, how: Aggregation) -> FloatArray:
     """Return sums or means of the weights, group by group."""
     p, n_groups = len(network), len(grouping.names)
     entries = np.ones(len(grouping.members)), (grouping.members, grouping.of_member)

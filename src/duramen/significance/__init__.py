@@ -46,10 +46,9 @@ from duramen.significance.probes import (
     one_probe,
     probe_ranking,
 )
-from duramen.significance.resampling_intervals import confidence_intervals
+from duramen.significance.resampling_intervals import average_effects, confidence_intervals
 from duramen.significance.selection_frequency import FREQUENCY_CONTROL, frequency_control
 from duramen.significance.significance_test import SignificanceTest
-from duramen.significance.treatment_effects import average_effects
 
 __all__ = [
     "AdjustedSignificance",

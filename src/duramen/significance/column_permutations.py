@@ -7,7 +7,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data.recoding import with_permuted
 from duramen.jobs.batches import Batches, Steps
@@ -223,15 +222,11 @@ def _p_values(
     p_values, draws = np.empty(len(of_feature)), np.empty(len(of_feature))
     for i, null in enumerate(of_feature):
         p_values[i] = sequential_p_values(observed[[i]], null, n_draws, stop_after)[0]
-        draws[i] = _draws_used(null[:, 0] >= observed[i], stop_after)
+        counts = np.cumsum(null[:, 0] >= observed[i])
+        draws[i] = len(counts)
+        if stop_after is not None and counts[-1] >= stop_after:
+            draws[i] = int(np.searchsorted(counts, stop_after)) + 1
     return p_values, draws
-
-
-def _draws_used(reached: NDArray[np.bool_], stop_after: int | None) -> int:
-    counts = np.cumsum(reached)
-    if stop_after is None or counts[-1] < stop_after:
-        return len(reached)
-    return int(np.searchsorted(counts, stop_after)) + 1
 
 
 HAPFELMEIER = SignificanceTest(

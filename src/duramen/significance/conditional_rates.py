@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from duramen.data.recoding import with_permuted
-from duramen.importances import group
+from duramen.importances.arguments import refuse_overlaps
+from duramen.importances.groups import Aggregation, grouping_of
 from duramen.jobs.replicates import ExecutionParameters
-from duramen.results.importances import Importances
 from duramen.results.significance import ErrorRates
 from duramen.significance.cost import announced
 from duramen.significance.measured import Measured, MeasureLike, Refits
@@ -22,7 +22,6 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import fingerprint
 
-How = Literal["sum", "mean", "max"]
 Reading = Literal["later", "own"]
 
 BY_SCORE = (
@@ -55,7 +54,7 @@ def conditional_error_rate(
     measure: MeasureLike = "auto",
     n_permutations: int = 100,
     feature_groups: Any = None,
-    how: How = "mean",
+    how: Aggregation = "mean",
     rank_based: Reading | None = None,
     stop_at: float | None = 0.05,
     strata: Any = None,
@@ -252,18 +251,16 @@ class _Ranking:
         return _Ranking(names, scores[order], place[self.of_column], self.how)
 
 
-def _ranking_of(names: tuple[str, ...], feature_groups: Any, how: How) -> _Ranking:
+def _ranking_of(names: tuple[str, ...], feature_groups: Any, how: Aggregation) -> _Ranking:
     """Return the features or groups in the order of the columns."""
-    p = len(names)
     if feature_groups is None:
-        return _Ranking(names, np.empty(0), np.arange(p), "sum")
-    # Each column by number: groups do not overlap, so that a group is known by its last one.
-    numbers = Importances(names, np.arange(p, dtype=np.float64), "number", "1")
-    of_groups = group(numbers, feature_groups, how="max", rest="own")
-    last = group(numbers, feature_groups, how="max", rest="own", spread=True).values
-    sorter = np.argsort(of_groups.values)
-    of_column = sorter[np.searchsorted(of_groups.values, last, sorter=sorter)]
-    return _Ranking(of_groups.names, np.empty(0), of_column, how)
+        return _Ranking(names, np.empty(0), np.arange(len(names)), "sum")
+    function = "conditional_error_rate"
+    grouping = grouping_of(feature_groups, None, names, how, "own", function)
+    refuse_overlaps(grouping.groups, names, function)
+    of_column = np.empty(len(names), dtype=np.int64)
+    of_column[grouping.members] = grouping.of_member
+    return _Ranking(grouping.names, np.empty(0), of_column, how)
 
 
 # --- one permutation -----------------------------------------------------------------------

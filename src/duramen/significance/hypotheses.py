@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from duramen.importances.arguments import refuse_overlaps
-from duramen.importances.groups import Grouping, How, grouping_of
+from duramen.importances.groups import Aggregation, Grouping, grouping_of
 from duramen.results.fields import false_discovery
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -136,7 +136,7 @@ class Hypotheses:
             labels[features] = h
         return labels
 
-    def pooled(self, values: FloatArray, how: How = "sum") -> FloatArray:
+    def pooled(self, values: FloatArray, how: Aggregation = "sum") -> FloatArray:
         """Return numbers of hypotheses from those of features, shape (..., p)."""
         features = np.concatenate(self.features)
         if (self.sizes == 1).all():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -247,14 +247,29 @@ def max_t(
     checks.check_flag(name, "marginal", marginal)
     alpha = checks.check_real(name, "alpha", alpha, 0, 1)
     choices: dict[str, Any] = {"balanced": balanced, "marginal": marginal, "alpha": alpha}
-    designed = partial(_Design.of, feature_groups, balanced=balanced, alpha=alpha)
+    grouped = feature_groups is not None
+    if grouped and not balanced:
+        raise ValueError(
+            f"{name}: balanced must be True with feature_groups, as sums over large groups are "
+            "larger by chance, got False."
+        )
     marginals: FloatArray = np.empty((0, 0))
     joints: JointStatistics | None = None
+
+    def designed(observed: Importances, n: int, stages: int) -> _Design:
+        tested = Hypotheses.of(observed.names, feature_groups, grouped, name)
+        return _Design(tested, observed.values, marginals, joints, n, stages, balanced, alpha)
+
     if isinstance(estimator, PermutedImportances):
         first, choices["max_stages"] = estimator, 1
         if marginal:
-            marginals, joints = _marginal_of(first), lambda kept: first.joint
-        design = designed(first.importances, marginals, joints, len(first.permuted), 1)
+            if first.marginal is None:
+                raise ValueError(
+                    f"{name}: marginal must be False for PermutedImportances without marginal "
+                    "statistics. Hint: permuted_importances(..., marginal=True) computes them."
+                )
+            marginals, joints = first.marginal, lambda kept: first.joint
+        design = designed(first.importances, len(first.permuted), 1)
         null = design.asked_for(first.permuted)
     else:
         n = checks.check_integer(name, "n_permutations", n_permutations, 1)
@@ -269,8 +284,9 @@ def max_t(
         importances = announced(refits, 1 + max_stages * n)
         if marginal:
             marginals, joints = permuted_marginal(refits, n), permuted_joint(refits, n)
-        stages = max_stages if _permutes_rows(refits) else 1
-        design = designed(importances, marginals, joints, n, stages)
+        # Targets of groups of different sizes are permuted, and features cannot be kept with them.
+        permutes_rows = len(np.unique(permuted_order(refits, 0))) == subject.data.n_rows
+        design = designed(importances, n, max_stages if permutes_rows else 1)
         null = _permuted_scores(refits, design, choices)
         first = PermutedImportances(
             importances,
@@ -301,15 +317,6 @@ def max_t(
     )
 
 
-def _marginal_of(permuted: PermutedImportances) -> FloatArray:
-    if permuted.marginal is None:
-        raise ValueError(
-            "max_t: marginal must be False for PermutedImportances without marginal statistics. "
-            "Hint: permuted_importances(..., marginal=True) computes them."
-        )
-    return permuted.marginal
-
-
 def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -> FloatArray:
     """Return the importances after each permutation, stage after stage, of shape (b, p)."""
     rejected: IndexArray = np.empty(0, dtype=np.intp)
@@ -333,14 +340,6 @@ def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -
         ready=ready,
         arguments=lambda b: (rejected,),
     )
-
-
-def _permutes_rows(refits: Refits) -> bool:
-    """Tell whether rows are permuted, not the targets of groups of different sizes.
-
-    Features that are kept with the target can be permuted with rows only.
-    """
-    return len(np.unique(permuted_order(refits, 0))) == refits.subject.data.n_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,29 +440,6 @@ class _Design:
     max_stages: int
     balanced: bool
     alpha: float
-
-    @classmethod
-    def of(
-        cls,
-        feature_groups: Any,
-        importances: Importances,
-        marginals: FloatArray,
-        joints: JointStatistics | None,
-        n: int,
-        max_stages: int,
-        *,
-        balanced: bool,
-        alpha: float,
-    ) -> _Design:
-        """Check the groups, if there are any."""
-        name, grouped = "max_t", feature_groups is not None
-        tested = Hypotheses.of(importances.names, feature_groups, grouped, name)
-        if grouped and not balanced:
-            raise ValueError(
-                f"{name}: balanced must be True with feature_groups, as sums over large groups are "
-                "larger by chance, got False."
-            )
-        return cls(tested, importances.values, marginals, joints, n, max_stages, balanced, alpha)
 
     @cached_property
     def observed(self) -> FloatArray:

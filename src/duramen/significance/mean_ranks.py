@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.jobs.replicates import ExecutionParameters, Task, replicate_seed
+from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.importances import NULL
 from duramen.results.significance import Significance
-from duramen.significance.measured import PROMISE, Data, Measured, MeasureLike, Refits
+from duramen.significance.measured import PROMISE, Data, MeasureLike, Refits
 from duramen.significance.null_distributions import sequential_p_values
 from duramen.significance.resampling import SamplingUnits, subsample_size, subsamples
 from duramen.significance.significance_test import SignificanceTest
@@ -157,19 +157,51 @@ def mean_rank_test(
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
     subject = refits.subject
-    _check_permuted(subject, null, n)
+    rows, data = subject.exchangeability, subject.data
+    if null == "permuted":
+        rows.require(n, name, data.target.values)
+    elif rows.strata is not None:
+        raise ValueError(
+            f'{name}: strata must be None for null="irrelevant", which permutes no rows. Hint: '
+            'null="permuted".'
+        )
     p = len(subject.names)
     if p < 2:
         raise ValueError(f"{name}: ranks need two features or more, got {p}.")
-    resampled = _Resampled.of(subject, subsample, name)
-    choices = {"n_resamples": runs, "n_rows_drawn": resampled.size, "null": null}
+    units = SamplingUnits.of(data)
+    size = subsample_size(subsample, units.count, units.n_classes, name, units=units.name)
+
+    def ranks_of(data: Data, random: np.random.Generator) -> FloatArray:
+        """Return the ranks, of shape (p,), on rows drawn at random; 1 is the best."""
+        from scipy.stats import rankdata
+
+        drawn = SamplingUnits.of(data)
+        draw = drawn.rows(subsamples(drawn.labels, drawn.count, size))
+        places, seed = draw(random), int(random.integers(2**32))
+        scores = replace(subject, data=data).of_rows(places, key=seed).scores(seed)
+        return np.asarray(rankdata(-scores), dtype=np.float64)
+
+    def permuted_sums(_: int, seed_b: int) -> FloatArray:
+        """Permute the target and sum the ranks over the runs."""
+        random = np.random.default_rng(seed_b)
+        permuted = data.permuted(rows.permutation(random, data.target.values), key=seed_b)
+        sums = np.zeros(p)
+        for _ in range(runs):
+            sums += ranks_of(permuted, random)
+        return sums
+
+    choices = {"n_resamples": runs, "n_rows_drawn": size, "null": null}
     identity = subject.identity(name, **choices)
     plan = refits.plan if null == "irrelevant" else replace(refits.plan, checkpoint=None, verbose=0)
-    ranks = refits.run(resampled.single_ranks, runs, p, identity, plan=plan)
+
+    def task(_: int, seed_b: int) -> FloatArray:
+        return ranks_of(data, np.random.default_rng(seed_b))
+
+    ranks = refits.run(task, runs, p, identity, plan=plan)
     sums = ranks.sum(axis=0)
     if null == "permuted":
         seed = replicate_seed(refits.seed, _PERMUTATIONS)
-        null_sums = refits.run(resampled.permuted_sums(runs), n, p, identity, seed=seed)
+        null_sums = refits.run(permuted_sums, n, p, identity, seed=seed)
         p_values = sequential_p_values(-sums, -null_sums, n)
         choices["n_permutations"] = n
     else:
@@ -199,62 +231,6 @@ def fractions_of_ranks(mean_ranks: FloatArray, null_ranks: FloatArray) -> FloatA
     ascending = np.sort(null_ranks, axis=None)
     fractions: FloatArray = np.searchsorted(ascending, mean_ranks, side="right") / ascending.size
     return fractions
-
-
-def _check_permuted(subject: Measured, null: str, n_permutations: int) -> None:
-    """Check that strata and groups suit the null distribution."""
-    rows = subject.exchangeability
-    if null == "permuted":
-        rows.require(n_permutations, "mean_rank_test", subject.data.target.values)
-    elif rows.strata is not None:
-        raise ValueError(
-            'mean_rank_test: strata must be None for null="irrelevant", which permutes no rows. '
-            'Hint: null="permuted".'
-        )
-
-
-@dataclass(frozen=True)
-class _Resampled:
-    """Ranks of the features in forests on subsamples."""
-
-    subject: Measured
-    size: int
-
-    @classmethod
-    def of(cls, subject: Measured, subsample: Any, function: str) -> _Resampled:
-        units = SamplingUnits.of(subject.data)
-        size = subsample_size(subsample, units.count, units.n_classes, function, units=units.name)
-        return cls(subject, size)
-
-    def ranks(self, data: Data, random: np.random.Generator) -> FloatArray:
-        """Return the ranks, of shape (p,), on rows drawn at random; 1 is the best."""
-        from scipy.stats import rankdata
-
-        subject = replace(self.subject, data=data)
-        units = SamplingUnits.of(subject.data)
-        rows = units.rows(subsamples(units.labels, units.count, self.size))(random)
-        seed = int(random.integers(2**32))
-        scores = subject.of_rows(rows, key=seed).scores(seed)
-        ranks: FloatArray = rankdata(-scores)
-        return ranks
-
-    def single_ranks(self, _: int, seed: int) -> FloatArray:
-        """Run one replicate on the data as they are."""
-        return self.ranks(self.subject.data, np.random.default_rng(seed))
-
-    def permuted_sums(self, runs: int) -> Task:
-        """Return the task that permutes the target and sums the ranks over the runs."""
-        data, rows = self.subject.data, self.subject.exchangeability
-
-        def task(_: int, seed_b: int) -> FloatArray:
-            random = np.random.default_rng(seed_b)
-            permuted = data.permuted(rows.permutation(random, data.target.values), key=seed_b)
-            sums = np.zeros(data.n_columns)
-            for _ in range(runs):
-                sums += self.ranks(permuted, random)
-            return sums
-
-        return task
 
 
 MEAN_RANK_TEST = SignificanceTest(

@@ -16,7 +16,6 @@ from duramen.data.sources import names_of
 from duramen.jobs.replicates import (
     OBSERVED,
     ExecutionParameters,
-    Task,
     replicate_seed,
     run_replicates,
 )
@@ -649,17 +648,37 @@ def permutation_test(
         n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
         execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
         plan = execution.plan(owner)
-        target = _target(y)
+        target = np.asarray(refuse_masked(y, "y", owner))
+        if target.ndim == 0 or not len(target):
+            raise ValueError(f"{owner}: y must have at least one row, got shape {target.shape}.")
         rows = Exchangeability.checked(len(target), strata, groups, function=owner)
-        subject = _Subject(importance, X, target, rows)
-        rows.require(n, owner, subject.y)
-        identity, seed = subject.identity(checkpoint), execution.seed()
-        first = subject.call(subject.y.copy(), replicate_seed(seed, OBSERVED))
+        if not callable(importance):
+            raise TypeError(
+                f"{owner}: importance must be a function importance(X, y, seed), got "
+                f"{importance!r}."
+            )
+        rows.require(n, owner, target)
+        identity: dict[str, Any] = {
+            "method": owner,
+            "importance": qualified(importance),
+            "data": _fingerprint(X, target, checkpoint),
+            "versions": versions(),
+            **rows.identity(),
+        }
+        seed = execution.seed()
+        first = importance(X, target.copy(), replicate_seed(seed, OBSERVED) % 2**32)
         observed = _values(first, "the data as they are")
         unit = first.unit if isinstance(first, Importances) else "1"
         names = _names(names, first, X, len(observed))
+
+        def task(b: int, seed_b: int) -> FloatArray:
+            random = np.random.default_rng(seed_b)
+            order = rows.permutation(random, target)
+            result = importance(X, target[order], int(random.integers(2**32)))
+            return _values(result, f"permutation {b}", len(observed))
+
         null = run_replicates(
-            subject.permuted(len(observed)),
+            task,
             n,
             len(observed),
             seed=seed,
@@ -684,59 +703,22 @@ def permutation_test(
     )
 
 
-@dataclass(frozen=True)
-class _Subject:
-    """A user's function and what it is called with."""
-
-    importance: Importance
-    X: Any
-    y: NDArray[Any]
-    rows: Exchangeability
-
-    def __post_init__(self) -> None:
-        if not callable(self.importance):
-            raise TypeError(
-                "permutation_test: importance must be a function importance(X, y, seed), got "
-                f"{self.importance!r}."
-            )
-
-    def identity(self, checkpoint: object) -> dict[str, Any]:
-        """Return what the result depends on, beside the seed."""
-        return {
-            "method": "permutation_test",
-            "importance": qualified(self.importance),
-            "data": self.data(checkpoint),
-            "versions": versions(),
-            **self.rows.identity(),
-        }
-
-    def data(self, checkpoint: object) -> str | None:
-        """Return a fingerprint of X and y, or None where there is none and none is needed."""
-        y = self.y if self.y.dtype.kind in "biufc" else self.y.astype(str)
-        try:
-            return fingerprint(_fingerprint_of(self.X), y)
-        except (TypeError, ValueError) as error:
-            if checkpoint is None:
-                return None
-            raise TypeError(
-                f"permutation_test: X, of type {type(self.X).__name__}, cannot be recognized by "
-                f"its values, which a checkpoint needs ({error}). Hint: give an array or a data "
-                "frame, or no checkpoint."
-            ) from None
-
-    def call(self, y: NDArray[Any], seed: int) -> Any:
-        """Call the function."""
-        return self.importance(self.X, y, seed % 2**32)
-
-    def permuted(self, p: int) -> Task:
-        """Return the task that permutes the target and computes p numbers."""
-
-        def task(b: int, seed: int) -> FloatArray:
-            random = np.random.default_rng(seed)
-            y = self.y[self.rows.permutation(random, self.y)]
-            return _values(self.call(y, int(random.integers(2**32))), f"permutation {b}", p)
-
-        return task
+def _fingerprint(X: Any, y: NDArray[Any], checkpoint: object) -> str | None:
+    """Return a fingerprint of X and y, or None where there is none and none is needed."""
+    try:
+        if isinstance(X, np.ndarray):
+            own = fingerprint(X)
+        else:
+            own = (X if isinstance(X, EncodedTable) else encode(X)).fingerprint()
+        return fingerprint(own, y if y.dtype.kind in "biufc" else y.astype(str))
+    except (TypeError, ValueError) as error:
+        if checkpoint is None:
+            return None
+        raise TypeError(
+            f"permutation_test: X, of type {type(X).__name__}, cannot be recognized by its values, "
+            f"which a checkpoint needs ({error}). Hint: give an array or a data frame, or no "
+            "checkpoint."
+        ) from None
 
 
 def _values(result: Any, when: str, p: int | None = None) -> FloatArray:
@@ -759,23 +741,6 @@ def _values(result: Any, when: str, p: int | None = None) -> FloatArray:
             f"{when}."
         )
     return values
-
-
-def _target(y: Any) -> NDArray[Any]:
-    array = np.asarray(refuse_masked(y, "y", "permutation_test"))
-    if array.ndim == 0 or not len(array):
-        raise ValueError(
-            f"permutation_test: y must have at least one row, got shape {array.shape}."
-        )
-    return array
-
-
-def _fingerprint_of(X: Any) -> str:
-    if isinstance(X, EncodedTable):
-        return X.fingerprint()
-    if isinstance(X, np.ndarray):
-        return fingerprint(X)
-    return encode(X).fingerprint()
 
 
 def _names(names: Any, result: Any, X: Any, p: int) -> tuple[str, ...]:

@@ -24,39 +24,48 @@ from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
 
 
-def probed(
-    refits: Refits,
-    n_permutations: int,
-    n_probes: int | None,
-    identity: dict[str, Any] | None = None,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the importances of the p features, (B, p), and of the R probes beside them, (B, R).
+def _probed(
+    refits: Refits, n_permutations: int, count: int | None, **choices: Any
+) -> tuple[Refits, FloatArray, FloatArray]:
+    """Return the runs, importances of the p features, (B, p), and of R probes beside them, (B, R).
 
-    Each of `n_probes` probes is a copy of a column with its rows permuted, by a permutation of its
+    Each of `count` probes is a copy of a column with its rows permuted, by a permutation of its
     own; which columns are copied is drawn at random, none twice before all were copied once. None:
-    a copy of every column, all permuted alike, so that they keep their correlations. The candidates
-    of the refits are settled.
+    a copy of every column, all permuted alike, so that they keep their correlations. Probes leave
+    the number of candidates K a node, and the size of subspaces, as they are: both are resolved for
+    the p columns that the user gave, and drawn from all, as `duramen.importances.air` does.
     """
+    from sklearn.base import clone
+
     subject, function = refits.subject, refits.function
     rows, table, p = subject.exchangeability, subject.data.table, subject.data.n_columns
+    rows.require(n_permutations, function)
+    settings, template = subject.template.growth_settings(*table.shape), clone(subject.template)
+    resolved = {
+        "max_features": settings.max_features,
+        "n_subspace_features": settings.column_samples or None,
+    }
+    template.set_params(**{k: resolved[k] for k in resolved if k in template.get_params()})
+    subject = replace(subject, template=template)
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        if n_probes is None:
+        if count is None:
             beside = with_shadows(table, rows.permutation(random), function=function)
         else:
-            rounds = [random.permutation(p) for _ in range(-(-n_probes // p))]
-            orders = [rows.permutation(random) for _ in range(n_probes)]
-            columns = np.concatenate(rounds)[:n_probes]
+            rounds = [random.permutation(p) for _ in range(-(-count // p))]
+            orders = [rows.permutation(random) for _ in range(count)]
+            columns = np.concatenate(rounds)[:count]
             beside = with_probes(table, columns, orders, function=function)
-        data = subject.data.with_table(beside, key=("probes", n_probes, seed_b))
+        data = subject.data.with_table(beside, key=("probes", count, seed_b))
         return subject.scores(int(random.integers(2**32)), data=data)
 
-    scores = refits.run(task, n_permutations, p + (p if n_probes is None else n_probes), identity)
-    return scores[:, :p], scores[:, p:]
+    width = p + (p if count is None else count)
+    scores = refits.run(task, n_permutations, width, subject.identity(function, **choices))
+    return replace(refits, subject=subject), scores[:, :p], scores[:, p:]
 
 
-def count_reached(features: FloatArray, probes: FloatArray) -> IntArray:
+def _count_reached(features: FloatArray, probes: FloatArray) -> IntArray:
     """Return how many probes, over all runs, are as important as each feature of their run."""
     reached = np.zeros(features.shape[1], dtype=np.int64)
     for of_features, of_probes in zip(features, np.sort(probes, axis=1), strict=True):
@@ -64,7 +73,7 @@ def count_reached(features: FloatArray, probes: FloatArray) -> IntArray:
     return reached
 
 
-def probe_rates(
+def _probe_rates(
     refits: Refits,
     features: FloatArray,
     probes: FloatArray,
@@ -79,7 +88,7 @@ def probe_rates(
     With `add_one` the feature itself counts as one of them. Equal rates are in the order of the
     mean importances.
     """
-    reached, importance = count_reached(features, probes), features.mean(axis=0)
+    reached, importance = _count_reached(features, probes), features.mean(axis=0)
     order = np.lexsort((-importance, reached))
     total = probes.size + add_one
     details = {"importance": importance, **details}
@@ -92,28 +101,6 @@ def probe_rates(
         details={name: column[order] for name, column in details.items()},
         metadata=metadata,
     )
-
-
-def with_settled_candidates(refits: Refits, n_permutations: int) -> Refits:
-    """Return refits of forests with as many candidates K a node as its own p columns have.
-
-    Columns that are added leave K, and the size of subspaces, as they are: both are resolved for
-    the p columns that the user gave, and drawn from all, as `duramen.importances.air` does. The
-    rows must leave something to permute in `n_permutations` runs.
-    """
-    from sklearn.base import clone
-
-    subject = refits.subject
-    subject.exchangeability.require(n_permutations, refits.function)
-    settled = subject.template.growth_settings(*subject.data.table.shape)
-    resolved = {
-        "max_features": settled.max_features,
-        "n_subspace_features": settled.column_samples or None,
-    }
-    offered = subject.template.get_params()
-    template = clone(subject.template)
-    template.set_params(**{name: k for name, k in resolved.items() if name in offered})
-    return replace(refits, subject=replace(subject, template=template))
 
 
 # --- family-wise error rates from permuted copies of all columns ----------------------------------
@@ -234,11 +221,10 @@ def multiple_probes(
     checks.check_flag(name, "add_one", add_one)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
-    refits = with_settled_candidates(refits, runs)
-    features, probes = probed(refits, runs, None)
+    refits, features, probes = _probed(refits, runs, None)
     own = np.count_nonzero(probes >= features, axis=0)
     largest = probes.max(axis=1, keepdims=True)
-    return probe_rates(
+    return _probe_rates(
         refits,
         features,
         largest,
@@ -371,13 +357,12 @@ def one_probe(
     refits = Refits.checked(
         name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
     )
-    refits = with_settled_candidates(refits, runs)
-    features, probes = probed(refits, runs, 1)
+    refits, features, probes = _probed(refits, runs, 1)
     subject = refits.subject
     return Significance(
         names=subject.names,
         scores=features.mean(axis=0),
-        p_values=(count_reached(features, probes) + add_one) / (runs + add_one),
+        p_values=(_count_reached(features, probes) + add_one) / (runs + add_one),
         method=name,
         null=NULL + subject.exchangeability.clause,
         metadata=refits.metadata(n_permutations=runs, add_one=bool(add_one)),
@@ -618,12 +603,10 @@ def forest_probe_ranking(
     refits = Refits.checked(
         name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
     )
-    refits = with_settled_candidates(refits, runs)
     m = len(refits.subject.names) if n_probes is None else int(n_probes)
-    identity = refits.subject.identity(name, n_probes=m)
-    features, probes = probed(refits, runs, m, identity)
-    metadata = refits.metadata(identity, n_permutations=runs)
-    return probe_rates(refits, features, probes, _meaning("Probability", 1), metadata)
+    refits, features, probes = _probed(refits, runs, m, n_probes=m)
+    metadata = refits.metadata(n_probes=m, n_permutations=runs)
+    return _probe_rates(refits, features, probes, _meaning("Probability", 1), metadata)
 
 
 def probe_tail(cos2: float, freedom: int) -> float:

@@ -414,8 +414,9 @@ def test_categories_that_the_forest_never_saw_are_refused():
 
 
 def test_copies_of_rows_are_out_of_the_bag_together_and_once():
-    from duramen.importances.measures.mda import tree_importances
-    from duramen.importances.permutation import Permutations, permutation_losses
+    from duramen.importances import Inputs
+    from duramen.importances.measures.mda import loss_sums
+    from duramen.importances.permutation import Permutations
     from duramen.importances.samples import Sample
 
     X, y = small(n=20)
@@ -425,8 +426,9 @@ def test_copies_of_rows_are_out_of_the_bag_together_and_once():
     originals = np.array([first[row] for row in drawn.tolist()], dtype=np.uint32)
     model = dm.RandomForestClassifier(6, random_state=0).fit(table, y[drawn])
     sample = Sample(table, y[drawn].astype(np.uint32), out_of_bag=True, originals=originals)
-    losses = permutation_losses(model.forest_, sample, Permutations(0, "all"), score="accuracy")
-    result = tree_importances("mda", model.forest_, losses, "accuracy", {}, names=table.names)
+    inputs, every = Inputs(model.forest_, table), Permutations(0, "all")
+    losses = loss_sums("mda", inputs, sample, every, "accuracy", {}, names=table.names)
+    result = losses.over_all()
     opened = Opened(model.forest_)
     total = 0.0
     for tree in range(6):

@@ -11,8 +11,9 @@ from tests.oracles import permutation as oracle
 import duramen as dm
 from duramen import Significance
 from duramen.importances import compare, mda, vote_change
+from duramen.importances.measure import Inputs
 from duramen.importances.measures.vote_change import tail, vote_index
-from duramen.importances.permutation import Permutations, permutation_losses
+from duramen.importances.permutation import Losses, Permutations
 from duramen.importances.samples import sample_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
@@ -22,7 +23,10 @@ def counted(model, X, y, rows="oob", **options):
     forest = getattr(model, "forest_", model)
     sample = sample_of(forest, X, y, rows, "test")
     permutations = Permutations(options.pop("seed", forest.seed))
-    return permutation_losses(forest, sample, permutations, score="accuracy", votes=True, **options)
+    inputs = Inputs(forest, X, n_jobs=1)
+    return Losses(
+        "test", inputs, sample, permutations, lambda losses: losses, score="accuracy", votes=True
+    ).over_all()
 
 
 def votes_of(model, X, y, chosen_of):

@@ -10,7 +10,8 @@ import duramen as dm
 from duramen import Importances
 from duramen.forests.growth import bag
 from duramen.importances import mda
-from duramen.importances.permutation import Permutations, permutation_losses
+from duramen.importances.measure import Inputs
+from duramen.importances.permutation import Losses, Permutations
 from duramen.importances.samples import Sample
 from duramen.significance import confidence_intervals
 from duramen.significance.measured import measured
@@ -241,9 +242,17 @@ def test_double_bootstrap_leaves_1636_of_the_rows_out():
             outside += len(set(rows.tolist()) - inside)
         proportions.append(outside / (4 * n))
         sample = Sample(copies, labels, True, rows.astype(np.uint32))
-        scored = permutation_losses(
-            forest, sample, Permutations(0), score="accuracy", votes=True
-        ).votes.sum()
+        inputs = Inputs(forest, copies)
+        losses = Losses(
+            "test",
+            inputs,
+            sample,
+            Permutations(0),
+            lambda losses: losses,
+            score="accuracy",
+            votes=True,
+        ).over_all()
+        scored = losses.votes.sum()
         assert scored == outside
     assert np.mean(proportions) == pytest.approx(0.1636, abs=0.004)
 

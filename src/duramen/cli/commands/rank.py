@@ -67,8 +67,9 @@ def _choices() -> dict[str, Any]:
     """Names that options take, by their field."""
     from duramen.data.target import Task
     from duramen.importances import catalogue as measures
+    from duramen.importances.groups import Aggregation
     from duramen.significance import catalogue as tests
-    from duramen.significance.conditional_rates import How, Reading
+    from duramen.significance.conditional_rates import Reading
     from duramen.significance.null_distributions import DISTRIBUTIONS
     from duramen.significance.resampling_intervals import SCALES
 
@@ -76,7 +77,7 @@ def _choices() -> dict[str, Any]:
         "task": Task,
         "distribution": DISTRIBUTIONS,
         "rank_based": Reading,
-        "group_score": How,
+        "group_score": Aggregation,
         "significance": tests,
         "interval_scale": SCALES,
         "measure": measures,

@@ -13,7 +13,7 @@ from duramen.data.memory import require_memory
 from duramen.importances.arguments import trees_of
 from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
 from duramen.importances.measures.mda import loss_sums, repeats_of, score_of, seed_of
-from duramen.importances.permutation import Condition, Permutations
+from duramen.importances.permutation import Permutations
 from duramen.importances.samples import encode_like, sample_of
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -117,13 +117,14 @@ def _sums(
     limit = checks.check_real(name, "threshold", limit, 0.0, 1.0)
     repeats = repeats_of(n_repeats, score, name)
     sample = sample_of(grown, X, y, rows, name)
-    condition = Condition(None, limit)
+    associated = None
     if association == "party":
         rows_at_hand = sample.rows
         table = rows_at_hand if isinstance(rows_at_hand, EncodedTable) else encode_like(grown, X)
-        associated = 1.0 - association_p_values(table) > limit
-        condition = Condition(associated.astype(np.uint8), limit)
-    permutations = Permutations(seed_of(grown, random_state), repeats, condition=condition)
+        associated = (1.0 - association_p_values(table) > limit).astype(np.uint8)
+    permutations = Permutations(
+        seed_of(grown, random_state), repeats, associated=associated, level=limit
+    )
     choices = {
         "association": association,
         "threshold": limit,

@@ -8,9 +8,9 @@ import numpy as np
 
 from duramen.data import Target
 from duramen.importances.arguments import matched, metadata_of
-from duramen.importances.measure import SCATTERS, Measure, Words
-from duramen.importances.measures.mda import repeats_of, score_of, tree_importances
-from duramen.importances.permutation import Permutations, permutation_losses
+from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
+from duramen.importances.measures.mda import loss_sums, repeats_of, score_of
+from duramen.importances.permutation import Permutations
 from duramen.importances.refit import data_for, seeded, template_of
 from duramen.importances.samples import Sample
 from duramen.jobs.replicates import Plan
@@ -118,15 +118,17 @@ def holdout_mda(
         repeats = repeats_of(n_repeats, score, name)
         held_out = data.of_rows(np.flatnonzero(part == k))
         target = matched(forest, held_out.target, name)
-        losses = permutation_losses(
-            forest,
+        choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats}
+        losses = loss_sums(
+            name,
+            Inputs(forest, held_out, n_jobs=n_threads),
             Sample(held_out.table, target, out_of_bag=False),
             Permutations(permutations, repeats),
-            score=score,
-            n_threads=n_threads,
+            score,
+            choices,
         )
-        choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats}
-        importances = tree_importances(name, forest, losses, score, choices)
+        losses.add(forest)
+        importances = losses.importances()
         return importances, metadata_of(forest, name, **choices, **rows.identity())
 
     workers = plan.cluster or Threads(1)  # a forest grows on several threads by itself
@@ -138,10 +140,7 @@ def holdout_mda(
         "seed": seed,
         "fingerprint": data.fingerprint,
     }
-    return _mean([importances for importances, _ in results], metadata)
-
-
-def _mean(parts: list[Importances], metadata: dict[str, Any]) -> Importances:
+    parts = [importances for importances, _ in results]
     errors = [part.standard_error for part in parts if part.standard_error is not None]
     error = None
     if len(errors) == len(parts):
@@ -149,7 +148,7 @@ def _mean(parts: list[Importances], metadata: dict[str, Any]) -> Importances:
     return Importances(
         names=parts[0].names,
         values=np.mean([part.values for part in parts], axis=0),
-        measure="holdout_mda",
+        measure=name,
         unit=parts[0].unit,
         standard_error=error,
         metadata=metadata,

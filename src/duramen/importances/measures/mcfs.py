@@ -146,12 +146,26 @@ def mcfs(
     s = checks.check_integer("mcfs", "n_subsets", n_subsets, 1)
     shuffles = checks.check_integer("mcfs", "n_permutations", n_permutations, 0)
     plan = Plan.checked("mcfs", n_jobs, client=client)
-    data = _data(X, y, strata, groups, plan.n_threads)
+    data: LearningSet[EncodedTable] = unweighted_set(
+        X, y, "mcfs", "classification", n_jobs=plan.n_threads, strata=strata, groups=groups
+    ).in_memory()
     template = _template(estimator)
     learner = _learner(data, template, subset_size, n_splits, train_size, plan)
     exponents = checks.check_real("mcfs", "u", u, 0.0), checks.check_real("mcfs", "v", v, 0.0)
-    _refuse_many_subsets(s, learner.subset_size)
-    rows = _exchangeable(learner, shuffles)
+    require_memory(
+        40 * s * learner.subset_size,
+        what=f"{s} subsets of {learner.subset_size} features",
+        function="mcfs",
+        hint="lower n_subsets or subset_size",
+    )
+    rows = data.exchangeability
+    if shuffles:
+        rows.require(shuffles, "mcfs", data.target.values)
+    elif rows.strata is not None:
+        raise ValueError(
+            "mcfs: strata restrict how classes are shuffled for the cut-off, and need "
+            "n_permutations of at least 1, got 0."
+        )
     seed = checks.draw_seed(random_state)
     run = relative_importances(learner, s, seed, *exponents)
     _warn_of_unseen(run.n_drawn, s, learner.subset_size)
@@ -170,37 +184,19 @@ def mcfs(
         source=run.edges[0] // learner.data.n_columns,
         target=run.edges[0] % learner.data.n_columns,
         weight=run.edges[1],
-        maxima=_greatest_by_chance(learner, rows, shuffles, s, seed, *exponents),
+        maxima=_greatest_by_chance(learner, shuffles, s, seed, *exponents),
     )
 
 
-def _exchangeable(learner: Learner, shuffles: int) -> Exchangeability:
-    """Return which rows may exchange their classes."""
-    rows = learner.data.exchangeability
-    if shuffles:
-        rows.require(shuffles, "mcfs", learner.data.target.values)
-    elif rows.strata is not None:
-        raise ValueError(
-            "mcfs: strata restrict how classes are shuffled for the cut-off, and need "
-            "n_permutations of at least 1, got 0."
-        )
-    return rows
-
-
 def _greatest_by_chance(
-    learner: Learner,
-    rows: Exchangeability,
-    shuffles: int,
-    n_subsets: int,
-    seed: int,
-    u: float,
-    v: float,
+    learner: Learner, shuffles: int, n_subsets: int, seed: int, u: float, v: float
 ) -> FloatArray:
     """Greatest relative importance in each of some runs with shuffled classes."""
     if not shuffles:
         return np.empty(0)
     seeds = repeat_seeds(seed, shuffles).tolist()
-    plan, codes = learner.plan, learner.data.target.values
+    plan, rows = learner.plan, learner.data.exchangeability
+    codes = learner.data.target.values
     # Runs share the threads; within a run the trees get those that are left.
     alone = replace(learner, plan=Plan(max(1, plan.threads_within // shuffles)))
 
@@ -216,12 +212,6 @@ def _greatest_by_chance(
         task, shuffles, 1, seed=seed, identity={}, plan=plan, function="mcfs", unit="run"
     )
     return maxima.ravel()
-
-
-def _data(X: Any, y: Any, strata: Any, groups: Any, n_threads: int) -> LearningSet[EncodedTable]:
-    """Check and encode the rows and their classes."""
-    rows = {"strata": strata, "groups": groups}
-    return unweighted_set(X, y, "mcfs", "classification", n_jobs=n_threads, **rows).in_memory()
 
 
 def _template(estimator: Any) -> BaseForest:
@@ -287,15 +277,6 @@ def _training_units(value: Any, rows: Exchangeability) -> int:
             value,
         )
     return count
-
-
-def _refuse_many_subsets(n_subsets: int, size: int) -> None:
-    require_memory(
-        40 * n_subsets * size,
-        what=f"{n_subsets} subsets of {size} features",
-        function="mcfs",
-        hint="lower n_subsets or subset_size",
-    )
 
 
 def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
@@ -392,10 +373,12 @@ def relative_importances(
         gained[run] = _by_subset(nodes, amount, subsets[run], learner)
         if graph:
             edges.append(edges_of(nodes, ratio))
+    codes, weights = merged(edges)
+    order = np.argsort(-weights, kind="stable")
     return RelativeImportances(
         *_means(subsets.ravel(), gained.ravel(), learner.data.n_columns),
         accuracy=float(accuracies.mean()),
-        edges=_strongest_first(merged(edges)),
+        edges=(codes[order], weights[order]),
     )
 
 
@@ -409,11 +392,6 @@ def _means(
         return n_drawn, values, None
     squares = weighted_counts(feature, (gained - values[feature]) ** 2, p)
     return n_drawn, values, np.sqrt(squares / (n_drawn - 1) / n_drawn)
-
-
-def _strongest_first(edges: Edges) -> Edges:
-    order = np.argsort(-edges[1], kind="stable")
-    return edges[0][order], edges[1][order]
 
 
 def gain_ratios(nodes: Nodes) -> FloatArray:

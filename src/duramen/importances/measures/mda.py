@@ -29,10 +29,8 @@ from duramen.importances.permutation import (
     UNITS,
     Ballots,
     Losses,
-    LossSums,
     Permutations,
     Progress,
-    permutation_losses,
     permuted_ballots,
 )
 from duramen.importances.samples import Sample, sample_of
@@ -217,59 +215,43 @@ def loss_sums(
     *,
     names: tuple[str, ...] | None = None,
     by_class: bool = False,
-) -> LossSums:
-    """Return the sums, of no trees so far, of what the trees of a forest lose by permutations."""
-    forest = inputs.estimator
-    losses = Losses(forest, sample, permutations, score=score, by_class=by_class)
-    return LossSums(
-        measure,
-        inputs,
-        losses,
-        lambda sums: tree_importances(
-            measure, forest, sums.losses, score, choices, names=names, by_class=by_class
-        ),
-    )
+) -> Losses:
+    """Return the sums, of no trees so far, of what the trees of a forest lose by permutations.
 
+    The importances are the mean over the trees, with its standard error.
+    """
+    forest, scaled = inputs.estimator, choices.get("scaled", False)
 
-def tree_importances(
-    measure: str,
-    forest: AnyForest,
-    losses: Losses,
-    score: str,
-    choices: Mapping[str, Any],
-    *,
-    names: tuple[str, ...] | None = None,
-    by_class: bool = False,
-) -> Importances:
-    """Return the mean over trees of what they lose, with its standard error."""
-    scaled = choices.get("scaled", False)
-    if losses.n_trees == 0:
-        lacking = {
-            "roc_auc": "holds rows of two classes",
-            "concordance": "holds two rows whose order of events is known",
-        }
-        why = lacking.get(score, "has out-of-bag rows")
-        raise ValueError(
-            f"{measure}: no tree of this forest {why}, so there is nothing to measure. Hint: grow "
-            "more trees, or leave more rows out of each."
+    def finish(losses: Losses) -> Importances:
+        if losses.n_trees == 0:
+            lacking = {
+                "roc_auc": "holds rows of two classes",
+                "concordance": "holds two rows whose order of events is known",
+            }
+            why = lacking.get(score, "has out-of-bag rows")
+            raise ValueError(
+                f"{measure}: no tree of this forest {why}, so there is nothing to measure. Hint: "
+                "grow more trees, or leave more rows out of each."
+            )
+        # Trees where the score is not defined drop out; trees without rows lose nothing.
+        n_trees = losses.n_trees if score in OF_PAIRS else forest.n_trees
+        mean = losses.sum / n_trees
+        error = _error(losses.squares / n_trees, mean, n_trees)
+        values = mean
+        if scaled:
+            values = mean / np.where(error > _NO_ERROR, error, 1.0)
+        return Importances(
+            names=names or forest.names,
+            values=values[:, 0],
+            measure=measure,
+            unit="1" if scaled else UNITS[score],
+            standard_error=None if scaled or n_trees < 2 else error[:, 0],
+            by_class=values[:, 1:] if by_class else None,
+            classes=class_names(forest) if by_class else (),
+            metadata=metadata_of(forest, measure, **choices),
         )
-    # Trees where the score is not defined drop out; trees without rows lose nothing.
-    n_trees = losses.n_trees if score in OF_PAIRS else forest.n_trees
-    mean = losses.sum / n_trees
-    error = _error(losses.squares / n_trees, mean, n_trees)
-    values = mean
-    if scaled:
-        values = mean / np.where(error > _NO_ERROR, error, 1.0)
-    return Importances(
-        names=names or forest.names,
-        values=values[:, 0],
-        measure=measure,
-        unit="1" if scaled else UNITS[score],
-        standard_error=None if scaled or n_trees < 2 else error[:, 0],
-        by_class=values[:, 1:] if by_class else None,
-        classes=class_names(forest) if by_class else (),
-        metadata=metadata_of(forest, measure, **choices),
-    )
+
+    return Losses(measure, inputs, sample, permutations, finish, score=score, by_class=by_class)
 
 
 def _error(squares: FloatArray, mean: FloatArray, n_trees: int) -> FloatArray:
@@ -282,16 +264,11 @@ def _error(squares: FloatArray, mean: FloatArray, n_trees: int) -> FloatArray:
 
 def is_other_predictor(estimator: Any) -> bool:
     """Tell whether a model predicts, but is no forest of this package."""
-    mine = isinstance(estimator, Forest) or isinstance(
-        getattr(estimator, "forest_", None), Forest | TreeStream
-    )
-    own_class = type(estimator).__module__.startswith("duramen.")
-    return (
-        not mine
-        and not own_class
-        and hasattr(estimator, "predict")
-        and not isinstance(estimator, type)
-    )
+    if isinstance(getattr(estimator, "forest_", estimator), Forest | TreeStream):
+        return False
+    if type(estimator).__module__.startswith("duramen.") or isinstance(estimator, type):
+        return False
+    return hasattr(estimator, "predict")
 
 
 def score_of(forest: AnyForest, scoring: Any, function: str) -> str:
@@ -343,13 +320,12 @@ def grouped(
 
 def _refuse_for_predictors(votes: str, scaled: bool, by_class: bool, feature_groups: Any) -> None:
     asked = {"votes": votes != "tree", "scaled": scaled, "by_class": by_class}
-    asked["feature_groups"] = feature_groups is not None
-    wrong = [name for name, set_ in asked.items() if set_]
-    if wrong:
-        raise ValueError(
-            f"mda: {wrong[0]} works with forests of duramen only; other models are measured as a "
-            "whole."
-        )
+    for name, is_set in {**asked, "feature_groups": feature_groups is not None}.items():
+        if is_set:
+            raise ValueError(
+                f"mda: {name} works with forests of duramen only; other models are measured as a "
+                "whole."
+            )
 
 
 def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
@@ -358,8 +334,11 @@ def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
     target = matched(forest, inputs.data.target, "mda")
     sample = Sample(inputs.data.table, target, out_of_bag=True, originals=originals)
     score = score_of(forest, None, "mda")
-    losses = permutation_losses(forest, sample, Permutations(forest.seed), score=score)
-    return tree_importances("mda", forest, losses, score, {})
+    losses = loss_sums(
+        "mda", Inputs(forest, inputs.data), sample, Permutations(forest.seed), score, {}
+    )
+    losses.add(forest)
+    return cast(Importances, losses.importances())
 
 
 MDA = Measure(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -124,9 +124,8 @@ def mdi(
     check_choice("mdi", "node_weights", node_weights, _NODE_WEIGHTS)
     if X is not None:
         sample = sample_of(grown, X, y, rows, "mdi", blocks=True)
-        source = "held-out" if rows is None else "out-of-bag"
-        in_bag = node_weights == "in-bag"
-        return cast(Importances, _OfRows(grown, sample, source, by_degree, in_bag).over_all())
+        sums = _OfRows(grown, sample, by_degree, node_weights == "in-bag")
+        return cast(Importances, sums.over_all())
     if node_weights == "in-bag":
         raise ValueError(
             'mdi: node_weights must be "rows" without X and y, where nodes have the weights of the '
@@ -163,11 +162,11 @@ class _OfRows(RunSums):
     """MDI from rows that are dropped through the trees."""
 
     def __init__(
-        self, forest: AnyForest, sample: Sample, source: str, by_degree: bool, in_bag: bool = False
+        self, forest: AnyForest, sample: Sample, by_degree: bool, in_bag: bool, name: str = "mdi"
     ) -> None:
         super().__init__(forest, sample.n_rows)
         self._tally, self._sample = Tally(forest.n_features), sample
-        self._source, self._by_degree, self._in_bag = source, by_degree, in_bag
+        self._by_degree, self._in_bag, self._name = by_degree, in_bag, name
 
     def _add_run(self, run: Forest) -> None:
         add_held_out(self._tally, run, self._sample, in_bag=self._in_bag)
@@ -177,10 +176,12 @@ class _OfRows(RunSums):
         if not tally.n_trees:
             raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
         degrees = tally.by_degree() if self._by_degree else None
-        choices = {"rows": self._source, "correction": None}
+        source = "out-of-bag" if self._sample.out_of_bag else "held-out"
+        choices = {"rows": source, "correction": None}
         if self._in_bag:
             choices["node_weights"] = "in-bag"
-        return _result(self.forest, tally.values(), tally.standard_error(), degrees, choices)
+        error = tally.standard_error()
+        return _result(self.forest, tally.values(), error, degrees, choices, self._name)
 
 
 def _result(
@@ -189,15 +190,17 @@ def _result(
     standard_error: FloatArray | None,
     by_degree: FloatArray | None,
     choices: Mapping[str, Any],
+    name: str = "mdi",
 ) -> Importances:
+    metadata = metadata_of(forest, "mdi", **choices)
     return Importances(
         names=forest.names,
         values=values,
-        measure="mdi",
+        measure=name,
         unit=forest.settings.unit,
         by_degree=by_degree,
         standard_error=standard_error,
-        metadata=metadata_of(forest, "mdi", **choices),
+        metadata={**metadata, name: metadata["mdi"]},
     )
 
 
@@ -240,21 +243,11 @@ def _check_choices(
         )
 
 
-class _OutOfBag(_OfRows):
-    """MDI from out-of-bag rows as a measure of its own name."""
-
-    def _result(self) -> Importances:
-        importances = super()._result()
-        name = "ufi" if self._in_bag else "mdi_oob"
-        metadata = {**importances.metadata, name: importances.metadata["mdi"]}
-        return replace(importances, measure=name, metadata=metadata)
-
-
 def _sums_out_of_bag(inputs: Inputs, *, in_bag: bool = False) -> TreeSums:
     forest = trees_of(inputs.estimator, "mdi", survival=True)
     _check_choices(forest, inputs.data, None, "oob", None)
     sample = sample_of(forest, inputs.data, None, "oob", "mdi", blocks=True)
-    return _OutOfBag(forest, sample, "out-of-bag", inputs.by_degree, in_bag)
+    return _OfRows(forest, sample, inputs.by_degree, in_bag, "ufi" if in_bag else "mdi_oob")
 
 
 MDI = Measure(
@@ -555,39 +548,31 @@ def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArra
     low = np.maximum(np.maximum(0, a + b - n), np.floor(mean - reach).astype(np.int64))
     high = np.minimum(np.minimum(a, b), np.ceil(mean + reach).astype(np.int64))
     log_factorial = gammaln(np.arange(int(n.max(initial=0)) + 2) + 1.0)
+
+    def mean_over(run: slice) -> FloatArray:
+        sizes = high[run] - low[run] + 1
+        starts = np.cumsum(sizes) - sizes
+        x = np.repeat(low[run] - starts, sizes) + np.arange(int(sizes.sum()))
+        total, drawn, marked = (np.repeat(count[run], sizes) for count in cells)
+        weight = -(
+            log_factorial[x]
+            + log_factorial[drawn - x]
+            + log_factorial[marked - x]
+            + log_factorial[total - drawn - marked + x]
+        )
+        weight = np.exp(weight - np.repeat(np.maximum.reduceat(weight, starts), sizes))
+        mean: FloatArray = np.add.reduceat(weight * xlog2x(x), starts)
+        return mean / np.add.reduceat(weight, starts)
+
     means = np.empty(n.size)
     ends = np.cumsum(high - low + 1)
     start = 0
     while start < n.size:
         before = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, before + _TERMS, side="right")))
-        run = slice(start, stop)
-        means[run] = _mean_over(low[run], high[run], n[run], a[run], b[run], log_factorial)
+        means[start:stop] = mean_over(slice(start, stop))
         start = stop
     return means[place]
-
-
-def _mean_over(
-    low: IntArray,
-    high: IntArray,
-    n: IntArray,
-    a: IntArray,
-    b: IntArray,
-    log_factorial: FloatArray,
-) -> FloatArray:
-    sizes = high - low + 1
-    starts = np.cumsum(sizes) - sizes
-    x = np.repeat(low - starts, sizes) + np.arange(int(sizes.sum()))
-    n, a, b = (np.repeat(count, sizes) for count in (n, a, b))
-    weight = -(
-        log_factorial[x]
-        + log_factorial[a - x]
-        + log_factorial[b - x]
-        + log_factorial[n - a - b + x]
-    )
-    weight = np.exp(weight - np.repeat(np.maximum.reduceat(weight, starts), sizes))
-    mean: FloatArray = np.add.reduceat(weight * xlog2x(x), starts)
-    return mean / np.add.reduceat(weight, starts)
 
 
 def _distinct(

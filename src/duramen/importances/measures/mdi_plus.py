@@ -14,7 +14,7 @@ from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import leaves
 from duramen.importances.arguments import matched, metadata_of, missing_rows, trees_of
-from duramen.importances.measure import Inputs, Measure, OfTrees, TreeSums, Words
+from duramen.importances.measure import Measure, OfTrees, TreeSums, Words
 from duramen.importances.samples import training_set
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -129,13 +129,19 @@ def mdi_plus(
     """
     if X is None:
         raise missing_rows(_NAME)
+    return cast(Importances, _sums(forest, X, y, regression, raw).over_all())
+
+
+def _sums(
+    forest: Any, X: Any, y: Any = None, regression: str | None = None, raw: bool = True
+) -> TreeSums:
+    """Check the arguments of `mdi_plus`, and return the sums of no trees so far."""
     grown = trees_of(forest, _NAME)
     choices = _MODELS[grown.classes is not None]
     if regression is not None:
         checks.check_choice(_NAME, "regression", regression, choices)
     checks.check_flag(_NAME, "raw", raw)
-    data = training_set(grown, X, y, _NAME)
-    return cast(Importances, _Scores(grown, data, regression or choices[0], raw).over_all())
+    return _Scores(grown, training_set(grown, X, y, _NAME), regression or choices[0], raw)
 
 
 class _Scores(TreeSums):
@@ -498,16 +504,9 @@ def _without_one(coordinates: Any, outcome: Any, coefficients: Any, factor: Any)
     return spread, (probability - outcome) / np.maximum(freedom, _LEAST_FREEDOM)
 
 
-def _of_trees(inputs: Inputs) -> TreeSums:
-    """Return the sums of `mdi_plus` with its defaults."""
-    forest = trees_of(inputs.estimator, _NAME)
-    data = training_set(forest, inputs.data, None, _NAME)
-    return _Scores(forest, data, _MODELS[forest.classes is not None][0], raw=True)
-
-
 MDI_PLUS = Measure(
     _NAME,
-    OfTrees(_of_trees),
+    OfTrees(lambda inputs: _sums(inputs.estimator, inputs.data)),
     Words(
         "MDI+",
         "MDI+ is the score, in {unit}, of leave-one-out predictions by the splits on a feature and "

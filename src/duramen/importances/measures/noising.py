@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import metadata_of, trees_of
-from duramen.importances.measure import Inputs, Measure, OfTrees, TreeSums, Words
+from duramen.importances.measure import Measure, OfTrees, TreeSums, Words
 from duramen.importances.nodes import Nodes, RunSums, Tally, maximal, weighted_counts
 from duramen.importances.samples import Sample, arrivals, sample_of
 from duramen.results.importances import Importances
@@ -81,8 +81,12 @@ def noising(forest: Any, X: Any = None, y: Any = None, *, rows: str | None = "oo
     >>> result.top(2).names
     ('x0', 'x1')
     """
+    return cast(Importances, _sums(forest, X, y, rows).over_all())
+
+
+def _sums(forest: Any, X: Any, y: Any = None, rows: str | None = "oob") -> TreeSums:
     grown = trees_of(forest, "noising")
-    return cast(Importances, _Rises(grown, sample_of(grown, X, y, rows, "noising")).over_all())
+    return _Rises(grown, sample_of(grown, X, y, rows, "noising"))
 
 
 class _Rises(RunSums):
@@ -114,11 +118,6 @@ class _Rises(RunSums):
             standard_error=self._tally.standard_error(),
             metadata=metadata_of(forest, "noising", rows=rows, n_trees_with_rows=self._n_used),
         )
-
-
-def _of_trees(inputs: Inputs) -> TreeSums:
-    forest = trees_of(inputs.estimator, "noising")
-    return _Rises(forest, sample_of(forest, inputs.data, None, "oob", "noising"))
 
 
 def _rises(
@@ -159,7 +158,7 @@ def _products(run: Forest, target: NDArray[Any]) -> tuple[FloatArray, FloatArray
 
 NOISING = Measure(
     "noising",
-    OfTrees(_of_trees),
+    OfTrees(lambda inputs: _sums(inputs.estimator, inputs.data)),
     Words(
         "noising",
         "Noising is the increase of the trees' error on their out-of-bag rows when these rows "

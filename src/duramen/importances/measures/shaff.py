@@ -17,7 +17,7 @@ from duramen.importances.arguments import (
     missing_rows,
     refuse_overlaps,
 )
-from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
+from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.measures.mda import grouped
 from duramen.importances.measures.sobol_mda import Projection
 from duramen.importances.samples import sample_of, training_set
@@ -220,15 +220,10 @@ def _sets(forest: Forest, columns: list[IntArray], n_subsets: int, seed: int) ->
             chosen.append(own)
             weights.append(weight / probability / n_pairs)
             draws.append(count)
-    return _Sets(_as_rows(chosen, q), np.array(weights), np.array(draws))
-
-
-def _as_rows(sets: list[int], n_players: int) -> BoolArray:
-    """Return numbers whose bits are the members of sets as a matrix of members."""
-    width = (n_players + 7) // 8
-    raw = np.frombuffer(b"".join(set_.to_bytes(width, "little") for set_ in sets), np.uint8)
-    bits = np.unpackbits(raw.reshape(len(sets), width), axis=1, bitorder="little")
-    return bits[:, :n_players].astype(bool)
+    width = (q + 7) // 8  # sets as bits to a matrix of members
+    raw = np.frombuffer(b"".join(own.to_bytes(width, "little") for own in chosen), np.uint8)
+    bits = np.unpackbits(raw.reshape(len(chosen), width), axis=1, bitorder="little")
+    return _Sets(bits[:, :q].astype(bool), np.array(weights), np.array(draws))
 
 
 def _path_sets(forest: Forest, columns: list[IntArray]) -> Counter[int]:
@@ -338,16 +333,11 @@ def _effects(sets: _Sets, worths: _Worths) -> tuple[FloatArray, FloatArray]:
     return effects, np.sqrt(variance)
 
 
-def _compute(inputs: Inputs) -> Importances:
-    """Compute SHAFF with its defaults."""
-    return shaff(
-        inputs.estimator, inputs.data, random_state=inputs.random_state or 0, n_jobs=inputs.n_jobs
-    )
-
-
 SHAFF = Measure(
     _NAME,
-    _compute,
+    lambda inputs: shaff(
+        inputs.estimator, inputs.data, random_state=inputs.random_state or 0, n_jobs=inputs.n_jobs
+    ),
     Words(
         "SHAFF",
         "SHAFF is the Shapley effect of the feature: the part of the variance of the target, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import leaves
 from duramen.importances.arguments import matched, metadata_of, missing_rows, trees_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
+from duramen.importances.measure import SCATTERS, Measure, OfTrees, TreeSums, Words
 from duramen.importances.measures.mda import grouped
 from duramen.importances.samples import sample_of, training_set
 from duramen.results.importances import Importances
@@ -110,6 +110,18 @@ def sobol_mda(
     """
     if X is None:
         raise missing_rows(_NAME)
+    return cast(Importances, _sums(forest, X, y, scoring, feature_groups, n_jobs).over_all())
+
+
+def _sums(
+    forest: Any,
+    X: Any,
+    y: Any = None,
+    scoring: str | None = None,
+    feature_groups: Any = None,
+    n_jobs: int | None = None,
+) -> TreeSums:
+    """Check the arguments of `sobol_mda`, and return the sums of no trees so far."""
     grown = trees_of(forest, _NAME)
     choices = _SCORES[grown.classes is not None]
     if scoring is not None:
@@ -117,9 +129,7 @@ def sobol_mda(
     sample_of(grown, X, y, "oob", _NAME)
     data = training_set(grown, X, y, _NAME)
     threads = checks.check_jobs(_NAME, n_jobs)
-    sums = _Losses(grown, data, scoring or choices[0], feature_groups, threads)
-    result: Importances = sums.over_all()
-    return result
+    return _Losses(grown, data, scoring or choices[0], feature_groups, threads)
 
 
 class _Losses(TreeSums):
@@ -184,18 +194,9 @@ def _wrong(predicted: FloatArray, truth: FloatArray) -> FloatArray:
     return loss
 
 
-def _of_trees(inputs: Inputs) -> TreeSums:
-    """Return the sums of `sobol_mda` with its defaults."""
-    forest = trees_of(inputs.estimator, _NAME)
-    sample_of(forest, inputs.data, None, "oob", _NAME)
-    data = training_set(forest, inputs.data, None, _NAME)
-    scoring = _SCORES[forest.classes is not None][0]
-    return _Losses(forest, data, scoring, None, checks.check_jobs(_NAME, inputs.n_jobs))
-
-
 SOBOL_MDA = Measure(
     _NAME,
-    OfTrees(_of_trees),
+    OfTrees(lambda inputs: _sums(inputs.estimator, inputs.data, n_jobs=inputs.n_jobs)),
     Words(
         "Sobol-MDA",
         "Sobol-MDA is the fraction of the variance of the target by which the out-of-bag error "

@@ -12,7 +12,7 @@ from duramen.forests.forest import AnyForest
 from duramen.importances.arguments import class_names, metadata_of, trees_of
 from duramen.importances.measure import Inputs, Measure, OfTrees, TreeSums, Words
 from duramen.importances.measures.mda import seed_of
-from duramen.importances.permutation import Losses, LossSums, Permutations
+from duramen.importances.permutation import Losses, Permutations
 from duramen.importances.samples import sample_of
 from duramen.results.significance import Significance
 from duramen.support import checks
@@ -131,10 +131,10 @@ def _sums(
     freedom = n_classes * (n_classes - 1) if df == "classes" else n_classes**2 - 1
     source = "out-of-bag" if sample.out_of_bag else "the given"
 
-    def finish(sums: LossSums) -> Significance:
-        _refuse_one_class(sums.losses, class_names(grown))
-        _warn_of_many_trees(grown, sums.n_splits)
-        index = vote_index(sums.losses.votes, sums.losses.changed_votes)
+    def finish(losses: Losses) -> Significance:
+        _refuse_one_class(losses, class_names(grown))
+        _warn_of_many_trees(grown, losses.n_splits)
+        index = vote_index(losses.votes, losses.changed_votes)
         return Significance(
             names=grown.names,
             scores=index,
@@ -154,8 +154,8 @@ def _sums(
             ),
         )
 
-    losses = Losses(grown, sample, permutations, score="accuracy", votes=True)
-    return LossSums(name, replace(inputs, estimator=grown), losses, finish)
+    asked = replace(inputs, estimator=grown)
+    return Losses(name, asked, sample, permutations, finish, score="accuracy", votes=True)
 
 
 def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:

@@ -23,7 +23,7 @@ from duramen.significance.conditional_tests.cross_fitted import (
     Design,
     folds_of,
 )
-from duramen.significance.conditional_tests.diagnosis import Diagnosis, diagnosis
+from duramen.significance.conditional_tests.diagnosis import diagnosis
 from duramen.significance.conditional_tests.inference import (
     Predictions,
     all_rows,
@@ -356,13 +356,15 @@ class ConditionalTest:
         seed = execution.seed()
         if choices.sampler == "auto" and data.n_columns > MANY_FEATURES:
             choices = replace(choices, sampler="gaussian")
-        fitted = fitted_sampler(choices.sampler, data, seed, plan, _FUNCTION)
+        fitted = fitted_sampler(choices.sampler, data, seed, plan)
         fitting = CrossFitting(
             template,
             data,
             Design.of(data.table, fitted.scores),
             hypotheses.features,
-            donors_of(fitted, hypotheses.features, choices.n_draws)
+            np.concatenate(
+                [fitted.donors_of(of.tolist(), choices.n_draws) for of in hypotheses.features]
+            )
             if choices.draws
             else _NO_DONORS,
             folds_of(data, choices.n_folds, np.random.default_rng(replicate_seed(seed, 0))),
@@ -431,7 +433,17 @@ class ConditionalTest:
             adjustment = HIERARCHICAL
         parents = self.hypotheses.parents
         association, explained_by = associations(data, fitted, self.hypotheses, q_values)
-        fit = None if method == "loco" else self._diagnosis(p_values)
+        fit = None
+        if method != "loco":
+            numbers, all_names = np.flatnonzero(tested), self.hypotheses.names
+            fit = diagnosis(
+                fitted,
+                {all_names[g]: hypotheses[g] for g in numbers.tolist()},
+                p_values[numbers],
+                replicate_seed(self.seed, _OF_DIAGNOSIS),
+                units=data.exchangeability.groups,
+                n_threads=self.plan.threads_within,
+            )
         return ConditionalSignificance(
             names=self.hypotheses.names,
             scores=np.where(tested, scores, 0.0),
@@ -453,19 +465,7 @@ class ConditionalTest:
             explained_by=explained_by,
         )
 
-    def _diagnosis(self, p_values: FloatArray) -> Diagnosis | None:
-        """Tell whether a classifier tells the draws from the data."""
-        tested = np.flatnonzero(self.tested)
-        return diagnosis(
-            self.sampler,
-            {self.hypotheses.names[g]: self.hypotheses.features[g] for g in tested.tolist()},
-            p_values[tested],
-            replicate_seed(self.seed, _OF_DIAGNOSIS),
-            units=self.fitting.data.exchangeability.groups,
-            n_threads=self.plan.threads_within,
-        )
-
-    def _predictions(self, identity: dict[str, Any]) -> Runs:
+    def _predictions(self, identity: dict[str, Any]) -> list[Predictions]:
         """Run all folds, of the target as it is and of permuted ones."""
         fitting, n_folds = self.fitting, self.choices.n_folds
         data = fitting.data
@@ -480,7 +480,7 @@ class ConditionalTest:
 
         folds = self._run(task, identity)
         response, units = data.target.responses(), data.exchangeability.groups
-        runs = [
+        return [
             Predictions.joined(
                 folds[b * n_folds : (b + 1) * n_folds],
                 response if order is None else response[order],
@@ -488,7 +488,6 @@ class ConditionalTest:
             )
             for b, order in enumerate(orders)
         ]
-        return Runs(runs[0], runs[1:])
 
     def _without(self, identity: dict[str, Any]) -> list[list[Arrays]]:
         """Return the folds' predictions without the features of each hypothesis, and with all."""
@@ -561,10 +560,10 @@ def check_rows(data: Data, n_folds: int = 5, owner: str = _FUNCTION) -> None:
         )
 
 
-def fitted_sampler(sampler: Any, data: Data, seed: int, plan: Plan, function: str) -> Sampler:
+def fitted_sampler(sampler: Any, data: Data, seed: int, plan: Plan) -> Sampler:
     """Return the sampler that is asked for."""
     if isinstance(sampler, str):
-        checks.check_choice(function, "sampler", sampler, get_args(SamplerKind))
+        checks.check_choice(_FUNCTION, "sampler", sampler, get_args(SamplerKind))
         return Sampler.of(
             data.table,
             sampler,
@@ -575,22 +574,10 @@ def fitted_sampler(sampler: Any, data: Data, seed: int, plan: Plan, function: st
         )
     if not hasattr(sampler, "sample"):
         raise TypeError(
-            f'{function}: sampler must be "auto", "gaussian", "forest" or an object with a method '
+            f'{_FUNCTION}: sampler must be "auto", "gaussian", "forest" or an object with a method '
             f"sample(feature, random), got {type(sampler).__name__}."
         )
     return KnownSampler.around(data.table, sampler, replicate_seed(seed, 1))
-
-
-def donors_of(fitted: Sampler, hypotheses: tuple[IntArray, ...], n_draws: int) -> np.ndarray:
-    """Return the donors of all members of all hypotheses, (members, draws, n)."""
-    return np.concatenate(
-        [
-            fitted.donors(int(features[0]), n_draws)[None]
-            if len(features) == 1
-            else fitted.donors_of(features.tolist(), n_draws)
-            for features in hypotheses
-        ]
-    )
 
 
 def explained_of(fitted: Sampler, hypotheses: tuple[IntArray, ...]) -> FloatArray:
@@ -663,30 +650,25 @@ def _kinds_of(hypotheses: Hypotheses) -> str:
     return "groups and features" if _grouped(hypotheses) else "features"
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Predictions with the target as it is, and with permuted ones."""
-
-    observed: Predictions
-    permuted: list[Predictions]
-
-
 def evaluated(
-    runs: Runs,
+    runs: list[Predictions],
     fitted: Sampler,
     hypotheses: tuple[IntArray, ...],
     design: Design,
     lines: Lines | None,
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
-    """Return p-values, scores and details; without `lines`, those of the predictive impact."""
-    observed, n_hypotheses = runs.observed, len(hypotheses)
+    """Return p-values, scores and details; without `lines`, those of the predictive impact.
+
+    All runs but the first are of permuted targets.
+    """
+    observed, n_hypotheses = runs[0], len(hypotheses)
     scores = np.array([observed.products(g).mean() for g in range(n_hypotheses)])
 
     def statistics(run: Predictions) -> FloatArray:
         of = run.losses if lines is None else run.products
         return np.array([t_statistic(of(g), run.units) for g in range(n_hypotheses)])
 
-    null = np.concatenate([statistics(run) for run in runs.permuted])
+    null = np.concatenate([statistics(run) for run in runs[1:]])
     null = null[null != 0.0]
     spread = max(1.0, float(np.sqrt(np.square(null).mean()))) if len(null) else 1.0
     projected = upper_tail(statistics(observed) / spread, observed.n_units)

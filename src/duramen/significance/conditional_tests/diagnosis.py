@@ -225,8 +225,6 @@ class _Classifier:
         scores, features = self.sampler.scores, self.features.tolist()
         if self.given is not None:
             donors = self.given[features][:, None]
-        elif len(features) == 1:
-            donors = self.sampler.donors(features[0], 2)[None]
         else:
             donors = self.sampler.donors_of(features, 2)
         values = np.hstack([scores.values[:, scores.columns(j)] for j in features])
@@ -242,9 +240,7 @@ class _Classifier:
     def _beside(self, rows: IntArray) -> IntArray:
         """Return the columns of other features that tell most of these, in the training rows."""
         scores = self.sampler.scores
-        own = np.concatenate(
-            [np.arange(scores.first[j], scores.first[j + 1]) for j in self.features]
-        )
+        own = np.concatenate([np.r_[scores.columns(j)] for j in self.features.tolist()])
         left = np.setdiff1d(np.arange(scores.values.shape[1]), own)
         values = scores.values[np.ix_(rows, left)]
         mine = scores.values[np.ix_(rows, own)]

@@ -186,6 +186,8 @@ class Sampler:
         The residuals of a row are lent together, so that features of a group keep what they have
         in common; or the values of a row with similar predictions, if any of them has few.
         """
+        if len(features) == 1:
+            return self.donors(features[0], n_draws, batch)[None]
         random = np.random.default_rng([self.seed, *features, *([batch] if batch else [])])
         members = [j for j in features if self.scores.widths[j]]
         residuals = self.residuals_of(members)
@@ -228,10 +230,7 @@ class Sampler:
 
     def drawn_numbers(self, features: Sequence[int], n_draws: int, batch: int) -> FloatArray:
         """Return the same columns of draws, shape (n_draws, n, b)."""
-        if len(features) == 1:
-            donors = self.donors(features[0], n_draws, batch)[None]
-        else:
-            donors = self.donors_of(features, n_draws, batch)
+        donors = self.donors_of(features, n_draws, batch)
         blocks = [self.scores.values[:, self.scores.columns(j)] for j in features]
         parts = zip(blocks, donors, strict=True)
         return np.concatenate([block[rows] for block, rows in parts], axis=2)
@@ -432,7 +431,9 @@ class KnownSampler(Sampler):
         return np.stack(drawn)
 
     def donors_of(self, features: Sequence[int], n_draws: int, batch: int = 0) -> np.ndarray:
-        """Refuse: the distribution draws one feature at a time."""
+        """Return donors of one feature; refuse several, as the distribution draws one at a time."""
+        if len(features) == 1:
+            return self.donors(features[0], n_draws, batch)[None]
         raise ValueError(
             "conditional: feature_groups must be None with a sampler of your own, which draws one "
             "feature at a time."
@@ -472,7 +473,9 @@ class NearestRows:
         """Sort the rows of numbers, shape (n,), NaN where missing."""
         rows = np.flatnonzero(~np.isnan(numbers))
         rows = rows[np.argsort(numbers[rows], kind="stable")]
-        rows = rows[_shuffled_ties(numbers[rows], random)].astype(np.uint32)
+        ascending = numbers[rows]
+        ties = np.cumsum(np.r_[0, ascending[1:] > ascending[:-1]])
+        rows = rows[np.lexsort((random.random(len(rows)), ties))].astype(np.uint32)
         return cls(rows, numbers[rows])
 
     def places(self, drawn: FloatArray) -> IntArray:
@@ -506,12 +509,6 @@ def probabilities(predicted: FloatArray, indicator: FloatArray) -> FloatArray:
     # An estimate of 0 or 1 is less sure than that: as if a row more had the other value.
     least = 0.5 / len(indicator)
     return np.asarray(np.clip(fraction, least, 1.0 - least))
-
-
-def _shuffled_ties(ascending: FloatArray, random: np.random.Generator) -> IntArray:
-    """Return an order in which equal values are shuffled."""
-    group = np.cumsum(np.r_[0, ascending[1:] > ascending[:-1]])
-    return np.lexsort((random.random(len(ascending)), group))
 
 
 def curved_in(scores: Scores, residuals: FloatArray) -> list[IntArray]:
