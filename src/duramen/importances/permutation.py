@@ -128,7 +128,7 @@ class Losses(TreeSums):
     def add(self, trees: Forest) -> None:
         """Add trees, which come after those before."""
         units, losses, n_trees, votes, changed_votes = _kernel.permutation_losses(
-            *_given(trees, self._sample),
+            *_kernel_inputs(trees, self._sample),
             self._permutations.for_kernel(),
             self._counted,
             self._n_threads,
@@ -188,12 +188,12 @@ def permuted_ballots(
     scale = 1.0 if forest.classes is not None else _whole_steps(forest)
     units = wanted.astype(np.uint32)
     trees, votes, changes = _kernel.permuted_ballots(
-        *_given(forest, sample), permutations.for_kernel(repeat), units, scale, n_threads
+        *_kernel_inputs(forest, sample), permutations.for_kernel(repeat), units, scale, n_threads
     )
     return Ballots(trees, votes / scale, changes / scale)
 
 
-def _given(
+def _kernel_inputs(
     forest: Forest, sample: Sample
 ) -> tuple[_kernel.Forest, _kernel.Rows, _kernel.Target, _kernel.Bag | None]:
     """Return a forest, rows with their target, and the bags that rows must be out of."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, get_args
@@ -204,7 +205,7 @@ def conditional_error_rate(
         return _event(subject, ranking, number // n, seed_b, rank_based)
 
     identity = subject.identity(name, **choices)
-    decided = None if stop_at is None else _Stop(n, enough, stop_at)
+    decided = None if stop_at is None else _stop(n, enough, stop_at)
     events = refits.run(task, n_places * n, 1, identity, decided=decided)
     meaning = BY_RANK[rank_based] if rank_based else BY_SCORE
     return ErrorRates(
@@ -308,22 +309,19 @@ def _enough(stop_at: float | None, n: int) -> int | None:
     return math.floor(stop_at * n) + 1
 
 
-class _Stop:
-    """Tells when a rate is above the bound; called after each permutation."""
+def _stop(n: int, enough: int | None, stop_at: float) -> Callable[[FloatArray], bool]:
+    """Return a function that tells whether a rate is above the bound, after each permutation."""
+    count = 0
 
-    def __init__(self, n: int, enough: int | None, stop_at: float) -> None:
-        self._n = n
-        self._enough = enough
-        self._stop_at = stop_at
-        self._count = 0
-
-    def __call__(self, events: FloatArray) -> bool:
-        within = (len(events) - 1) % self._n
-        self._count = int(events[-1, 0]) + (self._count if within else 0)
-        if self._enough is not None and self._count >= self._enough:
+    def above(events: FloatArray) -> bool:
+        nonlocal count
+        within = (len(events) - 1) % n
+        count = int(events[-1, 0]) + (count if within else 0)
+        if enough is not None and count >= enough:
             return True
-        complete = within == self._n - 1
-        return complete and (1 + self._count) / (1 + self._n) > self._stop_at
+        return within == n - 1 and (1 + count) / (1 + n) > stop_at
+
+    return above
 
 
 def _rates(events: FloatArray, n: int, enough: int | None, scores: FloatArray) -> dict[str, Any]:

@@ -36,8 +36,8 @@ from duramen.significance.conditional_tests.inference import (
 from duramen.significance.conditional_tests.partial_regression import (
     MANY_FEATURES,
     OF_LINES,
-    Lines,
-    Slopes,
+    PartialRegression,
+    SlopeTests,
 )
 from duramen.significance.conditional_tests.sampler import (
     KnownDistribution,
@@ -419,7 +419,7 @@ class ConditionalTest:
         identity = self.identity
         if self.choices.draws:
             runs = self._predictions(identity)
-            lines = Lines.of(fitting, fitted.scores) if method == "covariance" else None
+            lines = PartialRegression.of(fitting, fitted.scores) if method == "covariance" else None
             p_values, scores, details = evaluated(runs, fitted, hypotheses, fitting.design, lines)
         else:
             p_values, scores = refitted(self._without(identity), fitting, fitted, method)
@@ -655,7 +655,7 @@ def evaluated(
     fitted: Sampler,
     hypotheses: tuple[IntArray, ...],
     design: Design,
-    lines: Lines | None,
+    lines: PartialRegression | None,
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
     """Return p-values, scores and details; without `lines`, those of the predictive impact.
 
@@ -675,7 +675,7 @@ def evaluated(
     if lines is None:
         return projected, scores, {}
     by_line = lines if lines.error < observed.error else None
-    linear = Slopes.of(fitted, design, hypotheses, observed, by_line).p_values()
+    linear = SlopeTests.of(fitted, design, hypotheses, observed, by_line).p_values()
     p_values = combined(linear, projected, 0.5 if by_line is None else OF_LINES)
     return p_values, scores, {"p_linear": linear, "p_any": projected}
 

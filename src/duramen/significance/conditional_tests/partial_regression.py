@@ -44,7 +44,7 @@ _WEAK = 2.0  # fraction of the variance that lines predict by chance, times the 
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class PartialRegression:
     """Least squares of the response on columns that a lasso selects, for each hypothesis.
 
     All rows are used: under the null hypothesis what is left is a function of the target and of
@@ -78,7 +78,7 @@ class Lines:
     _basis: FloatArray
 
     @classmethod
-    def of(cls, fitting: CrossFitting, scores: Scores) -> Lines:
+    def of(cls, fitting: CrossFitting, scores: Scores) -> PartialRegression:
         """Select columns, with the penalty at which their least squares are best for the folds.
 
         The columns are the values or the scores, whichever predict the rows left out better.
@@ -113,7 +113,7 @@ class Lines:
         return _basis_of(self.columns[:, self.without[g]])
 
 
-def after(basis: FloatArray, columns: FloatArray) -> FloatArray:
+def projected_out(basis: FloatArray, columns: FloatArray) -> FloatArray:
     """Return what least squares on a basis leave of columns."""
     return np.asarray(columns - basis @ (basis.T @ columns))
 
@@ -214,7 +214,7 @@ _VARIES, _VARIES_WITH_ALL = 2.0, 1.0  # standard errors of correlations of sizes
 
 
 @dataclass(frozen=True, eq=False)
-class Slopes:
+class SlopeTests:
     """Residuals of the target and of each feature, or group of features.
 
     Attributes
@@ -222,7 +222,7 @@ class Slopes:
     hypotheses : tuple of H int arrays
     observed : Predictions
         Of the target, with and without the features of each hypothesis.
-    lines : Lines or None
+    lines : PartialRegression or None
         Least squares in place of these predictions.
     residuals : list of 2 lists of H float64 arrays of shape (n, b)
         What the other features leave of scores, and of values.
@@ -232,7 +232,7 @@ class Slopes:
 
     hypotheses: tuple[IntArray, ...]
     observed: Predictions
-    lines: Lines | None
+    lines: PartialRegression | None
     residuals: tuple[list[FloatArray], list[FloatArray]]
     strata: IntArray | None = None
 
@@ -243,8 +243,8 @@ class Slopes:
         design: Design,
         hypotheses: tuple[IntArray, ...],
         observed: Predictions,
-        lines: Lines | None,
-    ) -> Slopes:
+        lines: PartialRegression | None,
+    ) -> SlopeTests:
         """Take what the others leave of the features, or predict their values."""
         scores = [fitted.residuals_together(features) for features in hypotheses]
         of_values = residuals_of_values(fitted, design, hypotheses, curves=lines is not None)
@@ -265,7 +265,7 @@ class Slopes:
                 rest = centered_within(rest, self.strata)
             return rest, own, np.zeros((len(own), 0))
         basis = self.lines.basis(g)
-        return after(basis, self.lines.response), after(basis, own), basis
+        return projected_out(basis, self.lines.response), projected_out(basis, own), basis
 
     def p_value(self, kind: int, g: int) -> float:
         """Return the p-value of a hypothesis if the noise does not grow with its features."""

@@ -9,13 +9,16 @@ from scipy import stats
 from duramen.jobs.replicates import ExecutionParameters
 from duramen.significance.conditional_tests.conditional import Choices, ConditionalTest
 from duramen.significance.conditional_tests.inference import covariance_p_value
-from duramen.significance.conditional_tests.partial_regression import Lines, after
+from duramen.significance.conditional_tests.partial_regression import (
+    PartialRegression,
+    projected_out,
+)
 
 
 def lines_of(X, y, **options):
     execution = ExecutionParameters(0, 1, None, None, 0)
     test = ConditionalTest.of(None, X, y, Choices(sampler="gaussian"), execution, **options)
-    return Lines.of(test.fitting, test.sampler.scores), test
+    return PartialRegression.of(test.fitting, test.sampler.scores), test
 
 
 def test_nothing_of_a_selected_feature_is_left():
@@ -23,11 +26,11 @@ def test_nothing_of_a_selected_feature_is_left():
     random = np.random.default_rng(0)
     X = random.normal(size=(120, 1)) + random.normal(size=(120, 8))
     lines, _ = lines_of(X, 2 * X[:, 0] + random.normal(size=120))
-    rest = after(lines.basis(3), lines.response)
+    rest = projected_out(lines.basis(3), lines.response)
     assert lines.of_values
     assert np.abs(X[:, 0] @ rest) < 1e-9 * np.abs(X[:, 0]).sum()
     assert not lines.without[0][0]
-    assert np.abs(X[:, 0] @ after(lines.basis(0), lines.response)) > 10
+    assert np.abs(X[:, 0] @ projected_out(lines.basis(0), lines.response)) > 10
 
 
 def test_fitted_columns_cost_degrees_of_freedom():
@@ -38,7 +41,9 @@ def test_fitted_columns_cost_degrees_of_freedom():
         X = random.normal(size=(40, 11))
         y = X[:, 0] + random.normal(size=40)
         others = np.linalg.qr(X[:, 1:] - X[:, 1:].mean(axis=0))[0]
-        rest, own = (after(others, column[:, None] - column.mean()) for column in (y, X[:, 0]))
+        rest, own = (
+            projected_out(others, column[:, None] - column.mean()) for column in (y, X[:, 0])
+        )
         design = np.column_stack([np.ones(40), X])
         coefficients, squares = np.linalg.lstsq(design, y)[:2]
         error = np.sqrt(squares[0] / 28 * np.linalg.inv(design.T @ design)[1, 1])
@@ -64,7 +69,7 @@ def test_strata_are_fitted_too():
     strata = np.repeat(np.arange(4), 30)
     X = random.normal(size=(120, 3)) + strata[:, None]
     lines, _ = lines_of(X, X[:, 0] + 5.0 * (strata == 2), strata=strata)
-    sums = np.bincount(strata, after(lines.basis(1), lines.response)[:, 0])
+    sums = np.bincount(strata, projected_out(lines.basis(1), lines.response)[:, 0])
     assert lines.n_means == 4
     assert np.abs(sums).max() < 1e-9
 
