@@ -119,10 +119,9 @@ def _seal(place: Path, header: dict[str, object]) -> None:
 
 def _records(place: Path):  # type: ignore[no-untyped-def]
     try:
-        parts = list(layout.records_of([(place / layout.COLUMNS).read_bytes()]))
+        return np.frombuffer((place / layout.COLUMNS).read_bytes(), dtype=layout.COLUMN).copy()
     except ValueError:
         return None
-    return np.concatenate(parts) if parts else None
 
 
 def _seal_columns(place: Path, records, n_rows: int) -> None:  # type: ignore[no-untyped-def]
@@ -131,9 +130,6 @@ def _seal_columns(place: Path, records, n_rows: int) -> None:  # type: ignore[no
         (place / n).read_bytes() for n in (layout.VALUES, layout.LABELS, layout.NAMES)
     )
     packed = (place / layout.QUARTERS).read_bytes()
-    lists: list[bytes] = []
-    with suppress(ValueError):
-        lists = layout.SharedLists((place / layout.SHARED).read_bytes()).values
     at = [0, 0, 0, 0]
     v = w = n = 0
     for record in records:
@@ -149,15 +145,13 @@ def _seal_columns(place: Path, records, n_rows: int) -> None:  # type: ignore[no
             record["codes_check"] = crc32(codes[block][at[block] : at[block] + size])
             at[block] += size
         v1, w1, n1 = (
-            v + 8 * int(record["n_values"]) * (int(record["shared"]) == layout.OWN),
+            v + 8 * int(record["n_values"]),
             w + int(record["n_labels"]),
             n + int(record["n_name"]),
         )
-        number = int(record["shared"])
-        list_ = lists[number] if number < len(lists) else values[v:v1]
-        record["words_check"] = layout.words_check(names[n:n1], list_, labels[w:w1])
+        record["words_check"] = layout.words_check(names[n:n1], values[v:v1], labels[w:w1])
         v, w, n = v1, w1, n1
-    (place / layout.COLUMNS).write_bytes(b"".join(layout.compressed([records.tobytes()])))
+    (place / layout.COLUMNS).write_bytes(records.tobytes())
 
 
 def use(place: Path) -> None:

@@ -75,7 +75,7 @@ def test_samples_that_will_not_do_are_refused(store, samples, error, message):
         open_store(store.path, samples, samples_match="position")
 
 
-@pytest.mark.parametrize("name", ["columns.bin", "shared.bin", "names.bin"])
+@pytest.mark.parametrize("name", ["columns.bin", "names.bin"])
 def test_what_is_read_at_once_is_checked_at_once(store, name):
     flip(store.path / name, -1)
     with pytest.raises(ValueError, match=f"open_store: .*{name} is damaged.*checksum"):
@@ -161,8 +161,8 @@ def test_headers(store, tmp_path):
     good = json.loads(path.read_text())
     for changes, message in [
         ({"n_rows": 29}, "does not match its own check"),
-        ({"format": 3}, "format 3, this version reads 2; a later duramen packed it: upgrade"),
-        ({"format": 1}, "format 1, this version reads 2; an earlier duramen packed it: pack"),
+        ({"format": 4}, "format 4, this version reads 3; a later duramen packed it: upgrade"),
+        ({"format": 1}, "format 1, this version reads 3; an earlier duramen packed it: pack"),
         ({"what": "forest"}, "describes a 'forest', not a column store"),
         ({"format": None}, "describes"),
     ]:

@@ -120,12 +120,6 @@ def test_wide_codes(tmp_path, monkeypatch):
     assert [codes.dtype.itemsize for codes in map(store.codes, range(4))] == [4, 2, 1, 4]
 
 
-def test_more_lists_of_values_than_are_shared(tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.io.store.layout.MOST_SHARED", 3)
-    X = np.array([[j, j + 1, j] for j in range(8)], dtype=float).T
-    assert_same(pack(X, tmp_path / "s"), encode(X))
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 64, 101])
 def test_codes_in_two_bits(tmp_path, n):
     random = np.random.default_rng(n)
@@ -146,9 +140,9 @@ def test_codes_in_two_bits(tmp_path, n):
         assert part.fingerprint() == table.take_columns(columns).fingerprint()
 
 
-def test_records_in_several_frames(tmp_path, monkeypatch, frame):
+def test_records_in_several_pieces(tmp_path, monkeypatch, frame):
     whole = pack(frame, tmp_path / "s")
-    monkeypatch.setattr("duramen.io.store.layout._RECORDS_OF_FRAME", 7)
+    monkeypatch.setattr("duramen.io.store.reader.BLOCK_BYTES", 7 * layout.COLUMN.itemsize + 1)
     parts = pack(frame, tmp_path / "t")
     assert_same(parts, encode(frame))
     assert parts.fingerprint() == whole.fingerprint()

@@ -54,7 +54,7 @@ class Footprint:
         least = n_columns * -(-self.n_rows // 4)
         values = min(self.n_rows, self.most_values)
         if values <= 4:
-            return least, least
+            return least, least + n_columns * 8 * values
         width = 1 if values <= 1 << 8 else 2 if values <= 1 << 16 else 4
         return least, n_columns * (self.n_rows * width + 8 * values)
 

@@ -206,9 +206,8 @@ class BedColumns:
 
     def records(self) -> Iterator[NDArray[Any]]:
         """Yield the records of the columns, as a packed store would have them."""
-        shared = layout.SharedLists()
         for group in self.groups():
-            yield layout.columns_of(group, shared).records
+            yield layout.columns_of(group).records
 
     def fingerprint(self) -> str:
         """As `layout.fingerprint_of`; reads everything."""

@@ -552,7 +552,9 @@ def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
             f"without: all {store.n_columns} columns of {store.path.name} are left out. Hint: keep "
             "at least one"
         )
-    return _View(store, _Others(store._columns, left_out), store._samples, (without, left_out))
+    others = np.delete(np.arange(store.n_columns), left_out)
+    columns = _Choice(store._columns, others, left_out)
+    return _View(store, columns, store._samples, (without, left_out))
 
 
 def without_names(
@@ -628,172 +630,110 @@ def with_columns(store: ColumnStore, table: EncodedTable) -> ColumnStore:
     ValueError
         If numbers of rows differ, or names repeat.
     """
-    return _View(store, _Wider(store._columns, table), store._samples, (with_columns, table))
+    base = store._columns
+    for name in table.names:
+        if base.find(name) is not None:
+            raise ValueError(f"with_columns: {base.where} has a column {quoted(name)} already.")
+    columns = _Choice(base, np.arange(base.n_columns), table.fingerprint(), table)
+    return _View(store, columns, store._samples, (with_columns, table))
 
 
-class _OverSource:
-    """Columns that are seen over those of a source, whose rows stay."""
+class _Choice:
+    """Some columns of a source, in their order, and then those of a table in memory.
 
-    _base: Columns
+    Its fingerprint is that of the source with a key, and what it does not define, such as the
+    sample annotations, is that of the source.
+    """
 
-    @property
-    def sparse(self) -> bool:
-        """True where the columns of the source are those of a sparse matrix."""
-        return self._base.sparse
-
-    def verify(self) -> None:
-        """Raise ValueError where something of the source is damaged."""
-        self._base.verify()
-
-    def samples(self) -> pa.Table | None:
-        """Return the sample annotations."""
-        return self._base.samples()
-
-
-class _Wider(_OverSource):
-    """All columns of a source, then those of a table in memory."""
-
-    def __init__(self, base: Columns, more: EncodedTable) -> None:
-        for name in more.names:
-            if base.find(name) is not None:
-                raise ValueError(f"with_columns: {base.where} has a column {quoted(name)} already.")
-        self._base, self._more = base, more
+    def __init__(
+        self, base: Columns, places: IntArray, key: Any, more: EncodedTable | None = None
+    ) -> None:
+        self._base, self._places, self._key, self._more = base, places, key, more
+        self._n_own = len(places)
         self.where, self.n_rows = base.where, base.n_rows
-        self.n_columns = base.n_columns + more.n_columns
+        self.n_columns = self._n_own + (0 if more is None else more.n_columns)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._base, name)
 
     def kind_codes(self) -> NDArray[np.uint8]:
         """Return the kind of each column."""
-        return np.concatenate([self._base.kind_codes(), self._more.kind_codes])
+        own = self._base.kind_codes()[self._places]
+        return own if self._more is None else np.concatenate([own, self._more.kind_codes])
 
     def names(self, chosen: IntArray) -> list[str]:
         """Return names of columns."""
-        own = chosen < self._base.n_columns
-        base_names = iter(self._base.names(chosen[own]))
+        own = chosen < self._n_own
+        base_names = iter(self._base.names(self._places[chosen[own]]))
+        others = () if self._more is None else self._more.names
         return [
-            next(base_names) if here else self._more.names[j - self._base.n_columns]
+            next(base_names) if here else others[j - self._n_own]
             for here, j in zip(own.tolist(), chosen.tolist(), strict=True)
         ]
 
     def find(self, name: str) -> int | None:
         """Return the number of the column of that name."""
-        if name in self._more.names:
-            return self._base.n_columns + self._more.names.index(name)
-        return self._base.find(name)
+        if self._more is not None and name in self._more.names:
+            return self._n_own + self._more.names.index(name)
+        there = self._base.find(name)
+        place = self._n_own if there is None else int(np.searchsorted(self._places, there))
+        return place if place < self._n_own and self._places[place] == there else None
 
     def take(self, chosen: IntArray) -> EncodedTable:
         """Return columns, in memory."""
-        own = chosen < self._base.n_columns
-        if own.all():
-            return self._base.take(chosen)
-        more = self._more.take_columns(chosen[~own] - self._base.n_columns)
+        own = chosen < self._n_own
+        if self._more is None or own.all():
+            return self._base.take(self._places[chosen])
+        more = self._more.take_columns(chosen[~own] - self._n_own)
         if not own.any():
             return more
-        both = joined(self._base.take(chosen[own]), more, "with_columns")
-        place = np.empty(len(chosen), dtype=np.int64)
-        place[np.concatenate([np.flatnonzero(own), np.flatnonzero(~own)])] = np.arange(len(chosen))
-        return both.take_columns(place)
+        both = joined(self._base.take(self._places[chosen[own]]), more, "with_columns")
+        order = np.argsort(np.concatenate([np.flatnonzero(own), np.flatnonzero(~own)]))
+        return both.take_columns(order)
 
     def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
         """Return the codes of some rows of a column."""
-        own = self._base.n_columns
-        return self._base.codes(j, begin, end) if j < own else self._more.codes(j - own)[begin:end]
+        if self._more is not None and j >= self._n_own:
+            return self._more.codes(j - self._n_own)[begin:end]
+        return self._base.codes(int(self._places[j]), begin, end)
 
     def schema(self) -> Schema:
         """Return the columns without their rows."""
-        return self._base.schema().followed_by(self._more.schema)
+        own = self._base.schema()
+        own = own if self._n_own == own.n_columns else own.take(self._places)
+        return own if self._more is None else own.followed_by(self._more.schema)
 
     def table(self) -> EncodedTable:
         """Return all columns, in memory."""
-        return joined(self._base.table(), self._more, "with_columns")
-
-    def records(self) -> Iterator[NDArray[Any]]:
-        """Yield records of all columns, as in `layout.COLUMN`."""
-        yield from self._base.records()
-        yield layout.columns_of(self._more, layout.SharedLists()).records
-
-    def fingerprint(self) -> str:
-        """Of the source and of the table."""
-        return fingerprint(self._base.fingerprint(), self._more.fingerprint())
-
-    def variants(self) -> pa.Table | None:
-        """Return where the columns lie on the genome; null for further columns."""
-        table = self._base.variants()
-        if table is None:
-            return None
-        count = self._more.n_columns
-        nulls = [pa.nulls(count, field.type) for field in table.schema]
-        return pa.concat_tables([table, pa.table(nulls, schema=table.schema)])
-
-
-class _Others(_OverSource):
-    """All columns of a source but some."""
-
-    def __init__(self, base: Columns, left_out: IntArray) -> None:
-        self._base = base
-        self._left_out = left_out
-        # How many other columns lie before each of those that are left out.
-        self._before = left_out - np.arange(len(left_out))
-        self.where = base.where
-        self.n_rows = base.n_rows
-        self.n_columns = base.n_columns - len(left_out)
-
-    def _there(self, chosen: IntArray) -> IntArray:
-        """Return the numbers that columns have in the source."""
-        return np.asarray(chosen + np.searchsorted(self._before, chosen, side="right"))
-
-    def kind_codes(self) -> NDArray[np.uint8]:
-        """Return the kind of each column."""
-        return np.delete(self._base.kind_codes(), self._left_out)
-
-    def names(self, chosen: IntArray) -> list[str]:
-        """Return names of columns."""
-        return self._base.names(self._there(chosen))
-
-    def find(self, name: str) -> int | None:
-        """Return the number of the column of that name."""
-        there = self._base.find(name)
-        if there is None:
-            return None
-        place = int(np.searchsorted(self._left_out, there))
-        gone = place < len(self._left_out) and self._left_out[place] == there
-        return None if gone else there - place
-
-    def take(self, chosen: IntArray) -> EncodedTable:
-        """Return columns, in memory."""
-        return self._base.take(self._there(chosen))
-
-    def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
-        """Return the codes of some rows of a column."""
-        return self._base.codes(int(self._there(np.array([j]))[0]), begin, end)
-
-    def schema(self) -> Schema:
-        """Return the columns without their rows."""
-        return self._base.schema().take(self._there(np.arange(self.n_columns)))
-
-    def table(self) -> EncodedTable:
-        """Return all columns, in memory."""
-        whole = self._base.table()
-        require_memory(
-            whole.nbytes(),
-            what=f"a copy of {self.n_rows} x {self.n_columns} codes",
-            function="as_table",
-            hint="take some columns, or pack the table without the others",
-        )
-        return whole.take_columns(self._there(np.arange(self.n_columns)))
+        own = self._base.table()
+        if self._n_own < own.n_columns:
+            require_memory(
+                own.nbytes(),
+                what=f"a copy of {self.n_rows} x {self._n_own} codes",
+                function="as_table",
+                hint="take some columns, or pack the table without the others",
+            )
+            own = own.take_columns(self._places)
+        return own if self._more is None else joined(own, self._more, "with_columns")
 
     def records(self) -> Iterator[NDArray[Any]]:
         """Yield records of all columns, as in `layout.COLUMN`."""
         begin = 0
         for part in self._base.records():
-            first, last = np.searchsorted(self._left_out, [begin, begin + len(part)]).tolist()
-            yield np.delete(part, self._left_out[first:last] - begin)
+            first, last = np.searchsorted(self._places, [begin, begin + len(part)]).tolist()
+            yield part[self._places[first:last] - begin]
             begin += len(part)
+        if self._more is not None:
+            yield layout.columns_of(self._more).records
 
     def fingerprint(self) -> str:
-        """Of the source and of what is left out."""
-        return fingerprint(self._base.fingerprint(), self._left_out)
+        """Of the source and the key."""
+        return fingerprint(self._base.fingerprint(), self._key)
 
     def variants(self) -> pa.Table | None:
-        """Return where the columns lie on the genome."""
+        """Return where the columns lie on the genome; null for those of the table in memory."""
         table = self._base.variants()
-        return None if table is None else table.take(self._there(np.arange(self.n_columns)))
+        if table is None:
+            return None
+        nulls = [pa.nulls(self.n_columns - self._n_own, field.type) for field in table.schema]
+        return pa.concat_tables([table.take(self._places), pa.table(nulls, schema=table.schema)])

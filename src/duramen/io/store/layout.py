@@ -7,9 +7,8 @@
 ``codes.u1`` ...   the codes of the other columns that take one, two, four bytes a code
                    (``codes.u2``, ``codes.u4``), those of a column one after the other, columns in
                    their order
-``columns.bin``    a record for each column, `COLUMN`, compressed: see `compressed`
-``values.f8``      the values of the columns, as in `EncodedTable.cut_values`, but for those of
-``shared.bin``     short lists of values that columns have in common, `SHARED_LIST`
+``columns.bin``    a record for each column, `COLUMN`
+``values.f8``      the values of the columns, as in `EncodedTable.cut_values`
 ``names.bin``      the names in UTF-8; empty where they are ``x0``, ``x1``, ...
 ``labels.bin``     the labels of ordinal and nominal columns, see `labels_to_bytes`
 ``samples.arrow``  what is known of the rows, where anything is
@@ -20,13 +19,12 @@
 from __future__ import annotations
 
 import json
-import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any
-from zlib import compress, crc32, decompressobj, error
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,33 +34,28 @@ from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 
 WHAT = "column store"
-FORMAT = 2
+FORMAT = 3
 
 HEADER = "header.json"
 CODES = ("codes.u1", "codes.u2", "codes.u4")
 QUARTERS = "codes.b2"
 COLUMNS = "columns.bin"
-RECORDS = "columns.raw"  # records of a store in the making, not compressed
 VALUES = "values.f8"
-SHARED = "shared.bin"
 NAMES = "names.bin"
 LABELS = "labels.bin"
 SAMPLES = "samples.arrow"
 VARIANTS = "variants.arrow"
 BESIDE = (SAMPLES, VARIANTS)  # not in every store
-GROWING = (*CODES, QUARTERS, RECORDS, VALUES, SHARED, NAMES, LABELS)  # appended to, group by group
-NEEDED = (*CODES, QUARTERS, COLUMNS, VALUES, SHARED, NAMES, LABELS)  # in every store
+NEEDED = (*CODES, QUARTERS, COLUMNS, VALUES, NAMES, LABELS)  # in every store, which grow by group
 
 CODE_TYPES = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"))
 
 # flags: block in bits 0 and 1, kind in 2 and 3, whether values are missing in 4, `IN_TWO_BITS`.
-# shared: number of the list of values, or OWN. Checks are CRC-32: of the codes, and of the name,
-# the values and the labels one after the other. The check of codes in two bits
-# is that of the same codes in bytes.
+# Checks are CRC-32: of the codes, and of the name, the values and the labels one after the other.
+# The check of codes in two bits is that of the same codes in bytes.
 COLUMN = np.dtype(
     [
         ("flags", "u1"),
-        ("shared", "<u2"),
         ("n_values", "<u4"),
         ("n_missing", "<u4"),
         ("n_name", "<u4"),
@@ -72,10 +65,6 @@ COLUMN = np.dtype(
     ]
 )
 IN_TWO_BITS = 1 << 5  # of block 0, and in `QUARTERS`
-OWN = 0xFFFF
-MOST_SHARED = 4096
-LONGEST_SHARED = 16
-SHARED_LIST = np.dtype([("count", "u1"), ("values", "<f8", LONGEST_SHARED)])
 
 
 def variants_schema() -> pa.Schema:
@@ -132,41 +121,6 @@ def labels_of_bytes(data: bytes, count: int) -> NDArray[Any]:
     return labels
 
 
-class SharedLists:
-    """Short lists of values that many columns have: what they are, by number.
-
-    Those of a million genotypes are eight at most; whoever knows them need not read the values of
-    each column.
-    """
-
-    def __init__(self, stored: bytes = b"") -> None:
-        if len(stored) % SHARED_LIST.itemsize:
-            raise ValueError(f"{SHARED} is damaged: it ends within a list; pack the table again")
-        lists = np.frombuffer(stored, dtype=SHARED_LIST)
-        if (lists["count"] > LONGEST_SHARED).any():
-            raise ValueError(f"{SHARED} is damaged: a list is too long; pack the table again")
-        self.values = [row["values"][: row["count"]].tobytes() for row in lists]
-        self._number = {values: number for number, values in enumerate(self.values)}
-
-    def number(self, values: bytes) -> int:
-        """Return the number of a short list, a new one where there is room, else `OWN`."""
-        number = self._number.get(values)
-        if number is None:
-            if len(self.values) == MOST_SHARED:
-                return OWN
-            number = self._number[values] = len(self.values)
-            self.values.append(values)
-        return number
-
-    def to_bytes(self, begin: int = 0) -> bytes:
-        """Return the lists from the number `begin` on, as they lie on disk."""
-        rows = np.zeros(len(self.values) - begin, dtype=SHARED_LIST)
-        for row, values in zip(rows, self.values[begin:], strict=True):
-            row["count"] = len(values) // 8
-            row["values"][: len(values) // 8] = np.frombuffer(values, dtype="<f8")
-        return rows.tobytes()
-
-
 @dataclass(frozen=True, eq=False)
 class Columns:
     """Columns of a table as they lie on disk.
@@ -182,8 +136,8 @@ class Columns:
     data: Mapping[str, Any]
 
 
-def columns_of(table: EncodedTable, shared: SharedLists) -> Columns:
-    """Put the columns of a table into the form of the disk; new lists become shared ones."""
+def columns_of(table: EncodedTable) -> Columns:
+    """Put the columns of a table into the form of the disk."""
     table = table.dense()
     records = np.zeros(table.n_columns, dtype=COLUMN)
     records["flags"] = table.block_of | table.kind_codes << 2 | table.missing << 4
@@ -210,17 +164,13 @@ def columns_of(table: EncodedTable, shared: SharedLists) -> Columns:
     names = [name_bytes(name) for name in table.names] if table.named else [b""] * table.n_columns
     labels = {j: labels_to_bytes(table.labels[j]) for j in sorted(table.labels)}
     own = [values.data[begin:end] for begin, end in pairwise(ends)]
-    records["shared"] = OWN
-    short = np.flatnonzero(records["n_values"] <= LONGEST_SHARED).tolist()
-    records["shared"][short] = [shared.number(bytes(own[j])) for j in short]
     records["n_name"] = [len(name) for name in names]
     checks = [crc32(list_, crc32(name)) for name, list_ in zip(names, own, strict=True)]
     for j, label in labels.items():
         records["n_labels"][j] = len(label)
         checks[j] = crc32(label, checks[j])
     records["words_check"] = checks
-    alone = [own[j] for j in np.flatnonzero(records["shared"] == OWN).tolist()]
-    words: dict[str, Iterable[Any]] = {VALUES: alone, NAMES: names, LABELS: labels.values()}
+    words: dict[str, Iterable[Any]] = {VALUES: own, NAMES: names, LABELS: labels.values()}
     data = {name: b"".join(parts) for name, parts in words.items()}
     return Columns(records, {**dict(zip(CODES, blocks, strict=True)), QUARTERS: quarters, **data})
 
@@ -271,72 +221,6 @@ def of_two_bits(packed: NDArray[np.uint8], n_rows: int) -> NDArray[np.uint8]:
 
 
 _AT_A_TIME = 1 << 20  # codes, put into two bits
-_FRAME = struct.Struct("<II")  # number of records, bytes
-_RECORDS_OF_FRAME = 1 << 14
-_LARGEST_FRAME = 2 * _RECORDS_OF_FRAME * COLUMN.itemsize  # bytes; zlib adds a few at most
-
-
-def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the records of columns as `COLUMNS` has them, in frames of 16,384 records.
-
-    A frame is the number of its records and of its further bytes, as uint32, and by zlib the fields
-    of `COLUMN` one after the other, each of all these records. Records come as bytes in `parts`.
-    """
-    left, size = b"", _RECORDS_OF_FRAME * COLUMN.itemsize
-    for part in parts:
-        left += part
-        while len(left) >= size:
-            yield _frame(left[:size])
-            left = left[size:]
-    if left:
-        yield _frame(left)
-
-
-def _frame(data: bytes) -> bytes:
-    records = np.frombuffer(data, dtype=COLUMN)
-    body = compress(b"".join(records[name].tobytes() for name in COLUMN.names or ()))
-    return _FRAME.pack(len(records), len(body)) + body
-
-
-def records_of(pieces: Iterable[bytes]) -> Iterator[NDArray[Any]]:
-    """Yield the records of columns in `COLUMNS`, which comes in pieces, some at a time.
-
-    Raises
-    ------
-    ValueError
-        Where the bytes are not those of records.
-    """
-    left = b""
-    for piece in pieces:
-        left, begin = left + piece, 0
-        while len(left) - begin >= _FRAME.size:
-            count, size = _FRAME.unpack_from(left, begin)
-            if not 0 < count <= _RECORDS_OF_FRAME or size > _LARGEST_FRAME:
-                raise ValueError(f"{COLUMNS} has a part of {count} columns in {size} bytes")
-            body = begin + _FRAME.size
-            if len(left) < body + size:
-                break
-            yield _of_frame(left[body : body + size], count)
-            begin = body + size
-        left = left[begin:]
-    if left:
-        raise ValueError(f"{COLUMNS} ends within a part")
-
-
-def _of_frame(body: bytes, count: int) -> NDArray[Any]:
-    reader, size = decompressobj(), COLUMN.itemsize * count
-    try:
-        data = reader.decompress(body, size + 1)
-    except error as wrong:
-        raise ValueError(f"{COLUMNS} cannot be decompressed ({wrong})") from None
-    if len(data) != size or not reader.eof:
-        raise ValueError(f"{COLUMNS} has a part of other than {count} columns")
-    records, begin = np.empty(count, dtype=COLUMN), 0
-    for name in COLUMN.names or ():
-        field = COLUMN[name]
-        records[name] = np.frombuffer(data, dtype=field, count=count, offset=begin)
-        begin += field.itemsize * count
-    return records
 
 
 def words_check(name: bytes, values: bytes | memoryview, labels: bytes) -> int:
@@ -355,9 +239,7 @@ def fingerprint_of(
     neither on where the columns came from nor on how they were packed. It notices accidents, and
     is no defence against forgery.
     """
-    identifying = [
-        name for name in COLUMN.names or () if name not in ("shared", "n_name", "n_labels")
-    ]
+    identifying = [name for name in COLUMN.names or () if name not in ("n_name", "n_labels")]
     packed = np.dtype([(name, COLUMN[name]) for name in identifying])
     total = sha256(f"{WHAT} {n_rows} {n_columns} {int(named)}\n".encode())
     for part in records:

@@ -147,24 +147,6 @@ class PackedColumns:
             f"{self._function}: {self.where} is damaged: {what}; pack the table again"
         )
 
-    def _check_records(self, own: BoolArray, n_values: NDArray[np.uint32]) -> None:
-        """Check what the records say of columns, each by itself."""
-        flags, lists = self._flags, self._lists
-        if flags.max() > 63 or ((flags & 3) == 3).any() or ((flags & 12) == 12).any():
-            raise self._inconsistent("flags of columns that have no meaning")
-        offsets = np.cumsum([0, *(len(labels) // 8 for labels in lists)])
-        wrong = unsorted_values(np.frombuffer(b"".join(lists), "<f8"), offsets, 0, -np.inf)
-        if wrong is not None:
-            raise self._inconsistent(wrong)
-        if own.all():
-            return
-        listed = self._shared[~own]
-        if listed.max() >= len(lists):
-            raise self._inconsistent("columns with lists of values that are not there")
-        sizes = np.array([len(labels) // 8 for labels in lists])
-        if (n_values[~own] != sizes[listed]).any():
-            raise self._inconsistent("columns whose number of values is not that of their list")
-
     def _check_sizes(self, totals: dict[str, int]) -> None:
         """Check that the files are as long as the records of the columns say."""
         wanted = {
@@ -182,59 +164,48 @@ class PackedColumns:
                 )
 
     def _read_columns(self) -> None:
-        """Keep of the records of the columns what every read needs."""
+        """Keep the column metadata that every read needs."""
         p = self.n_columns
-        stored = self._files[layout.SHARED].read(0, self._files[layout.SHARED].size)
-        if crc32(stored) != self._crc32(layout.SHARED):
-            raise self._damaged(layout.SHARED)
-        self._lists = layout.SharedLists(stored).values
         self._flags = np.empty(p, dtype=np.uint8)
-        self._shared = np.empty(p, dtype=np.uint16)
         fields = ("codes_check", "words_check", "n_values", "n_labels", "n_name")
         kinds = {field: layout.COLUMN[field].newbyteorder("=") for field in fields}
         read = {field: np.empty(p, dtype=kind) for field, kind in kinds.items()}
-        every = {**read, "flags": self._flags, "shared": self._shared}
         begin = 0
         for records in self.records():
-            if begin + len(records) > p:
+            here, flags = slice(begin, begin + len(records)), records["flags"]
+            if here.stop > p:
                 raise self._inconsistent(f"{layout.COLUMNS} holds more than {p} columns")
-            few = records["flags"] & layout.IN_TWO_BITS != 0
-            n_codes = records["n_values"] + _bits(records["flags"], 4, 1)
-            if (records["flags"][few] & 3).any() or (n_codes[few] > 4).any():
+            if flags.max() > 63 or (flags & 3 == 3).any() or (flags & 12 == 12).any():
+                raise self._inconsistent("flags of columns that have no meaning")
+            few = flags & layout.IN_TWO_BITS != 0
+            n_codes = records["n_values"] + _bits(flags, 4, 1)
+            if (flags[few] & 3).any() or (n_codes[few] > 4).any():
                 raise self._inconsistent("columns in two bits that have more than four codes")
-            for field, whole in every.items():
-                whole[begin : begin + len(records)] = records[field]
-            begin += len(records)
+            self._flags[here] = flags
+            for field, whole in read.items():
+                whole[here] = records[field]
+            begin = here.stop
         if begin != p:
             raise self._inconsistent(f"{layout.COLUMNS} holds {begin} columns, not {p}")
-        own = self._shared == layout.OWN
-        self._check_records(own, read["n_values"])
         if read["n_labels"].max() > self._files[layout.LABELS].size:  # sums would overflow
             raise self._inconsistent("labels that are longer than their file")
-        read["n_values"][~own] = 0  # of lists that columns have in common
         sizes = ("n_values", "n_labels", "n_name")
         totals = {name: _total(read[name]) for name in sizes}
         self._check_sizes(totals)
-        del every
-        self._codes_check = read.pop("codes_check")
+        self._codes_check, self._words_check = read.pop("codes_check"), read.pop("words_check")
         # The largest first, each let go before the next: of a million columns it is megabytes.
-        self._own = self._labels = self._names = None
-        if own.any():
-            offsets = offsets_of(read["n_values"], totals["n_values"])
-            self._own = Runs(offsets, self._files[layout.VALUES], item=8)
-        del read["n_values"]
+        offsets = offsets_of(read.pop("n_values"), totals["n_values"])
+        self._own = Runs(offsets, self._files[layout.VALUES], item=8)
+        self._labels = self._names = None
         if self.kind_codes().any():
-            offsets = offsets_of(read["n_labels"], totals["n_labels"])
+            offsets = offsets_of(read.pop("n_labels"), totals["n_labels"])
             self._labels = Runs(offsets, self._files[layout.LABELS])
-        del read["n_labels"]
         if self.named:
             offsets = offsets_of(read.pop("n_name"), totals["n_name"])
             self._names = Runs(offsets, self._files[layout.NAMES])
             small = self._files[layout.NAMES].size <= KEPT_NAMES
             if small and not self._names.keep(self._crc32(layout.NAMES)):
                 raise self._damaged(layout.NAMES)
-        read_later = self._own or self._labels or (self._names and not self._names.resident)
-        self._words_check = read["words_check"] if read_later else None
         self._place = _places(self._file_of(), len(_FILES))
 
     def _in_two_bits(self, chosen: Any) -> BoolArray:
@@ -278,7 +249,7 @@ class PackedColumns:
         flags = self._flags[chosen]
         block_of, kinds, missing = _bits(flags, 0, 3), _bits(flags, 2, 3), _bits(flags, 4, 1)
         names = self._names.take(chosen) if self._names is not None else None
-        joined, values = self._values(chosen)
+        joined, values = self._own.joined(chosen)
         places = np.flatnonzero(kinds)
         texts = self._labels.take(chosen[places]) if self._labels is not None else []
         words = dict(zip(places.tolist(), texts, strict=True))
@@ -363,19 +334,6 @@ class PackedColumns:
             return layout.of_two_bits(rows, self.n_rows)
         return np.frombuffer(data, dtype=layout.CODE_TYPES[number]).reshape(-1, self.n_rows)
 
-    def _values(self, chosen: IntArray) -> tuple[NDArray[np.uint8], Sequence[bytes | memoryview]]:
-        """Return the values of columns as bytes: of all in one array, and of each."""
-        numbers, lists = self._shared[chosen], self._lists
-        own = numbers == layout.OWN
-        if self._own is not None and own.all():
-            return self._own.joined(chosen)
-        if self._own is None or not own.any():
-            values = [lists[number] for number in numbers.tolist()]
-        else:
-            read = iter(self._own.take(chosen[own]))
-            values = [next(read) if n == layout.OWN else lists[n] for n in numbers.tolist()]
-        return np.frombuffer(b"".join(values), dtype=np.uint8), values
-
     def _check_words(
         self,
         chosen: IntArray,
@@ -383,9 +341,7 @@ class PackedColumns:
         values: Sequence[bytes | memoryview],
         labels: dict[int, bytes],
     ) -> None:
-        """Check names, values and labels of the columns of which something was read from disk."""
-        if self._words_check is None:
-            return
+        """Check the names, values and labels of columns."""
         wanted = self._words_check[chosen].tolist()
         for i, list_ in enumerate(values):
             name = b"" if names is None else names[i]
@@ -403,7 +359,8 @@ class PackedColumns:
         columns = np.array([j])
         block = int(_bits(self._flags[columns], 0, 3)[0])
         if (begin, end) == (0, self.n_rows):
-            n_codes = np.array([self._n_values(j) + int(_bits(self._flags[columns], 4, 1)[0])])
+            n_values = np.diff(self._own.offsets[j : j + 2]).astype(np.int64)
+            n_codes = n_values + _bits(self._flags[columns], 4, 1)
             return np.asarray(self._codes(block, columns, n_codes)[0])
         if not self._verified:
             self.verify()
@@ -420,26 +377,19 @@ class PackedColumns:
         codes = layout.of_two_bits(packed[np.newaxis], 4 * len(packed))
         return np.asarray(codes[0, begin - 4 * start : end - 4 * start])
 
-    def _n_values(self, j: int) -> int:
-        if self._shared[j] != layout.OWN:
-            return len(self._lists[self._shared[j]]) // 8
-        assert self._own is not None
-        return int(self._own.offsets[j + 1]) - int(self._own.offsets[j])
-
     # Everything
 
     def records(self) -> Iterator[NDArray[Any]]:
         """Yield the records of the columns, in their order, some at a time."""
-        file = self._files[layout.COLUMNS]
-        total = 0
+        file, total = self._files[layout.COLUMNS], 0
+        if file.size % layout.COLUMN.itemsize:
+            raise self._inconsistent(f"{layout.COLUMNS} ends within a column")
         for piece in pieces_of(file):
             total = crc32(piece, total)
         if total != self._crc32(layout.COLUMNS):
             raise self._damaged(layout.COLUMNS)
-        try:
-            yield from layout.records_of(pieces_of(file))
-        except ValueError as error:
-            raise self._inconsistent(str(error)) from None
+        for piece in pieces_of(file, layout.COLUMN.itemsize):
+            yield np.frombuffer(piece, dtype=layout.COLUMN)
 
     def fingerprint(self) -> str:
         """As `layout.fingerprint_of`."""
@@ -465,7 +415,7 @@ class PackedColumns:
 
     def _read_codes(self, file: File, number: int) -> int:
         """Read a file of codes, check that they are known, and return its CRC-32."""
-        n_codes = np.diff(self._value_offsets()) + _bits(self._flags, 4, 1)
+        n_codes = np.diff(self._own.offsets).astype(np.int64) + _bits(self._flags, 4, 1)
         n_codes = n_codes[self._file_of() == number]
         total = begin = 0
         for piece in pieces_of(file, self._row_bytes(number)):
@@ -478,8 +428,6 @@ class PackedColumns:
 
     def _read_values(self, file: File) -> int:
         """Read the values, check that those of a column ascend, and return their CRC-32."""
-        if self._own is None:
-            return 0
         offsets, total, begin, before = self._own.offsets.astype(np.int64), 0, 0, -np.inf
         for piece in pieces_of(file, 8):
             total = crc32(piece, total)
@@ -489,13 +437,6 @@ class PackedColumns:
                 raise self._inconsistent(wrong)
             begin, before = begin + len(values), float(values[-1])
         return total
-
-    def _value_offsets(self) -> IntArray:
-        offsets = np.zeros(self.n_columns + 1, dtype=np.int64)
-        np.cumsum(
-            np.concatenate([records["n_values"] for records in self.records()]), out=offsets[1:]
-        )
-        return offsets
 
     def table(self) -> EncodedTable:
         """Return all columns, codes and values mapped into memory; everything is checked once.
@@ -537,10 +478,10 @@ class PackedColumns:
     def _schema(self) -> Schema:
         p = self.n_columns
         everything = np.arange(p)
-        offsets = self._value_offsets()
+        offsets = self._own.offsets.astype(np.int64)
         labelled = np.flatnonzero(self.kind_codes())
         texts = self._labels.take(labelled) if self._labels is not None else []
-        cut_values = self._all_values(offsets)
+        cut_values = self._mapped(layout.VALUES, np.dtype("<f8"))
         counts = np.diff(offsets).tolist()
         labels = self._labels_of(dict(zip(labelled.tolist(), texts, strict=True)), counts)
         kind_codes = self.kind_codes()  # that the values ascend is known
@@ -557,21 +498,6 @@ class PackedColumns:
             labels,
             _bits(self._flags, 4, 1),
         )
-
-    def _all_values(self, offsets: IntArray) -> NDArray[np.float64]:
-        """Return the values of all columns, mapped where none has a list in common with others."""
-        mapped = self._mapped(layout.VALUES, np.dtype("<f8"))
-        own = self._shared == layout.OWN
-        if own.all():
-            return mapped
-        values = np.empty(int(offsets[-1]))
-        if self._own is not None:
-            values[np.repeat(own, np.diff(offsets))] = mapped
-        for number, shared_list in enumerate(self._lists):
-            begins = offsets[:-1][self._shared == number]
-            numbers = np.frombuffer(shared_list, dtype="<f8")
-            values[begins[:, np.newaxis] + np.arange(len(numbers))] = numbers
-        return values
 
     def _block_in_memory(self, others: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the codes of block 0 in the order of the columns; those in bytes are `others`."""

@@ -58,9 +58,8 @@ class StoreWriter:
         self.named = named
         self.n_rows: int | None = None
         self.n_columns = 0
-        self._sizes = dict.fromkeys(layout.GROWING, 0)
-        self._checks = dict.fromkeys(layout.GROWING, 0)
-        self._shared = layout.SharedLists()
+        self._sizes = dict.fromkeys(layout.NEEDED, 0)
+        self._checks = dict.fromkeys(layout.NEEDED, 0)
         self._repeats = Repeats()
         self._unsynced: set[str] = set()
         self._go_on()
@@ -71,10 +70,9 @@ class StoreWriter:
         if noted is not None:
             self.n_rows, self.n_columns = noted["n_rows"], noted["n_columns"]
             self._sizes, self._checks = noted["sizes"], noted["checks"]
-        for name in layout.GROWING:
+        for name in layout.NEEDED:
             with open(self._folder / name, "ab") as file:
                 file.truncate(self._sizes[name])
-        self._shared = layout.SharedLists((self._folder / layout.SHARED).read_bytes())
         if self.named:
             for names in self._names().chunks():
                 self._repeats.see(names)
@@ -87,7 +85,7 @@ class StoreWriter:
             return None
         except (ValueError, RecursionError):
             noted = {}
-        if _is_note(noted) and all(self._holds(name, noted) for name in layout.GROWING):
+        if _is_note(noted) and all(self._holds(name, noted) for name in layout.NEEDED):
             return noted
         warn(
             f"{self._function}: what an earlier call left in {self._folder.name} is damaged: "
@@ -114,12 +112,10 @@ class StoreWriter:
                 f"rows, those before {self.n_rows}; the source changed while it was packed"
             )
         self.n_rows = table.n_rows
-        n_before = len(self._shared.values)
-        columns = layout.columns_of(table, self._shared)
+        columns = layout.columns_of(table)
         if self.named:
             self._repeats.see(layout.name_bytes(name) for name in table.names)
-        self._write(layout.RECORDS, columns.records)
-        self._write(layout.SHARED, self._shared.to_bytes(n_before))
+        self._write(layout.COLUMNS, columns.records)
         for name, data in columns.data.items():
             self._write(name, data)
         self.n_columns += table.n_columns
@@ -161,9 +157,7 @@ class StoreWriter:
         shall tell, `hint` what to do where names repeat.
         """
         self._check_names(hint)
-        noted = [name for name in layout.GROWING if name != layout.RECORDS]
-        files = {name: [self._sizes[name], self._checks[name]] for name in noted}
-        files[layout.COLUMNS] = self._write_columns()
+        files = {name: [self._sizes[name], self._checks[name]] for name in layout.NEEDED}
         for name, parts in beside.items():
             if parts is not None:
                 files[name] = self._write_table(name, parts)
@@ -181,14 +175,6 @@ class StoreWriter:
         for name in (*files, layout.HEADER):
             _sync(self._folder / name)
         (self._folder / PROGRESS).unlink()
-        (self._folder / layout.RECORDS).unlink()
-
-    def _write_columns(self) -> list[int]:
-        size = total = 0
-        with open(self._folder / layout.COLUMNS, "wb") as file:
-            for frame in layout.compressed(pieces_of(LocalFile(self._folder / layout.RECORDS))):
-                size, total = size + file.write(frame), crc32(frame, total)
-        return [size, total]
 
     def _write_table(self, name: str, parts: Iterator[pa.Table]) -> list[int]:
         path = self._folder / name
@@ -218,7 +204,7 @@ class StoreWriter:
         return Runs(offsets_of(lengths), LocalFile(self._folder / layout.NAMES))
 
     def _records(self) -> Iterator[Any]:
-        for part in pieces_of(LocalFile(self._folder / layout.RECORDS), layout.COLUMN.itemsize):
+        for part in pieces_of(LocalFile(self._folder / layout.COLUMNS), layout.COLUMN.itemsize):
             yield np.frombuffer(part, dtype=layout.COLUMN)
 
     def _fingerprint(self) -> str:
@@ -234,7 +220,7 @@ def _is_note(noted: Any) -> bool:
     if not isinstance(sizes, dict) or not isinstance(checks, dict):
         return False
     numbers = [noted.get("n_rows"), noted.get("n_columns")]
-    numbers += [part.get(name) for part in (sizes, checks) for name in layout.GROWING]
+    numbers += [part.get(name) for part in (sizes, checks) for name in layout.NEEDED]
     return all(type(number) is int and number >= 0 for number in numbers)
 
 
@@ -253,7 +239,6 @@ _KNOWN = {
     f"{PROGRESS}.new",
     layout.HEADER,
     *layout.BESIDE,
-    *layout.GROWING,
     *layout.NEEDED,
     spool.SPOOL,
     spool.INDEX,
