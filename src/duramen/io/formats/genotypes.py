@@ -1,7 +1,8 @@
-"""Genotypes of PLINK 2 (.pgen), VCF-Zarr (.vcz) and BGEN files, as input of `pack`.
+"""Genotypes of PLINK (.bed and .pgen), VCF-Zarr (.vcz) and BGEN files.
 
 A column is a variant: the number of copies of its alleles other than the reference, or the expected
 number where the file has dosages or probabilities. This is A1 of the .bed file that PLINK 2 makes.
+A .bed file can be used in place.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ from abc import abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from duramen.data.memory import available_bytes
+from duramen.data.encoded import EncodedTable
+from duramen.data.memory import available_bytes, require_memory
+from duramen.data.schema import Schema
 from duramen.io.formats import genotype_readers
 from duramen.io.formats.format import (
     Footprint,
@@ -30,17 +34,16 @@ from duramen.io.formats.format import (
     named_rows,
 )
 from duramen.io.formats.native_reader import NativeReader
-from duramen.io.formats.plink import Names, numbers_of_words, read_fam, samples_of_fam
 from duramen.io.store import layout
-from duramen.io.store.reader import Runs, columns_within, offsets_of
-from duramen.support.arrays import FloatArray
+from duramen.io.store.reader import Repeats, Runs, columns_within, offsets_of, repetition
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.arrow import pa
 from duramen.support.checks import extra_package
 from duramen.support.text import escaped
 
 _EXTRA = "genotypes"
 _CELL_BYTES = 40  # of a dosage: as read, as a number, its code, and room to sort
-_LINES = 1 << 15  # variants that are described together
+_LINES = 1 << 13  # variants that are described together
 _LONGEST_LINE = 1 << 24  # characters
 _MISSING_WORDS = ("NA", "nan", "-9", "NONE", ".")
 
@@ -54,6 +57,7 @@ class VariantInput(Input):
 
     n_rows: int
     title: str
+    cell_bytes = _CELL_BYTES
 
     def __init__(self, path: Path, request: Request) -> None:
         self.path, self.function, self._budget = path, request.function, request.budget
@@ -87,15 +91,14 @@ class VariantInput(Input):
     @cached_property
     def _descriptions(self) -> tuple[Names, list[pa.Table]]:
         """Names of the variants, and the tables that :meth:`variants` yields."""
-        schema = layout.variants_schema()
-        sizes, data, tables = array("I"), bytearray(), []
-        for table in self._described():
-            words = [layout.name_bytes(name) for name in table["name"]]
-            sizes.extend(map(len, words))
-            data += b"".join(words)
-            tables.append(pa.table({name: table[name] for name in schema.names}, schema=schema))
-        offsets = offsets_of(np.frombuffer(sizes, dtype=np.uint32))
-        return Names(Runs(offsets, data=bytes(data))), tables
+        tables: list[pa.Table] = []
+
+        def kept() -> Iterator[dict[str, list[Any]]]:
+            for table in self._described():
+                tables.append(_places(table))
+                yield table
+
+        return Names.of(kept()), tables
 
     def variants(self) -> Iterator[pa.Table]:
         """Yield chromosome, position and alleles, the alternative one first, as in .bim files."""
@@ -103,15 +106,54 @@ class VariantInput(Input):
 
     def footprint(self) -> Footprint:
         """Return the size of the table, by the numbers of variants and samples."""
-        return Footprint(self.n_rows, self.n_rows * _CELL_BYTES, self.n_rows)
+        return Footprint(self.n_rows, self.n_rows * self.cell_bytes, self.n_rows)
 
     def groups(self, start: int, work: Path) -> Iterator[FloatArray]:
         """Yield neighboring variants."""
-        width = columns_within(self._budget, self.n_rows, _CELL_BYTES)
+        width = columns_within(self._budget, self.n_rows, self.cell_bytes)
         for begin in range(start, self.n_columns, width):
             with explained(self.path, self.function, f"a {self.title}"):
-                dosages = self._dosages(begin, min(begin + width, self.n_columns))
-            yield dosages.T
+                group = self._group(begin, min(begin + width, self.n_columns))
+            yield group
+
+    def _group(self, begin: int, end: int) -> Any:
+        """Return neighboring variants as what `encode` takes."""
+        return self._dosages(begin, end).T
+
+
+class Names(Sequence[str]):
+    """Names of variants, which stay in their bytes until they are asked for."""
+
+    def __init__(self, runs: Runs) -> None:
+        self.runs = runs
+
+    @classmethod
+    def of(cls, tables: Iterable[dict[str, list[Any]]]) -> Names:
+        """Return the names in tables of variants."""
+        sizes, data = array("I"), bytearray()
+        for table in tables:
+            words = [layout.name_bytes(name) for name in table["name"]]
+            sizes.extend(map(len, words))
+            data += b"".join(words)
+        return cls(Runs(offsets_of(np.frombuffer(sizes, dtype=np.uint32)), data=bytes(data)))
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __getitem__(self, index: Any) -> Any:
+        chosen = np.arange(len(self.runs))[index]
+        names = [layout.name_of_bytes(name) for name in self.runs.take(np.atleast_1d(chosen))]
+        return names if chosen.ndim else names[0]
+
+    def __iter__(self) -> Iterator[str]:
+        for names in self.runs.chunks():
+            yield from map(layout.name_of_bytes, names)
+
+
+def _places(table: dict[str, list[Any]]) -> pa.Table:
+    """Return chromosome, position and alleles of variants."""
+    schema = layout.variants_schema()
+    return pa.table({name: table[name] for name in schema.names}, schema=schema)
 
 
 def _named(name: str, chromosome: str, position: int, alleles: Sequence[str]) -> str:
@@ -136,6 +178,223 @@ def _table(variants: Iterable[tuple[str, str, int, Sequence[str]]]) -> dict[str,
         for column, value in zip(table.values(), row, strict=True):
             column.append(value)
     return table
+
+
+# --- PLINK 1 --------------------------------------------------------------------------------------
+
+_MAGIC = b"\x6c\x1b"
+_MISSING = 129  # of bed-reader's -127, as a byte
+_GROUP_BYTES = 1 << 22  # codes that are looked at together where all of them are
+
+
+class BedColumns:
+    """The variants of a PLINK file as columns: copies of the first allele (A1), 0, 1 or 2.
+
+    A million variants take some 15 to 30 MB: their names.
+    """
+
+    named = True
+    sparse = False
+
+    def __init__(self, path: Path, function: str) -> None:
+        self.where, self._path, self._function = path.name, path, function
+        subject = f"{function}: reading {path.name}"
+        bed_reader: Any = extra_package("bed_reader", subject, _EXTRA)
+        self._samples = read_psam(self._beside(".fam"), function)
+        self.n_rows = self._samples.num_rows
+        self.all_names = Names.of(read_pvar(self._beside(".bim"), function))
+        self.n_columns = len(self.all_names)
+        self.verify()
+        sizes = {"iid_count": self.n_rows, "sid_count": self.n_columns}
+        self._bed = bed_reader.open_bed(path, **sizes, num_threads=1)
+
+    def _beside(self, suffix: str) -> Path:
+        """Return the file with a suffix beside the .bed file."""
+        other = self._path.with_suffix(suffix)
+        if not other.is_file():
+            raise FileNotFoundError(
+                f"{self._function}: there is no file {other}; a .bed file needs the .bim and .fam "
+                "files of the same name in its folder"
+            )
+        if not other.stat().st_size:
+            what = "variant" if suffix == ".bim" else "sample"
+            raise ValueError(
+                f"{self._function}: {other} is empty; it must have one line per {what}"
+            )
+        return other
+
+    def verify(self) -> None:
+        """Check begin and size of the file: it has no checksums."""
+        with open(self._path, "rb") as file:
+            start = file.read(3)
+        if start[:2] != _MAGIC:
+            raise ValueError(
+                f"{self._function}: {self.where} is not a PLINK 1 binary file: it begins with "
+                f"{start[:2].hex(' ') or 'nothing'}, not with {_MAGIC.hex(' ')}. Hint: plink "
+                "--make-bed writes one"
+            )
+        if start[2:] != b"\x01":
+            raise ValueError(
+                f"{self._function}: {self.where} is ordered by samples, an old format; convert it "
+                "with plink --make-bed, which orders it by variants"
+            )
+        size = self._path.stat().st_size
+        wanted = 3 + self.n_columns * -(-self.n_rows // 4)
+        if size != wanted:
+            raise ValueError(
+                f"{self._function}: {self.where} has {size} bytes, but {self.n_columns} variants "
+                f"(.bim) of {self.n_rows} samples (.fam) need {wanted}; the file is "
+                f"{'truncated' if size < wanted else 'too long'}, or the three files do not "
+                "belong together"
+            )
+
+    def check_names(self) -> None:
+        """Raise ValueError where variants share a name."""
+        repeats = Repeats()
+        for names in self.all_names.runs.chunks():
+            repeats.see(names)
+        names = (name for chunk in self.all_names.runs.chunks() for name in chunk)
+        if repeated := repeats.among(names):
+            raise repetition(
+                repeated,
+                str(self._path.with_suffix(".bim")),
+                self._function,
+                "plink2 --set-all-var-ids '@:#:$r:$a' makes unique ones, or give pack other names=",
+            )
+
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """Return the kind of each column: all are numeric."""
+        return np.zeros(self.n_columns, dtype=np.uint8)
+
+    def names(self, chosen: IntArray) -> list[str]:
+        """Return the names of the variants with these numbers."""
+        names: list[str] = self.all_names[chosen]
+        return names
+
+    def find(self, name: str) -> int | None:
+        """Return the number of the variant of that name."""
+        return self.all_names.runs.find(layout.name_bytes(name))
+
+    def copies(self, chosen: IntArray, kind: str) -> NDArray[Any]:
+        """Return copies of the first allele, NaN or -127 where missing; shape (n, len(chosen))."""
+        self.verify()
+        copies: NDArray[Any] = self._bed.read(np.s_[:, chosen], dtype=kind)
+        return copies
+
+    def take(self, chosen: IntArray) -> EncodedTable:
+        """Return the variants with these numbers, in that order, in memory."""
+        copies = self.copies(chosen, "int8").T.view(np.uint8)
+        where = [copies == value for value in (0, 1, 2, _MISSING)]
+        occurs = np.stack([rows.any(axis=1) for rows in where], axis=1)
+        rank = (np.cumsum(occurs, axis=1) - occurs).astype(np.uint8)
+        codes = np.zeros_like(copies, order="C")
+        for value in (1, 2, 3):
+            codes += where[value] * rank[:, value : value + 1]
+        here = occurs[:, :3]
+        return EncodedTable(
+            n_rows=self.n_rows,
+            names=tuple(self.names(chosen)),
+            kinds=("numeric",) * len(chosen),
+            blocks=(
+                codes,
+                np.empty((0, self.n_rows), dtype=np.uint16),
+                np.empty((0, self.n_rows), dtype=np.uint32),
+            ),
+            block_of=np.zeros(len(chosen), dtype=np.uint8),
+            slot=np.arange(len(chosen)),
+            cut_values=np.broadcast_to(np.arange(3.0), here.shape)[here],
+            value_offsets=np.concatenate([[0], np.cumsum(here.sum(axis=1))]).astype(np.int64),
+            labels={},
+            missing=occurs[:, 3].astype(np.uint8),
+            named=True,
+        )
+
+    def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
+        """Return the codes of some rows of a variant."""
+        return self.take(np.array([j])).blocks[0][0, begin:end]
+
+    def _groups(self) -> Iterator[EncodedTable]:
+        """Yield all variants, some at a time."""
+        width = max(1, _GROUP_BYTES // self.n_rows)
+        for begin in range(0, self.n_columns, width):
+            yield self.take(np.arange(begin, min(begin + width, self.n_columns)))
+
+    def schema(self) -> Schema:
+        """Return the variants without their rows; reads everything."""
+        return reduce(Schema.followed_by, [group.schema for group in self._groups()])
+
+    def table(self) -> EncodedTable:
+        """Return all variants, in memory."""
+        require_memory(
+            self.n_rows * self.n_columns,
+            what=f"a table of {self.n_rows} x {self.n_columns} codes",
+            function=self._function,
+            hint="pack the file: a packed store is mapped into memory; or take some columns",
+        )
+        return self.take(np.arange(self.n_columns))
+
+    def records(self) -> Iterator[NDArray[Any]]:
+        """Yield the records of the columns, as a packed store would have them."""
+        for group in self._groups():
+            yield layout.columns_of(group).records
+
+    def fingerprint(self) -> str:
+        """As `layout.fingerprint_of`; reads everything."""
+        return layout.fingerprint_of(self.n_rows, self.n_columns, True, self.records())
+
+    def samples(self) -> pa.Table:
+        """Return the .fam file as a table."""
+        return self._samples
+
+    def variants(self) -> pa.Table:
+        """Return chromosome, position and alleles of the .bim file."""
+        with explained(self._path, self._function, "a PLINK"):
+            return pa.concat_tables(map(_places, self.described()))
+
+    def described(self) -> Iterator[dict[str, list[Any]]]:
+        """Yield the variants of the .bim file, some at a time."""
+        return read_pvar(self._beside(".bim"), self._function)
+
+
+class BedInput(VariantInput):
+    """A .bed file with its neighbors."""
+
+    title = "PLINK"
+    cell_bytes = 8  # of a code: the copies, which of them occur, and the code
+
+    def _open(self, request: Request) -> None:
+        self.where = str(self.path.with_suffix(".bim"))
+        self.files = (self.path, self.path.with_suffix(".bim"), self.path.with_suffix(".fam"))
+        self._columns = BedColumns(self.path, self.function)
+        self.n_rows, self.n_columns = self._columns.n_rows, self._columns.n_columns
+
+    def _described(self) -> Iterator[dict[str, list[Any]]]:
+        return self._columns.described()
+
+    def _dosages(self, begin: int, end: int) -> FloatArray:
+        return self._columns.copies(np.arange(begin, end), "float32").T
+
+    def _group(self, begin: int, end: int) -> Any:
+        if self.kinds_chosen:
+            return super()._group(begin, end)
+        return self._columns.take(np.arange(begin, end))
+
+    def footprint(self) -> Footprint:
+        """Return the size of the table: three genotypes, and missing ones."""
+        self.cell_bytes = _CELL_BYTES if self.kinds_chosen else self.cell_bytes
+        return Footprint(self.n_rows, self.n_rows * self.cell_bytes, 4)
+
+    def samples(self) -> pa.Table:
+        """Return the .fam file."""
+        return self._columns.samples()
+
+
+def _in_place(path: Path, function: str) -> BedColumns:
+    """Open a .bed file as a store, which needs unique names."""
+    with explained(path, function, "a PLINK"):
+        columns = BedColumns(path, function)
+    columns.check_names()
+    return columns
 
 
 # --- PLINK 2 --------------------------------------------------------------------------------------
@@ -235,6 +494,7 @@ def _after_header(
     return names, (line for part in ([first], lines) for line in part)
 
 
+_FAM = ("FID", "IID", "father", "mother", "sex", "phenotype")
 _BIM = ("CHROM", "ID", "CM", "POS", "ALT", "REF")
 _PVAR = {6: _BIM, 5: tuple(name for name in _BIM if name != "CM")}
 
@@ -270,8 +530,7 @@ def read_psam(path: Path, function: str) -> pa.Table:
     """Return the samples of a .psam or .fam file, their IID (or FID and IID) as names."""
     with _text(path, function) as words:
         names, lines = _after_header(words, {})
-        if not names and path.suffix == ".fam":
-            return samples_of_fam(read_fam(path, function))
+        names = names or (_FAM if path.suffix == ".fam" else ())
         rows = list(lines)
     if "IID" not in names or not rows:
         raise ValueError(
@@ -295,13 +554,24 @@ def _samples(
     table = pa.table(
         {
             name: pa.array(column, pa.string())
-            if name in (family, person)
+            if name in (family, person, "father", "mother")
             else numbers_of_words(column, _MISSING_WORDS)
             for name, column in words.items()
         }
     )
     unique = len(set(words[person])) == len(rows) or family not in words
     return named_rows(table, *((person,) if unique else (family, person)))
+
+
+def numbers_of_words(words: Sequence[str], missing: Sequence[str]) -> pa.Array:
+    """Return words as numbers where all are, else as text; some stand for a missing value."""
+    values = [None if word in missing else word for word in words]
+    for kind in (int, float):
+        try:
+            return pa.array([None if value is None else kind(value) for value in values])
+        except ValueError:
+            continue
+    return pa.array(values, pa.string())
 
 
 # --- VCF-Zarr -------------------------------------------------------------------------------------
@@ -431,6 +701,14 @@ def read_sample(path: Path, function: str) -> pa.Table:
     return _samples(path, function, names, rows[1:], names[0], names[1])
 
 
+PLINK = Format(
+    "plink",
+    "PLINK",
+    (".bed",),
+    groups=BedInput,
+    columns=_in_place,
+    others=dict.fromkeys((".bim", ".fam"), "give the .bed file"),
+)
 PGEN = Format(
     "pgen",
     "PLINK 2",
