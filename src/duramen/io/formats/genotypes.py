@@ -43,7 +43,7 @@ from duramen.support.text import escaped
 
 _EXTRA = "genotypes"
 _CELL_BYTES = 40  # of a dosage: as read, as a number, its code, and room to sort
-_LINES = 1 << 13  # variants that are described together
+_LINES = 1 << 12  # variants that are described together
 _LONGEST_LINE = 1 << 24  # characters
 _MISSING_WORDS = ("NA", "nan", "-9", "NONE", ".")
 
@@ -349,18 +349,14 @@ class BedColumns:
     def variants(self) -> pa.Table:
         """Return chromosome, position and alleles of the .bim file."""
         with explained(self._path, self._function, "a PLINK"):
-            return pa.concat_tables(map(_places, self.described()))
-
-    def described(self) -> Iterator[dict[str, list[Any]]]:
-        """Yield the variants of the .bim file, some at a time."""
-        return read_pvar(self._beside(".bim"), self._function)
+            return pa.concat_tables(map(_places, read_pvar(self._beside(".bim"), self._function)))
 
 
 class BedInput(VariantInput):
     """A .bed file with its neighbors."""
 
     title = "PLINK"
-    cell_bytes = 8  # of a code: the copies, which of them occur, and the code
+    cell_bytes = 12  # of a code: the copies, which of them occur, the code, and its checks
 
     def _open(self, request: Request) -> None:
         self.where = str(self.path.with_suffix(".bim"))
@@ -368,8 +364,18 @@ class BedInput(VariantInput):
         self._columns = BedColumns(self.path, self.function)
         self.n_rows, self.n_columns = self._columns.n_rows, self._columns.n_columns
 
+    @property
+    def _descriptions(self) -> tuple[Names, list[pa.Table]]:
+        """Names of the variants, whose places are read when they are asked for."""
+        return self._columns.all_names, []
+
+    def variants(self) -> Iterator[pa.Table]:
+        """Yield chromosome, position and alleles, A1 first."""
+        with explained(self.path, self.function, f"a {self.title}"):
+            yield from map(_places, self._described())
+
     def _described(self) -> Iterator[dict[str, list[Any]]]:
-        return self._columns.described()
+        return read_pvar(self.path.with_suffix(".bim"), self.function)
 
     def _dosages(self, begin: int, end: int) -> FloatArray:
         return self._columns.copies(np.arange(begin, end), "float32").T
