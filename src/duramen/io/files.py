@@ -13,7 +13,6 @@ from duramen.data.schema import shown_repeated
 from duramen.data.text_numbers import warned
 from duramen.io import formats
 from duramen.io.formats.arrow import with_missing
-from duramen.io.formats.delimited import comma_separated
 from duramen.io.formats.format import Request
 from duramen.support.arrow import is_text, pa, pc, without_dictionary
 from duramen.support.files import expanded, replacing
@@ -128,7 +127,8 @@ def read_table(
         )
     if table.num_rows == 0:
         raise ValueError(f"{function}: {path} has column names but no rows")
-    sure = comma_separated(formats.text_of(path, request))
+    text = formats.text_of(path, request)
+    sure = text is not None and text.delimiter == ","  # so that no comma is a decimal point
     return warned(table, function, as_text=as_text, decimal=request.decimal, thousands=sure)
 
 

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.memory import available_bytes
-from duramen.io.formats import hdf5_reader
+from duramen.io.formats import libraries
 from duramen.io.formats.format import (
-    Footprint,
     Format,
     Input,
     Request,
@@ -30,7 +29,6 @@ from duramen.io.formats.format import (
 )
 from duramen.io.formats.native_reader import NativeReader
 from duramen.io.formats.spool import Spool
-from duramen.io.store.reader import columns_within
 from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.arrow import pa
 from duramen.support.checks import extra_package
@@ -101,7 +99,7 @@ def open_hdf5(path: Path, function: str) -> StoredGroup:
         If h5py is not installed.
     """
     extra_package("h5py", f"{function}: reading {path.name}", "anndata")
-    reader = NativeReader(hdf5_reader.File, path, available_bytes())
+    reader = NativeReader(libraries.Hdf5File, path, available_bytes())
     for _ in reader.parts("check_links"):
         pass
     return StoredGroup(reader, "/", reader.answer("node", "/"))
@@ -192,7 +190,7 @@ class _Matrix(Input):
     shape: tuple[int, int]
 
     def __init__(self, axes: Axes, request: Request) -> None:
-        self._given, self._budget, self._transpose = axes, request.budget, request.transpose
+        self._given, self.budget, self._transpose = axes, request.budget, request.transpose
         self.where = str(axes.path)
         self.files = files_of(axes.path)
         self.names = axes.names
@@ -219,27 +217,17 @@ class DenseInput(_Matrix):
         self._matrix = matrix
         rows, columns = matrix.shape
         self.shape = (columns, rows) if request.transpose else (rows, columns)
-        self.n_columns = self.shape[1]
-
-    def footprint(self) -> Footprint:
-        """Return the size of the matrix."""
-        (n, p), size = self.shape, self._matrix.dtype.itemsize
-        width, _, wide = self._blocks()
-        spooled = 0 if wide <= width or width >= p else n * p * size
-        return Footprint(n, n * (_CELL_BYTES + 2 * size), n, spooled)
-
-    def _blocks(self) -> tuple[int, int, int]:
-        """Return the columns of a group, and the rows and columns of a chunk."""
-        size = self._matrix.dtype.itemsize
-        width = columns_within(self._budget, self.shape[0], _CELL_BYTES + 2 * size)
-        tall, wide = (self._matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
-        return width, tall, wide
+        n, p = self.n_rows, self.n_columns = self.shape
+        size = matrix.dtype.itemsize
+        self.cell_bytes = _CELL_BYTES + 2 * size
+        # Rows and columns of a chunk.
+        self._tall, self._wide = (matrix.chunks or (1, 1))[:: -1 if request.transpose else 1]
+        self.spooled = 0 if n == 0 or self._wide <= self.width or self.width >= p else n * p * size
 
     def _groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
-        n, p = self.shape
-        size = self._matrix.dtype.itemsize
-        width, tall, wide = self._blocks()
-        if wide <= width or width >= p:
+        (n, p), size = self.shape, self._matrix.dtype.itemsize
+        width, tall, wide = self.width, self._tall, self._wide
+        if not self.spooled:
             width -= width % wide if width < p else 0
             for begin in range(start - start % width, p, width):
                 group = self._part(0, n, begin, min(begin + width, p))
@@ -248,7 +236,7 @@ class DenseInput(_Matrix):
         bounds = [*range(0, p, width), p]
         spool = Spool(work)
         if not spool.done:
-            height = max(1, self._budget // (4 * p * size))
+            height = max(1, self.budget // (4 * p * size))
             height -= height % tall if height > tall else 0
             for begin in range(0, n, height):
                 rows = self._part(begin, min(begin + height, n), 0, p)
@@ -284,7 +272,8 @@ class SparseInput(_Matrix):
         shape = attributes.get("shape", attributes.get("h5sparse_shape"))
         rows, columns = (int(count) for count in shape)
         self.shape = (columns, rows) if request.transpose else (rows, columns)
-        self.n_columns = self.shape[1]
+        self.n_rows, self.n_columns = self.shape
+        self.cell_bytes = _CELL_BYTES / 2
         self._by_columns = (kind[:3] == "csc") != request.transpose
         self._data, self._indices = group["data"], group["indices"]
         self._starts = np.asarray(group["indptr"][:], dtype=np.int64)
@@ -300,12 +289,8 @@ class SparseInput(_Matrix):
         )
         if not whole:
             raise ValueError("its sparse matrix is incomplete")
-
-    def footprint(self) -> Footprint:
-        """Return the size of the matrix; entries that are stored by rows are spooled."""
-        n, entry = self.shape[0], self._data.dtype.itemsize + 8
-        spooled = 0 if self._by_columns else int(self._starts[-1]) * entry
-        return Footprint(n, n * _CELL_BYTES / 2, n, spooled)
+        if not self._by_columns:
+            self.spooled = int(self._starts[-1]) * self._entry.itemsize
 
     def _places(self, first: int, last: int) -> IntArray:
         """Indices of stored entries, checked."""
@@ -346,7 +331,7 @@ class SparseInput(_Matrix):
         costs = self.shape[0] * _CELL_BYTES / 2 + stored * _STORED_BYTES
         bounds, total = [0], 0.0
         for j, cost in enumerate(costs.tolist()):
-            if total + cost > self._budget / 2 and j > bounds[-1]:
+            if total + cost > self.budget / 2 and j > bounds[-1]:
                 bounds.append(j)
                 total = 0.0
             total += cost

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from duramen.io.formats.format import (
     FIRST_ROWS,
-    Footprint,
     Format,
     Input,
     Request,
@@ -23,7 +22,6 @@ from duramen.io.formats.format import (
     warn_of,
 )
 from duramen.io.store.layout import HEADER
-from duramen.io.store.reader import columns_within
 from duramen.results.columns import counted
 from duramen.support.arrow import is_number, is_text, pa, pc, pq, without_dictionary
 from duramen.support.text import as_number, quoted
@@ -74,25 +72,18 @@ class ArrowInput(Input):
         self._records = records
         self.names = records.schema.names
         self.n_columns = len(records.schema)
-        extra = 2 * records.n_bytes / self.n_columns
-        budget = min(request.budget, _GROUP_BYTES)
-        self._width = columns_within(budget, records.n_rows, _CELL_BYTES, extra)
-        self._column_bytes = records.n_rows * _CELL_BYTES + extra
-
-    def footprint(self) -> Footprint:
-        """Return the size of the table, by what the file says of its rows."""
-        n_rows = self._records.n_rows
-        return Footprint(n_rows, self._column_bytes, n_rows)
+        self.n_rows, self.cell_bytes = records.n_rows, _CELL_BYTES
+        self.column_bytes = 2 * records.n_bytes / self.n_columns
+        self.budget = min(request.budget, _GROUP_BYTES)
 
     def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
         """Return the first rows, and the function that reads columns."""
         first = next(iter(self._records.batches(FIRST_ROWS)), None)
         return None if first is None else (pa.Table.from_batches([first]), self._records.read)
 
-    def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
-        """Yield neighboring columns."""
-        for begin in range(start, self.n_columns, self._width):
-            yield self._records.read(range(begin, min(begin + self._width, self.n_columns)))
+    def part(self, begin: int, end: int) -> pa.Table:
+        """Return neighboring columns."""
+        return self._records.read(range(begin, end))
 
 
 class TransposedArrowInput(Input):
@@ -102,7 +93,7 @@ class TransposedArrowInput(Input):
         function = request.function
         self.where = str(path)
         self.files = (path,)
-        self._records, self._budget = records, request.budget
+        self._records, self.budget = records, request.budget
         first, others = records.schema.field(0), list(records.schema)[1:]
         self._before = 1 + describing([field.name for field in others])
         warn_of(records.schema.names[1 : self._before], path.name, function)
@@ -119,6 +110,7 @@ class TransposedArrowInput(Input):
         self._text = _is_text(others, path, function)
         self.names = names.to_pylist()
         self.n_columns = records.n_rows
+        self.n_rows, self.cell_bytes = len(others), _TURNED_BYTES
 
     def samples(self) -> pa.Table:
         """Return the names of the rows."""
@@ -127,31 +119,19 @@ class TransposedArrowInput(Input):
             "sample",
         )
 
-    def footprint(self) -> Footprint:
-        """Return the size of the table, by the columns of the file."""
-        n_rows = len(self._records.schema) - self._before
-        return Footprint(n_rows, n_rows * _TURNED_BYTES, n_rows)
-
     def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
         """Yield groups of rows as columns."""
-        n_rows = len(self._records.schema) - self._before
-        height = columns_within(self._budget, n_rows, _TURNED_BYTES)
         seen = 0
-        for batch in self._records.batches(height):
+        for batch in self._records.batches(self.width):
             skip = min(max(0, start - seen), batch.num_rows)
             seen += batch.num_rows
-            if skip < batch.num_rows:
-                yield self._turned(batch.slice(skip))
-
-    def _turned(self, batch: pa.RecordBatch) -> NDArray[Any]:
-        """Return the rows of a batch as columns."""
-        if self._text:
-            rows = [column.to_pylist() for column in batch.columns[self._before :]]
-            matrix = np.empty((len(rows), batch.num_rows), dtype=object)
-            for i, row in enumerate(rows):
-                matrix[i] = row
-            return matrix
-        return np.stack([_numbers(column) for column in batch.columns[self._before :]])
+            columns = batch.slice(skip).columns[self._before :]
+            if skip == batch.num_rows:
+                continue
+            if self._text:
+                yield np.array([column.to_pylist() for column in columns], dtype=object)
+            else:
+                yield np.stack([_numbers(column) for column in columns])
 
 
 def _is_text(fields: Sequence[Any], path: Path, function: str) -> bool:

@@ -17,7 +17,7 @@ from typing import IO, Any
 from xml.etree import ElementTree
 
 from duramen.data.memory import available_bytes, require_memory
-from duramen.io.formats import calamine_reader
+from duramen.io.formats import libraries
 from duramen.io.formats.format import Format, Request, explained
 from duramen.io.formats.native_reader import NativeReader
 from duramen.io.formats.text import without_empty
@@ -33,7 +33,7 @@ def read_excel(path: Path, request: Request) -> pa.Table:
     subject = f"{function}: {path.name}"
     extra_package("python_calamine", subject, "excel", ", or save the sheet as CSV")
     n_bytes = _size(path)
-    reader = NativeReader(calamine_reader.Workbook, path, _memory(n_bytes), n_bytes)
+    reader = NativeReader(libraries.Workbook, path, _memory(n_bytes), n_bytes)
     hint = "check its extension, or save the sheet as CSV"
     with explained(path, function, "a workbook", hint):
         sheets = reader.answer("sheets")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from duramen.catalogue import Entry
 from duramen.data.encoded import EncodedTable
 from duramen.data.schema import Schema
+from duramen.io.store.reader import columns_within
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import first_line, quoted
@@ -59,7 +59,7 @@ class Footprint:
         return least, n_columns * (self.n_rows * width + 8 * values)
 
 
-class Input(ABC):
+class Input:
     """A table that gives its columns in groups, in their order.
 
     Attributes
@@ -69,6 +69,16 @@ class Input(ABC):
     files : sequence of Path
         What it is read from: where one of them changed, it is another input.
     n_columns : int
+    n_rows : int or None
+        None where it is known once the table is read.
+    cell_bytes, column_bytes : float
+        Bytes of memory that a cell takes while it is packed, and a column beside its cells.
+    most_values : int or None
+        Distinct values of a column at most, missing values included; None for one a row.
+    spooled : int
+        Bytes on disk that are needed for another copy while the table is packed.
+    budget : int
+        Bytes of memory for a group of columns.
     names : sequence of str or None
         Names that the input itself gives; None where it gives none.
     encoded : bool
@@ -84,6 +94,12 @@ class Input(ABC):
     where: str
     files: Sequence[Path] = ()
     n_columns: int
+    n_rows: int | None = None
+    cell_bytes: float = 0
+    column_bytes: float = 0
+    most_values: int | None = None
+    spooled: int = 0
+    budget: int
     names: Sequence[str] | None = None
     encoded: bool = False
     sparse: bool = False
@@ -92,7 +108,16 @@ class Input(ABC):
 
     def footprint(self) -> Footprint | None:
         """Return the size of the table; None where it is known once the table is read."""
-        return None
+        if self.n_rows is None:
+            return None
+        column = self.n_rows * self.cell_bytes + self.column_bytes
+        return Footprint(self.n_rows, column, self.most_values or self.n_rows, self.spooled)
+
+    @property
+    def width(self) -> int:
+        """Number of columns of a group."""
+        assert self.n_rows is not None
+        return columns_within(self.budget, self.n_rows, self.cell_bytes, self.column_bytes)
 
     def samples(self) -> pa.Table | None:
         """Return the sample annotations; None where there are none."""
@@ -106,13 +131,19 @@ class Input(ABC):
         """Return the first rows, and a function that reads whole columns; None without them."""
         return None
 
-    @abstractmethod
     def groups(self, start: int, work: Path) -> Iterator[Any]:
         """Give the columns from `start` on: tables that `encode` takes, or sources.
 
         `work` is a folder for what does not fit into memory; what an interrupted call with the
         same input left there may be used.
         """
+        width = self.width
+        for begin in range(start, self.n_columns, width):
+            yield self.part(begin, min(begin + width, self.n_columns))
+
+    def part(self, begin: int, end: int) -> Any:
+        """Return neighboring columns."""
+        raise NotImplementedError
 
 
 @contextmanager

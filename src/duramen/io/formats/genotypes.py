@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import available_bytes, require_memory
 from duramen.data.schema import Schema
-from duramen.io.formats import genotype_readers
+from duramen.io.formats import libraries
 from duramen.io.formats.format import (
-    Footprint,
     Format,
     Input,
     Request,
@@ -35,7 +34,7 @@ from duramen.io.formats.format import (
 )
 from duramen.io.formats.native_reader import NativeReader
 from duramen.io.store import layout
-from duramen.io.store.reader import Repeats, Runs, columns_within, offsets_of, repetition
+from duramen.io.store.reader import Repeats, Runs, offsets_of, repetition
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.arrow import pa
 from duramen.support.checks import extra_package
@@ -57,10 +56,10 @@ class VariantInput(Input):
 
     n_rows: int
     title: str
-    cell_bytes = _CELL_BYTES
+    cell_bytes: float = _CELL_BYTES
 
     def __init__(self, path: Path, request: Request) -> None:
-        self.path, self.function, self._budget = path, request.function, request.budget
+        self.path, self.function, self.budget = path, request.function, request.budget
         if request.transpose:
             raise ValueError(
                 f"{self.function}: transpose=True is not for {path.suffix} files: their variants "
@@ -104,21 +103,10 @@ class VariantInput(Input):
         """Yield chromosome, position and alleles, the alternative one first, as in .bim files."""
         yield from self._variants
 
-    def footprint(self) -> Footprint:
-        """Return the size of the table, by the numbers of variants and samples."""
-        return Footprint(self.n_rows, self.n_rows * self.cell_bytes, self.n_rows)
-
-    def groups(self, start: int, work: Path) -> Iterator[FloatArray]:
-        """Yield neighboring variants."""
-        width = columns_within(self._budget, self.n_rows, self.cell_bytes)
-        for begin in range(start, self.n_columns, width):
-            with explained(self.path, self.function, f"a {self.title}"):
-                group = self._group(begin, min(begin + width, self.n_columns))
-            yield group
-
-    def _group(self, begin: int, end: int) -> Any:
-        """Return neighboring variants as what `encode` takes."""
-        return self._dosages(begin, end).T
+    def part(self, begin: int, end: int) -> Any:
+        """Return neighboring variants."""
+        with explained(self.path, self.function, f"a {self.title}"):
+            return self._dosages(begin, end).T
 
 
 class Names(Sequence[str]):
@@ -356,7 +344,12 @@ class BedInput(VariantInput):
     """A .bed file with its neighbors."""
 
     title = "PLINK"
-    cell_bytes = 12  # of a code: the copies, which of them occur, the code, and its checks
+    most_values = 4  # three genotypes, and missing ones
+
+    @property
+    def cell_bytes(self) -> float:  # type: ignore[override]
+        """Bytes of a number; or of a code with the copies, which of them occur, and its checks."""
+        return _CELL_BYTES if self.kinds_chosen else 12
 
     def _open(self, request: Request) -> None:
         self.where = str(self.path.with_suffix(".bim"))
@@ -380,15 +373,11 @@ class BedInput(VariantInput):
     def _dosages(self, begin: int, end: int) -> FloatArray:
         return self._columns.copies(np.arange(begin, end), "float32").T
 
-    def _group(self, begin: int, end: int) -> Any:
+    def part(self, begin: int, end: int) -> Any:
+        """Return neighboring variants, as codes unless kinds are asked for."""
         if self.kinds_chosen:
-            return super()._group(begin, end)
+            return super().part(begin, end)
         return self._columns.take(np.arange(begin, end))
-
-    def footprint(self) -> Footprint:
-        """Return the size of the table: three genotypes, and missing ones."""
-        self.cell_bytes = _CELL_BYTES if self.kinds_chosen else self.cell_bytes
-        return Footprint(self.n_rows, self.n_rows * self.cell_bytes, 4)
 
     def samples(self) -> pa.Table:
         """Return the .fam file."""
@@ -423,7 +412,7 @@ class PgenInput(VariantInput):
         self._samples = read_psam(psam, self.function)
         self.n_rows = self._samples.num_rows
         offsets = np.cumsum(np.frombuffer(counts, dtype=np.uint64), dtype=np.uintp)
-        self._reader = NativeReader(genotype_readers.Pgen, self.path, available_bytes())
+        self._reader = NativeReader(libraries.Pgen, self.path, available_bytes())
         several = offsets if max(counts) > 2 else None
         self.n_columns = self._reader.answer("open", self.n_rows, several)
 
@@ -662,7 +651,7 @@ class BgenInput(VariantInput):
     def _open(self, request: Request) -> None:
         extra_package("bgen", f"{self.function}: reading {self.path.name}", _EXTRA)
         n_bytes = self.path.stat().st_size  # the variants are searched for when it is opened
-        self._reader = NativeReader(genotype_readers.Bgen, self.path, available_bytes(), n_bytes)
+        self._reader = NativeReader(libraries.Bgen, self.path, available_bytes(), n_bytes)
         beside = self.path.with_suffix(".sample")
         self.where = str(self.path)
         self.files = (self.path, beside) if beside.is_file() else (self.path,)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.io.formats.format import Footprint, Format, Input, Request
-from duramen.io.store.reader import LocalFile, columns_within
+from duramen.io.formats.format import Format, Input, Request
+from duramen.io.store.reader import LocalFile
 from duramen.support.text import first_line
 
 # What NumPy raises on a header that is damaged.
@@ -43,20 +42,12 @@ class NpyInput(Input):
                 f"{function}: {path} is truncated: it has {self._file.size} bytes, its header "
                 f"requires {wanted}"
             )
-        self._cell = _CELL_BYTES + 2 * self._kind.itemsize
-        self._width = columns_within(request.budget, shape[0], self._cell)
+        self.n_rows, self.budget = shape[0], request.budget
+        self.cell_bytes = _CELL_BYTES + 2 * self._kind.itemsize
+        self.most_values = 1 + 2 ** min(62, 8 * self._kind.itemsize)
 
-    def footprint(self) -> Footprint:
-        """Return the size of the table, by the header."""
-        most = 1 + 2 ** min(62, 8 * self._kind.itemsize)
-        return Footprint(self._shape[0], self._shape[0] * self._cell, most)
-
-    def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
-        """Yield neighboring columns."""
-        for begin in range(start, self.n_columns, self._width):
-            yield self._columns(begin, min(begin + self._width, self.n_columns))
-
-    def _columns(self, begin: int, end: int) -> NDArray[Any]:
+    def part(self, begin: int, end: int) -> NDArray[Any]:
+        """Return neighboring columns."""
         (n, p), size = self._shape, self._kind.itemsize
         if self._by_columns:
             data = self._file.read(self._begin + begin * n * size, (end - begin) * n * size)

@@ -10,6 +10,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from io import BytesIO
 from itertools import islice, pairwise
@@ -19,19 +20,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.columns import LARGEST_EXACT
-from duramen.io.formats.delimited import (
-    check_digits,
-    ends_in_quote,
-    explain_encoding,
-    explain_ragged,
-    explained,
-    last_cell,
-    text_options,
-)
+from duramen.data.columns import LARGEST_EXACT, describe, merged, refusal_of, too_large
 from duramen.io.formats.format import (
     FIRST_ROWS,
-    Footprint,
     Format,
     Input,
     Request,
@@ -46,6 +37,9 @@ from duramen.io.formats.text_file import (
     Lines,
     TextFile,
     UnclosedQuote,
+    explain_encoding,
+    explain_ragged,
+    explained,
     lines_of,
     unquoted,
 )
@@ -65,6 +59,8 @@ _CELL_BYTES = 28  # of a cell that is parsed: the value, its code, and room to s
 _TEXT_COPIES = 3  # of a tile: as it was read, as it is parsed, as strings
 _WORK = 24  # bytes that cutting a byte of text takes
 _SPLIT_WORK = 96  # where every field becomes a Python object
+_MOST_DIGITS = 17  # significant ones that tell a float64 from all others
+_LONGEST_NUMBER = 1024  # characters that a field without text takes at the most
 
 
 def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
@@ -162,13 +158,13 @@ class _Text(Input):
         self.files = (text.path,)
         self._file, self._path = text, text.path
         self._delimiter = text.delimiter
-        self._budget, self._function = request.budget, request.function
+        self.budget, self._function = request.budget, request.function
         self._threads = request.n_threads > 1
         self._options, self._request = text_options(request), request
 
     def _lines(self, work: int) -> Iterator[Lines]:
         """Yield the lines of the file, in parts that take `work` times their length to be cut."""
-        chunk = max(_LEAST_CHUNK, self._budget // work)
+        chunk = max(_LEAST_CHUNK, self.budget // work)
         with self._explained(), self._file.opened() as stream:
             yield from lines_of(stream, self._delimiter.encode(), chunk)
 
@@ -353,7 +349,7 @@ class TextInput(_Text):
         n_lines, n_bytes = self._size()
         width = min(
             columns_within(
-                self._budget, n_lines, _CELL_BYTES, _TEXT_COPIES * n_bytes / self.n_columns
+                self.budget, n_lines, _CELL_BYTES, _TEXT_COPIES * n_bytes / self.n_columns
             ),
             max(1, _LARGEST_TILE * self.n_columns // n_bytes),
         )
@@ -493,6 +489,7 @@ class TransposedTextInput(_Text):
             raise self._ragged(wanted, len(self._rows))
         self._before = self._n_describing()
         self._rows = self._rows[self._before :]
+        self.n_rows, self.cell_bytes = len(self._rows), _CELL_BYTES
         self.names = names
         self.n_columns = len(names)
 
@@ -513,11 +510,6 @@ class TransposedTextInput(_Text):
         # The names come first, and stay what they are where an annotation is called so too.
         return named_rows(pa.table({**names, **columns, **names}), "sample")
 
-    def footprint(self) -> Footprint:
-        """Return the size of the table, whose names are read already."""
-        n_rows = len(self._rows)
-        return Footprint(n_rows, n_rows * _CELL_BYTES, n_rows)
-
     def _columns(self, start: int, work: int) -> Iterator[Lines]:
         """Yield the lines from `start` on, those above the columns not counted."""
         seen = 0
@@ -537,6 +529,131 @@ class TransposedTextInput(_Text):
             text = b"\n".join([delimiter.join(row) for row in zip(*columns, strict=True)] + [b""])
             yield self._group(text, self.names[begin:end])
             begin = end
+
+
+_MISSING = ("", "NA", "N/A", "na", "n/a", "null", "NaN", "--")
+
+
+def _typed(column: Any) -> Any:
+    """Return a column of text as numbers if it holds them, with missing values as such."""
+    present = pc.if_else(pc.is_in(column, pa.array(_MISSING)), pa.scalar(None, pa.string()), column)
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            return present.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return present
+
+
+def text_options(request: Request) -> Any:
+    """Return Arrow's options that turn text into values."""
+    function, na_values, decimal = request.function, request.na_values, request.decimal
+    if decimal not in (".", ","):
+        raise ValueError(f"{function}: decimal must be '.' or ',', got {decimal!r}.")
+    usual = pa_csv.ConvertOptions().null_values
+    return pa_csv.ConvertOptions(
+        null_values=[*usual, *map(str, na_values)],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=bool(na_values),
+        decimal_point=decimal,
+    )
+
+
+def check_digits(
+    table: pa.Table,
+    options: Any,
+    parsed: Callable[[Any], pa.Table],
+    function: str,
+    titles: Sequence[str] = (),
+) -> None:
+    """Refuse numbers in text of more digits than float64 has, where these tell them apart.
+
+    Arrow reads whole numbers beyond 2**63 as float64. `parsed` reads the text of the table again,
+    with options; it is asked to where a number is beyond 2**53. `titles` are the names of the
+    columns where the table has others.
+    """
+    places = [
+        j
+        for j, column in enumerate(table.columns)
+        if pa.types.is_float64(column.type) and _largest(column) >= LARGEST_EXACT
+    ]
+    if not places:
+        return
+    names = [table.schema.field(j).name for j in places]
+    texts = parsed(_as_text(options, names))
+    for i, j in enumerate(places):
+        name = titles[j] if titles else names[i]
+        texts_of = [text for text in texts.column(i).unique().to_pylist() if text is not None]
+        numbers = [Decimal(text.strip().replace(options.decimal_point, ".")) for text in texts_of]
+        numbers = [number for number in numbers if number.is_finite()]
+        if any(_is_long_integer(text) for text in texts_of):
+            raise ValueError(too_large(function, name))
+        pair = merged(numbers)
+        if pair is not None:
+            raise refusal_of(pair, describe(name), function)
+
+
+def _is_long_integer(text: str) -> bool:
+    """Tell whether a text is an integer of more digits than the text of any float64 needs."""
+    digits = text.strip().lstrip("+-")
+    return digits.isdecimal() and len(digits.strip("0")) > _MOST_DIGITS
+
+
+def _largest(column: pa.ChunkedArray) -> float:
+    values = np.abs(column.to_numpy())
+    return float(np.max(values, initial=0.0, where=np.isfinite(values)))
+
+
+def _as_text(options: Any, names: list[str]) -> Any:
+    """Return options of conversion that read some columns, as text."""
+    return pa_csv.ConvertOptions(
+        null_values=options.null_values,
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=options.quoted_strings_can_be_null,
+        decimal_point=options.decimal_point,
+        column_types=dict.fromkeys(names, pa.string()),
+        include_columns=names,
+    )
+
+
+def last_cell(table: pa.Table) -> Any:
+    """Return the value in the last row of the last column; None where there is no row."""
+    return table.column(table.num_columns - 1)[-1].as_py() if table.num_rows else None
+
+
+def ends_in_quote(
+    table: pa.Table,
+    end: Callable[[int], bytes],
+    opened: Callable[[], AbstractContextManager[Any]],
+    delimiter: str,
+) -> bool:
+    """Return whether the text of a table ends within a quoted field, which Arrow does not mind.
+
+    The last field then is all that comes after its quote, be it most of the file. `end` returns so
+    many bytes from the end of the text, or all where there are fewer; `opened` opens the text, to
+    be read from its beginning where its end looks as if.
+    """
+    if not table.num_rows:
+        return False
+    borders = (b"\n", b"\r", delimiter.encode())
+    last = last_cell(table)
+    if pa.types.is_string(table.schema.types[-1]) and last is not None:
+        field = b'"' + last.encode("utf-8").replace(b'"', b'""')
+        text = end(len(field) + 1)
+        begins = text[: -len(field)] if text.endswith(field) else None
+    else:
+        text = end(_LONGEST_NUMBER)
+        at = text.rfind(b'"')
+        begins = text[:at][-1:] if at >= 0 else None
+    if begins not in (b"", *borders):
+        return False
+    try:
+        with opened() as stream:
+            for _ in lines_of(stream, delimiter.encode(), 1 << 20):
+                pass
+    except UnclosedQuote:
+        return True
+    return False
 
 
 def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str) -> Format:
@@ -602,87 +719,3 @@ def text_bytes(text: TextFile) -> int:
         return size
     numbers = sum(as_number(field) is not None for row in rows for field in row)
     return int(max(size, 0.9 * size / _HEAD * numbers * (_NUMBER_BYTES + _CODE_BYTES)))
-
-
-_BEGIN, _END = b"!series_matrix_table_begin", b"!series_matrix_table_end"
-_SAMPLE, _TRAIT = "!Sample_", "characteristics"
-_MISSING = ("", "NA", "N/A", "na", "n/a", "null", "NaN", "--")
-
-
-def open_geo(path: Path, request: Request) -> Input:
-    """Open a series matrix; its features become columns, whether asked for or not."""
-    text = replace(TextFile.of(path, "\t", request), separator="\t")
-    lines, begins = [], 0
-    with explained(text), text.opened() as stream:
-        rows = stream if hasattr(stream, "peek") else text.buffered(stream)
-        for line in iter(rows.readline, b""):
-            begins += 1
-            if line.startswith(_BEGIN):
-                break
-            lines.append(line)
-        else:
-            raise ValueError(
-                f"{request.function}: {path} has no line {_BEGIN.decode()}, after which a GEO "
-                "series matrix has its table"
-            )
-        sample_lines = [line.decode("utf-8") for line in lines if line.startswith(_SAMPLE.encode())]
-        described = list(csv.reader(map(_one_line, sample_lines), delimiter="\t"))
-    table = replace(text, skip_rows=text.skipped + begins, until=_END)
-    return GeoInput(table, request, described)
-
-
-def _one_line(line: str) -> str:
-    """Return a line without its end, and without ends of other systems within it."""
-    return " ".join(line.splitlines())
-
-
-class GeoInput(TransposedTextInput):
-    """Series matrix: features as columns, and what is known of the samples."""
-
-    def __init__(self, text: TextFile, request: Request, described: list[list[str]]) -> None:
-        super().__init__(text, request)
-        self._described = described  # fields of the lines about samples
-
-    def _no_rows(self) -> ValueError:
-        return ValueError(
-            f"{self._function}: the table of {self._path} is empty: the values of this series are "
-            "in other files of its page at GEO, such as a matrix of counts; give that one, with "
-            "--transpose and --samples"
-        )
-
-    def samples(self) -> pa.Table:
-        """Return what the file says of the samples: a column a line, or a characteristic."""
-        n = len(self._rows)
-        texts: dict[str, list[str | None]] = {}
-        for key, *values in self._described:
-            if len(values) != n:
-                continue
-            title = key.removeprefix(_SAMPLE)
-            for row, value in enumerate(values):
-                trait, _, description = value.partition(": ")
-                named = trait if title.startswith(_TRAIT) and description else title
-                column = texts.setdefault(named, [None] * n)
-                column[row] = (description if named == trait else value).strip()
-        return self._annotated(texts)
-
-
-def _typed(column: Any) -> Any:
-    """Return a column of text as numbers if it holds them, with missing values as such."""
-    present = pc.if_else(pc.is_in(column, pa.array(_MISSING)), pa.scalar(None, pa.string()), column)
-    for kind in (pa.int64(), pa.float64()):
-        try:
-            return present.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-    return present
-
-
-GEO = Format(
-    "geo",
-    "GEO",
-    (".txt",),
-    groups=open_geo,
-    text=True,
-    separator="\t",
-    begins=b"!Series_",
-)

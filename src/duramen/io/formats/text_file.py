@@ -17,18 +17,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.memory import require_memory
+from duramen.io.formats.format import Request
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
-from duramen.support.text import quoted
-
-if TYPE_CHECKING:
-    from duramen.io.formats.format import Request
+from duramen.support.text import first_line, quoted
 
 LF, CR, QUOTE = b"\n"[0], b"\r"[0], b'"'[0]
 BOM = b"\xef\xbb\xbf"
@@ -685,3 +683,102 @@ def _recoded(stream: Any, encoding: str) -> Iterator[bytes]:
     while block := stream.read(_BLOCK):
         yield decoder.decode(block).encode(UTF8)
     yield decoder.decode(b"", final=True).encode(UTF8)
+
+
+_FOLLOWING = 20  # rows after one of another length, by which it is told whether it is a header
+
+
+def explain_encoding(text: TextFile) -> None:
+    """Raise for the first byte that is not UTF-8, if there is one."""
+    lines, rest = 1 + text.skipped, b""
+    try:
+        offset = text.skipped_bytes()
+        with text.opened() as stream:
+            while block := stream.read(1 << 20):
+                data = rest + block
+                try:
+                    data.decode("utf-8")
+                    rest = b""
+                    good = len(data)
+                except UnicodeDecodeError as error:
+                    good = error.start
+                    if len(data) - good >= 4 or error.reason != "unexpected end of data":
+                        _raise_encoding(text, offset + good, data, good, lines)
+                    rest = data[good:]
+                lines += data.count(b"\n", 0, good)
+                offset += good
+    except OSError:
+        return
+    if rest:
+        _raise_encoding(text, offset, rest, 0, lines)
+
+
+def _raise_encoding(
+    text: TextFile, offset: int, data: bytes, position: int, lines: int
+) -> NoReturn:
+    line = lines + data.count(b"\n", 0, position)
+    raise ValueError(
+        f"{text.function}: {text.path} is not UTF-8 text: byte {data[position]:#04x} at offset "
+        f"{offset} (line {line}); it may be latin-1 or cp1252. Hint: encoding='latin-1' "
+        "(--encoding latin-1) or encoding='cp1252' (--encoding cp1252)"
+    )
+
+
+def explain_ragged(text: TextFile) -> None:
+    """Raise for the first row that is longer or shorter than the header, if there is one."""
+    delimiter = text.delimiter
+    try:
+        with (
+            text.opened() as stream,
+            io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines,
+        ):
+            rows = csv.reader(lines, delimiter=delimiter)
+            header: list[str] = []
+            while not header:  # empty lines before it do not count
+                header = next(rows)
+            for row in rows:
+                if row and len(row) != len(header):
+                    at = text.skipped + rows.line_num
+                    following = [other for other in islice(rows, _FOLLOWING) if other]
+                    raise _ragged(text, header, row, at, following)
+    except (OSError, csv.Error, StopIteration):
+        return
+
+
+def _ragged(
+    text: TextFile, header: list[str], row: list[str], line: int, following: list[list[str]]
+) -> ValueError:
+    """Return the error about a row that is longer or shorter than the header."""
+    delimiter, fields = text.delimiter, f"{len(row)} {'field' if len(row) == 1 else 'fields'}"
+    where = f"{text.function}: {text.path}"
+    what = f"{where} has {fields} in line {line}, but its header has {len(header)}"
+    alike = len(row) > len(header) and all(len(other) == len(row) for other in following)
+    if alike and not (following and is_data(row, following)):
+        skip = line - 1
+        return ValueError(
+            f"{what}. Hint: if that line names the columns, skip_rows={skip} (--skip-rows {skip}) "
+            "begins there; if it is a row, add the missing name to the header"
+        )
+    if alike and header[1:2] == [str(len(row) - 1)]:  # as in files of scikit-learn
+        return ValueError(
+            f"{what}: the numbers of rows and of features. Hint: put a line with {len(row)} names "
+            "in its place"
+        )
+    if len(row) > len(header) and not any(row[len(header) :]):
+        return ValueError(f"{what}; remove the {delimiter!r} at the end of that line")
+    return ValueError(
+        f"{what}; mend that line (quote fields that hold the delimiter {delimiter!r}), or check "
+        "that the delimiter is right"
+    )
+
+
+@contextmanager
+def explained(text: TextFile) -> Iterator[None]:
+    """Raise ValueError that says what is wrong with a file where reading or parsing fails."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError, csv.Error, UnicodeError, UnclosedQuote) as error:
+        explain_encoding(text)
+        explain_ragged(text)
+        what = first_line(error) if str(error) else "a quote is not closed"
+        raise ValueError(f"{text.function}: cannot read {text.path} ({what})") from None

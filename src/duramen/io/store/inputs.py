@@ -17,9 +17,8 @@ from duramen.data.encoding import encode
 from duramen.data.sources import Source, open_source
 from duramen.io import formats
 from duramen.io.formats.arrow import TableRecords, input_of, with_missing
-from duramen.io.formats.format import Footprint, Input, Request
+from duramen.io.formats.format import Input, Request
 from duramen.io.store.column_store import ColumnStore
-from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa
 from duramen.support.files import expanded
 
@@ -111,17 +110,11 @@ class SourceInput(Input):
                 f"{request.function}: {self.where} is empty, of shape {shape}; a table needs "
                 "a row and a column"
             )
-        self._width = columns_within(request.budget, n_rows, _CELL_BYTES)
+        self.n_rows, self.cell_bytes, self.budget = int(n_rows), _CELL_BYTES, request.budget
 
-    def footprint(self) -> Footprint:
-        """Return the size of the table, which is in memory already."""
-        n_rows = int(self._source.n_rows)
-        return Footprint(n_rows, n_rows * _CELL_BYTES, n_rows)
-
-    def groups(self, start: int, work: Path) -> Iterator[Source]:
-        """Yield neighboring columns of the table."""
-        for begin in range(start, self.n_columns, self._width):
-            yield Part(self._source, begin, min(begin + self._width, self.n_columns))
+    def part(self, begin: int, end: int) -> Source:
+        """Return neighboring columns of the table."""
+        return Part(self._source, begin, end)
 
 
 class Part:
@@ -155,14 +148,9 @@ class EncodedInput(Input):
         else:
             self.sparse = table.sparse is not None
         self.n_columns = table.n_columns
-        self._width = columns_within(budget, table.n_rows, _CELL_BYTES)
-        named = self._columns(0, 1).named
-        self.names = table.names if named else None
-
-    def footprint(self) -> Footprint:
-        """Return the size of the table, whose codes are there."""
-        n_rows, most = self._table.n_rows, int(self._table.n_codes().max(initial=1))
-        return Footprint(n_rows, n_rows * _CELL_BYTES, most)
+        self.n_rows, self.cell_bytes, self.budget = table.n_rows, _CELL_BYTES, budget
+        self.most_values = int(table.n_codes().max(initial=1))
+        self.names = table.names if self.part(0, 1).named else None
 
     def samples(self) -> pa.Table | None:
         """Return the annotations of the store."""
@@ -173,13 +161,9 @@ class EncodedInput(Input):
         variants = self._table._columns.variants() if isinstance(self._table, ColumnStore) else None
         return None if variants is None else iter((variants,))
 
-    def _columns(self, begin: int, end: int) -> EncodedTable:
+    def part(self, begin: int, end: int) -> EncodedTable:
+        """Return neighboring columns of the table."""
         chosen = np.arange(begin, min(end, self.n_columns))
         if isinstance(self._table, ColumnStore):  # codes are written, so dense ones take least
             return self._table.take_columns(chosen, sparse=False)
         return self._table.take_columns(chosen)
-
-    def groups(self, start: int, work: Path) -> Iterator[EncodedTable]:
-        """Yield neighboring columns of the table."""
-        for begin in range(start, self.n_columns, self._width):
-            yield self._columns(begin, begin + self._width)

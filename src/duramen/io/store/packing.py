@@ -21,7 +21,6 @@ from duramen.data.sources import open_source
 from duramen.data.text_numbers import places_of_text, warned
 from duramen.io.formats import text_of
 from duramen.io.formats.arrow import with_missing
-from duramen.io.formats.delimited import comma_separated
 from duramen.io.formats.format import READING, Input, Request, checked_reading
 from duramen.io.store import layout
 from duramen.io.store.column_store import ColumnStore, open_store
@@ -237,7 +236,7 @@ class _Encoder:
         self._text: dict[str, Any] = {
             "as_text": as_text,
             "decimal": request.decimal,
-            "thousands": comma_separated(text),
+            "thousands": text is not None and text.delimiter == ",",
         }
         if kinds is not None and source.encoded:
             raise ValueError(
