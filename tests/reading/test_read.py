@@ -193,7 +193,8 @@ def test_findings_are_told_with_what_answers_them() -> None:
         ({"target": "ill", "samples_features": ["x"]}, "samples_features needs samples=FILE"),
         ({"target": "ill", "samples_id": "x"}, "samples_id and samples_match need samples"),
         ({"target": "ill", "categorical": ["x"]}, "categorical 'x' is not a column"),
-        ({}, "target is missing"),
+        ({"task": "regression"}, "task needs target=NAME"),
+        ({"covariates": ["dose"]}, "covariates needs target=NAME"),
     ],
 )
 def test_what_does_not_go_together_is_refused(arguments: dict[str, Any], message: str) -> None:

@@ -71,6 +71,8 @@ def lines() -> dict[tuple[str, ...], tuple[dict[str, Any], list[str]]]:
         words = list(case.words or ())
         if words[:1] == ["rank"] and len(words) > 1 and not words[1].startswith("-"):
             kept, arguments = reading(words[1:])
+            if "target" not in arguments:  # without one a table is read, and not ranked
+                continue
             before = [list(line) for line in getattr(case, "before", ())]
             found[kept] = (arguments, before)
     return found

@@ -41,6 +41,7 @@ OneColumnTask: TypeAlias = Literal["classification", "regression"]
 
 MOST_CLASSES = 20  # distinct whole numbers that can be classes where the task is not given
 FEW_CLASSES = 11  # fewer, such as ten digits, are classes whatever the number of rows
+_NO_TARGET = "the table was read without a target, which is needed here; give read target=NAME"
 
 
 class Target(KernelOwner, ABC):
@@ -379,6 +380,54 @@ class NumberTarget(Target):
         numbers -= numbers.mean()
         spread = float(numbers.std())
         return type(self)(numbers / spread if scale and spread > 0 else numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class NoTarget(Target):
+    """No target: a table was read without one (see :class:`Target`).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.read([[0.1, 2.0], [0.7, 1.0]]).task
+    Traceback (most recent call last):
+    ...
+    ValueError: the table was read without a target, which is needed here; give read target=NAME
+    """
+
+    words: ClassVar[str] = "no target"
+
+    values: FloatArray  # zeros
+
+    @property
+    def task(self) -> Task:  # type: ignore[override]
+        """Refuse the table: only a target has a task."""
+        raise ValueError(_NO_TARGET)
+
+    @classmethod
+    def of_array(
+        cls, values: NDArray[Any], *, allow_one_class: bool = False, function: str = "fit"
+    ) -> Self:
+        """Return no target, for as many rows as there are values."""
+        return cls(np.zeros(len(values)))
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Refuse the table."""
+        raise ValueError(_NO_TARGET)
+
+    @property
+    def description(self) -> str:
+        """Description in the text of a learning set."""
+        return "none"
+
+    def association_scores(self) -> FloatArray:
+        """Refuse the table."""
+        return self.labels
+
+    def take(self, rows: NDArray[Any]) -> Self:
+        """Return no target of some of the rows."""
+        return type(self)(self.values[rows])
 
 
 @dataclass(frozen=True, eq=False)

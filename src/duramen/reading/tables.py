@@ -22,7 +22,7 @@ from duramen.data.provenance import Provenance, RowNames
 from duramen.data.sampling import proportions, sampled_rows
 from duramen.data.sources import is_anndata
 from duramen.data.survival import survival_codes
-from duramen.data.target import Task, encode_target, target_array
+from duramen.data.target import NoTarget, Task, encode_target, target_array
 from duramen.data.text_numbers import (
     StrayValues,
     StrayValuesWarning,
@@ -98,8 +98,9 @@ def read(
     ----------
     source : path, URL, data frame, array, sparse matrix, AnnData, ColumnStore or LearningSet
         File with a table, or a folder made by duramen pack, or its URL; or a table in memory.
-    target : str or array-like of shape (n,)
+    target : str or array-like of shape (n,), optional
         Column to explain, of the table or of its sample annotations. In Python also its values.
+        An analysis without a target, such as :func:`duramen.network`, needs none.
     task : {"auto", "classification", "regression", "survival"}
         Task: classification of classes or regression of numbers; auto decides by the values of the
         target, survival with ``event``.
@@ -234,6 +235,8 @@ def read(
     with ExitStack() as stack:
         opened = _open(source, samples, pairing, options, transpose, layer, kinds, stack)
         opened = replace(opened, findings=(*opened.findings, *opened.of_names()))
+        if target is None:
+            opened = opened.without_target(task, event, covariates, drop_missing_target, transpose)
         named = {"event": event, "strata": strata, "groups": groups, "sample_weight": sample_weight}
         part = opened.apart(target, named, tuple(covariates), tuple(samples_features), tuple(drop))
         if drop_missing_target:
@@ -266,8 +269,8 @@ class _Part:
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     in_folder: bool = False  # whether a store lies in a temporary folder
-    target: str = "y"
-    values: Any = None  # of the target
+    target: str = ""  # its name
+    values: Any = None  # of the target; None without one
     roles: Mapping[str, tuple[str, Any]] = field(default_factory=dict)  # name, values by parameter
     covariates: Mapping[str, Any] = field(default_factory=dict)
     dropped_rows: int = 0
@@ -368,6 +371,31 @@ class _Part:
 
     # --- the steps of `read` ----------------------------------------------------------------------
 
+    def without_target(
+        self, task: Any, event: Any, covariates: Sequence[str], drop_missing: bool, turned: bool
+    ) -> _Part:
+        """Check that nothing asks for a target; tell of rows that may be features."""
+        asked = {
+            "task": task != "auto",
+            "event": event is not None,
+            "covariates": bool(covariates),
+            "drop_missing_target": drop_missing,
+        }
+        for name in (name for name, given in asked.items() if given):
+            raise ValueError(f"read: {name} needs target=NAME")
+        columns = self.columns
+        if turned or not self.file or not isinstance(columns, nw.DataFrame):
+            return self
+        n, p = columns.shape
+        if n < p or not _names_rows(columns):
+            return self
+        message = (
+            f"{n:,} rows, named by column {quoted(columns.columns[0])}, are taken for samples, and "
+            f"{p - 1:,} columns for features"
+        )
+        hint = "transpose=True if rows are features, such as genes"
+        return replace(self, findings=(*self.findings, Finding("names", (), message, hint)))
+
     def apart(
         self,
         target: Any,
@@ -377,10 +405,7 @@ class _Part:
         drop: tuple[str, ...],
     ) -> _Part:
         """Set apart the target and the columns that are no features, and leave columns out."""
-        if target is None:
-            where = f": which column of {self.file} is the target?" if self.file else ""
-            raise ValueError(f"read: target is missing{where}")
-        name, values = self._values("target", target)
+        name, values = (None, None) if target is None else self._values("target", target)
         roles = {
             role: self._values(role, asked) for role, asked in named.items() if asked is not None
         }
@@ -405,12 +430,12 @@ class _Part:
                 for naming in of_table(native)[:1]:
                     row_names = replace(row_names, labels=naming.labels)
         merged: list[Finding] = []
-        if name not in self.as_text:
+        if name is not None and name not in self.as_text:
             values, merged = _merged(values, name)
-        part = part.without([name, *apart, *drop])
+        part = part.without([*([] if name is None else [name]), *apart, *drop])
         return replace(
             part,
-            target=name,
+            target=name or "",
             values=values,
             roles=roles,
             covariates=covariate_values,
@@ -465,8 +490,10 @@ class _Part:
 
     def complete(self) -> _Part:
         """Leave out the rows where a feature or the target is missing."""
-        complete = ~_missing(self.values)
         columns = self.columns
+        complete = np.ones(columns.shape[0], dtype=np.bool_)
+        if self.values is not None:
+            complete &= ~_missing(self.values)
         if isinstance(columns, nw.DataFrame):
             for name in columns.columns:
                 complete &= ~_missing(columns[name].to_native())
@@ -496,7 +523,8 @@ class _Part:
         findings, columns = [*self.findings], self.columns
         survival = self.roles.get("event")
         words = "regression" if survival else task
-        findings += self._of_target(task, words)
+        if self.values is not None:
+            findings += self._of_target(task, words)
         stray: list[StrayValues] = []
         if isinstance(columns, nw.DataFrame):
             native: Any = columns.to_native()
@@ -528,7 +556,8 @@ class _Part:
         else:
             table = columns
             findings += of_codes(table)
-        findings += self._of_rows(table, words)
+        if self.values is not None:
+            findings += self._of_rows(table, words)
         listed = answered(findings, self.file, keep_identifiers=keep_identifiers)
         gone = () if keep_identifiers else left_out(findings)
         _refuse_nothing_left(table, gone, self.target)
@@ -537,7 +566,8 @@ class _Part:
             labels = texts_of(_arrow(self.column("target", gone[0])))
             row_names = replace(row_names, labels=labels)
         table = without_names(table, gone)
-        outcome = self._outcome(task)
+        absent = self.values is None
+        outcome = NoTarget(np.zeros(table.shape[0])) if absent else self._outcome(task)
         rows, notes = self._exchangeable(outcome)
         weight = self.roles.get("sample_weight")
         data = learning_set_of(
@@ -547,7 +577,8 @@ class _Part:
             sample_weight=None if weight is None else np.asarray(weight[1]),
             **rows,
         )
-        if isinstance(data.table, EncodedTable) and data.table.constant().all():
+        constant = isinstance(data.table, EncodedTable) and data.table.constant().all()
+        if constant and not absent:
             raise ValueError(
                 f"read: every column is constant: none can be relevant for {self.target}"
             )
@@ -642,6 +673,8 @@ def _open(
 ) -> _Part:
     """Open a source, with its sample annotations."""
     if not isinstance(source, str | Path):
+        if transpose:
+            raise ValueError("read: transpose is for files; transpose a table in memory yourself")
         return _of_memory(source, samples, pairing, layer)
     url = isinstance(source, str) and "://" in source
     path: Any = source if url else expanded(source)
@@ -777,9 +810,10 @@ def _inspected(data: LearningSet[Any], keep_identifiers: bool) -> LearningSet[An
 def _refuse_nothing_left(table: Any, gone: Collection[str], target: str) -> None:
     """Raise ValueError if all columns are left out."""
     if len(set(gone)) == table.shape[1]:
+        besides = f"the target {target} and " if target else ""
         raise ValueError(
-            f"read: no column is left besides the target {target} and columns that look like "
-            f"identifiers ({', '.join(sorted(gone))}). Hint: keep_identifiers=True keeps them"
+            f"read: no column is left besides {besides}columns that look like identifiers "
+            f"({', '.join(sorted(gone))}). Hint: keep_identifiers=True keeps them"
         )
 
 
@@ -835,7 +869,9 @@ def _merged(values: Any, name: str) -> tuple[Any, list[Finding]]:
 
 
 def _rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
-    """Return the values of some rows."""
+    """Return the values of some rows; None of None."""
+    if values is None:
+        return None
     if isinstance(values, pa.Array):
         return values.take(rows)
     series = nw.from_native(values, series_only=True, pass_through=True)
