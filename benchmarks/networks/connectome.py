@@ -207,7 +207,8 @@ def speed(frames: NDArray[Any], jobs: int, repeats: int) -> None:
         dense_times.append(seconds)
         options = {"method": "partial_correlation", "precision": "pca", "n_jobs": jobs}
         options |= {"filters": {name: 1}, "thresholds": threshold}
-        seconds, actual = timed(partial(dm.connectome, frames, **options))
+        seconds, report = timed(partial(dm.connectome, frames, **options))
+        actual = report.network
         simple_times.append(seconds)
         differences.append(np.abs(actual.weights - expected).max())
         print(
@@ -250,10 +251,8 @@ def inferred(frames: NDArray[Any], step: str, asked: argparse.Namespace) -> dm.N
         names = tuple(f"N{i + 1}" for i in range(frames.shape[1]))
         return dm.Network(names, weights, directed=False)
     if settings.get("method") == "genie3":
-        settings["estimator"] = dm.RandomForestRegressor(
-            asked.trees, max_features="sqrt", max_depth=3
-        )
-    return dm.connectome(frames, n_jobs=asked.jobs, **settings)
+        settings["n_estimators"] = asked.trees
+    return dm.connectome(frames, n_jobs=asked.jobs, **settings).network
 
 
 def with_directions(undirected: dm.Network, frames: NDArray[Any], jobs: int) -> dm.Network:

@@ -230,7 +230,7 @@ def bsubtilis(data: Path, jobs: int, trees: int, checkpoint: Path | None) -> Non
     """Print time, peak memory and areas of `duramen network` on all genes."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "duramen", "network", str(data / "expression.parquet")]
-        command += ["--genes", "rows", "--regulators", str(data / "tfs.txt")]
+        command += ["--transpose", "--regulators", str(data / "tfs.txt")]
         command += ["--gold", str(data / "gold_edges.parquet"), "--trees", str(trees)]
         command += ["--max-features", "sqrt", "--source-scaling", "none"]
         command += ["--jobs", str(jobs), "--out", f"{folder}/out", "--quiet"]

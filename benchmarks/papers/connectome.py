@@ -105,10 +105,9 @@ def filters(scale: Scale) -> Any:
         frames, links = recording(scale, i)
         areas = {}
         for name, weights in (("two", {"f1": 1.0, "f2": 0.9}), ("four", FOUR)):
-            links_found = dm.connectome(
-                frames, filters=weights, thresholds=thresholds, n_jobs=scale.n_jobs
-            )
-            score = links_found.score(links, pairs="directed")
+            score = dm.connectome(
+                frames, filters=weights, thresholds=thresholds, gold=links, n_jobs=scale.n_jobs
+            ).scores
             areas[name] = [round(score.auroc, 5), round(score.aupr, 5)]
         result.append(areas)
     return result

@@ -13,7 +13,7 @@ import duramen as dm
 wiring = dm.datasets.culture_wiring(30, n_links=120, random_state=0)
 culture = dm.datasets.calcium_culture(6000, wiring=wiring, strength=20.0, random_state=0)
 scores = {
-    method: dm.connectome(culture, method=method).score(culture.links, pairs="directed")
+    method: dm.connectome(culture, method=method, gold=culture.links).scores
     for method in ("partial_correlation", "pearson")
 }
 _, ax = plt.subplots(figsize=(8, 5), layout="constrained")

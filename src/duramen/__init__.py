@@ -33,8 +33,10 @@ if TYPE_CHECKING:
         theory,
     )
     from duramen.analyses.compare import ComparisonReport, compare
+    from duramen.analyses.connectome import ConnectomeReport, connectome
     from duramen.analyses.exact import ExactReport, exact
     from duramen.analyses.inputs import Table
+    from duramen.analyses.network import NetworkReport, network
     from duramen.analyses.pack import pack
     from duramen.analyses.plan import PlanReport, plan
     from duramen.analyses.ranking.ranking import RankingReport, rank
@@ -66,7 +68,6 @@ if TYPE_CHECKING:
     from duramen.forests import Forest
     from duramen.io import ColumnStore, open_store
     from duramen.networks import genie3
-    from duramen.networks.connectome import connectome
     from duramen.reading.tables import read
     from duramen.results.context_importances import ContextImportances, ContextNetwork
     from duramen.results.importances import Importances
@@ -101,6 +102,7 @@ __all__ = [
     "ClusterRepresentatives",
     "ColumnStore",
     "ComparisonReport",
+    "ConnectomeReport",
     "ContextImportances",
     "ContextNetwork",
     "EncodedTable",
@@ -118,6 +120,7 @@ __all__ = [
     "LearningSet",
     "MarkovBoundary",
     "Network",
+    "NetworkReport",
     "PERTClassifier",
     "PlanReport",
     "RandomForestClassifier",
@@ -155,6 +158,7 @@ __all__ = [
     "get_config",
     "importances",
     "learning_set",
+    "network",
     "networks",
     "open_store",
     "pack",
@@ -210,7 +214,9 @@ _HOMES = {
     **dict.fromkeys(("rank", "RankingReport"), "analyses.ranking.ranking"),
     **dict.fromkeys(("select", "SelectionReport"), "analyses.selection"),
     **dict.fromkeys(("compare", "ComparisonReport"), "analyses.compare"),
+    **dict.fromkeys(("connectome", "ConnectomeReport"), "analyses.connectome"),
     **dict.fromkeys(("exact", "ExactReport"), "analyses.exact"),
+    **dict.fromkeys(("network", "NetworkReport"), "analyses.network"),
     **dict.fromkeys(("plan", "PlanReport"), "analyses.plan"),
     "read": "reading.tables",
     "Table": "analyses.inputs",
@@ -218,7 +224,6 @@ _HOMES = {
     **dict.fromkeys(_SELECTORS, "selection"),
     **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),
     "ColumnStore": "io",
-    "connectome": "networks.connectome",
     "ContextImportances": "results.context_importances",
     "ContextNetwork": "results.context_importances",
     "encode": "data",

@@ -931,7 +931,7 @@ def test_all_names_that_are_no_columns_are_listed_at_once(tmp_path):
 
 def test_a_network_of_genes_in_rows_leaves_out_what_describes_them(tmp_path):
     feature_counts(tmp_path / "a.txt")
-    words = ["network", tmp_path / "a.txt", "--genes", "rows", "--trees", 3]
+    words = ["network", tmp_path / "a.txt", "--transpose", "--trees", 3]
     result, record = done(tmp_path / "out", *words)
     assert "'Chr', 'Start', 'End', 'Strand', 'Length' of a.txt describe the rows" in result.stderr
     assert record["n_rows"] == N

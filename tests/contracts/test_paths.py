@@ -132,8 +132,8 @@ def test_a_recording(paths: set[Path_], tmp_path: Path) -> None:
     np.save(tmp_path / "recording.npy", np.array(calcium))
     recording = read_recording(tmp_path / "recording.npy")
     dm.connectome(recording, method="averaged")
+    dm.connectome(recording, method="genie3", n_estimators=5)
     forest = dm.RandomForestRegressor(5)
-    dm.connectome(recording, method="genie3", estimator=forest, random_state=0)
     dm.genie3(np.array(calcium), estimator=forest, random_state=0)
     assert_straight(paths, ("networks", "data"), ("networks", "forests"))
 

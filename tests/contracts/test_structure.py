@@ -15,7 +15,11 @@ MOST_PARAMETERS = 12  # besides those of execution
 # Estimators and selectors, whose constructors list their parameters, as scikit-learn has it.
 CONSTRUCTED = ("estimators", "selection")
 # Functions that commands are made from: a parameter is an option.
-COMMANDS = ("duramen.exact", "duramen.read", "analyses/exact.py: exact", "reading/tables.py: read")
+COMMANDS = (
+    *("duramen.connectome", "duramen.exact", "duramen.network", "duramen.read"),
+    *("analyses/connectome.py: connectome", "analyses/exact.py: exact"),
+    *("analyses/network.py: network", "reading/tables.py: read"),
+)
 
 
 def import_circles() -> list[set[str]]:

@@ -451,7 +451,8 @@ def _() -> Any:
 
 @call("connectome", digits=LINEAR_ALGEBRA)
 def _() -> Any:
-    return {"network": dm.connectome(inputs.fluorescence(), names=inputs.NEURONS, n_jobs=1)}
+    report = dm.connectome(inputs.fluorescence(), names=inputs.NEURONS, n_jobs=1)
+    return {"network": report.network}
 
 
 # -------------------------------------------------------------------------------------- theory

@@ -335,8 +335,8 @@ command("demo", f"context --demo {SMALL}")
 
 # ------------------------------------------------------------------------------------- network
 NETWORK = "network expression.csv --drop batch --trees 10"
-command("genes", f"{NETWORK} --genes columns --links 5 --top 2 --seed 1")
-command("rows", "network transposed.csv --genes rows --trees 10")
+command("genes", f"{NETWORK} --links 5 --top 2 --seed 1")
+command("rows", "network transposed.csv --transpose --trees 10")
 command(
     "published",
     f"{NETWORK} --max-features sqrt --bootstrap --source-scaling none --gold gold.csv "

@@ -48,7 +48,7 @@ duramen network --demo --trees 100 --out genes
 # Samples in rows, genes in columns; regulators one a line.
 duramen network expression.csv --regulators factors.txt
 # Genes in rows; known links to compare with.
-duramen network expression.csv --genes rows --gold links.csv
+duramen network expression.csv --transpose --gold links.csv
 """,
     "connectome": """\
 # A simulated culture of 40 neurons.

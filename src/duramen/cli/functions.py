@@ -61,38 +61,80 @@ _WRITES = (
     "Prints the results, and writes result.csv, result.parquet, run.json and report.html to the "
     "folder --out."
 )
-_OF_PYTHON_ALONE = re.compile(r" In Python also .*?\.(?=\s|$)")  # a sentence of a docstring
+_OF_PYTHON_ALONE = re.compile(r" In Python .*?\.(?=\s|$)")  # a sentence of a docstring
 _ROLE = re.compile(r":\w+:`~?([^`]*)`")  # a reference in a docstring
 
 
 @dataclass(frozen=True)
 class Demo:
-    """Data set that ships, for ``--demo``."""
+    """Data set that ships, or that is made, for ``--demo``."""
 
-    name: str
-    constant: str  # its file and, with _CITATION, its citation in duramen.datasets.dataset
+    name: str  # with its article
+    instead: str = "FILE and --target"  # of these
+    constant: str = ""  # its file and, with _CITATION, its citation in duramen.datasets.dataset
     reading: Mapping[str, Any] = field(default_factory=dict)  # arguments of `duramen.read`
+    made: Callable[[], dict[str, Any]] | None = None  # returns data by the parameter
+
+
+def _gene_network() -> dict[str, Any]:
+    """Simulate the expression of 50 genes, with the links between them."""
+    from duramen.datasets import gene_network
+    from duramen.support.arrow import pa
+
+    made = gene_network(n_samples=100, n_genes=50, random_state=0)
+    return {
+        "source": pa.table(dict(zip(made.names, made.expression.T, strict=True))),
+        "gold": made.links,
+    }
+
+
+def _culture() -> dict[str, Any]:
+    """Simulate a culture of 40 neurons, with their positions and links."""
+    from duramen.datasets import calcium_culture, culture_wiring
+
+    wiring = culture_wiring(40, n_links=160, clustering=None, random_state=0)
+    made = calcium_culture(10_000, wiring=wiring, strength=20.0, random_state=0)
+    return {"recording": made, "positions": made.positions, "gold": made.links}
 
 
 DEMOS = {
-    "compare": Demo("leukemia set", "LEUKEMIA"),
+    "compare": Demo("the leukemia set that ships with duramen", constant="LEUKEMIA"),
+    "network": Demo("a simulated network of 50 genes", "FILE and --gold", made=_gene_network),
+    "connectome": Demo(
+        "a simulated culture of 40 neurons", "FILE, --positions and --gold", made=_culture
+    ),
     # The papers leave the sex out of this set.
-    "exact": Demo("primary tumor set", "PRIMARY_TUMOR", {"drop": ("sex",), "missing": "drop"}),
+    "exact": Demo(
+        "the primary tumor set that ships with duramen",
+        constant="PRIMARY_TUMOR",
+        reading={"drop": ("sex",), "missing": "drop"},
+    ),
 }
 _FIXED: dict[str, dict[str, Any]] = {"exact": {"keep_identifiers": True}}
 """Arguments of `duramen.read` that a command does not leave to the user."""
+_OF_TARGET = (
+    *("target", "task", "event", "strata", "groups", "covariates", "sample_weight"),
+    *("drop_missing_target", "positive"),
+    *("samples", "samples_id", "samples_match", "samples_features"),
+)
 _UNUSED = {
     "compare": ("strata", "covariates", "event", "sample_weight", "positive"),
+    "network": _OF_TARGET,
     "exact": ("strata", "groups", "covariates", "event", "max_rows", "positive"),
 }
 """Parameters of `duramen.read` that have no effect on an analysis."""
 _OF_PYTHON = ("citation", "names", "kinds", "n_jobs", "random_state")
 """Parameters of `duramen.read` without an option of their own."""
-_WITHOUT_OPTION = ("names", "kinds", "path", "client", "verbose")
+_PYTHON_ONLY = ("client", "verbose", "names", "kinds", "filters", "path")
 """Parameters of analyses without an option of their own; `path` is --out."""
 _RUN = ("checkpoint", "random_state", "n_jobs")  # under a heading of their own in the help
 _WORKERS = ("scheduler", "workers")  # options in place of the parameter `client`
-_NOT_RECORDED = ("file", "source", "n_jobs", "checkpoint", *_WORKERS)
+_NOT_RECORDED = ("file", "n_jobs", "checkpoint", *_WORKERS)
+_FILE = ("source", "recording")  # parameters that FILE is for
+_DATA = (  # parameters of analyses under the heading of the data
+    *("recording", "layout", "key", "neurons", "neuropil", "missing", "drop", "positions"),
+    *("regulators", "targets", "gold"),
+)
 
 
 def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
@@ -107,6 +149,7 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     with_data = own.pop("data", None) is not None
     own.pop("y", None)
     reading = dict(signature(read).parameters) if with_data else {}
+    unused = (*_OF_PYTHON, *_FIXED.get(name, {}), *_UNUSED.get(name, ()))
     groups = [
         cyclopts.Group(title, sort_key=i)
         for i, title in enumerate(("Data", "Analysis", "Run", "Results"))
@@ -114,15 +157,15 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     parameters = [
         _option(read, parameter, groups[0])
         for parameter in reading.values()
-        if parameter.name not in (*_OF_PYTHON, *_FIXED.get(name, {}), *_UNUSED.get(name, ()))
+        if parameter.name not in unused
     ]
-    if name in DEMOS:
-        parameters.insert(2, _demo(DEMOS[name], groups[0]))
     parameters += [
         _option(analysis, parameter, groups[_heading(parameter.name)])
         for parameter in own.values()
-        if parameter.name not in _WITHOUT_OPTION
+        if parameter.name not in _PYTHON_ONLY
     ]
+    if name in DEMOS:
+        parameters.insert(1, _demo(DEMOS[name], groups[0]))
     place, outputs = Path(f"duramen-{name}"), dict(signature(Output).parameters)
     outputs["out"] = outputs["out"].replace(default=place)
     if "client" in own:
@@ -133,12 +176,13 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     def command(*files: Any, **values: Any) -> None:
         given = {key: values.pop(key) for key in outputs if key in values}
         output = Output(**{"out": place, **given})
-        values |= dict(zip(("source",), files, strict=False))
+        values |= dict(zip(("recording" if "recording" in own else "source",), files, strict=False))
         option_of.clear()
-        option_of.update({key: _names(key)[0] for key in (*reading, *own)}, source="FILE")
+        option_of.update({key: _names(key)[0] for key in (*reading, *own)})
+        option_of.update(dict.fromkeys(_FILE, "FILE"))
         with ending_well(name, output.out), time_estimates(output.quiet):
-            arguments = {key: values[key] for key in (*own, *_WORKERS) if key in values}
-            asked = {key: values[key] for key in (*reading, "demo") if key in values}
+            arguments = {key: values[key] for key in (*own, *_WORKERS, "demo") if key in values}
+            asked = {key: values[key] for key in reading if key in values}
             if name == "pack":
                 perform_packing(analysis, arguments, output)
                 return
@@ -153,7 +197,7 @@ def _heading(parameter: str) -> int:
     """Return the place of the heading under which the help has a parameter of an analysis."""
     if parameter in _RUN:
         return 2
-    return int(parameter not in signature(read).parameters)
+    return int(parameter not in (*_DATA, *signature(read).parameters))
 
 
 def description(analysis: Callable[..., Any]) -> str:
@@ -177,8 +221,8 @@ def perform(
     an earlier run.
     """
     name, clock, arguments = analysis.__name__, Clock(), dict(arguments)
-    shown = {} if reading is None else {**reading, "file": reading.get("source")}
-    shown |= arguments
+    shown = {**(reading or {}), **arguments}
+    shown["file"] = next((shown.pop(key) for key in _FILE if key in shown), None)
     files = files_of(analysis)
     caller = Caller(
         command_line(name, {**shown, "spreadsheet_safe": output.spreadsheet_safe}, files),
@@ -196,7 +240,7 @@ def perform(
         with user_errors(name, output.quiet):
             output.check(name)
             cluster.check()
-            source = None if reading is None else _prepared(name, reading, arguments, stack)
+            source, arguments = _prepared(analysis, reading, arguments, stack)
             if arguments.get("checkpoint") is not None:
                 arguments["checkpoint"] = writable(Path(arguments["checkpoint"]))
             folder = stack.enter_context(results_folder(output.out, name))
@@ -214,10 +258,10 @@ def perform(
                     if parameter in arguments:
                         source[parameter] = arguments[parameter]
                 with clock.step("read"), warnings_as_notes(output.quiet):
-                    data = (read(**source),)
+                    data = (read(**_in_python(read, source)),)
             try:
                 with warnings_as_notes(output.quiet):
-                    report = analysis(*data, **arguments)
+                    report = analysis(*data, **_in_python(analysis, arguments))
             except AnalysisInterrupted as interrupted:
                 report, stop = interrupted.report, interrupted.stop
         paths = {option: str(shown[key]) for key, option in files.items() if key in shown}
@@ -235,43 +279,63 @@ def perform(
 
 
 def _prepared(
-    name: str, reading: Mapping[str, Any], arguments: Mapping[str, Any], stack: ExitStack
-) -> dict[str, Any]:
-    """Return the arguments of `duramen.read`, with a file in place of standard input or a demo.
+    analysis: Callable[..., Any],
+    reading: Mapping[str, Any] | None,
+    arguments: Mapping[str, Any],
+    stack: ExitStack,
+) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """Return the arguments of `duramen.read` and of the analysis, with a file or a demo as data.
 
     Raises
     ------
     ValueError
-        If the user named no table and target, or one beside the demo.
+        If the user named no table or target, or one beside the demo.
     """
-    values = {**_FIXED.get(name, {}), **reading}
-    demo, wants_demo = DEMOS.get(name), values.pop("demo", False)
-    for word, parameter in (("FILE", "source"), ("--target", "target")):
-        if wants_demo and values.get(parameter) is not None:
-            raise ValueError(f"--demo brings its own data; leave out {word}")
-    if wants_demo and demo is not None:
-        from duramen.datasets import dataset
-
-        path = stack.enter_context(dataset.bundled_file(getattr(dataset, demo.constant)))
-        own, context = dict(demo.reading), arguments.get("context")
-        drop = tuple(column for column in own.pop("drop", ()) if column != context)
-        drop += values.pop("drop", ())
-        values = {**own, **values, "drop": drop, "source": path, "target": "y"}
-        values["citation"] = getattr(dataset, f"{demo.constant}_CITATION")
-        return values
-    if values.get("source") is None:
-        alone = "" if demo is None else f", or --demo for the {demo.name}"
-        raise ValueError(f"give a FILE and --target NAME{alone}")
-    return _received(values, stack)
-
-
-def _received(values: Mapping[str, Any], stack: ExitStack) -> dict[str, Any]:
-    """Return arguments with a file in place of standard input."""
-    if values["source"] == "":
+    name, taken = analysis.__name__, signature(analysis).parameters
+    own, demo = dict(arguments), DEMOS.get(name)
+    values = None if reading is None else {**_FIXED.get(name, {}), **reading}
+    if own.pop("demo", False) and demo is not None:
+        brought = {"source": None, "target": None} if demo.made is None else demo.made()
+        for key in brought:
+            if {**(values or {}), **own}.get(key) is not None:
+                raise ValueError(f"--demo brings its own data; leave out {option_of[key]}")
+        if demo.made is not None:
+            own |= {key: brought[key] for key in brought if key in taken}
+            if values is not None:
+                values["source"] = brought["source"]
+        elif values is not None:
+            values = _of_set(demo, values, own.get("context"), stack)
+        return values, own
+    where = own if values is None else values
+    file = next((key for key in _FILE if key in where or key in taken), None)
+    if values is None and file is None:
+        return None, own
+    needed = "a FILE and --target NAME" if "y" in taken else "a FILE"
+    file = file or "source"
+    if where.get(file) is None:
+        alone = "" if demo is None else f", or --demo for {demo.name}"
+        raise ValueError(f"give {needed}{alone}")
+    if where[file] == "":
         raise ValueError("FILE: the name is empty; name a file or a store")
-    return {**values, "source": stack.enter_context(received({"file": values["source"]}))["file"]}
+    if "y" in taken and where.get("target") is None:
+        raise ValueError(f"target is missing: which column of {where[file]} is the target?")
+    where[file] = stack.enter_context(received({"file": where[file]}))["file"]
+    return values, own
 
 
+def _of_set(
+    demo: Demo, reading: Mapping[str, Any], context: str | None, stack: ExitStack
+) -> dict[str, Any]:
+    """Return the arguments of `duramen.read` for a data set that ships."""
+    from duramen.datasets import dataset
+
+    path = stack.enter_context(dataset.bundled_file(getattr(dataset, demo.constant)))
+    values, own = dict(reading), dict(demo.reading)
+    drop = tuple(column for column in own.pop("drop", ()) if column != context)
+    drop += values.pop("drop", ())
+    values = {**own, **values, "drop": drop, "source": path, "target": "y"}
+    values["citation"] = getattr(dataset, f"{demo.constant}_CITATION")
+    return values
 def perform_packing(pack: Callable[..., Any], arguments: Mapping[str, Any], output: Output) -> None:
     """Pack a table into the folder of results, with the report in it, and show that."""
     clock, reports = Clock(), list[Report]()
@@ -290,10 +354,10 @@ def perform_packing(pack: Callable[..., Any], arguments: Mapping[str, Any], outp
         output.check("pack")
         if shown["file"] is None:
             raise ValueError("give a FILE")
-        given = _received(arguments, stack)
+        file = stack.enter_context(received({"file": shown["file"]}))["file"]
         stack.callback(CALLER.reset, CALLER.set(caller))
         with warnings_as_notes(output.quiet):
-            pack(**given, path=output.out, verbose=verbose)
+            pack(**{**arguments, "source": file}, path=output.out, verbose=verbose)
     print_report(reports[0], output)
 
 
@@ -303,7 +367,7 @@ def files_of(analysis: Callable[..., Any]) -> dict[str, str]:
     named = [
         name
         for name, hint in hints.items()
-        if Path in get_args(hint) and name not in ("source", "checkpoint")
+        if Path in get_args(hint) and name not in (*_FILE, "checkpoint")
     ]
     return {"file": "file", **{name: _names(name)[0] for name in named}}
 
@@ -334,7 +398,7 @@ def _option(function: Callable[..., Any], parameter: Parameter, group: cyclopts.
     """Return the parameter of a command that sets a parameter of a function."""
     hint = _hints(function)[parameter.name]
     kind = parsed_type(hint)
-    flag, positional = kind is bool, parameter.name == "source"
+    flag, positional = bool in (kind, *get_args(kind)), parameter.name in _FILE
     default = None if positional else parameter.default
     text = _help(function, parameter.name, kind)
     metavar = "NAME" if text.startswith("Column") else parameter.name.rpartition("_")[2].upper()
@@ -342,15 +406,18 @@ def _option(function: Callable[..., Any], parameter: Parameter, group: cyclopts.
         metavar = "DIR"
     elif Path in get_args(hint):
         metavar = "FILE"
+    if get_origin(kind) is Literal and isinstance(default, str):
+        default = _typed(default)
+    names = ("FILE",) if positional else _names(parameter.name)
     return parameter.replace(
         kind=Parameter.POSITIONAL_ONLY if positional else Parameter.KEYWORD_ONLY,
         default=default,
         annotation=Annotated[
             kind | None if positional else kind,
             cyclopts.Parameter(
-                name=("FILE",) if positional else _names(parameter.name),
+                name=names,
                 help=text,
-                negative=(),
+                negative=f"--no-{names[0][2:]}" if flag and default is None else (),
                 group=group,
                 metavar=None if flag else metavar,
                 show_default=not isinstance(default, bool | tuple | None),
@@ -394,7 +461,7 @@ def _help(function: Callable[..., Any], name: str, kind: Any) -> str:
 
 def _demo(demo: Demo, group: cyclopts.Group) -> Parameter:
     """Return the parameter ``--demo`` of a command."""
-    text = f"Use the {demo.name} that ships with duramen, in place of FILE and --target."
+    text = f"Use {demo.name}, in place of {demo.instead}."
     settings = cyclopts.Parameter(
         name="--demo", help=text, negative=(), group=group, show_default=False
     )
@@ -416,11 +483,34 @@ def parsed_type(hint: Any) -> Any:
         if get_origin(part) in (collections.abc.Sequence, collections.abc.Iterable, tuple):
             element = parsed_type(get_args(part)[0])
             return types.GenericAlias(tuple, (element, ...))
-    simple = [part for part in parts if part in _WORDS or get_origin(part) is Literal]
+    simple = [_as_typed(part) for part in parts if part in _WORDS or get_origin(part) is Literal]
     if str in simple:  # which the analysis reads
         simple = [part for part in simple if part is str or get_origin(part) is Literal]
     kind = Union[tuple(simple)] if simple else str  # noqa: UP007
     return kind | None if type(None) in parts else kind
+
+
+def _as_typed(kind: Any) -> Any:
+    """Return the choices of a Literal as they are typed; other types as they are."""
+    if get_origin(kind) is not Literal:
+        return kind
+    return Literal[tuple(map(_typed, get_args(kind)))]  # type: ignore[return-value]
+
+
+def _typed(choice: Any) -> Any:
+    return choice.replace("_", "-") if isinstance(choice, str) else choice
+
+
+def _in_python(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of options as a function takes them: the names of choices in Python."""
+    hints, made = _hints(function), dict(values)
+    for key, value in values.items():
+        hint = hints.get(key)
+        for kind in (hint, *get_args(hint)):
+            if get_origin(kind) is Literal:
+                choices = {_typed(choice): choice for choice in get_args(kind)}
+                made[key] = choices.get(value, value) if isinstance(value, str) else value
+    return made
 
 
 @cache

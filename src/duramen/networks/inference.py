@@ -5,30 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import EncodedTable
+from duramen.data import EncodedTable, encode
+from duramen.data.learning_sets import table_of
 from duramen.data.memory import require_memory
+from duramen.data.sources import table_like
 from duramen.data.target import refuse_missing
 from duramen.jobs.replicates import Plan, run_jobs
-from duramen.networks.targets import Scoring, TargetForest, settings_of, template_of_targets
+from duramen.networks.targets import (
+    Scoring,
+    TargetForest,
+    Variables,
+    settings_of,
+    template_of_targets,
+)
 from duramen.networks.time_series import decay_rates, pairs_of, responses_of
-from duramen.networks.variables import Variables, encoded
 from duramen.results.fields import warn_of
 from duramen.results.network import Network
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions
-from duramen.support.text import quoted
-
-if TYPE_CHECKING:
-    from duramen.estimators.base import BaseForest
+from duramen.support.text import joined, quoted
 
 _FUNCTION = "genie3"
-_FEW = 5
 _ROWS = 256  # sources that are scaled together
 _DENSE_BYTES = 1 << 28  # weights of all pairs up to this size are a dense matrix
 _ENTRY_BYTES = 12  # of a link in a sparse matrix
@@ -88,7 +91,6 @@ def genie3(
     regulators: Any = None,
     targets: Any = None,
     names: Iterable[str] | None = None,
-    genes: str = "columns",
     estimator: Any = None,
     measure: str = "mdi",
     normalization: str = "unit",
@@ -112,15 +114,14 @@ def genie3(
     Parameters
     ----------
     expression : table of shape (n, p)
-        Samples by genes: an array, data frame, sparse matrix, `EncodedTable` or `ColumnStore`.
-        Numbers are predicted by regression, categories by classification.
+        Samples by genes: an array, data frame, sparse matrix, `EncodedTable`, `ColumnStore` or
+        `LearningSet`, whose target is not used. Numbers are predicted by regression, categories by
+        classification.
     regulators, targets : iterable of str or int, or bool array of shape (p,), optional
         Genes that may be the source, or the target, of a link, by name or index; all by default.
     names : iterable of str, optional
         Names of the genes; by default those of the table. Other kinds of columns are those of an
         `EncodedTable` (:func:`duramen.encode`).
-    genes : {"columns", "rows"}
-        Where the genes are. With "rows", a first column of text holds their names.
     estimator : estimator of duramen, optional
         Parameters of the forests; it is cloned, not changed. By default
         ``RandomForestRegressor(1000, max_features="sqrt")``. Targets that are categories, or
@@ -204,13 +205,35 @@ def genie3(
             f"{_FUNCTION}: experiment must be a duramen.networks.Experiment, got "
             f"{type(experiment).__name__}."
         )
-    table = encoded(
-        expression, genes=genes, names=names, n_threads=plan.n_threads, function=_FUNCTION
-    )
+    table = encode(table_like(table_of(expression)), names=names, n_jobs=plan.n_threads)
+    if min(table.shape) < 2:
+        raise ValueError(
+            f"{_FUNCTION}: expression must have at least 2 samples of 2 genes, got "
+            f"{table.n_rows} samples of {table.n_columns} genes."
+        )
     variables = _variables(table, regulators, targets, experiment)
     _require_memory(variables, n_permutations)
     seed = checks.draw_seed(random_state)
-    network = _inferred(variables, template, scoring, seed, plan)
+    identity = {
+        **settings_of(template),
+        **asdict(scoring),
+        "fingerprint": fingerprint(
+            variables.table.fingerprint(), variables.responses, variables.usable
+        ),
+    }
+    links = {"sources": variables.sources.tolist(), "targets": variables.targets.tolist()}
+    results = run_jobs(
+        TargetForest(variables, template, scoring, seed, _FUNCTION),
+        len(variables.targets),
+        seed=seed,
+        identity={**identity, **links},
+        plan=plan,
+        function=_FUNCTION,
+        unit="target",
+    )
+    shape = {"n_rows": variables.table.n_rows, "n_estimators": template.n_estimators}
+    settings = {**identity, **shape, "seed": seed, "versions": versions()}
+    network = _network(variables, results, scoring, settings)
     warn_of(_FUNCTION, network.notes)
     return network
 
@@ -232,36 +255,6 @@ def _require_memory(variables: Variables, n_permutations: int) -> None:
         function=_FUNCTION,
         hint="give fewer genes",
     )
-
-
-def _inferred(
-    variables: Variables,
-    template: BaseForest,
-    scoring: Scoring,
-    seed: int,
-    plan: Plan,
-) -> Network:
-    """Grow the forests of all targets, and put their scores side by side."""
-    table = variables.table
-    job = TargetForest(variables, template, scoring, seed, _FUNCTION)
-    identity = {
-        **settings_of(template),
-        **asdict(scoring),
-        "fingerprint": fingerprint(table.fingerprint(), variables.responses, variables.usable),
-    }
-    links = {"sources": variables.sources.tolist(), "targets": variables.targets.tolist()}
-    results = run_jobs(
-        job,
-        len(variables.targets),
-        seed=seed,
-        identity={**identity, **links},
-        plan=plan,
-        function=_FUNCTION,
-        unit="target",
-    )
-    shape = {"n_rows": table.n_rows, "n_estimators": template.n_estimators}
-    settings = {**identity, **shape, "seed": seed, "versions": versions()}
-    return _network(variables, results, scoring, settings)
 
 
 def _variables(
@@ -403,10 +396,9 @@ def _notes(table: EncodedTable, involved: BoolArray) -> tuple[str, ...]:
     constant = np.flatnonzero(table.constant() & involved)
     if not len(constant):
         return ()
-    shown = ", ".join(quoted(table.names[j]) for j in constant[:_FEW])
-    more = f" and {len(constant) - _FEW} more" if len(constant) > _FEW else ""
+    shown = joined([quoted(table.names[j]) for j in constant], shown=5)
     which = "gene has" if len(constant) == 1 else "genes have"
     return (
         f"{len(constant)} {which} the same value in all samples, so that their links have weight "
-        f"0: {shown}{more}",
+        f"0: {shown}",
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import importances
-from duramen.data import EncodedTable, LearningSet
+from duramen.data import EncodedTable, LearningSet, NumberTarget, Target
+from duramen.data.learning_sets import learning_set_of
+from duramen.data.target import column_target
 from duramen.estimators.catalogue import FORESTS
 from duramen.estimators.parameters import split_family
 from duramen.forests.decreases import mean_decreases
@@ -20,9 +23,8 @@ from duramen.forests.settings import GrowthSettings
 from duramen.importances.measure import Inputs
 from duramen.importances.refit import OF_THE_TREES, for_task, growing
 from duramen.jobs.replicates import replicate_seed
-from duramen.networks.variables import Variables
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
@@ -32,13 +34,6 @@ NORMALIZATIONS = ("unit", "sum", "none")
 NULLS = ("auto", "pooled", "source")
 SOURCE_SCALINGS = ("none", "variance")
 _SEEDS = 2**32  # seeds of estimators lie below
-
-
-def forest_names() -> tuple[str, ...]:
-    """Return the names of the forests that predict numbers as well as classes."""
-    return tuple(
-        forest.name.replace("-", "_") for forest in FORESTS if forest.regressor is not None
-    )
 
 
 def template_of_targets(estimator: Any, function: str) -> BaseForest:
@@ -77,10 +72,11 @@ def settings_of(template: BaseForest) -> dict[str, Any]:
 
 def measure_names() -> tuple[str, ...]:
     """Return the names of the measures of fitted forests that can score links."""
-    testable = [
-        measure for measure in importances.catalogue if measure.testable
-    ]  # of forests, not predictions
-    fitted = (measure.name for measure in testable if not measure.refits and not measure.classes)
+    fitted = (
+        measure.name
+        for measure in importances.catalogue
+        if measure.testable and not measure.refits and not measure.classes
+    )
     return (*fitted, LAST_LEVEL)
 
 
@@ -118,6 +114,58 @@ class Scoring:
 
 
 @dataclass(frozen=True, eq=False)
+class Variables:
+    """Encoded variables, and which of them may be the source or the target of a link.
+
+    Attributes
+    ----------
+    table : EncodedTable
+        n rows of p variables: the inputs.
+    sources, targets : int64 arrays
+        Indices of variables, ascending.
+    responses : float64 array of shape (n, p) or None
+        Numbers that the forests of the targets predict; None where each predicts the variable
+        itself.
+    usable : bool array of shape (n, p) or None
+        Rows that tell of the regulation of a variable; None for all.
+    """
+
+    table: EncodedTable
+    sources: IntArray
+    targets: IntArray
+    responses: FloatArray | None = None
+    usable: BoolArray | None = None
+
+    @cached_property
+    def inputs(self) -> EncodedTable:
+        """Table of the sources, shared by the targets that are none of them."""
+        return self.table.take_columns(self.sources)
+
+    def learning_set(self, j: int, *, scale: bool, function: str) -> LearningSet[EncodedTable]:
+        """Return the inputs of a target with the target: classes, or numbers with mean 0.
+
+        Parameters
+        ----------
+        j : int
+            Index of the target.
+        scale : bool
+            Whether numbers are divided by their standard deviation (ddof 0), unless it is 0.
+        function : str
+            Function that the user called, for errors.
+        """
+        others = self.sources != j
+        table = self.inputs if others.all() else self.inputs.take_columns(others)
+        if self.responses is None:
+            target: Target = column_target(self.table, j, function)
+        else:
+            target = NumberTarget.encode(self.responses[:, j], function=function)
+        if self.usable is not None and not self.usable[:, j].all():
+            rows = np.flatnonzero(self.usable[:, j])
+            table, target = table.take_rows(rows), target.take(rows)
+        return learning_set_of(table, target.centered(scale=scale), function)
+
+
+@dataclass(frozen=True, eq=False)
 class TargetForest:
     """Scores of the inputs of one target, as a job.
 
@@ -151,7 +199,7 @@ class TargetForest:
         The weight of a source for itself is 0, and its p-value 1.
         """
         j = int(self.variables.targets[b])
-        others = self.variables.inputs_of(j)
+        others = self.variables.sources != j
         weights = np.zeros(len(others))
         p_values = np.ones(len(others) if self.scoring.n_permutations else 0)
         data = None
@@ -225,9 +273,11 @@ class TargetForest:
     ) -> FloatArray:
         """Compare scores with those for permuted targets, (1 + count) / (1 + number)."""
         least = np.zeros(len(scores), dtype=np.int64)
-        pooled = self.scoring.null == "pooled" or (
-            self.scoring.null == "auto" and _alike(data.table)
-        )
+        pooled = self.scoring.null == "pooled"
+        if self.scoring.null == "auto":  # trees treat numbers without ties alike
+            table = data.table
+            numeric = all(kind == "numeric" for kind in table.kinds)
+            pooled = numeric and bool((table.n_codes() == table.n_rows).all())
         for b in range(self.scoring.n_permutations):
             seed_b = replicate_seed(seed, b)
             order = np.random.default_rng(seed_b).permutation(data.n_rows)
@@ -239,9 +289,3 @@ class TargetForest:
         drawn = self.scoring.n_permutations * (len(scores) if pooled else 1)
         result: FloatArray = ((1 + least) / np.float64(1 + drawn)).astype(np.float64)
         return result
-
-
-def _alike(table: EncodedTable) -> bool:
-    """Tell whether all columns are numbers without ties, which trees treat alike."""
-    numeric = all(kind == "numeric" for kind in table.kinds)
-    return numeric and bool((table.n_codes() == table.n_rows).all())

@@ -2,7 +2,6 @@
 
 from duramen.reports.context import Level, summarize_context, summarize_context_network
 from duramen.reports.effects import Effects
-from duramen.reports.network import summarize_connectome, summarize_network
 from duramen.reports.ranking import summarise
 from duramen.reports.report import Report, Run, render
 
@@ -13,8 +12,6 @@ __all__ = [
     "Run",
     "render",
     "summarise",
-    "summarize_connectome",
     "summarize_context",
     "summarize_context_network",
-    "summarize_network",
 ]

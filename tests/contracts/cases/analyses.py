@@ -74,6 +74,23 @@ def _planned() -> Any:
     return _plain(dm.plan(n_rows=200, n_features=1000, memory=64_000, relevant={0: 3, 1: 2}))
 
 
+@case("network/report", dm.network, dm.NetworkReport)
+def _network() -> Any:
+    options = {"n_estimators": 4, "n_permutations": 2, "gold": [("a", "b")], "n_jobs": jobs()}
+    report = dm.network(table(), **options)
+    return _plain(report), report.scores.auroc
+
+
+@case("connectome/report", dm.connectome, dm.ConnectomeReport)
+def _connectome() -> Any:
+    from tests.contracts.cases.networks import _calcium
+
+    gold = [("N1", "N2"), ("N4", "N3")]
+    options = {"gold": gold, "positions": np.eye(6)[:, :2], "n_jobs": jobs()}
+    report = dm.connectome(_calcium(), method="pearson", **options)
+    return report.scores.auroc, report.ceiling.auroc, report.references
+
+
 @case("AnalysisInterrupted", dm.AnalysisInterrupted)
 def _interrupted() -> Any:
     forest = dm.RandomForestClassifier(3, criterion="entropy")

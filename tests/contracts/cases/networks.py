@@ -61,7 +61,6 @@ def _dream4() -> Any:
 @case("genie3/p-values", dm.genie3, n_permutations=3)
 @case("genie3/p-values of sources", dm.genie3, n_permutations=3, null="source")
 @case("genie3/mixed", dm.genie3, expression=mixed(), targets=["count", "flag"])
-@case("genie3/genes in rows", dm.genie3, genes="rows", expression=uniform(5, 24, seed=7))
 @case(
     "genie3/knocked out",
     *(dm.genie3, dm.networks.Experiment),
@@ -187,16 +186,16 @@ def _rounded(values: Any) -> Any:
 @case("connectome/ledoit_wolf", dm.connectome, filters={"f3": 1}, precision="ledoit_wolf")
 @case("connectome/no weights", dm.connectome, weighting="none", exponent=0.5, thresholds=0.1)
 @case("connectome/pearson", dm.connectome, method="pearson")
-@case("connectome/transfer entropy", dm.connectome, method="transfer_entropy", quiet=1.0)
+@case("connectome/transfer entropy", dm.connectome, method="transfer_entropy", quiet_below=1.0)
 @case(
     "connectome/genie3",
     dm.connectome,
     method="genie3",
-    estimator=dm.RandomForestRegressor(4, max_features="sqrt", max_depth=3),
+    n_estimators=4,
     random_state=1,
 )
 def _connectome(**options: Any) -> Any:
-    result = dm.connectome(_calcium(), n_jobs=jobs(), **options)
+    result = dm.connectome(_calcium(), n_jobs=jobs(), **options).network
     return (result.names, _rounded(result.weights), result.directed)
 
 

@@ -6,7 +6,6 @@ import json
 import re
 from typing import Any
 
-import numpy as np
 from tests.contracts.cases.context import analyzed
 from tests.contracts.inputs import NAMES, classes, features, forest, mixed, table
 from tests.contracts.registry import case
@@ -81,30 +80,8 @@ def _network() -> Any:
     return read(reports.summarize_context_network(network(), run(), level=level))
 
 
-@case("reports/network of genes", reports.summarize_network)
-def _genes() -> Any:
-    from tests.contracts.cases.plots import scored
-
-    result, gold = scored()
-    return read(reports.summarize_network(result, run(), scores=result.score(gold)))
-
-
 @case("reports/record", reports.Run)
 def _record() -> Any:
     dist = examples.xor()
     record = json.loads(run(results={"n": dist.n_rows}, classes={"a": 3}).to_json())
     return (record["results"], record["classes"], record["n_rows"], mixed().shape)
-
-
-@case("reports/connectome", reports.summarize_connectome)
-def _connectome() -> Any:
-    from tests.contracts.cases.networks import _calcium
-
-    result = dm.connectome(_calcium(), method="pearson")
-    gold = [("N1", "N2"), ("N4", "N3")]
-    options = {
-        "scores": result.score(gold, pairs="directed"),
-        "ceiling": dm.networks.undirected_ceiling(gold, result.names),
-        "positions": np.column_stack([np.arange(6), np.arange(6) % 2]),
-    }
-    return read(reports.summarize_connectome(result, run(), **options))

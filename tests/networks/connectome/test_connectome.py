@@ -1,5 +1,7 @@
 """Connectome inference from end to end."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,10 +16,9 @@ from duramen.networks.connectome import METHODS, methods
 FEW = (0.1, 0.13, 0.16)
 
 
-def trees_of(method, n_estimators):
-    """The forest of a method that grows one."""
-    forest = dm.RandomForestRegressor(n_estimators, max_features="sqrt", max_depth=3)
-    return {"estimator": forest} if method == "genie3" else {}
+def connectome(x, **options):
+    """Network that the analysis infers."""
+    return dm.connectome(x, **{"n_jobs": 1, **options}).network
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def trees_of(method, n_estimators):
 def test_averaged_partial_correlation_equals_the_dense_formulas(filters, exponent, weighting):
     x = bursting()
     settings = {"exponent": exponent, "weighting": weighting}
-    actual = dm.connectome(x, filters=filters, thresholds=FEW, **settings)
+    actual = connectome(x, filters=filters, thresholds=FEW, **settings)
     if weighting == "w_star_paper":
         settings |= {"weighting": "w_star", "form": "paper"}
     expected = oracle.averaged(x, filters, FEW, **settings)
@@ -43,7 +44,7 @@ def test_averaged_partial_correlation_equals_the_dense_formulas(filters, exponen
 @pytest.mark.slow
 def test_full_method_equals_the_formulas():
     x = bursting()
-    actual = dm.connectome(x, method="full", thresholds=FEW)
+    actual = connectome(x, method="full", thresholds=FEW)
     weights = {"f1": 1.0, "f2": 0.9, "f3": 0.01, "f4": 0.7}
     p = oracle.averaged(x, weights, FEW, exponent=0.9, weighting="w_star")
     s = oracle.precedence(oracle.processed(x, "f2", 0.12, exponent=0.9, weighting="none"))
@@ -60,7 +61,7 @@ def test_full_method_equals_the_formulas():
 def test_settings_of_the_records():
     x = bursting()
     results = {
-        name: dm.connectome(x, method=name, **trees_of(name, 3), random_state=0)
+        name: connectome(x, method=name, n_estimators=3)
         for name in ("averaged", "partial_correlation", "pearson", "transfer_entropy", "genie3")
     }
     settings = results["averaged"].metadata
@@ -77,7 +78,8 @@ def test_settings_of_the_records():
         results["transfer_entropy"].weights, dm.networks.connectome.generalized_transfer_entropy(x)
     )
     signal = oracle.processed(x, "f1", 0.12, weighting="none")
-    trees = dm.genie3(signal, **trees_of("genie3", 3), random_state=0)
+    forest = dm.RandomForestRegressor(3, max_features="sqrt", max_depth=3)
+    trees = dm.genie3(signal, estimator=forest, random_state=0)
     np.testing.assert_allclose(results["genie3"].weights, trees.weights, atol=1e-9)
     assert [result.directed for result in results.values()] == [False, False, False, True, True]
     assert results["transfer_entropy"].unit == "bit"
@@ -87,12 +89,12 @@ def test_settings_of_the_records():
 @pytest.mark.parametrize("method", [method.name for method in METHODS])
 def test_same_bytes_for_any_number_of_threads(method):
     x = bursting()
-    options = {"method": method, **trees_of(method, 4), "random_state": 1}
+    options = {"method": method, "n_estimators": 4, "random_state": 1}
     if method in ("averaged", "full"):
         options["thresholds"] = np.arange(100, 130) / 1000
-    first = dm.connectome(x, n_jobs=1, **options)
+    first = connectome(x, n_jobs=1, **options)
     for n_jobs in (2, 3):
-        other = dm.connectome(x, n_jobs=n_jobs, **options)
+        other = connectome(x, n_jobs=n_jobs, **options)
         assert first.weights.tobytes() == other.weights.tobytes()
 
 
@@ -100,7 +102,7 @@ def test_same_bytes_for_any_number_of_threads(method):
 def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, method):
     x = bursting()
     options = {"method": method, "thresholds": np.arange(100, 140) / 1000}
-    whole = dm.connectome(x, **options)
+    whole = connectome(x, **options)
     path = tmp_path / "kept"
     original = methods.AveragedAssociation.__call__
     done = []
@@ -113,7 +115,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, met
 
     monkeypatch.setattr(methods.AveragedAssociation, "__call__", stops)
     with pytest.raises(KeyboardInterrupt):
-        dm.connectome(x, checkpoint=path, **options)
+        connectome(x, checkpoint=path, **options)
     assert done == [0, 1, 2]
 
     def goes_on(self, b, seed):
@@ -121,22 +123,22 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, met
         return original(self, b, seed)
 
     monkeypatch.setattr(methods.AveragedAssociation, "__call__", goes_on)
-    result = dm.connectome(x, checkpoint=path, **options)
+    result = connectome(x, checkpoint=path, **options)
     assert result.weights.tobytes() == whole.weights.tobytes()
     with pytest.raises(ValueError, match="checkpoint"):
-        dm.connectome(x + 0.001, checkpoint=path, **options)
+        connectome(x + 0.001, checkpoint=path, **options)
 
 
 def test_kinds_of_input_give_the_same():
     x = bursting()
     names = [f"cell {i}" for i in range(12)]
-    plain = dm.connectome(x, method="partial_correlation", names=names)
+    plain = connectome(x, method="partial_correlation", names=names)
     for frame in (pd.DataFrame(x, columns=names), pl.DataFrame(x, schema=names)):
-        result = dm.connectome(frame, method="partial_correlation")
+        result = connectome(frame, method="partial_correlation")
         assert result.names == tuple(names)
         np.testing.assert_array_equal(result.weights, plain.weights)
     for other in (np.asfortranarray(x), x.astype(np.float32).astype(np.float64)):
-        result = dm.connectome(other, method="partial_correlation")
+        result = connectome(other, method="partial_correlation")
         np.testing.assert_allclose(result.weights, plain.weights, atol=1e-3)
 
 
@@ -145,18 +147,18 @@ def test_a_mapped_file_is_read_in_blocks(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", x)
     monkeypatch.setattr("duramen.networks.connectome.filters._FRAMES", 1000)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-    actual = dm.connectome(mapped, method="partial_correlation")
-    expected = dm.connectome(x, method="partial_correlation")
+    actual = connectome(mapped, method="partial_correlation")
+    expected = connectome(x, method="partial_correlation")
     np.testing.assert_array_equal(actual.weights, expected.weights)
 
 
 def test_invariances():
     x = bursting()
-    weights = dm.connectome(x, method="averaged", thresholds=FEW).weights
-    shifted = dm.connectome(x + 3, thresholds=FEW).weights
+    weights = connectome(x, method="averaged", thresholds=FEW).weights
+    shifted = connectome(x + 3, thresholds=FEW).weights
     np.testing.assert_allclose(shifted, weights, atol=1e-9)
     order = np.random.default_rng(0).permutation(12)
-    moved = dm.connectome(x[:, order], thresholds=FEW).weights
+    moved = connectome(x[:, order], thresholds=FEW).weights
     np.testing.assert_allclose(moved, weights[np.ix_(order, order)], atol=1e-9)
 
 
@@ -167,7 +169,7 @@ def test_links_of_a_culture_come_first():
     names = tuple(f"N{i + 1}" for i in range(20))
     truth = [(names[i], names[j]) for i, j in links]
     for method in ("averaged", "full", "partial_correlation", "pearson", "genie3"):
-        network = dm.connectome(x, method=method, **trees_of(method, 10), random_state=0)
+        network = connectome(x, method=method, n_estimators=10)
         assert network.score(truth, pairs="directed").auroc > 0.98
         assert network.names == names
 
@@ -176,28 +178,24 @@ def test_silent_neurons_are_named():
     x = bursting()
     x[:, 4] = 0.2
     for method in ("averaged", "genie3"):
-        options = {"thresholds": FEW, **trees_of(method, 2), "random_state": 0}
-        with pytest.warns(UserWarning, match=r"1 neuron has no signal above the threshold.*N5"):
-            result = dm.connectome(x, method=method, **options)
-        assert not result.weights[4].any()
-        assert not result.weights[:, 4].any()
-        assert result.notes
+        report = dm.connectome(x, method=method, thresholds=FEW, n_estimators=2)
+        assert not report.network.weights[4].any()
+        assert not report.network.weights[:, 4].any()
+        (note,) = report.notes
+        assert re.match(r"1 neuron has no signal above the threshold.*N5", note)
+        assert report.network.notes == (note,)
 
 
 def test_a_recording_in_another_unit_is_named():
-    with pytest.warns(
-        UserWarning, match=r"% of the differences between frames reach the threshold 0.12"
-    ):
-        result = dm.connectome(1000 * bursting(), method="pearson")
-    assert "scale the recording" in result.notes[0]
+    (note,) = dm.connectome(1000 * bursting(), method="pearson").notes
+    assert "% of the differences between frames reach the threshold 0.12" in note
+    assert "scale the recording" in note
 
 
 def test_fewer_frames_than_neurons_are_named_first():
     x = np.random.default_rng(0).random((20, 30))
-    with pytest.warns(UserWarning, match="connectome: ") as caught:
-        result = dm.connectome(x, method="pearson")
-    assert "fewer frames (20) than neurons (30)" in str(caught[0].message)
-    assert "fewer frames" in result.notes[0]
+    notes = dm.connectome(x, method="pearson").notes
+    assert "fewer frames (20) than neurons (30)" in notes[0]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +208,9 @@ def test_fewer_frames_than_neurons_are_named_first():
         ({"filters": {"f1": 0}}, r"connectome: filters\['f1'\] must be a number > 0"),
         ({"filters": {}}, "connectome: filters must be weights"),
         ({"weighting": "v"}, "connectome: weighting must be one of"),
-        ({"estimator": dm.ExtraTreesRegressor()}, "connectome: estimator is for method='genie3'"),
+        ({"n_estimators": 0}, "connectome: n_estimators must be an int >= 1"),
+        ({"layout": "table"}, "connectome: layout is for files"),
+        ({"positions": [[0, 1]]}, r"connectome: positions must be of shape \(12, 2\)"),
         ({"precision": "v"}, "connectome: precision must be one of"),
         ({"directivity": "v"}, "connectome: directivity must be one of"),
         ({"n_components": 0}, "n_components must be"),
@@ -221,7 +221,7 @@ def test_fewer_frames_than_neurons_are_named_first():
 )
 def test_errors(options, words):
     with pytest.raises(ValueError, match=words):
-        dm.connectome(bursting(), **options)
+        connectome(bursting(), **options)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_errors(options, words):
 )
 def test_refused_recordings(x, words):
     with pytest.raises(ValueError, match=words):
-        dm.connectome(x)
+        connectome(x)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -242,7 +242,7 @@ def test_gaps_are_refused_with_their_place(value):
     x = bursting()
     x[77, 5] = value
     with pytest.raises(ValueError, match=r"must be finite, got .* in frame 77 of neuron 5"):
-        dm.connectome(x)
+        connectome(x)
 
 
 def test_ceiling_of_an_undirected_network():
@@ -276,10 +276,10 @@ def test_order_of_the_methods_on_a_simulated_culture():
 
     raw = dm.networks.connectome.partial_correlation(made.fluorescence, precision="exact")
     unfiltered = aupr(dm.Network(made.names, raw, directed=False))
-    results = {method: aupr(dm.connectome(made, method=method)) for method in ("averaged", "full")}
-    single = aupr(dm.connectome(made, method="partial_correlation"))
-    entropy = aupr(dm.connectome(made, method="transfer_entropy"))
-    pearson = aupr(dm.connectome(made, method="pearson", weighting="none"))
+    results = {method: aupr(connectome(made, method=method)) for method in ("averaged", "full")}
+    single = aupr(connectome(made, method="partial_correlation"))
+    entropy = aupr(connectome(made, method="transfer_entropy"))
+    pearson = aupr(connectome(made, method="pearson", weighting="none"))
     # .087 < .168 < .246; .171; .103. With seed 3: .091 < .176 < .256; .165; .118.
     assert 1.2 * unfiltered < single < 0.8 * min(results.values())
     assert 1.3 * entropy < min(results.values())

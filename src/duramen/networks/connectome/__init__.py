@@ -9,7 +9,6 @@ from duramen.networks.connectome.filters import (
     low_pass,
     power,
 )
-from duramen.networks.connectome.inference import connectome
 from duramen.networks.connectome.information import (
     generalized_transfer_entropy,
     transfer_entropy,
@@ -21,7 +20,6 @@ __all__ = [
     "METHODS",
     "Components",
     "components",
-    "connectome",
     "correlation",
     "covariance",
     "difference",

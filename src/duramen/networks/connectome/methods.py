@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.catalogue import Catalogue, Entry
+from duramen.estimators.catalogue import random_forest
 from duramen.jobs.replicates import Plan, run_jobs
 from duramen.networks.connectome.correlations import correlation, partial_correlation
 from duramen.networks.connectome.directivity import directed, precedence
 from duramen.networks.connectome.filters import Processing, Signal, peaks_of
 from duramen.networks.connectome.information import generalized_transfer_entropy
-from duramen.networks.connectome.settings import FUNCTION, NO_FILTER, Recording, Settings
+from duramen.networks.connectome.settings import FUNCTION, NO_FILTER, Settings
 from duramen.networks.inference import genie3
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -25,145 +26,42 @@ Associate = Callable[[Signal, Settings], FloatArray]
 _PER_JOB = 8  # thresholds, at least
 _KEPT_BYTES = 1 << 28  # of the sums of all jobs, about
 
-
-@dataclass(frozen=True, eq=False)
-class AveragedAssociation:
-    """Sum of the weights of links over one filter and a few thresholds: one job.
-
-    Attributes
-    ----------
-    peaks : mapping of str to Signal
-        Peaks at the lowest threshold, by filter.
-    groups : list of (str, tuple of float)
-        Filter and thresholds of each job.
-    settings : Settings
-        Settings of all.
-    associate : callable
-        Returns the symmetric weights of a signal.
-    """
-
-    peaks: Mapping[str, Signal]
-    groups: list[tuple[str, tuple[float, ...]]]
-    settings: Settings
-    associate: Associate
-
-    def __call__(self, b: int, _: int) -> dict[str, NDArray[Any]]:
-        """Return the sum of job b, the part above the diagonal."""
-        name, thresholds = self.groups[b]
-        total: Any = 0.0
-        for threshold in thresholds:
-            signal = self.settings.processing(name, threshold).of(self.peaks[name])
-            total = total + self.associate(signal, self.settings)
-        return {"sum": total[np.triu_indices(len(total), 1)]}
-
-
-def averaged_association(
-    recording: Recording,
-    settings: Settings,
-    associate: Associate,
-    identity: Mapping[str, Any],
-    plan: Plan,
-) -> tuple[FloatArray, IntArray]:
-    """Average the weights of links over the filters, by their weights, and over the thresholds.
-
-    Each job runs its products on one thread, so that the result does not depend on the number of
-    jobs at a time.
-
-    Parameters
-    ----------
-    recording : Recording
-        p neurons.
-    settings : Settings
-        Filters, thresholds.
-    associate : callable
-        Returns the symmetric weights of a signal.
-    identity : mapping
-        What the result depends on, for the checkpoint.
-    plan : Plan
-        Threads, checkpoint, progress.
-
-    Returns
-    -------
-    weights : float64 array of shape (p, p)
-        Symmetric, 0 on the diagonal.
-    n_peaks : int array of shape (p,)
-        Number of peaks of each neuron at the lowest threshold, of the filter with the most.
-    """
-    lowest, p = min(settings.thresholds), recording.frames.shape[1]
-    peaks = {
-        name: peaks_of(
-            recording.frames,
-            None if name == NO_FILTER else name,
-            lowest,
-            n_threads=plan.n_threads,
-        )
-        for name in settings.filters
-    }
-    groups = _groups(settings, p)
-    task = AveragedAssociation(peaks, groups, settings, associate)
-    sums = run_jobs(
-        task,
-        len(groups),
-        seed=0,
-        identity=identity,
-        plan=plan,
-        function=FUNCTION,
-        unit="block of settings",
-    )
-    total, weight = np.zeros(p * (p - 1) // 2), 0.0
-    for (name, thresholds), job in zip(groups, sums, strict=True):
-        total += settings.filters[name] * job["sum"]
-        weight += settings.filters[name] * len(thresholds)
-    weights = np.zeros((p, p))
-    weights[np.triu_indices(p, 1)] = total / weight
-    n_peaks = np.max([np.bincount(job.indices, minlength=p) for job in peaks.values()], axis=0)
-    return weights + weights.T, n_peaks
-
-
-def _groups(settings: Settings, p: int) -> list[tuple[str, tuple[float, ...]]]:
-    """Return the filter and the thresholds of each job."""
-    n_settings = len(settings.filters) * len(settings.thresholds)
-    step = max(_PER_JOB, -(-n_settings * 4 * p * p // _KEPT_BYTES))
-    return [
-        (name, settings.thresholds[first : first + step])
-        for name in settings.filters
-        for first in range(0, len(settings.thresholds), step)
-    ]
-
-
 THRESHOLDS = tuple((np.arange(100, 211) / 1000).tolist())
 _SINGLE = 0.12
 # Signal whose order of rises directs links: r h g f2.
 _RISES = Processing("f2", 0.12, 0.9, "none")
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(NamedTuple):
     """Inputs of a method.
 
     Attributes
     ----------
-    recording : Recording
+    frames : array of shape (T, p)
         Fluorescence.
     settings : Settings
         Settings.
     identity : mapping
         What the result depends on, for a checkpoint.
-    random_state : int, RandomState, Generator or None
-        Seed that the user gave.
+    seed : int
+        Seed.
     plan : Plan
         Threads, checkpoint, progress.
     """
 
-    recording: Recording
+    frames: NDArray[Any]
     settings: Settings
     identity: Mapping[str, Any]
-    random_state: Any
+    seed: int
     plan: Plan
 
+    def peaks(self, name: str, threshold: float) -> Signal:
+        """Return the peaks of a low-pass filter from a threshold on."""
+        low_pass = None if name == NO_FILTER else name
+        return peaks_of(self.frames, low_pass, threshold, n_threads=self.plan.n_threads)
 
-@dataclass(frozen=True)
-class Inferred:
+
+class Inferred(NamedTuple):
     """Result of a method.
 
     Attributes
@@ -174,14 +72,11 @@ class Inferred:
         Whether the directions differ.
     n_peaks : int array of shape (p,), or None
         Number of peaks of each neuron at the lowest threshold, of a method that has thresholds.
-    seed : int or None
-        Seed that was drawn, of a method with random numbers.
     """
 
     weights: FloatArray
     directed: bool
     n_peaks: IntArray | None
-    seed: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +112,76 @@ class Method(Entry):
     directivity: str = "none"
 
 
+@dataclass(frozen=True, eq=False)
+class AveragedAssociation:
+    """Sum of the weights of links over one filter and a few thresholds: one job.
+
+    Attributes
+    ----------
+    peaks : mapping of str to Signal
+        Peaks at the lowest threshold, by filter.
+    groups : list of (str, tuple of float)
+        Filter and thresholds of each job.
+    settings : Settings
+        Settings of all.
+    associate : callable
+        Returns the symmetric weights of a signal.
+    """
+
+    peaks: Mapping[str, Signal]
+    groups: list[tuple[str, tuple[float, ...]]]
+    settings: Settings
+    associate: Associate
+
+    def __call__(self, b: int, _: int) -> dict[str, NDArray[Any]]:
+        """Return the sum of job b, the part above the diagonal."""
+        name, thresholds = self.groups[b]
+        total: Any = 0.0
+        for threshold in thresholds:
+            signal = self.settings.processing(name, threshold).of(self.peaks[name])
+            total = total + self.associate(signal, self.settings)
+        return {"sum": total[np.triu_indices(len(total), 1)]}
+
+
+def _associated(inputs: Inputs, associate: Associate) -> Inferred:
+    """Average an association over filters, by their weights, and over thresholds; direct it.
+
+    Each job runs its products on one thread, so that the result does not depend on the number of
+    jobs at a time. Peaks are counted at the lowest threshold, of the filter with the most.
+    """
+    settings, plan, p = inputs.settings, inputs.plan, inputs.frames.shape[1]
+    filters, thresholds = settings.filters, settings.thresholds
+    peaks = {name: inputs.peaks(name, min(thresholds)) for name in filters}
+    step = max(_PER_JOB, -(-len(filters) * len(thresholds) * 4 * p * p // _KEPT_BYTES))
+    groups = [
+        (name, thresholds[first : first + step])
+        for name in filters
+        for first in range(0, len(thresholds), step)
+    ]
+    sums = run_jobs(
+        AveragedAssociation(peaks, groups, settings, associate),
+        len(groups),
+        seed=0,
+        identity=inputs.identity,
+        plan=plan,
+        function=FUNCTION,
+        unit="block of settings",
+    )
+    total, weight = np.zeros(p * (p - 1) // 2), 0.0
+    for (name, some), job in zip(groups, sums, strict=True):
+        total += filters[name] * job["sum"]
+        weight += filters[name] * len(some)
+    weights = np.zeros((p, p))
+    weights[np.triu_indices(p, 1)] = total / weight
+    weights = weights + weights.T
+    n_peaks = np.max([np.bincount(x.indices, minlength=p) for x in peaks.values()], axis=0)
+    if settings.directivity == "none":
+        return Inferred(weights, False, n_peaks)
+    rises = _RISES.of(inputs.peaks("f2", _RISES.threshold))
+    counts = precedence(rises, n_jobs=plan.n_threads)
+    return Inferred(directed(weights, counts, rule=settings.directivity), True, n_peaks)
+
+
 def _pearson(signal: Signal, _: Settings) -> FloatArray:
     return correlation(signal)
 
@@ -227,28 +192,17 @@ def _partial(signal: Signal, settings: Settings) -> FloatArray:
     )
 
 
-def _associated(inputs: Inputs, associate: Callable[[Signal, Settings], FloatArray]) -> Inferred:
-    """Average an association over filters and thresholds, and direct it if asked."""
-    recording, settings, plan = inputs.recording, inputs.settings, inputs.plan
-    weights, n_peaks = averaged_association(recording, settings, associate, inputs.identity, plan)
-    if settings.directivity == "none":
-        return Inferred(weights, False, n_peaks)
-    peaks = peaks_of(recording.frames, _RISES.low_pass, _RISES.threshold, n_threads=plan.n_threads)
-    counts = precedence(_RISES.of(peaks), n_jobs=plan.n_threads)
-    return Inferred(directed(weights, counts, rule=settings.directivity), True, n_peaks)
-
-
 _by_correlation = partial(_associated, associate=_pearson)
 _by_partial_correlation = partial(_associated, associate=_partial)
 
 
 def _by_transfer_entropy(inputs: Inputs) -> Inferred:
-    frames, plan = inputs.recording.frames, inputs.plan
+    plan = inputs.plan
 
     def job(_: int, __: int) -> dict[str, NDArray[Any]]:
         return {
             "weights": generalized_transfer_entropy(
-                frames, threshold=inputs.settings.quiet, n_jobs=plan.n_threads
+                inputs.frames, threshold=inputs.settings.quiet_below, n_jobs=plan.n_threads
             )
         }
 
@@ -259,25 +213,24 @@ def _by_transfer_entropy(inputs: Inputs) -> Inferred:
 
 
 def _by_genie3(inputs: Inputs) -> Inferred:
-    recording, settings, plan = inputs.recording, inputs.settings, inputs.plan
+    settings, plan = inputs.settings, inputs.plan
     name, threshold = next(iter(settings.filters)), settings.thresholds[0]
-    low_pass = None if name == NO_FILTER else name
-    peaks = peaks_of(recording.frames, low_pass, threshold, n_threads=plan.n_threads)
-    signal = settings.processing(name, threshold).of(peaks)
+    signal = settings.processing(name, threshold).of(inputs.peaks(name, threshold))
     n_peaks = np.bincount(signal.indices, minlength=signal.shape[1])
     some, weights = np.flatnonzero(n_peaks), np.zeros((len(n_peaks), len(n_peaks)))
     if len(some) < 2:
         return Inferred(weights, True, n_peaks)
+    forest = random_forest("regression", settings.n_estimators)
     network = genie3(
         signal.tocsc()[:, some],
-        estimator=settings.estimator,
-        random_state=inputs.random_state,
+        estimator=forest.set_params(max_features="sqrt", max_depth=settings.max_depth),
+        random_state=inputs.seed,
         n_jobs=plan.n_threads,
         checkpoint=plan.checkpoint,
         verbose=plan.verbose,
     )
     weights[np.ix_(some, some)] = network.weights
-    return Inferred(weights, True, n_peaks, int(network.metadata["seed"]))
+    return Inferred(weights, True, n_peaks)
 
 
 _PARTIAL_MEANING = (
@@ -358,8 +311,3 @@ METHODS: Catalogue[Method] = Catalogue(
         ),
     ),
 )
-
-
-def method_names() -> tuple[str, ...]:
-    """Return the names of the methods."""
-    return tuple(method.name for method in METHODS)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from duramen.networks.connectome.correlations import PRECISIONS, components_kept
 from duramen.networks.connectome.filters import LOW_PASS, WEIGHTINGS, Processing, blocks
-from duramen.networks.targets import settings_of
 from duramen.results.fields import checked_names
 from duramen.support import checks
 from duramen.support.text import quoted
@@ -39,10 +38,10 @@ class Settings:
         As for :func:`partial_correlation`.
     directivity : {"none", "weighted", "masked"}
         Formula that directs the links.
-    quiet : float
+    quiet_below : float
         Mean fluorescence below which transfer entropy keeps frames.
-    estimator : estimator of duramen
-        Forests of GENIE3.
+    n_estimators, max_depth : int
+        Number of trees for each neuron, and their maximum depth, of GENIE3.
     """
 
     filters: Mapping[str, float]
@@ -52,8 +51,9 @@ class Settings:
     precision: str
     n_components: int | float
     directivity: str
-    quiet: float
-    estimator: Any
+    quiet_below: float
+    n_estimators: int
+    max_depth: int
 
     def check(self, n_neurons: int) -> None:
         """Raise where a setting is not allowed."""
@@ -71,22 +71,15 @@ class Settings:
         checks.check_choice(FUNCTION, "weighting", self.weighting, WEIGHTINGS)
         checks.check_choice(FUNCTION, "precision", self.precision, PRECISIONS)
         checks.check_choice(FUNCTION, "directivity", self.directivity, DIRECTIVITIES)
-        checks.check_real(FUNCTION, "quiet", self.quiet, -np.inf)
+        checks.check_real(FUNCTION, "quiet_below", self.quiet_below, -np.inf)
+        checks.check_integer(FUNCTION, "n_estimators", self.n_estimators, 1)
+        checks.check_integer(FUNCTION, "max_depth", self.max_depth, 1)
         components_kept(self.n_components, n_neurons)
 
     def processing(self, name: str, threshold: float) -> Processing:
         """Return the filters of one low-pass filter and threshold."""
         low_pass = None if name == NO_FILTER else name
         return Processing(low_pass, threshold, self.exponent, self.weighting)
-
-    def record(self) -> dict[str, Any]:
-        """Return the settings as JSON holds them."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return values | {
-            "filters": dict(self.filters),
-            "thresholds": list(self.thresholds),
-            "estimator": settings_of(self.estimator),
-        }
 
 
 @dataclass(frozen=True, eq=False)

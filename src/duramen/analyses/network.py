@@ -1,0 +1,556 @@
+"""Analysis `network`: which genes regulate which, a forest for each gene."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from duramen.analyses.caller import calling, faults_of_ours
+from duramen.analyses.execution import Execution, checkpoints
+from duramen.data.provenance import records
+from duramen.estimators.catalogue import FORESTS
+from duramen.findings.table import names_in, unequal_values
+from duramen.io import read_table
+from duramen.networks import genie3
+from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL, ROC
+from duramen.reading.tables import read
+from duramen.reports.facts import about, looked_at, thousands
+from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Run, Section, Table
+from duramen.results.columns import Column, counted, places, small
+from duramen.results.network import Network
+from duramen.results.network_scores import NetworkScores
+from duramen.support import checks
+from duramen.support.files import expanded
+from duramen.support.provenance import references
+from duramen.support.text import as_number, fixed, printable, read_utf8
+
+_AUTO = 1 / 3  # fraction of the regulators tried at a node
+_PUBLISHED: dict[str, tuple[Any, ...]] = {  # values of GENIE3 as published
+    "forest": ("random_forest",),
+    "max_features": ("sqrt",),
+    "min_samples_leaf": (None, 1),
+    "max_depth": (None,),
+    "bootstrap": (None, True),
+    "measure": ("mdi",),
+    "normalization": ("unit",),
+    "source_scaling": ("none",),
+}
+_HUBS = (
+    "J. Sławek, T. Arodź (2013). ENNET: inferring large gene regulatory networks from expression "
+    "data using gradient boosting. BMC Systems Biology 7:106."
+)
+_ROWS, _DRAWN, _SOURCES = 200, 40, 20  # of the table, the graph, the table of regulators
+_NAME = 20  # characters that a narrow terminal leaves to names
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class NetworkReport(Report):
+    """Report of `duramen.network`: the links between genes.
+
+    Attributes
+    ----------
+    run, table, notes, references
+        As of every report of an analysis.
+    network : Network
+        Weights of the links, and their p-values if these were asked for.
+    scores : NetworkScores or None
+        Agreement with known links.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> made = dm.datasets.gene_network(60, 5, n_links=3, random_state=1)
+    >>> report = dm.network(made.expression, n_estimators=50, gold=made.links)
+    >>> report.scores.n_true
+    3
+    """
+
+    network: Network
+    scores: NetworkScores | None
+
+
+def network(
+    data: Any,
+    *,
+    regulators: Sequence[str | int] | None = None,
+    targets: Sequence[str | int] | None = None,
+    gold: str | Path | Any = None,
+    forest: Literal[
+        "random_forest",
+        "extra_trees",
+        "totally_randomized_trees",
+        "bagged_trees",
+        "random_subspace",
+        "random_patches",
+    ] = "random_forest",
+    n_estimators: int = 1000,
+    max_features: str | int | float = "auto",
+    min_samples_leaf: int | None = None,
+    max_depth: int | None = None,
+    bootstrap: bool | None = None,
+    measure: str = "mdi",
+    normalization: Literal["unit", "sum", "none"] = "unit",
+    source_scaling: Literal["none", "variance"] = "variance",
+    n_permutations: int = 0,
+    links: int = 100_000,
+    adjacencies: str | Path | None = None,
+    random_state: int | np.random.RandomState | np.random.Generator | None = 0,
+    n_jobs: int = -1,
+    client: Any = None,
+    checkpoint: str | Path | None = None,
+    verbose: int = 0,
+) -> NetworkReport:
+    """Infer the regulatory links between genes with a forest for each gene.
+
+    Predicts each gene from all regulators with a forest; the importances weight the links. The
+    defaults are a variant of GENIE3; as published, max_features is sqrt and source_scaling none.
+
+    Parameters
+    ----------
+    data : LearningSet, or a source as for :func:`duramen.read`
+        Expression: samples in rows, genes in columns. Its target, if there is one, is not used.
+    regulators : list of str or int, optional
+        Gene that may regulate others, in place of all, or a file of names, one per line.
+    targets : list of str or int, optional
+        Gene that may be regulated, in place of all, or a file of names, one per line.
+    gold : path, table, graph, matrix or list of tuples, optional
+        File of known links to score the network against: columns of source, target and, if there
+        is a third, 1 for links and 0 for other pairs.
+    forest : {"random_forest", "extra_trees", "totally_randomized_trees", "bagged_trees", \
+"random_subspace", "random_patches"}
+        Kind of forest.
+    n_estimators : int
+        Number of trees for each target.
+    max_features : str, int or float
+        Number of regulators tried at a node: auto, sqrt, log2, all, a number or a fraction; auto is
+        a third of them.
+    min_samples_leaf : int, optional
+        Minimum number of samples in a leaf; 1 by default.
+    max_depth : int, optional
+        Maximum depth of the trees; no limit by default.
+    bootstrap : bool, optional
+        Draw the samples of each tree with replacement, or take all of them; by default drawn in
+        random forests, all in extra_trees.
+    measure : str
+        Importance measure that weights links: one of a fitted forest, such as mdi, mdi_oob or mda,
+        or last_level; see :func:`duramen.genie3`.
+    normalization : {"unit", "sum", "none"}
+        Scale of the weights: targets scaled to unit variance or entropy (unit), weights of each
+        target scaled to add up to 1 (sum), or the unit of each target (none).
+    source_scaling : {"none", "variance"}
+        Multiply the weights of a regulator by their variance over the targets, so that links of
+        regulators of many genes rank higher; none is GENIE3 as published.
+    n_permutations : int
+        Number of permutations of each target for the p-values of links; 0 for no p-values.
+    links : int
+        Number of links in the results, those of the largest weights.
+    adjacencies : path, optional
+        File to write all links of positive weight to, as columns TF, target and importance: the
+        adjacencies that pyscenic ctx reads.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int
+        Number of threads; -1 for all processors. The result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that grows the forests; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps the targets that are done; the same call continues from it.
+    verbose : int
+        Above 0: a progress bar over the targets.
+
+    Returns
+    -------
+    NetworkReport
+        Table of links, conclusion and notes; ``network``, ``scores``.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError
+        If an argument is not as described, a gene is unknown or has missing values, or a file
+        cannot be read.
+
+    Notes
+    -----
+    The weight of a link and its p-value are those of :func:`duramen.genie3`, which also takes an
+    estimator, and times and interventions of the samples.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> made = dm.datasets.gene_network(60, 5, n_links=3, random_state=1)
+    >>> report = dm.network(made.expression, n_estimators=50, regulators=["x0", "x1"])
+    >>> report.network.n_candidates
+    8
+    """
+    caller = calling(network, locals())
+    execution = caller.execution(
+        "network",
+        random_state=random_state,
+        n_jobs=n_jobs,
+        client=client,
+        checkpoint=checkpoint,
+        verbose=verbose,
+    )
+    checks.check_integer("network", "links", links, 1)
+    asked = {
+        "forest": forest,
+        "n_estimators": n_estimators,
+        "max_features": max_features,
+        "min_samples_leaf": min_samples_leaf,
+        "max_depth": max_depth,
+        "bootstrap": bootstrap,
+        "measure": measure.replace("-", "_"),
+        "normalization": normalization,
+        "source_scaling": source_scaling,
+        "n_permutations": n_permutations,
+    }
+    estimator = _estimator(asked)
+    with execution.clock.step("read"), execution.warnings_as_notes():
+        sources, sinks = _genes(regulators, "regulators"), _genes(targets, "targets")
+        known = known_links(gold, "network")
+        data = read(data, n_jobs=n_jobs, random_state=execution.random_state).in_memory()
+    provenance, findings = data.provenance, data.provenance.findings
+    if asked["measure"] == "mdi":
+        unequal = unequal_values(data.table, named=names_in(findings))
+        findings += () if unequal is None else (unequal,)
+    execution.notes((*provenance.notes, *map(str, findings)))
+    with (
+        execution.keeping(lambda: checkpoints(execution.checkpoint)),
+        execution.clock.step("infer"),
+        execution.warnings_as_notes(),
+    ):
+        inferred = genie3(
+            data.table,
+            regulators=sources,
+            targets=sinks,
+            estimator=estimator,
+            **{name: asked[name] for name in ("measure", "normalization", "source_scaling")},
+            n_permutations=n_permutations,
+            random_state=execution.random_state,
+            n_jobs=n_jobs,
+            client=client,
+            checkpoint=execution.checkpoint,
+            verbose=verbose,
+        )
+    if adjacencies is not None:
+        inferred.write_adjacencies(expanded(adjacencies, "network"))
+    scores = None
+    if known is not None:
+        with execution.clock.step("score"):
+            scores = inferred.score(known)
+    with faults_of_ours():
+        settings = {
+            "regulators": [*(regulators or ())],
+            "targets": [*(targets or ())],
+            "gold": source_name(gold),
+            **provenance.settings,
+            **asked,
+            "links": links,
+        }
+        run = run_of_network(
+            inferred, execution, command=caller.command, settings=settings, scores=scores
+        )
+        run = replace(
+            run,
+            file=provenance.file,
+            citation=provenance.citation,
+            findings=records(findings),
+        )
+        table = inferred.columns(min(links, inferred.n_candidates))
+        if inferred.p_values is not None:
+            i, j = inferred.ranked(len(table["source"]))
+            table["q_value"] = inferred.q_values()[i, j]
+        return NetworkReport(
+            kind="network",
+            title=f"Network of {len(inferred.names):,} genes ({_variant(asked)[0]})",
+            run=run,
+            headline=_headline(inferred, run, scores),
+            sections=(*looked_at(run), *_sections(inferred, scores), *about(run)),
+            subject=(_subject(inferred, run), _variant(asked)[1]),
+            table=table,
+            notes=tuple(execution.told),
+            references=(
+                *references(genie3),
+                *([_HUBS] if source_scaling == "variance" else []),
+            ),
+            network=inferred,
+            scores=scores,
+        )
+
+
+def _estimator(asked: Mapping[str, Any]) -> Any:
+    """Return the estimator of the forests."""
+    kinds = {kind.name.replace("-", "_"): kind for kind in FORESTS if kind.regressor is not None}
+    kind = kinds[checks.check_choice("network", "forest", asked["forest"], kinds)]
+    limits = ("min_samples_leaf", "max_depth", "bootstrap")
+    return kind.regressor(
+        asked["n_estimators"],
+        max_features=_max_features(asked["max_features"]),
+        **{name: asked[name] for name in limits if asked[name] is not None},
+    )
+
+
+def _max_features(asked: str | int | float) -> str | int | float | None:
+    """Return the number of regulators tried at a node as the estimators take it."""
+    if asked in ("auto", "all"):
+        return _AUTO if asked == "auto" else None
+    if isinstance(asked, str) and (number := as_number(asked)) is not None:
+        return int(asked) if asked.isdecimal() else number
+    return asked  # a number, sqrt, log2, or what the estimator refuses
+
+
+def _genes(asked: Sequence[str | int] | None, parameter: str) -> list[str | int] | None:
+    """Return genes; of texts that name a file, the names in it, one a line.
+
+    Raises
+    ------
+    ValueError
+        If a file holds no name.
+    """
+    genes: list[str | int] = []
+    for gene in [asked] if isinstance(asked, str) else asked or ():
+        path = Path(str(gene))
+        try:
+            is_file = isinstance(gene, str) and path.is_file()
+        except (OSError, ValueError):  # as of a name that no file can have
+            is_file = False
+        if not is_file:
+            genes.append(gene)
+            continue
+        lines = [line.strip() for line in read_utf8(path, "network").splitlines()]
+        if not any(lines):
+            raise ValueError(
+                f"network: {parameter} {path} must hold names of genes, one per line, got none"
+            )
+        genes += filter(None, lines)
+    return genes or None
+
+
+def _variant(asked: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what the settings make of GENIE3, in short and with the settings that differ."""
+    departures = [
+        f"{name}={asked[name]}"
+        for name, published in _PUBLISHED.items()
+        if asked[name] not in published
+    ]
+    if not departures:
+        return "GENIE3", "GENIE3 as published"
+    return "variant of GENIE3", f"GENIE3 but for {', '.join(departures)}"
+
+
+def _subject(inferred: Network, run: Run) -> str:
+    """Return the data and the size of the problem in a line."""
+    parts = [
+        f"{named(run)}{thousands(run.n_rows)} samples x {counted(len(inferred.names), 'gene')}",
+        counted(int(inferred.sources.sum()), "regulator"),
+        counted(int(inferred.targets.sum()), "target"),
+        f"{counted(run.settings['n_estimators'], 'tree')} per target",
+    ]
+    return ", ".join(parts)
+
+
+def _headline(inferred: Network, run: Run, scores: NetworkScores | None) -> tuple[Fact, ...]:
+    return (
+        Fact("samples", thousands(run.n_rows)),
+        Fact("genes", f"{len(inferred.names):,}"),
+        Fact("regulators", f"{int(inferred.sources.sum()):,}"),
+        Fact("candidate links", f"{inferred.n_candidates:,}"),
+        *aupr_fact(scores),
+    )
+
+
+def _sections(inferred: Network, scores: NetworkScores | None) -> list[Section]:
+    """Return the links, their agreement with known ones, and what they are not."""
+    sections: list[Section] = []
+    if inferred.n_candidates:
+        sections = [
+            graph(inferred, _DRAWN, "goes from {} to {}"),
+            link_table(inferred),
+            _regulators(inferred),
+        ]
+    cautions = [
+        "A link means that the regulator helps to predict the target. Indirect regulation, "
+        "common causes and the reverse of a regulation also produce links.",
+        "The data are observational: directions are suggested only by the asymmetry of the "
+        "weights.",
+        *inferred.notes,
+    ]
+    if inferred.p_values is not None:
+        cautions.append(
+            "P-values test that the target is independent of all regulators. An indirect link is "
+            "no false discovery under this null hypothesis."
+        )
+    return [
+        *sections,
+        *score_sections(scores),
+        Prose(
+            "Interpretation",
+            (
+                "The weight of a link is the importance of the regulator in the forest that "
+                "predicts the target: the part of the target's variability that splits on the "
+                "regulator explain. Weights rank links; they are not probabilities.",
+            ),
+        ),
+        Prose("Limitations", tuple(cautions), points=True, caution=True),
+    ]
+
+
+def _regulators(inferred: Network) -> Table:
+    """Count the links of each source among the heaviest p."""
+    n = min(len(inferred.names), inferred.n_candidates)
+    sources, _ = inferred.ranked(n)
+    counts = np.bincount(sources, minlength=len(inferred.names))
+    order = np.argsort(-counts, kind="stable")[:_SOURCES]
+    order = order[counts[order] > 0]
+    totals = inferred.weights[order].sum(axis=1)
+    columns = (
+        Column("regulator", [inferred.names[i] for i in order.tolist()], "name"),
+        Column("links", [str(k) for k in counts[order].tolist()]),
+        Column("sum of all weights", fixed(totals.astype(np.float64), 4)),
+    )
+    note = f"Regulators by their number of links among the {n:,} heaviest."
+    return Table("Regulators", columns, note)
+
+
+# --- what networks of genes and of neurons have in common -----------------------------------------
+
+
+def known_links(gold: Any, function: str) -> Any:
+    """Return known links as `Network.score` takes them; of a file, rows of names.
+
+    Files may lack a header: its words are then the first row. As a row, a header names no genes of
+    the network, and rows of other genes are not scored.
+    """
+    if not isinstance(gold, str | Path):
+        return gold
+    path = Path(gold)
+    table = read_table(path, function=function)
+    if table.num_columns not in (2, 3):
+        raise ValueError(
+            f"{function}: gold must have 2 or 3 columns (source, target, and 1 or 0), got "
+            f"{table.num_columns} in {path.name}."
+        )
+    rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    first = tuple(table.column_names)
+    return rows if table.num_columns == 3 and first[2] not in ("0", "1") else [first, *rows]
+
+
+def source_name(source: Any) -> str | None:
+    """Return the name of a file for a record; None for data in memory."""
+    return Path(source).name if isinstance(source, str | Path) else None
+
+
+def run_of_network(
+    inferred: Network,
+    execution: Execution,
+    *,
+    command: str,
+    settings: Mapping[str, Any],
+    scores: NetworkScores | None,
+) -> Run:
+    """Return the record of a run that inferred a network."""
+    results: dict[str, Any] = {"candidate_links": inferred.n_candidates}
+    if scores is not None:
+        results |= {
+            "known_links": scores.n_true,
+            "auroc": scores.auroc,
+            "aupr": scores.aupr,
+            "random_aupr": scores.random_aupr,
+            "early_precision": scores.early_precision,
+        }
+    return Run(
+        command=command,
+        n_rows=int(inferred.metadata["n_rows"]),
+        n_features=len(inferred.names),
+        fingerprint=inferred.metadata["fingerprint"],
+        seed=execution.random_state,
+        settings=settings,
+        versions=inferred.metadata["versions"],
+        results=results,
+        timings=dict(execution.clock.seconds),
+    )
+
+
+def named(run: Run) -> str:
+    """Return the name of the file before what is said of it, if there is one."""
+    return f"{printable(run.file)}: " if run.file else ""
+
+
+def aupr_fact(scores: NetworkScores | None) -> list[Fact]:
+    """Return the agreement with known links as a figure to see first."""
+    return [] if scores is None else [Fact("AUPR against known links", f"{scores.aupr:.3f}")]
+
+
+def graph(inferred: Network, most: int, ends: str, positions: ArrayLike | None = None) -> Chart:
+    """Return the heaviest links as a graph; `ends` says how the heaviest lies."""
+    n = min(most, inferred.n_candidates)
+    placed = "" if positions is None else " at the positions of the neurons"
+    source, target, weight = inferred.top(1)[0]
+    return Chart(
+        title="Heaviest links",
+        plot=Plot(NETWORK_GRAPH, inferred, {"n": n, "positions": positions}),
+        text=f"Graph of the {n} heaviest links. The heaviest {ends.format(source, target)}, with "
+        f"weight {weight:.3g}.",
+        caption=f"The {n} heaviest links{placed}, drawn wider the larger their weight.",
+    )
+
+
+def link_table(inferred: Network) -> Table:
+    """Return the heaviest links as a table."""
+    links = inferred.columns(min(HELD, inferred.n_candidates))
+    n = min(_ROWS, inferred.n_candidates)
+    columns = [
+        places(len(links["source"])),
+        Column("source", links["source"], "name", least=_NAME),
+        Column("target", links["target"], "words", least=_NAME),
+        Column("weight", fixed(links["weight"], 4), bars=np.abs(links["weight"])),
+    ]
+    if "p_value" in links:
+        columns.append(Column("p", small(links["p_value"])))
+    note = (
+        f"The {n:,} heaviest of {inferred.n_candidates:,} links; result.csv and result.parquet "
+        "hold more."
+    )
+    return Table(
+        "Links",
+        tuple(columns),
+        note,
+        shown=n,
+        total=inferred.n_candidates,
+        what="links",
+        main=True,
+    )
+
+
+def score_sections(scores: NetworkScores | None) -> list[Section]:
+    """Return the agreement with known links, if there are any, as a sentence and curves."""
+    if scores is None:
+        return []
+    line = (
+        f"Against {scores.n_true:,} known links among {scores.n_pairs:,} pairs: AUROC "
+        f"{scores.auroc:.3f}, AUPR {scores.aupr:.3f} (random order {scores.random_aupr:.3f}), "
+        f"precision of the first {scores.n_true:,} links {scores.early_precision:.3f}."
+    )
+    return [
+        Prose("Agreement with known links", (line,), brief=(line,)),
+        Chart(
+            "Precision and recall",
+            Plot(PRECISION_RECALL, scores),
+            f"Line chart of precision against recall; the area under it is {scores.aupr:.3f}.",
+            "Precision and recall of the ranked links against the known ones; the gray line is a "
+            "random order.",
+        ),
+        Chart(
+            "ROC curve",
+            Plot(ROC, scores),
+            f"Line chart of the true positive rate against the false positive rate; the area "
+            f"under it is {scores.auroc:.3f}.",
+            "True positive rate against false positive rate of the ranked links; the gray line is "
+            "a random order.",
+        ),
+    ]
