@@ -33,7 +33,7 @@ import duramen as dm
 from benchmarks.measuring import peak, timed
 from benchmarks.networks.culture import VARIANTS, nest_culture, network, simulate
 from duramen.networks.connectome import directed, low_pass, precedence
-from duramen.networks.connectome.filters import Processing, peaks_of
+from duramen.networks.connectome.filters import peaks_of, process
 
 FRAMES, NEURONS = 179_500, 1000
 THRESHOLDS = np.arange(100, 211) / 1000
@@ -257,8 +257,8 @@ def inferred(frames: NDArray[Any], step: str, asked: argparse.Namespace) -> dm.N
 
 def with_directions(undirected: dm.Network, frames: NDArray[Any], jobs: int) -> dm.Network:
     """Add the order of rises to the full method without directions, as `connectome` does."""
-    rises = Processing("f2", 0.12, 0.9, "none")
-    signal = rises.of(peaks_of(frames, rises.low_pass, rises.threshold, n_threads=jobs))
+    peaks = peaks_of(frames, "f2", 0.12, n_threads=jobs)
+    signal = process(peaks, "f2", 0.12, 0.9, "none")
     weights = directed(undirected.weights, precedence(signal, n_jobs=jobs))
     return dm.Network(undirected.names, weights, directed=True)
 

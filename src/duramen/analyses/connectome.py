@@ -8,6 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -24,13 +25,14 @@ from duramen.analyses.network import (
     source_name,
 )
 from duramen.data.memory import require_memory
-from duramen.io import read_recording, read_table
+from duramen.io import Recording, read_recording, read_table
 from duramen.jobs.replicates import Plan
-from duramen.networks.connectome.methods import METHODS, Inputs, Method
-from duramen.networks.connectome.settings import Recording, Settings
+from duramen.networks.connectome.filters import blocks
+from duramen.networks.connectome.methods import METHODS, Inputs, Method, Settings
 from duramen.reports.facts import about, thousands
 from duramen.reports.report import Fact, Prose, Report, Section
 from duramen.results.columns import counted
+from duramen.results.fields import checked_names
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores, undirected_ceiling
 from duramen.support import checks
@@ -265,7 +267,7 @@ def connectome(
             recording = read_recording(file, **reading)
         else:
             _refuse_reading(reading)
-        light = Recording.of(recording, names)
+        light = _recorded(recording, names)
         places = _positions(positions, len(light.names))
         known = known_links(gold, "connectome")
         if isinstance(gold, str | Path):
@@ -334,7 +336,7 @@ def _inferred(
     light: Recording, method: Method, settings: Settings, execution: Execution
 ) -> Network:
     """Weight the links by a method; warn of recordings that are unlike those that it suits."""
-    n_frames, p = light.frames.shape
+    n_frames, p = light.fluorescence.shape
     settings.check(p)
     require_memory(
         32 * p * p, what=f"the weights of {p} x {p} links", function="connectome", hint="take fewer"
@@ -350,10 +352,10 @@ def _inferred(
         "method": method.name,
         **vars(settings),
         "thresholds": list(settings.thresholds),
-        "fingerprint": fingerprint(np.asarray(light.frames)),
+        "fingerprint": fingerprint(np.asarray(light.fluorescence)),
     }
     plan = Plan.checked("connectome", execution.n_jobs, execution.checkpoint, execution.verbose)
-    inputs = Inputs(light.frames, settings, identity, execution.random_state, plan)
+    inputs = Inputs(light.fluorescence, settings, identity, execution.random_state, plan)
     inferred = method.infer(inputs)
     if inferred.n_peaks is not None:
         notes += _of_peaks(light, settings, inferred.n_peaks)
@@ -384,7 +386,7 @@ def _of_peaks(light: Recording, settings: Settings, n_peaks: IntArray) -> list[s
             f"{len(silent)} {have} no signal above the threshold, so that there is no evidence for "
             f"their links: {joined(silent, shown=5)}"
         )
-    fraction = n_peaks.sum() / light.frames.size
+    fraction = n_peaks.sum() / light.fluorescence.size
     if fraction > _TOO_MANY:
         notes.append(
             f"{fraction:.0%} of the differences between frames reach the threshold "
@@ -402,6 +404,46 @@ def _refuse_reading(reading: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"connectome: {name} is for files, and the recording is in memory; leave it out"
             )
+
+
+def _recorded(recording: Any, names: Sequence[str] | None) -> Recording:
+    """Check a recording: an array, a data frame, or an object with `fluorescence` and `names`.
+
+    Raises
+    ------
+    ValueError
+        If it is not numbers in frames by neurons, all finite, or names do not fit.
+    """
+    own_names: Any = None
+    if hasattr(recording, "fluorescence"):
+        own_names, recording = getattr(recording, "names", None), recording.fluorescence
+    elif hasattr(recording, "columns"):
+        frame = nw.from_native(recording, eager_only=True)
+        text = [name for name in frame.columns if not frame[name].dtype.is_numeric()]
+        if text:
+            raise checks.refuse(
+                "connectome", "recording", "a table with numbers in all columns", text[0]
+            )
+        own_names, recording = frame.columns, frame.to_numpy()
+    light = np.asanyarray(recording)
+    if light.ndim != 2 or light.dtype.kind not in "fiu" or min(light.shape) < 2:
+        came = f"{light.dtype} of shape {light.shape}"
+        allowed = "numbers, at least 2 frames of 2 neurons"
+        raise checks.refuse("connectome", "recording", allowed, came)
+    for first, last in blocks(light):
+        finite = np.isfinite(light[first:last])
+        if not finite.all():
+            t, i = (int(place) for place in np.argwhere(~finite)[0])
+            raise ValueError(
+                f"connectome: recording must be finite, got {quoted(light[first + t, i])} in "
+                f"frame {first + t} of neuron {i}. Hint: leave out or fill such frames."
+            )
+    if names is None:
+        names = [f"N{i + 1}" for i in range(light.shape[1])] if own_names is None else own_names
+    checked = checked_names("connectome", "names", tuple(map(str, names)))
+    if len(checked) != light.shape[1]:
+        raise checks.refuse("connectome", "names", f"{light.shape[1]} names", len(checked))
+    return Recording(light, checked)
 
 
 def _positions(positions: Any, p: int) -> FloatArray | None:

@@ -104,26 +104,25 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, met
     options = {"method": method, "thresholds": np.arange(100, 140) / 1000}
     whole = connectome(x, **options)
     path = tmp_path / "kept"
-    original = methods.AveragedAssociation.__call__
-    done = []
+    original = methods.process
+    calls = []
 
-    def stops(self, b, seed):
-        if b == 3:
+    def counted(*arguments):
+        calls.append(1)
+        return original(*arguments)
+
+    def stops(*arguments):
+        if len(calls) == 3 * 8:  # thresholds of three blocks
             raise KeyboardInterrupt
-        done.append(b)
-        return original(self, b, seed)
+        return counted(*arguments)
 
-    monkeypatch.setattr(methods.AveragedAssociation, "__call__", stops)
+    monkeypatch.setattr(methods, "process", stops)
     with pytest.raises(KeyboardInterrupt):
         connectome(x, checkpoint=path, **options)
-    assert done == [0, 1, 2]
-
-    def goes_on(self, b, seed):
-        assert b >= 3
-        return original(self, b, seed)
-
-    monkeypatch.setattr(methods.AveragedAssociation, "__call__", goes_on)
+    monkeypatch.setattr(methods, "process", counted)
     result = connectome(x, checkpoint=path, **options)
+    n_filters = {"averaged": 2, "full": 4, "pearson": 1}[method]
+    assert len(calls) == 40 * n_filters + (method == "full")  # none is computed twice
     assert result.weights.tobytes() == whole.weights.tobytes()
     with pytest.raises(ValueError, match="checkpoint"):
         connectome(x + 0.001, checkpoint=path, **options)
@@ -227,8 +226,8 @@ def test_errors(options, words):
 @pytest.mark.parametrize(
     "x, words",
     [
-        (np.zeros(4), "fluorescence must be numbers, at least 2 frames of 2 neurons"),
-        (np.zeros((4, 2), dtype=complex), "fluorescence must be numbers"),
+        (np.zeros(4), "recording must be numbers, at least 2 frames of 2 neurons"),
+        (np.zeros((4, 2), dtype=complex), "recording must be numbers"),
         (pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]}), "numbers in all columns, got 'a'"),
     ],
 )

@@ -7,7 +7,7 @@ from tests.networks.connectome.cultures import bursting
 from tests.oracles import connectome as oracle
 
 from duramen.networks import connectome as dc
-from duramen.networks.connectome.filters import Processing, peaks_of
+from duramen.networks.connectome.filters import peaks_of, process
 
 IMPULSE = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [0.0], [0.0], [0.0], [0.0]])
 
@@ -84,8 +84,10 @@ def test_processing_equals_the_formulas(name, weighting, exponent):
     x = bursting()
     for form in ("program", "paper"):
         printed = form == "paper" and weighting == "w_star"
-        settings = Processing(name, 0.13, exponent, "w_star_paper" if printed else weighting)
-        result = settings.of(peaks_of(x, name, 0.1)).toarray() + (weighting != "none")
+        used = "w_star_paper" if printed else weighting
+        peaks = peaks_of(x, name or "none", 0.1)
+        result = process(peaks, name or "none", 0.13, exponent, used).toarray()
+        result += weighting != "none"
         expected = oracle.processed(
             x, name, 0.13, exponent=exponent, weighting=weighting, form=form
         )
@@ -99,7 +101,7 @@ def test_blocks_of_frames_do_not_change_the_peaks(monkeypatch, name):
     for numbers in (7, 50, 1 << 20):
         monkeypatch.setattr("duramen.networks.connectome.filters._FRAMES", numbers)
         for n_threads in (1, 3):
-            result = peaks_of(x, name, 0.1, n_threads=n_threads)
+            result = peaks_of(x, name or "none", 0.1, n_threads=n_threads)
             for part in ("data", "indices", "indptr"):
                 np.testing.assert_array_equal(getattr(result, part), getattr(composed, part))
 
@@ -107,9 +109,8 @@ def test_blocks_of_frames_do_not_change_the_peaks(monkeypatch, name):
 def test_composition_as_in_the_thesis():
     x = bursting()
     actual = dc.emphasize(dc.hard_threshold(dc.difference(dc.low_pass(x, "f1")), 0.12))
-    expected = Processing("f1", 0.12).of(peaks_of(x, "f1", 0.12))
+    expected = process(peaks_of(x, "f1", 0.12), "f1", 0.12)
     np.testing.assert_array_equal(actual.toarray(), expected.toarray())
-    assert Processing("f1", 0.12).words == "w h g f1"
 
 
 @pytest.mark.parametrize(

@@ -352,17 +352,26 @@ def _frames(function: str, x: Any) -> FloatArray:
 
 _FRAMES = 1 << 20  # numbers of a block of frames that is filtered at a time
 
+NO_FILTER = "none"
+"""Name of no low-pass filter."""
 WEIGHTINGS = ("none", "w", "w_star", "w_star_paper")
 
 
-@dataclass(frozen=True)
-class Processing:
-    """Filters between recording and association.
+def process(
+    peaks: Signal,
+    name: str,
+    threshold: float,
+    exponent: float | None = None,
+    weighting: str = "w",
+) -> Signal:
+    """Filter peaks by h, r and w; the result is less 1 where it is weighted.
 
-    Attributes
+    Parameters
     ----------
-    low_pass : str or None
-        Low-pass filter, before the difference.
+    peaks : csr_array of shape (T, p)
+        Values of :func:`peaks_of` for a low-pass filter, and no higher a threshold.
+    name : {"f1", "f2", "f3", "f4", "none"}
+        The low-pass filter.
     threshold : float
         Threshold of the differences.
     exponent : float or None
@@ -370,49 +379,23 @@ class Processing:
     weighting : {"none", "w", "w_star", "w_star_paper"}
         Filter against activity of the whole network; w* as the program computed it, or as printed.
     """
-
-    low_pass: str | None = "f1"
-    threshold: float = 0.12
-    exponent: float | None = None
-    weighting: str = "w"
-
-    @property
-    def words(self) -> str:
-        """Formula of the filters, the last one first."""
-        names = {"none": None, "w": "w", "w_star": "w*", "w_star_paper": "w*"}
-        r = None if self.exponent is None else "r"
-        return " ".join(
-            part for part in (names[self.weighting], r, "h", "g", self.low_pass) if part
-        )
-
-    def of(self, peaks: Signal) -> Signal:
-        """Return the processed signal, less 1 where it is weighted.
-
-        Parameters
-        ----------
-        peaks : csr_array of shape (T, p)
-            Values of :func:`peaks_of` for this low-pass filter, and no higher a threshold.
-        """
-        x = at_least(peaks, self.threshold)
-        if self.exponent is not None:
-            x = power(x, self.exponent)
-        if self.weighting == "none":
-            return x
-        tuned = None if self.weighting == "w" else self.low_pass or "f1"
-        form = "paper" if self.weighting == "w_star_paper" else "program"
-        return emphasize(x, tuned=tuned, form=form)
+    x = at_least(peaks, threshold)
+    if exponent is not None:
+        x = power(x, exponent)
+    if weighting == "none":
+        return x
+    tuned = None if weighting == "w" else "f1" if name == NO_FILTER else name
+    return emphasize(x, tuned=tuned, form="paper" if weighting == "w_star_paper" else "program")
 
 
-def peaks_of(
-    recording: NDArray[Any], name: str | None, threshold: float, *, n_threads: int = 1
-) -> Signal:
+def peaks_of(recording: NDArray[Any], name: str, threshold: float, *, n_threads: int = 1) -> Signal:
     """Return what is at least a threshold after low-pass filter and difference.
 
     Parameters
     ----------
     recording : array of shape (T, p)
         Frames by neurons, of any real type; it may be mapped from a file.
-    name : {"f1", "f2", "f3", "f4"} or None
+    name : {"f1", "f2", "f3", "f4", "none"}
         Low-pass filter.
     threshold : float
         Lowest threshold that is asked for later.
@@ -424,14 +407,13 @@ def peaks_of(
     csr_array of shape (T, p)
         The same values as ``hard_threshold(difference(low_pass(recording)))``.
     """
+    filters = name != NO_FILTER
 
     def filtered(first: int, last: int) -> Signal:
-        before, after = (
-            (1, 0) if name is None else (LOW_PASS[name].before + 1, LOW_PASS[name].after)
-        )
+        before, after = (LOW_PASS[name].before + 1, LOW_PASS[name].after) if filters else (1, 0)
         start, stop = max(0, first - before), min(len(recording), last + after)
         x = np.asarray(recording[start:stop], dtype=np.float64)
-        x = difference(x if name is None else low_pass(x, name))[first - start : last - start]
+        x = difference(low_pass(x, name) if filters else x)[first - start : last - start]
         return where(x, x >= threshold)
 
     with Pool(n_threads) as pool:

@@ -13,23 +13,93 @@ from numpy.typing import NDArray
 from duramen.catalogue import Catalogue, Entry
 from duramen.estimators.catalogue import random_forest
 from duramen.jobs.replicates import Plan, run_jobs
-from duramen.networks.connectome.correlations import correlation, partial_correlation
-from duramen.networks.connectome.directivity import directed, precedence
-from duramen.networks.connectome.filters import Processing, Signal, peaks_of
+from duramen.networks.connectome.correlations import (
+    PRECISIONS,
+    components_kept,
+    correlation,
+    partial_correlation,
+)
+from duramen.networks.connectome.directivity import RULES, directed, precedence
+from duramen.networks.connectome.filters import (
+    LOW_PASS,
+    NO_FILTER,
+    WEIGHTINGS,
+    Signal,
+    peaks_of,
+    process,
+)
 from duramen.networks.connectome.information import generalized_transfer_entropy
-from duramen.networks.connectome.settings import FUNCTION, NO_FILTER, Settings
 from duramen.networks.inference import genie3
+from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
-Associate = Callable[[Signal, Settings], FloatArray]
+FUNCTION = "connectome"
 
 _PER_JOB = 8  # thresholds, at least
 _KEPT_BYTES = 1 << 28  # of the sums of all jobs, about
 
 THRESHOLDS = tuple((np.arange(100, 211) / 1000).tolist())
 _SINGLE = 0.12
-# Signal whose order of rises directs links: r h g f2.
-_RISES = Processing("f2", 0.12, 0.9, "none")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Filters and estimators of a method.
+
+    Attributes
+    ----------
+    filters : mapping of str to float
+        Weights of the low-pass filters, "none" for signals without one.
+    thresholds : tuple of float
+        Thresholds; the scores of all are averaged for each filter.
+    exponent : float or None
+        Exponent of r.
+    weighting : {"none", "w", "w_star", "w_star_paper"}
+        Filter against activity of the whole network.
+    precision, n_components
+        As for :func:`partial_correlation`.
+    directivity : {"none", "weighted", "masked"}
+        Formula that directs the links.
+    quiet_below : float
+        Mean fluorescence below which transfer entropy keeps frames.
+    n_estimators, max_depth : int
+        Number of trees for each neuron, and their maximum depth, of GENIE3.
+    """
+
+    filters: Mapping[str, float]
+    thresholds: tuple[float, ...]
+    exponent: float | None
+    weighting: str
+    precision: str
+    n_components: int | float
+    directivity: str
+    quiet_below: float
+    n_estimators: int
+    max_depth: int
+
+    def check(self, n_neurons: int) -> None:
+        """Raise where a setting is not allowed."""
+        if not self.filters:
+            raise checks.refuse(FUNCTION, "filters", "weights by name of filter", self.filters)
+        for name, weight in self.filters.items():
+            checks.check_choice(FUNCTION, "filters", name, (*LOW_PASS, NO_FILTER))
+            checks.check_real(FUNCTION, f"filters[{name!r}]", weight, 0.0, ends="()")
+        if not self.thresholds:
+            raise checks.refuse(FUNCTION, "thresholds", "at least one number", self.thresholds)
+        for threshold in self.thresholds:
+            checks.check_real(FUNCTION, "thresholds", threshold, 0.0, ends="()")
+        if self.exponent is not None:
+            checks.check_real(FUNCTION, "exponent", self.exponent, 0.0, ends="()")
+        checks.check_choice(FUNCTION, "weighting", self.weighting, WEIGHTINGS)
+        checks.check_choice(FUNCTION, "precision", self.precision, PRECISIONS)
+        checks.check_choice(FUNCTION, "directivity", self.directivity, ("none", *RULES))
+        checks.check_real(FUNCTION, "quiet_below", self.quiet_below, -np.inf)
+        checks.check_integer(FUNCTION, "n_estimators", self.n_estimators, 1)
+        checks.check_integer(FUNCTION, "max_depth", self.max_depth, 1)
+        components_kept(self.n_components, n_neurons)
+
+
+Associate = Callable[[Signal, Settings], FloatArray]
 
 
 class Inputs(NamedTuple):
@@ -57,8 +127,7 @@ class Inputs(NamedTuple):
 
     def peaks(self, name: str, threshold: float) -> Signal:
         """Return the peaks of a low-pass filter from a threshold on."""
-        low_pass = None if name == NO_FILTER else name
-        return peaks_of(self.frames, low_pass, threshold, n_threads=self.plan.n_threads)
+        return peaks_of(self.frames, name, threshold, n_threads=self.plan.n_threads)
 
 
 class Inferred(NamedTuple):
@@ -112,37 +181,6 @@ class Method(Entry):
     directivity: str = "none"
 
 
-@dataclass(frozen=True, eq=False)
-class AveragedAssociation:
-    """Sum of the weights of links over one filter and a few thresholds: one job.
-
-    Attributes
-    ----------
-    peaks : mapping of str to Signal
-        Peaks at the lowest threshold, by filter.
-    groups : list of (str, tuple of float)
-        Filter and thresholds of each job.
-    settings : Settings
-        Settings of all.
-    associate : callable
-        Returns the symmetric weights of a signal.
-    """
-
-    peaks: Mapping[str, Signal]
-    groups: list[tuple[str, tuple[float, ...]]]
-    settings: Settings
-    associate: Associate
-
-    def __call__(self, b: int, _: int) -> dict[str, NDArray[Any]]:
-        """Return the sum of job b, the part above the diagonal."""
-        name, thresholds = self.groups[b]
-        total: Any = 0.0
-        for threshold in thresholds:
-            signal = self.settings.processing(name, threshold).of(self.peaks[name])
-            total = total + self.associate(signal, self.settings)
-        return {"sum": total[np.triu_indices(len(total), 1)]}
-
-
 def _associated(inputs: Inputs, associate: Associate) -> Inferred:
     """Average an association over filters, by their weights, and over thresholds; direct it.
 
@@ -158,8 +196,18 @@ def _associated(inputs: Inputs, associate: Associate) -> Inferred:
         for name in filters
         for first in range(0, len(thresholds), step)
     ]
+
+    def job(b: int, _: int) -> dict[str, NDArray[Any]]:
+        """Return the sum of the weights of a job, the part above the diagonal."""
+        name, some = groups[b]
+        sum_of_job = np.zeros((p, p))
+        for threshold in some:
+            signal = process(peaks[name], name, threshold, settings.exponent, settings.weighting)
+            sum_of_job += associate(signal, settings)
+        return {"sum": sum_of_job[np.triu_indices(p, 1)]}
+
     sums = run_jobs(
-        AveragedAssociation(peaks, groups, settings, associate),
+        job,
         len(groups),
         seed=0,
         identity=inputs.identity,
@@ -177,7 +225,8 @@ def _associated(inputs: Inputs, associate: Associate) -> Inferred:
     n_peaks = np.max([np.bincount(x.indices, minlength=p) for x in peaks.values()], axis=0)
     if settings.directivity == "none":
         return Inferred(weights, False, n_peaks)
-    rises = _RISES.of(inputs.peaks("f2", _RISES.threshold))
+    # The order of the rises r h g f2 directs links.
+    rises = process(inputs.peaks("f2", _SINGLE), "f2", _SINGLE, 0.9, "none")
     counts = precedence(rises, n_jobs=plan.n_threads)
     return Inferred(directed(weights, counts, rule=settings.directivity), True, n_peaks)
 
@@ -215,7 +264,8 @@ def _by_transfer_entropy(inputs: Inputs) -> Inferred:
 def _by_genie3(inputs: Inputs) -> Inferred:
     settings, plan = inputs.settings, inputs.plan
     name, threshold = next(iter(settings.filters)), settings.thresholds[0]
-    signal = settings.processing(name, threshold).of(inputs.peaks(name, threshold))
+    peaks = inputs.peaks(name, threshold)
+    signal = process(peaks, name, threshold, settings.exponent, settings.weighting)
     n_peaks = np.bincount(signal.indices, minlength=signal.shape[1])
     some, weights = np.flatnonzero(n_peaks), np.zeros((len(n_peaks), len(n_peaks)))
     if len(some) < 2:
