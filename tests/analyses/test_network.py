@@ -151,6 +151,7 @@ def test_a_report_is_saved_and_loaded(made, tmp_path):
     ("options", "message"),
     [
         ({"regulators": ["Q1"]}, "which is none of the"),
+        ({"regulators": []}, "must hold a gene, got none"),
         ({"regulators": ["empty.txt"]}, "regulators empty.txt must hold names of genes"),
         ({"gold": "columns.csv"}, "gold must have 2 or 3 columns"),
         ({"max_features": "some"}, "max_features must be"),

@@ -287,7 +287,9 @@ def connectome(
         of_method = ("filters", "exponent", "weighting", "directivity")  # recorded if they are set
         run = run_of_network(
             inferred,
+            scores,
             execution,
+            file="" if file is None else Path(file).name,
             command=caller.command,
             settings={
                 **reading,
@@ -304,9 +306,7 @@ def connectome(
                 "max_depth": max_depth,
                 "links": links,
             },
-            scores=scores,
         )
-        run = replace(run, file="" if file is None else Path(file).name)
         if ceiling is not None:
             best = {"undirected_auroc": ceiling.auroc, "undirected_aupr": ceiling.aupr}
             run = replace(run, results={**run.results, **best})

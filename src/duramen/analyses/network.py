@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +28,7 @@ from duramen.results.network_scores import NetworkScores
 from duramen.support import checks
 from duramen.support.files import expanded
 from duramen.support.provenance import references
-from duramen.support.text import as_number, fixed, printable, read_utf8
+from duramen.support.text import fixed, printable, read_utf8
 
 _AUTO = 1 / 3  # fraction of the regulators tried at a node
 _PUBLISHED: dict[str, tuple[Any, ...]] = {  # values of GENIE3 as published
@@ -197,7 +198,7 @@ def network(
         verbose=verbose,
     )
     checks.check_integer("network", "links", links, 1)
-    asked = {
+    asked: dict[str, Any] = {
         "forest": forest,
         "n_estimators": n_estimators,
         "max_features": max_features,
@@ -244,19 +245,19 @@ def network(
         with execution.clock.step("score"):
             scores = inferred.score(known)
     with faults_of_ours():
-        settings = {
-            "regulators": [*(regulators or ())],
-            "targets": [*(targets or ())],
-            "gold": source_name(gold),
-            **provenance.settings,
-            **asked,
-            "links": links,
-        }
         run = run_of_network(
-            inferred, execution, command=caller.command, settings=settings, scores=scores
-        )
-        run = replace(
-            run,
+            inferred,
+            scores,
+            execution,
+            command=caller.command,
+            settings={
+                "regulators": [] if regulators is None else np.asarray(regulators).tolist(),
+                "targets": [] if targets is None else np.asarray(targets).tolist(),
+                "gold": source_name(gold),
+                **provenance.settings,
+                **asked,
+                "links": links,
+            },
             file=provenance.file,
             citation=provenance.citation,
             findings=records(findings),
@@ -287,24 +288,16 @@ def _estimator(asked: Mapping[str, Any]) -> Any:
     """Return the estimator of the forests."""
     kinds = {kind.name.replace("-", "_"): kind for kind in FORESTS if kind.regressor is not None}
     kind = kinds[checks.check_choice("network", "forest", asked["forest"], kinds)]
+    most = asked["max_features"]
     limits = ("min_samples_leaf", "max_depth", "bootstrap")
     return kind.regressor(
         asked["n_estimators"],
-        max_features=_max_features(asked["max_features"]),
+        max_features={"auto": _AUTO, "all": None}.get(most, most),
         **{name: asked[name] for name in limits if asked[name] is not None},
     )
 
 
-def _max_features(asked: str | int | float) -> str | int | float | None:
-    """Return the number of regulators tried at a node as the estimators take it."""
-    if asked in ("auto", "all"):
-        return _AUTO if asked == "auto" else None
-    if isinstance(asked, str) and (number := as_number(asked)) is not None:
-        return int(asked) if asked.isdecimal() else number
-    return asked  # a number, sqrt, log2, or what the estimator refuses
-
-
-def _genes(asked: Sequence[str | int] | None, parameter: str) -> list[str | int] | None:
+def _genes(asked: Any, parameter: str) -> Any:
     """Return genes; of texts that name a file, the names in it, one a line.
 
     Raises
@@ -312,23 +305,20 @@ def _genes(asked: Sequence[str | int] | None, parameter: str) -> list[str | int]
     ValueError
         If a file holds no name.
     """
-    genes: list[str | int] = []
-    for gene in [asked] if isinstance(asked, str) else asked or ():
-        path = Path(str(gene))
-        try:
-            is_file = isinstance(gene, str) and path.is_file()
-        except (OSError, ValueError):  # as of a name that no file can have
-            is_file = False
-        if not is_file:
+    if asked is None or isinstance(asked, np.ndarray):
+        return asked
+    genes: list[Any] = []
+    for gene in [asked] if isinstance(asked, str) else asked:
+        if not (isinstance(gene, str) and os.path.isfile(gene)):
             genes.append(gene)
             continue
-        lines = [line.strip() for line in read_utf8(path, "network").splitlines()]
+        lines = [line.strip() for line in read_utf8(Path(gene), "network").splitlines()]
         if not any(lines):
             raise ValueError(
-                f"network: {parameter} {path} must hold names of genes, one per line, got none"
+                f"network: {parameter} {gene} must hold names of genes, one per line, got none"
             )
         genes += filter(None, lines)
-    return genes or None
+    return genes
 
 
 def _variant(asked: Mapping[str, Any]) -> tuple[str, str]:
@@ -446,14 +436,9 @@ def source_name(source: Any) -> str | None:
 
 
 def run_of_network(
-    inferred: Network,
-    execution: Execution,
-    *,
-    command: str,
-    settings: Mapping[str, Any],
-    scores: NetworkScores | None,
+    inferred: Network, scores: NetworkScores | None, execution: Execution, **facts: Any
 ) -> Run:
-    """Return the record of a run that inferred a network."""
+    """Return the record of a run that inferred a network; `facts` are further ones."""
     results: dict[str, Any] = {"candidate_links": inferred.n_candidates}
     if scores is not None:
         results |= {
@@ -464,15 +449,14 @@ def run_of_network(
             "early_precision": scores.early_precision,
         }
     return Run(
-        command=command,
         n_rows=int(inferred.metadata["n_rows"]),
         n_features=len(inferred.names),
         fingerprint=inferred.metadata["fingerprint"],
         seed=execution.random_state,
-        settings=settings,
         versions=inferred.metadata["versions"],
         results=results,
         timings=dict(execution.clock.seconds),
+        **facts,
     )
 
 

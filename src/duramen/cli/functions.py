@@ -336,6 +336,8 @@ def _of_set(
     values = {**own, **values, "drop": drop, "source": path, "target": "y"}
     values["citation"] = getattr(dataset, f"{demo.constant}_CITATION")
     return values
+
+
 def perform_packing(pack: Callable[..., Any], arguments: Mapping[str, Any], output: Output) -> None:
     """Pack a table into the folder of results, with the report in it, and show that."""
     clock, reports = Clock(), list[Report]()

@@ -166,17 +166,6 @@ def criterion_option() -> Any:
     )
 
 
-def links_option() -> Any:
-    """Declare the option ``--links`` of commands that infer a network."""
-    return option(
-        100_000,
-        "Number of links in the results, those of the largest weights.",
-        metavar="N",
-        min=1,
-        section="Results",
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class Jobs:
     """Processors to use."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 from duramen.data.columns import Column
 from duramen.data.encoded import EncodedTable
-from duramen.data.encoding import encode
 from duramen.data.sources import Source, open_source
 from duramen.io import formats
 from duramen.io.formats.arrow import TableRecords, input_of, with_missing
@@ -22,7 +20,6 @@ from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrow import pa
 from duramen.support.files import expanded
 
-_SORTED_BYTES = 1 << 28  # of entries that are sorted into columns at a time
 _CELL_BYTES = 28  # of a group: the cells, their codes and values, and room to sort
 
 
@@ -57,23 +54,6 @@ def open_input(source: Any, request: Request) -> Input:
     if request.transpose:
         return input_of(TableRecords(table), path, request)
     return SourceInput(table, request, path)
-
-
-def sparse_table(
-    path: str | os.PathLike[str], *, transpose: bool, function: str
-) -> EncodedTable | None:
-    """Return the table of a file with a sparse matrix, whose columns stay sparse; else None.
-
-    Entries that are stored by rows are sorted into columns on disk.
-    """
-    source = open_input(path, Request(function, transpose=transpose, budget=_SORTED_BYTES))
-    if not source.sparse:
-        return None
-    from scipy import sparse
-
-    with TemporaryDirectory(prefix="duramen-") as folder:
-        groups = list(source.groups(0, Path(folder)))
-    return encode(sparse.hstack(groups, format="csc"), names=source.names)
 
 
 def _of_table(source: Any, request: Request) -> Input:
