@@ -496,7 +496,7 @@ def _as_typed(kind: Any) -> Any:
     """Return the choices of a Literal as they are typed; other types as they are."""
     if get_origin(kind) is not Literal:
         return kind
-    return Literal[tuple(map(_typed, get_args(kind)))]  # type: ignore[return-value]
+    return Literal[tuple(map(_typed, get_args(kind)))]
 
 
 def _typed(choice: Any) -> Any:

@@ -94,8 +94,8 @@ def decay_rates(
         Levels.
     time, series
         As for :func:`pairs_of`.
-    given : "estimate", number, or array-like of shape (p,)
-        What the user gave; in 1 / unit of time.
+    decay : "estimate", number, or array-like of shape (p,)
+        Decay rates that the user gave, in 1 / unit of time.
     function : str
         Function that the user called, for errors.
     """

@@ -47,7 +47,9 @@ def correlation(signal: Any) -> FloatArray:
     covariances = covariance(signal)
     changes = _changing(covariances)
     scale = np.sqrt(np.where(changes, covariances.diagonal(), 1.0))
-    return _without_diagonal(covariances * np.outer(changes, changes) / np.outer(scale, scale))
+    result: FloatArray = covariances * np.outer(changes, changes) / np.outer(scale, scale)
+    np.fill_diagonal(result, 0.0)
+    return result
 
 
 def partial_correlation(
@@ -121,7 +123,9 @@ def partial_correlation(
     scale = np.sqrt(inverse.diagonal())
     result = np.zeros(covariances.shape)
     result[np.ix_(changes, changes)] = -inverse / np.outer(scale, scale)
-    return _without_diagonal(0.5 * (result + result.T))
+    result = 0.5 * (result + result.T)
+    np.fill_diagonal(result, 0.0)
+    return result
 
 
 def components_kept(asked: int | float, p: int) -> int:
@@ -137,9 +141,9 @@ def _inverse(matrix: FloatArray) -> FloatArray:
         np.linalg.cholesky(matrix)  # fails where an eigenvalue is not above 0
         inverse = np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
-        raise _singular() from None
+        raise _SingularError from None
     if np.linalg.norm(matrix, 1) * np.linalg.norm(inverse, 1) > _WORST_CONDITION:
-        raise _singular()
+        raise _SingularError
     return np.asarray(inverse, dtype=np.float64)
 
 
@@ -150,7 +154,7 @@ def _principal(matrix: FloatArray, n_components: int) -> FloatArray:
     if others:
         values[:others] = values[:others].mean()
     if values[0] * _WORST_CONDITION <= values[-1]:
-        raise _singular()
+        raise _SingularError
     # V_M L_M^-1 V_M' + (I - V_M V_M') / s2, as one product of a matrix with its transpose.
     rest = 1.0 / values[0]
     scaled = vectors[:, others:] * np.sqrt(np.maximum(rest - 1.0 / values[others:], 0.0))
@@ -191,12 +195,11 @@ def _shrunk(signal: Any, changes: IntArray, kind: str) -> FloatArray:
 class _SingularError(ValueError):
     """Error for a covariance without an inverse."""
 
-
-def _singular() -> _SingularError:
-    return _SingularError(
-        f"{_OWNER}: the covariance must have an inverse, but some neurons have equal signals, or "
-        'there are too few frames. Hint: use precision="oas".'
-    )
+    def __init__(self) -> None:
+        super().__init__(
+            f"{_OWNER}: the covariance must have an inverse, but some neurons have equal signals, "
+            'or there are too few frames. Hint: use precision="oas".'
+        )
 
 
 def _changing(matrix: FloatArray) -> BoolArray:
@@ -204,8 +207,3 @@ def _changing(matrix: FloatArray) -> BoolArray:
     variances = matrix.diagonal()
     changing: BoolArray = variances > 1e-14 * variances.max(initial=0.0)
     return changing
-
-
-def _without_diagonal(matrix: FloatArray) -> FloatArray:
-    np.fill_diagonal(matrix, 0.0)
-    return matrix

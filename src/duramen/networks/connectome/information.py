@@ -178,7 +178,7 @@ def _rows(function: str, frames: ArrayLike | None, n: int, order: int) -> Codes:
     """Return the frames that count, all of which have a past."""
     mask = np.ones(n, dtype=np.bool_) if frames is None else np.asarray(frames, dtype=np.bool_)
     if mask.shape != (n,):
-        raise checks.refuse(function, "kept", f"one entry per frame ({n})", mask.shape)
+        raise checks.refuse(function, "frames", f"one entry per frame ({n})", mask.shape)
     rows = np.flatnonzero(mask)
     rows = rows[rows >= order]
     if not len(rows):
