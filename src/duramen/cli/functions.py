@@ -92,7 +92,7 @@ def _culture() -> dict[str, Any]:
     """Simulate a culture of 40 neurons, with their positions and links."""
     from duramen.datasets import calcium_culture, culture_wiring
 
-    wiring = culture_wiring(40, n_links=160, clustering=None, random_state=0)
+    wiring = culture_wiring(40, n_links=160, random_state=0)
     made = calcium_culture(10_000, wiring=wiring, strength=20.0, random_state=0)
     return {"recording": made, "positions": made.positions, "gold": made.links}
 

@@ -21,7 +21,7 @@ from duramen.results.saved import Saved
 from duramen.results.summary import Summarized, Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, of_unit_size
-from duramen.support.provenance import versions
+from duramen.support.provenance import frozen_metadata, versions
 from duramen.support.text import printable, quoted
 
 NONE = -1

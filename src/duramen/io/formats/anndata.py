@@ -221,7 +221,8 @@ class DenseInput(_Matrix):
         size = matrix.dtype.itemsize
         self.cell_bytes = _CELL_BYTES + 2 * size
         # Rows and columns of a chunk.
-        self._tall, self._wide = (matrix.chunks or (1, 1))[:: -1 if request.transpose else 1]
+        chunk: tuple[int, ...] = (matrix.chunks or (1, 1))[:: -1 if request.transpose else 1]
+        self._tall, self._wide = chunk
         self.spooled = 0 if n == 0 or self._wide <= self.width or self.width >= p else n * p * size
 
     def _groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:

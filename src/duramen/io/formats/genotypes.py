@@ -239,8 +239,8 @@ class BedColumns:
     def check_names(self) -> None:
         """Raise ValueError where variants share a name."""
         repeats = Repeats()
-        for names in self.all_names.runs.chunks():
-            repeats.see(names)
+        for chunk in self.all_names.runs.chunks():
+            repeats.see(chunk)
         names = (name for chunk in self.all_names.runs.chunks() for name in chunk)
         if repeated := repeats.among(names):
             raise repetition(

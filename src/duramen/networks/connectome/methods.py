@@ -216,8 +216,8 @@ def _associated(inputs: Inputs, associate: Associate) -> Inferred:
         unit="block of settings",
     )
     total, weight = np.zeros(p * (p - 1) // 2), 0.0
-    for (name, some), job in zip(groups, sums, strict=True):
-        total += filters[name] * job["sum"]
+    for (name, some), of_group in zip(groups, sums, strict=True):
+        total += filters[name] * of_group["sum"]
         weight += filters[name] * len(some)
     weights = np.zeros((p, p))
     weights[np.triu_indices(p, 1)] = total / weight
