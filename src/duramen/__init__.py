@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from duramen.analyses.compare import ComparisonReport, compare
     from duramen.analyses.connectome import ConnectomeReport, connectome
+    from duramen.analyses.context import ContextReport, context
     from duramen.analyses.exact import ExactReport, exact
     from duramen.analyses.inputs import Table
     from duramen.analyses.network import NetworkReport, network
@@ -105,6 +106,7 @@ __all__ = [
     "ConnectomeReport",
     "ContextImportances",
     "ContextNetwork",
+    "ContextReport",
     "EncodedTable",
     "ExactReport",
     "ExtraSurvivalTrees",
@@ -145,6 +147,7 @@ __all__ = [
     "compare",
     "config_context",
     "connectome",
+    "context",
     "contexts",
     "datasets",
     "effects",
@@ -215,6 +218,7 @@ _HOMES = {
     **dict.fromkeys(("select", "SelectionReport"), "analyses.selection"),
     **dict.fromkeys(("compare", "ComparisonReport"), "analyses.compare"),
     **dict.fromkeys(("connectome", "ConnectomeReport"), "analyses.connectome"),
+    **dict.fromkeys(("context", "ContextReport"), "analyses.context"),
     **dict.fromkeys(("exact", "ExactReport"), "analyses.exact"),
     **dict.fromkeys(("network", "NetworkReport"), "analyses.network"),
     **dict.fromkeys(("plan", "PlanReport"), "analyses.plan"),

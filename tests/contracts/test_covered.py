@@ -52,7 +52,7 @@ OPTIONS_OF_ALL |= {"--scheduler", "--workers"}  # tests/cli/test_clusters.py
 OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missing-target"}
 OPTIONS_OF_ALL |= {"--spreadsheet-safe", "--xlsx"}  # of every command, recorded with rank
 # Options whose names have cases with another command.
-ELSEWHERE = {("exact", "--task")}  # of rank; it refuses survival
+ELSEWHERE = {("exact", "--task"), ("context", "--task")}  # of rank; these refuse survival
 ELSEWHERE |= {("compare", "--methods")}  # selectors and measures
 
 

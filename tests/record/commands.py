@@ -322,6 +322,11 @@ command(
     f"{ALONE} {SMALL}",
 )
 command(
+    "sampled",
+    "context few.csv --target y --context hour --context-bandwidth auto --drop place --max-rows 40 "
+    f"--plain none --n-estimators 20 --n-permutations 19 --random-state 3 {ALONE}",
+)
+command(
     "network",
     f"context few.csv --network --context place --targets a --targets b --drop y --drop hour "
     f"{ALONE} {SMALL}",

@@ -18,13 +18,11 @@ from duramen.cli.declaration import argument, choice, group, option, recorded
 from duramen.cli.options import check_demo
 from duramen.cli.problem import (
     APART,
-    NO_COMPLETE_ROW,
     Settling,
     Source,
     check_columns,
     encoded,
     exchanged,
-    incomplete_words,
     named_by,
     naming_columns,
 )
@@ -35,9 +33,6 @@ from duramen.support.arrow import is_number, is_text, pa
 from duramen.support.warning import gathered_warnings
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from duramen.analyses.problem import Problem
     from duramen.cli.ending import Clock
     from duramen.data import EncodedTable
@@ -373,69 +368,6 @@ class Input(Table):
         """Read the table; raises as :meth:`source` does."""
         more = {**labels, FEATURES: self.samples_feature}
         return self.source(command, self.target, self.annotations, more)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Small(Input):
-    """Table of few columns, or column store, that is read into memory."""
-
-    demo: bool = option(False, f"Use the primary tumor set {_ALONE}")
-    missing: Missing | None = option(
-        None,
-        "Treatment of missing values: a category of their own, or drop incomplete rows; category "
-        "by default, drop with --demo.",
-    )
-
-    demo_set: ClassVar[Demo] = Demo("primary tumor set", "PRIMARY_TUMOR")
-
-    @property
-    def treated(self) -> Missing:
-        """Treatment of missing values."""
-        return self.missing or (Missing.drop if self.demo else Missing.category)
-
-    def rows(self, source: Source) -> Source:
-        """Leave incomplete rows out if asked to."""
-        return source.complete_rows() if self.treated is Missing.drop else source
-
-    def complete(
-        self, problem: Problem[EncodedTable]
-    ) -> tuple[Problem[EncodedTable], NDArray[np.intp]]:
-        """Leave incomplete rows out if asked to; return also the places of those that are left.
-
-        Raises
-        ------
-        ValueError
-            If no row is left.
-        """
-        import numpy as np
-
-        table = problem.table
-        complete_row = np.ones(table.n_rows, dtype=np.bool_)
-        if self.treated is Missing.drop:
-            for j in np.flatnonzero(table.missing).tolist():
-                complete_row &= np.asarray(table.codes(j)) < len(table.values(j))
-        rows = np.flatnonzero(complete_row)
-        dropped = table.n_rows - len(rows)
-        if not len(rows):
-            raise ValueError(NO_COMPLETE_ROW)
-        if not dropped:
-            return problem, rows
-        complete = replace(
-            problem,
-            data=problem.data.of_rows(rows),
-            notes=(*problem.notes, incomplete_words(dropped, table.n_rows)),
-            dropped_rows=problem.dropped_rows + dropped,
-            row_names=problem.row_names.take(rows),
-        )
-        return complete, rows
-
-    def settled(self, problem: Problem[Any]) -> dict[str, Any]:
-        """Return the values of options that reading the table settled."""
-        return {**super().settled(problem), "missing": self.treated.value}
-
-    def record(self) -> dict[str, Any]:
-        """Return the settings of reading for the record."""
-        return {**super().record(), "missing": self.treated.value}
 
 
 def _with_annotations(

@@ -307,19 +307,6 @@ class Printed(Output):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trees:
-    """Trees of one family, of which the theory has infinitely many."""
-
-    criterion: str = criterion_option()
-    max_features: int = option(
-        1, "Number of features tried at a node; 1 is totally randomized.", metavar="K", min=1
-    )
-    max_depth: int | None = option(
-        None, "Maximum depth of the trees; no limit by default.", metavar="D", min=1
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class Strata:
     """Columns that say which rows may be exchanged."""
 
@@ -363,8 +350,8 @@ class Strata:
         columns = {"strata": self.strata, "groups": self.groups, "covariates": list(self.covariate)}
         return {name: value for name, value in columns.items() if value not in (None, [])}
 
-    def check(self, dropped: tuple[str, ...], contexts: tuple[str, ...] = ()) -> None:
-        """Check that these columns are neither left out nor contexts.
+    def check(self, dropped: tuple[str, ...]) -> None:
+        """Check that these columns are not left out.
 
         Raises
         ------
@@ -376,10 +363,6 @@ class Strata:
                 raise ValueError(
                     f"--drop: must not name the column of --{name}, got {column}. Hint: leave out "
                     f"--drop {column}."
-                )
-            if column in contexts:
-                raise ValueError(
-                    f"--{name}: must not be a context, got {column}. Hint: leave out --{name}."
                 )
 
     def notes(self) -> list[str]:

@@ -18,7 +18,7 @@ from duramen.support.checks import check_integer
 from duramen.support.text import quoted
 from duramen.theory import discretize
 
-_UNNAMED = ("Xc", "context")
+UNNAMED = ("Xc", "context")
 _EXACT = 2.0**53  # float64 holds every whole number up to here
 
 
@@ -81,7 +81,7 @@ def read_context(
     kernel = bins if isinstance(bins, KernelWeights) else None
     n_bins = kernel.n_points if kernel else check_integer(function, "context_bins", bins, 2)
     values, codes = coded_variable(context, "context", n_rows, function)
-    chosen = variable_name(context, _UNNAMED, ()) if name is None else name
+    chosen = variable_name(context, UNNAMED, ()) if name is None else name
     settled: dict[str, Any] = {}
     if _is_quantity(values, n_bins):
         numbers = values[codes].astype(np.float64)
@@ -136,7 +136,7 @@ def split_off(
         )
     if isinstance(values_of_context, str):
         values_of_context = [values_of_context]
-    if _are_names(values_of_context):
+    if are_names(values_of_context):
         _check_single([_position(table, name, function) for name in values_of_context], function)
         j = _position(table, values_of_context[0], function)
         context = read_context(
@@ -146,9 +146,9 @@ def split_off(
         if not rest:
             raise ValueError(f"{function}: X must have a column besides the context, got none.")
         return table.take_columns(rest), context
-    if not _is_table(values_of_context):
+    if not is_table(values_of_context):
         return table, read_context(values_of_context, table.n_rows, bins, function)
-    columns = _columns(values_of_context)
+    columns = named_columns(values_of_context)
     _check_single(columns, function)
     name, values = columns[0]
     return table, read_context(values, table.n_rows, bins, function, name)
@@ -162,7 +162,8 @@ def _check_single(contexts: Sequence[Any], function: str) -> None:
         )
 
 
-def _are_names(value: Any) -> bool:
+def are_names(value: Any) -> bool:
+    """Tell whether contexts are given by the names of columns."""
     return (
         isinstance(value, list | tuple)
         and len(value) > 0
@@ -170,14 +171,16 @@ def _are_names(value: Any) -> bool:
     )
 
 
-def _is_table(value: Any) -> bool:
+def is_table(value: Any) -> bool:
+    """Tell whether contexts are given as a mapping or data frame of columns."""
     if isinstance(value, Mapping):
         return True
     shape = getattr(value, "shape", None)
     return hasattr(value, "columns") and isinstance(shape, tuple) and len(shape) == 2
 
 
-def _columns(value: Any) -> Sequence[tuple[str, Any]]:
+def named_columns(value: Any) -> Sequence[tuple[str, Any]]:
+    """Return the names and values of the columns of a mapping or data frame."""
     if isinstance(value, Mapping):
         return [(str(name), values) for name, values in value.items()]
     import narwhals as nw

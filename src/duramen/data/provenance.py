@@ -86,6 +86,8 @@ class Provenance:
         Sample annotations, a row for each row of the table.
     variants : pyarrow.Table or None
         Places of the columns on the genome, as `ColumnStore.variants`.
+    covariates : pyarrow.Table or None
+        Covariates, and the column of strata, of which the strata of the rows are made.
     settings : dict
         Parameters of `duramen.read` other than the defaults.
     inspected : bool
@@ -102,6 +104,7 @@ class Provenance:
     row_names: RowNames = field(default_factory=RowNames)
     annotations: pa.Table | None = None
     variants: pa.Table | None = None
+    covariates: pa.Table | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     inspected: bool = False
 
@@ -116,8 +119,16 @@ class Provenance:
 
     def of_rows(self, rows: NDArray[np.integer]) -> Provenance:
         """Return the provenance of some of the rows, by their indices."""
-        annotations = None if self.annotations is None else self.annotations.take(rows)
-        return replace(self, row_names=self.row_names.take(rows), annotations=annotations)
+        annotations, covariates = (
+            None if table is None else table.take(rows)
+            for table in (self.annotations, self.covariates)
+        )
+        return replace(
+            self,
+            row_names=self.row_names.take(rows),
+            annotations=annotations,
+            covariates=covariates,
+        )
 
 
 def records(findings: Sequence[Finding]) -> tuple[dict[str, Any], ...]:

@@ -592,6 +592,7 @@ class _Part:
             row_names=row_names,
             annotations=self.annotations,
             variants=table.variants if isinstance(table, ColumnStore) else None,
+            covariates=self._covariates(),
         )
         return replace(data, provenance=provenance)
 
@@ -628,6 +629,22 @@ class _Part:
         arrays = (target_array(values, function=function) for values in both)
         return SurvivalTarget(*survival_codes(*arrays, function=f"{function} and event"))
 
+    def _covariates(self) -> pa.Table | None:
+        """Return the covariates, with the column of strata if there is one."""
+        if not self.covariates:
+            return None
+        columns = {name: _arrow(values) for name, values in self.covariates.items()}
+        if "strata" in self.roles:
+            strata = _arrow(self.roles["strata"][1])
+            columns["strata"] = strata.cast(pa.string()).dictionary_encode()
+        table = pa.table(columns)
+        for name in dates_of(table):
+            raise ValueError(
+                f"read: covariates {quoted(name)} holds dates; convert them to numbers, such as "
+                "days"
+            )
+        return table
+
     def _exchangeable(self, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return strata and groups of the rows, and what is to be said of them."""
         rows = {role: self.roles[role][1] for role in ("strata", "groups") if role in self.roles}
@@ -636,23 +653,17 @@ class _Part:
             for role, (name, _) in self.roles.items()
             if name
         ]
-        if not self.covariates:
+        covariates = self._covariates()
+        if covariates is None:
             return rows, tuple(notes)
-        columns = {name: _arrow(values) for name, values in self.covariates.items()}
-        if "strata" in rows:
-            columns["strata"] = _arrow(rows["strata"]).cast(pa.string()).dictionary_encode()
-        table = pa.table(columns)
-        for name in dates_of(table):
-            raise ValueError(
-                f"read: covariates {quoted(name)} holds dates; convert them to numbers, such as "
-                "days"
-            )
         try:
-            rows["strata"] = covariate_strata(table, target.labels)
+            rows["strata"] = covariate_strata(covariates, target.labels)
         except ValueError as error:
             raise ValueError(f"read: covariates: {error}") from None
         count = len(set(rows["strata"].tolist()))
-        notes.append(f"rows are permuted within {count:,} strata of {', '.join(columns)}")
+        notes.append(
+            f"rows are permuted within {count:,} strata of {', '.join(covariates.column_names)}"
+        )
         notes += [
             f"{name} is a covariate: rows are permuted within its values, so that its own verdict, "
             "p-value or error rate is no evidence that it is irrelevant"

@@ -58,7 +58,7 @@ def test_a_bed_file_a_store_and_a_table_give_the_same(folder, tmp_path):
 def test_a_context_and_features_in_the_annotations_of_a_table(folder, tmp_path):
     X = pq.read_table(folder / "all.parquet").select(["IID", "rs0", "rs1", "ill"])
     pq.write_table(X, tmp_path / "x.parquet")
-    pairing = ["--samples-id", "IID", "--samples-feature", "age"]
+    pairing = ["--samples-id", "IID", "--samples-features", "age"]
     words = asked(folder, *pairing, *FEW)
     done(tmp_path / "out", "context", tmp_path / "x.parquet", *words)
     assert set(result(tmp_path / "out")["name"]) == {"rs0", "rs1", "age"}
@@ -67,7 +67,7 @@ def test_a_context_and_features_in_the_annotations_of_a_table(folder, tmp_path):
 @pytest.mark.parametrize("file", ["a.bed", "all.parquet"])
 def test_covariates_are_strata_of_the_context(folder, tmp_path, file):
     apart = ["--drop", "IID"] if file == "all.parquet" else ["--samples", folder / "people.csv"]
-    words = ["--target", "ill", "--context", "site", "--covariate", "age", *apart, *FEW]
+    words = ["--target", "ill", "--context", "site", "--covariates", "age", *apart, *FEW]
     done(tmp_path / "out", "context", folder / file, *words)
     data = pq.read_table(folder / "all.parquet")
     site = np.array(data["site"].to_pylist())
@@ -101,16 +101,13 @@ def test_incomplete_rows_and_a_network_of_a_store(folder, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--context", "ill"], "--context ill is the target"),
+        (["--context", "ill"], "--context 'ill' is the target"),
         (["--context", "place"], "no column 'place'"),
+        (["--context", "site", "--covariates", "sex"], "--covariates 'sex' is not a column"),
+        (["--context", "site", "--covariates", "site"], "must not name a context"),
         (
-            ["--context", "site", "--context", "age", "--covariate", "sex"],
-            "needs a single --context",
-        ),
-        (["--context", "site", "--covariate", "site"], "must not be a context"),
-        (
-            ["--context", "site", "--covariate", "age", "--propensity-strata", 3],
-            "--propensity-strata and --covariate cannot be combined",
+            ["--context", "site", "--covariates", "age", "--propensity-strata", 3],
+            "--propensity-strata cannot be combined with --covariates NAME",
         ),
         (["--context", "phenotype"], "no column 'phenotype'"),
     ],

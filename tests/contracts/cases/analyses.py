@@ -69,6 +69,13 @@ def _exact() -> Any:
     return _plain(report)
 
 
+@case("context/report", dm.context, dm.ContextReport)
+def _context() -> Any:
+    context = {"place": np.arange(len(target("classification"))) % 2}
+    options = {"n_estimators": 10, "n_permutations": 9, "n_jobs": jobs(), "random_state": 2}
+    return _plain(dm.context(table(), target("classification"), context, **options))
+
+
 @case("plan/report", dm.plan, dm.PlanReport)
 def _planned() -> Any:
     return _plain(dm.plan(n_rows=200, n_features=1000, memory=64_000, relevant={0: 3, 1: 2}))

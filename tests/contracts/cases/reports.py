@@ -6,11 +6,9 @@ import json
 import re
 from typing import Any
 
-from tests.contracts.cases.context import analyzed
-from tests.contracts.inputs import NAMES, classes, features, forest, mixed, table
+from tests.contracts.inputs import classes, forest, mixed, table
 from tests.contracts.registry import case
 
-import duramen as dm
 from duramen import importances, reports
 from duramen.theory import examples
 
@@ -62,22 +60,6 @@ def _ranking() -> Any:
     mdi = importances.mdi(forest(), by_degree=True)
     mda = importances.mda(forest(), table(), classes(), random_state=1)
     return read(reports.summarise(mdi, run(), others=[mda], oob_errors=[0.5, 0.4, 0.25], n_rows=4))
-
-
-@case("reports/context", reports.summarize_context, reports.Level)
-def _context() -> Any:
-    level = reports.Level(alpha=0.2, control="none")
-    return read(
-        reports.summarize_context(analyzed(dm.encode(features(), names=NAMES)), run(), level=level)
-    )
-
-
-@case("reports/context network", reports.summarize_context_network)
-def _network() -> Any:
-    from tests.contracts.cases.plots import network
-
-    level = reports.Level(alpha=0.9, control="none")
-    return read(reports.summarize_context_network(network(), run(), level=level))
 
 
 @case("reports/record", reports.Run)

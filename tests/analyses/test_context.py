@@ -9,8 +9,13 @@ from tests.grid import one_test
 from tests.plots.test_context import P_VALUES, network, result
 from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothing_else
 
-from duramen.reports import Level, render, summarize_context, summarize_context_network
-from duramen.reports.context import Findings, stacked
+from duramen.analyses.context import (
+    ContextEffects,
+    report_of_features,
+    report_of_links,
+    stacked_columns,
+)
+from duramen.reports import render
 from duramen.reports.report import Chart
 from duramen.results.fields import adjusted
 from duramen.support.text import printable
@@ -37,6 +42,18 @@ def example(p=P_VALUES, **changes):
     return result(p=p, **{**options, **changes})
 
 
+def reported(*results, alpha=0.05, control="fdr", run_of=None, **options):
+    """Return the report of contexts."""
+    effects = [ContextEffects.of(result, alpha, control) for result in results]
+    return report_of_features(effects, run_of or run(), **options)
+
+
+def of_links(network, alpha=0.05, control="fdr", **changes):
+    """Return the report of a network."""
+    effects = ContextEffects.of(network, alpha, control)
+    return report_of_links(network, effects, run(**changes))
+
+
 def titles(report):
     return [section.title for section in report.sections]
 
@@ -52,7 +69,7 @@ def words(report, title):
 @pytest.mark.parametrize("control", ["fdr", "fwer", "none"])
 def test_kinds_are_the_verdicts_of_the_result(control):
     result = example()
-    actual = Findings.of(result, Level(0.05, control))
+    actual = ContextEffects.of(result, 0.05, control)
     (kinds,) = actual.kinds
     assert (kinds == result.verdicts(0.05, control)).all()
     depend = {(result.names[j], result.contexts[c]) for _, c, j in actual.dependent}
@@ -64,7 +81,7 @@ def test_kinds_are_the_verdicts_of_the_result(control):
 
 def test_columns_are_those_of_the_result_in_its_order():
     contextual = example()
-    columns = Findings.of(contextual, Level(0.05, "fwer")).columns()
+    columns = ContextEffects.of(contextual, 0.05, "fwer").columns()
     names = [contextual.names[j] for j in contextual.order()]
     assert columns["name"].tolist() == [name for name in names for _ in range(2)]
     assert columns["context"].tolist() == ["day", "night"] * 3
@@ -77,7 +94,7 @@ def test_columns_are_those_of_the_result_in_its_order():
 
 def test_links_are_adjusted_over_all_of_them():
     net = network()
-    actual = Findings.of(net, Level(0.4, "fdr"))
+    actual = ContextEffects.of(net, 0.4, "fdr")
     every = np.concatenate(
         [analysis.absolute_p_values.ravel() for analysis in net.analyses.values()]
     )
@@ -101,8 +118,8 @@ def test_links_are_adjusted_over_all_of_them():
 
 def test_several_contexts_are_stacked():
     other = example(context_name="place", contexts=("u", "v"))
-    results = [Findings.of(first, Level()) for first in (example(), other)]
-    columns = stacked(results)
+    results = [ContextEffects.of(first, 0.05, "fdr") for first in (example(), other)]
+    columns = stacked_columns(results)
     assert columns["context_name"] == ["time"] * 6 + ["place"] * 6
     assert columns["context"][6:8] == ["u", "v"]
     assert len(columns["signed"]) == 12
@@ -112,7 +129,7 @@ def test_several_contexts_are_stacked():
 
 
 def test_the_context_itself_comes_first():
-    report = summarize_context(example(), run())
+    report = reported(example())
     assert titles(report)[:4] == [
         *("The context time itself", "time = day", "time = night", "All features by time")
     ]
@@ -128,25 +145,21 @@ def test_the_context_itself_comes_first():
 
 
 def test_an_irrelevant_context_rules_no_dependence_out():
-    said = words(
-        summarize_context(example(relevance_p_value=0.3), run()), "The context time itself"
-    )
+    said = words(reported(example(relevance_p_value=0.3)), "The context time itself")
     assert "(p = 0.3): as expected under the null hypothesis." in said
     assert "Features may depend on it all the same" in said
     assert "2 features depend on time" in said
 
 
 def test_a_context_that_matters_less_than_by_chance():
-    said = words(
-        summarize_context(example(relevance_p_value=0.97), run()), "The context time itself"
-    )
+    said = words(reported(example(relevance_p_value=0.97)), "The context time itself")
     assert "(p = 0.97): less than expected under the null hypothesis." in said
     assert "matched or balanced" in said
 
 
 def test_the_scheme_of_permutations_is_said():
     noted = example(permute="within_target", notes=("time shifts gate",))
-    report = summarize_context(noted, run())
+    report = reported(noted)
     assert "independent of the features among rows of the same target" in words(
         report, "Interpretation"
     )
@@ -154,14 +167,12 @@ def test_the_scheme_of_permutations_is_said():
     cautions = words(report, "Limitations")
     assert "time shifts gate" in cautions
     assert "allows for a context that shifts the class frequencies" in cautions
-    assert "use conditional permutations instead" in words(
-        summarize_context(example(), run()), "Limitations"
-    )
+    assert "use conditional permutations instead" in words(reported(example()), "Limitations")
 
 
 def test_table_has_all_features_and_contexts():
     contextual = example()
-    table = summarize_context(contextual, run()).section("All features by time")
+    table = reported(contextual).section("All features by time")
     assert [column.title for column in table.columns] == [
         *("feature", "time", "importance", "within", "absolute", "signed", "p", "q", "kind")
     ]
@@ -171,37 +182,35 @@ def test_table_has_all_features_and_contexts():
     assert table.column("p")[:2] == ("0.001", "0.6")
     assert table.column("q")[0] == "0.006"
     assert table.note.startswith("All 6 rows")
-    short = summarize_context(contextual, run(), n_rows=4).section("All features by time")
+    short = reported(contextual, n_rows=4).section("All features by time")
     assert len(short.rows) == 4
     assert short.note.startswith("The first 4 of 6 rows")
-    bare = summarize_context(contextual, run(), level=Level(0.05, "none")).section(
-        "All features by time"
-    )
+    bare = reported(contextual, alpha=0.05, control="none").section("All features by time")
     assert "q" not in [column.title for column in bare.columns]
 
 
 def test_says_what_is_tested_and_promised():
-    report = summarize_context(example(), run())
+    report = reported(example())
     said = words(report, "Interpretation")
     assert "The context time is independent of the features and the target together." in said
     assert "permuted among the rows 999 times" in said
     assert "all 6 features and values (Benjamini and Hochberg)" in said
     assert "at least 95% of the size" in said
     assert "is left out" in said
-    said = words(summarize_context(example(), run(), level=Level(0.1, "fwer")), "Interpretation")
+    said = words(reported(example(), alpha=0.1, control="fwer"), "Interpretation")
     assert "(Holm): the chance of any false one among those up to 0.1 is at most 10%" in said
-    said = words(summarize_context(example(), run(), level=Level(0.5, "none")), "Interpretation")
+    said = words(reported(example(), alpha=0.5, control="none"), "Interpretation")
     assert "p is not adjusted: of 6 features and values" in said
     assert "3 are expected" in said
     assert not any("intervals" in line for line in report.section("Limitations").lines)
     ordered = example(metadata={"forest": {"splits": "ordered"}})
-    caveats = summarize_context(ordered, run()).section("Limitations")
+    caveats = reported(ordered).section("Limitations")
     assert "cut numeric columns in two" in caveats.lines[0]
 
 
 def test_without_p_values():
     contextual = example(p=None, relevance_p_value=None, n_permutations=0)
-    report = summarize_context(contextual, run())
+    report = reported(contextual)
     table = report.section("All features by time")
     assert "p" not in [column.title for column in table.columns]
     assert "no permutations were made" in words(report, "Interpretation")
@@ -211,14 +220,14 @@ def test_without_p_values():
 
 
 def test_without_importances_within():
-    report = summarize_context(example(within=None, plain=None), run())
+    report = reported(example(within=None, plain=None))
     assert "within" not in [c.title for c in report.section("All features by time").columns]
     assert '"Within" is the importance' not in words(report, "Interpretation")
 
 
 def test_several_contexts_have_a_section_each():
     other = example(context_name="place", contexts=("u", "v"))
-    report = summarize_context({"time": example(), "place": other}, run(), notes=["Note this."])
+    report = reported(example(), other, notes=["Note this."])
     assert titles(report)[4:8] == [
         *("The context place itself", "place = u", "place = v", "All features by place")
     ]
@@ -228,19 +237,14 @@ def test_several_contexts_have_a_section_each():
 
 
 def test_charts_of_effects():
-    charts = [s for s in summarize_context(example(), run()).sections if isinstance(s, Chart)]
+    charts = [s for s in reported(example()).sections if isinstance(s, Chart)]
     assert [chart.plot.figure.name for chart in charts] == ["effects_in_context"] * 2
     assert "Those that depend on it, with the signed effect: a" in charts[0].text
     many = tuple(f"v{i}" for i in range(12))
     contextual = result(contexts=many, p=np.ones((12, 3)))
-    charts = [s for s in summarize_context(contextual, run()).sections if isinstance(s, Chart)]
+    charts = [s for s in reported(contextual).sections if isinstance(s, Chart)]
     assert len(charts) == 8
     assert charts[0].text.endswith("with the signed effect: none.")
-
-
-def test_no_context():
-    with pytest.raises(ValueError, match="results must hold at least one context"):
-        summarize_context({}, run())
 
 
 # --- links ---------------------------------------------------------------------------------------
@@ -248,8 +252,7 @@ def test_no_context():
 
 def test_report_of_links():
     net = network()
-    level = Level(0.3, "none")
-    report = summarize_context_network(net, run(target=None, task=None, classes=None), level=level)
+    report = of_links(net, 0.3, "none", target=None, task=None, classes=None)
     assert titles(report)[:6] == [
         *("Links in time = day", "Links in time = night"),
         *("Links in time = day, plain effects", "Links in time = night, plain effects"),
@@ -270,12 +273,12 @@ def test_report_of_links():
     own = report.section("Importance of time itself for each target")
     assert set(own.column("target")) == set(net.names)
     counts = sum(int(cell) for cell in own.column("links that depend on it"))
-    assert counts == Findings.of(net, level).count()
+    assert counts == ContextEffects.of(net, 0.3, "none").count()
     assert "Every variable in turn is the target" in words(report, "Interpretation")
 
 
 def test_no_link():
-    report = summarize_context_network(network(), run(), level=Level(0.0))
+    report = of_links(network(), 0.0)
     assert report.section("Links that depend on the context").rows == ()
     assert "No link depends on time" in report.section("Links that depend on the context").note
     render(report)
@@ -283,7 +286,7 @@ def test_no_link():
 
 def test_links_need_p_values():
     with pytest.raises(ValueError, match="no p-values of the effect 'absolute'"):
-        summarize_context_network(network(absolute_p_values=None), run())
+        of_links(network(absolute_p_values=None))
 
 
 # --- the page ------------------------------------------------------------------------------------
@@ -298,10 +301,10 @@ def hostile_result():
 @pytest.mark.parametrize("kind", ["features", "links"])
 def test_page_is_safe_and_needs_nothing_else(kind):
     if kind == "features":
-        report = summarize_context(hostile_result(), run(target=HOSTILE[4]))
+        report = reported(hostile_result(), run_of=run(target=HOSTILE[4]))
     else:
         net = network(HOSTILE, contexts=(HOSTILE[0], HOSTILE[1]), context_name=HOSTILE[2])
-        report = summarize_context_network(net, run(), level=Level(1.0, "none"))
+        report = of_links(net, 1.0, "none")
     html = render(report)
     assert_needs_nothing_else(html)
     page = Page(html)
