@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from benchmarks.designs.problem import Problem
-from duramen.cli.commands.rank import Growth, make_forest
+from duramen.estimators.catalogue import random_forest
 
 LEVEL = 0.05
 TEST = dm.significance.catalogue["max_t"]
@@ -18,8 +18,9 @@ PERMUTATIONS = TEST.rounds()
 
 
 def forest(task: str, trees: int = TREES, **growth: Any) -> Any:
-    """The forest of `duramen rank`; `growth` are its options, such as ``criterion="gini"``."""
-    return make_forest(Growth(**growth), task, trees, seed=0, jobs=1, verbose=False)
+    """The forest of `duramen rank`; `growth` are its parameters, such as ``criterion="gini"``."""
+    made = random_forest(task, trees).set_params(random_state=0, n_jobs=1)
+    return made.set_params(**{**made.target_class.ranking_parameters, **growth})
 
 
 def default_result(

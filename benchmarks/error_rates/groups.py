@@ -54,7 +54,8 @@ def said(target: str, seed: int, *, grouped: bool, trees: int, whole: bool) -> d
     report = dm.rank(
         dm.learning_set(X, y, task=task, groups=groups),
         estimator=estimator,
-        test=("auto", "direct", "interactions") if whole else "auto",
+        direct=whole,
+        interactions=whole,
         random_state=seed,
         n_jobs=1,
     )

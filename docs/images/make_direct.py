@@ -5,7 +5,7 @@ from pathlib import Path
 import duramen as dm
 
 data = dm.datasets.load_primary_tumor()
-report = dm.rank(data.X, data.y, test="direct", random_state=0)
+report = dm.rank(data.X, data.y, test=False, direct=True, random_state=0)
 print(report.direct)
 ax = dm.plots.direct_features(report.direct, clusters=report.direct_clusters, k=17)
 ax.figure.savefig(Path(__file__).parent / "direct.png", dpi=120)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from duramen.analyses.network import NetworkReport, network
     from duramen.analyses.pack import pack
     from duramen.analyses.plan import PlanReport, plan
-    from duramen.analyses.ranking.ranking import RankingReport, rank
+    from duramen.analyses.rank import RankingReport, rank
     from duramen.analyses.report import AnalysisInterrupted
     from duramen.analyses.selection import SelectionReport, select
     from duramen.configuration import config_context, get_config, set_config
@@ -214,7 +214,7 @@ _SELECTORS = (
     "VSURF",
 )
 _HOMES = {
-    **dict.fromkeys(("rank", "RankingReport"), "analyses.ranking.ranking"),
+    **dict.fromkeys(("rank", "RankingReport"), "analyses.rank"),
     **dict.fromkeys(("select", "SelectionReport"), "analyses.selection"),
     **dict.fromkeys(("compare", "ComparisonReport"), "analyses.compare"),
     **dict.fromkeys(("connectome", "ConnectomeReport"), "analyses.connectome"),

@@ -117,12 +117,15 @@ def test_no_step_takes_much_more_than_the_memory(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"test": "direct"}, "test='direct': must be left out where the table exceeds memory"),
-        ({"clusters": 0.8}, "clusters: must be left out"),
-        ({"measure": "mda"}, "measure='mda': must be left out, as the whole table is needed"),
+        ({"direct": True}, "direct must be left out where the table exceeds memory"),
+        ({"clusters": 0.8}, "clusters must be left out"),
+        ({"measure": "mda"}, "measure='mda' must be left out, as the whole table is needed"),
         ({"test": "janitza"}, "needs measure='holdout_mda' of the whole table"),
-        ({"estimator": dm.ExtraTreesClassifier(5)}, "every tree of extra-trees needs all of it"),
-        ({"memory": "1MB", "n_jobs": 64}, "memory: must be at least"),
+        (
+            {"estimator": dm.ExtraTreesClassifier(5)},
+            "every tree of estimator='extra-trees' needs all of it",
+        ),
+        ({"memory": "1MB", "n_jobs": 64}, "memory must be at least"),
         ({"memory": "much"}, "memory must be a size such as '512MB'"),
     ],
 )

@@ -40,7 +40,8 @@ def test_rankings(tmp_path):
         X,
         y,
         estimator=dm.RandomForestClassifier(30, criterion="entropy"),
-        test=("auto", "direct", "interactions"),
+        direct=True,
+        interactions=True,
         explain=["0", "3"],
         clusters=0.8,
     )

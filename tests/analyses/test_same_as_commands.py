@@ -110,7 +110,8 @@ def assert_same(report, out):
 def test_rank(table, tmp_path):
     table, words, forest = table
     done(tmp_path / "out", "rank", *words, "--trees", 30, "--seed", 3)
-    report = dm.rank(table, estimator=forest(30), random_state=3)
+    data = dm.read(table.X, table.y, strata=table.strata)
+    report = dm.rank(data, estimator=forest(30), random_state=3)
     assert_same(report, tmp_path / "out")
     columns, _ = written(tmp_path / "out")
     verdicts = dict(zip(columns["name"].to_pylist(), columns["verdict"].to_pylist(), strict=True))
@@ -126,11 +127,11 @@ def test_rank(table, tmp_path):
 @pytest.mark.slow
 def test_rank_with_all_else(table, tmp_path):
     table, words, forest = table
-    more = ["--measure", "mda", "--measure", "frequency", "--significance", "altmann"]
+    more = ["--measure", "mda", "--measure", "frequency", "--test", "altmann"]
     more += ["--permutations", 120, "--intervals", "--stability", 2, "--clusters", 0.5]
     done(tmp_path / "out", "rank", *words, "--trees", 20, *more)
     report = dm.rank(
-        table,
+        dm.read(table.X, table.y, strata=table.strata),
         estimator=forest(20),
         measure=["mda", "frequency"],
         test="altmann",
@@ -172,7 +173,7 @@ def test_files_are_those_of_the_command(tmp_path):
     columns, record = written(tmp_path / "new" / "folder")
     assert columns.equals(pa.table(dict(report.table)))
     assert record["command"] == (
-        "dm.rank(X, y='ill', estimator=RandomForestClassifier(criterion='entropy', "
+        "dm.rank(data, y='ill', estimator=RandomForestClassifier(criterion='entropy', "
         "n_estimators=20), test=False)"
     )
     page = (tmp_path / "new/folder/report.html").read_text(encoding="utf-8")
@@ -185,12 +186,6 @@ def test_files_are_those_of_the_command(tmp_path):
 
 def test_the_call_of_a_table():
     frame = batches()
-    table = dm.Table(frame, "y", strata="batch", names=None)
-    report = dm.rank(table, estimator=classifier(5), test=False)
-    assert report.run.command == (
-        "dm.rank(Table(X, y='y', strata='batch'), estimator=RandomForestClassifier("
-        "criterion='entropy', n_estimators=5), test=False)"
-    )
     rows = range(N)
     assert repr(dm.Table(frame, frame.y, groups=rows)) == "Table(X, y, groups=range(0, 90))"
     assert (
@@ -215,11 +210,11 @@ def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
     place = tmp_path / ("s" if packed else "t.csv")
     words = [place, "--target", "y", "--max-rows", 90, "--seed", 5]
     table = dm.Table(store if packed else frame, "y", max_rows=90)
-    rank = dm.rank(table, estimator=classifier(20), test=False, random_state=5)
-    done(tmp_path / "rank", "rank", *words, "--trees", 20, "--no-test")
+    done(tmp_path / "rank", "rank", *words, "--trees", 20, "--test", "none")
     select = dm.select(table, random_state=5)
     done(tmp_path / "select", "select", *words)
     data = dm.read(store if packed else frame, "y", max_rows=90, random_state=5)
+    rank = dm.rank(data, estimator=classifier(20), test=False, random_state=5)
     compare = dm.compare(data, methods="mdi", n_features=1, n_resamples=3, n_estimators=5)
     for name, report in {"rank": rank, "select": select}.items():
         columns, record = written(tmp_path / name)
@@ -231,12 +226,11 @@ def test_samples_of_the_rows(packed, tmp_path, monkeypatch):
     ill = frame["y"].eq("ill").mean() * 90
     assert rank.run.classes["ill"] == pytest.approx(ill, abs=1)
     if packed:
-        rows = dm.Table(frame, "y", max_rows=90)
+        rows = dm.read(frame, "y", max_rows=90, random_state=5)
         other = dm.rank(rows, estimator=classifier(20), test=False, random_state=5)
         assert pa.table(dict(other.table)).equals(pa.table(dict(rank.table)))
 
 
-@pytest.mark.parametrize("call", [dm.rank, dm.select])
-def test_a_number_of_rows_that_is_none_is_refused(call):
+def test_a_number_of_rows_that_is_none_is_refused():
     with pytest.raises(ValueError, match="max_rows"):
-        call(dm.Table(many(), "y", max_rows=1))
+        dm.select(dm.Table(many(), "y", max_rows=1))

@@ -21,7 +21,7 @@ distributed = pytest.importorskip("distributed")
 QUIET = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
 COMMANDS = {
     "rank": "rank table.csv --target y --trees 40 --permutations 19",
-    "rank, one forest": "rank table.csv --target y --trees 40 --no-test",
+    "rank, one forest": "rank table.csv --target y --trees 40 --test none",
     "select": "select table.csv --target y --subspace 4 --trees 30 --batch 4",
     "boruta": "select table.csv --target y --method boruta --rounds 5",
     "compare": "compare table.csv --target y --methods mdi --n-features 1 --n-resamples 2 "

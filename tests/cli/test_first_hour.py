@@ -91,14 +91,19 @@ CASES = {
         "--drop visit",
         0,
     ),
-    "a stray word": (csv(age=replaced(AGE, [4], "n/a?")), "'age'", "--na 'n/a?'", 0),
-    "a limit of detection": (csv(dose=replaced(DOSE, [7], ">100")), "'dose'", "--na '>100'", 0),
-    "one decimal comma": (csv(dose=replaced(DOSE, [9], "12,5")), "'dose'", "--na 12,5", 0),
+    "a stray word": (csv(age=replaced(AGE, [4], "n/a?")), "'age'", "--na-values 'n/a?'", 0),
+    "a limit of detection": (
+        csv(dose=replaced(DOSE, [7], ">100")),
+        "'dose'",
+        "--na-values '>100'",
+        0,
+    ),
+    "one decimal comma": (csv(dose=replaced(DOSE, [9], "12,5")), "'dose'", "--na-values 12,5", 0),
     "decimal commas": (written(";", ","), "decimal commas", "--decimal ,", 0),
     "a code of missing values": (
         csv(age=replaced(AGE, [3, 8], "-999")),
         "'age'",
-        "--na -999",
+        "--na-values -999",
         0,
     ),
     "dates": (csv(day=DAYS), "'day'", "--drop day", 1),
@@ -129,7 +134,12 @@ CASES = {
     "a target that counts rows": (csv(y=range(N)), "'y'", "--target NAME", 1),
     "a target of one class": (csv(y="ill"), "'y'", "--target NAME", 1),
     "a target of dates": (csv(y=DAYS), "'y'", "--target NAME", 1),
-    "a class of few rows": (csv(y=rare(2)), "'rare' (2)", "--na rare --drop-missing-target", 0),
+    "a class of few rows": (
+        csv(y=rare(2)),
+        "'rare' (2)",
+        "--na-values rare --drop-missing-target",
+        0,
+    ),
     "a class that is rare": (
         csv(y=np.where(np.arange(N) < 2, "ill", "well")),
         "'ill' in 2 of 60 rows",
@@ -182,7 +192,7 @@ CASES = {
     "a code in the target": (
         csv(y=np.where(np.arange(N) == 7, 9, Y)),
         "'y'",
-        "--na 9 --drop-missing-target",
+        "--na-values 9 --drop-missing-target",
         0,
     ),
     "classes that are numbers": (
@@ -203,14 +213,14 @@ CASES = {
     "a target of numbers with a word": (
         csv(y=replaced(DOSE, [5], "unknown")),
         "'y'",
-        "--na unknown --drop-missing-target",
+        "--na-values unknown --drop-missing-target",
         0,
     ),
 }
 
 
 def run(folder, *words):
-    return duramen("rank", folder / "a.csv", "--no-test", "--trees", 20, *words)
+    return duramen("rank", folder / "a.csv", "--test", "none", "--trees", 20, *words)
 
 
 @pytest.mark.parametrize("case", list(CASES))
@@ -234,14 +244,14 @@ def test_a_mistake_is_named_with_the_option_that_answers_it(case, tmp_path):
         assert report.index("Look at the data") < report.index("Ranking")
     if flag.endswith("NAME"):
         return
-    done(tmp_path / "b", "rank", tmp_path / "a.csv", "--no-test", "--trees", 20, "--target", "y",
-         *shlex.split(flag))  # fmt: skip
+    words = ["rank", tmp_path / "a.csv", "--test", "none", "--trees", 20, "--target", "y"]
+    done(tmp_path / "b", *words, *shlex.split(flag))
 
 
 def test_nothing_is_said_of_a_clean_table(tmp_path):
     clean().to_csv(tmp_path / "a.csv", index=False)
     result, record = done(
-        tmp_path / "out", "rank", tmp_path / "a.csv", "--target", "y", "--no-test"
+        tmp_path / "out", "rank", tmp_path / "a.csv", "--target", "y", "--test", "none"
     )
     assert result.stderr == ""
     assert record["findings"] == []
@@ -260,7 +270,7 @@ def test_all_findings_come_at_once(tmp_path):
 
 def test_identifiers_are_kept_on_purpose(tmp_path):
     csv(nr=range(N))(tmp_path / "a.csv")
-    words = ["rank", tmp_path / "a.csv", "--target", "y", "--no-test", "--keep-identifiers"]
+    words = ["rank", tmp_path / "a.csv", "--target", "y", "--test", "none", "--keep-identifiers"]
     result, record = done(tmp_path / "out", *words)
     assert "note: column 'nr' has a different value in each row" in result.stderr
     assert record["findings"][0]["columns"] == ["nr"]
@@ -300,7 +310,7 @@ def test_stores_and_plink_files_are_looked_at(tmp_path):
     result = duramen("rank", tmp_path / "s", "--target", "y", "--out", tmp_path / "out")
     assert "'nr' has a different value in each row" in result.stderr
     assert "--drop-missing-target" in result.stderr
-    words = ["rank", tmp_path / "s", "--target", "y", "--no-test"]
+    words = ["rank", tmp_path / "s", "--target", "y", "--test", "none"]
     _, record = done(tmp_path / "out", *words, "--drop-missing-target")
     assert (record["n_rows"], record["n_features"]) == (N - 6, 3)
     assert "6 of 60 rows have no target" in record["settings"]["notes"][0]
@@ -324,7 +334,7 @@ def test_a_sheet_of_a_workbook(tmp_path):
             sheet.append(list(row))
     sheets[1].delete_cols(5)
     book.save(tmp_path / "a.xlsx")
-    words = ["rank", tmp_path / "a.xlsx", "--target", "y", "--no-test"]
+    words = ["rank", tmp_path / "a.xlsx", "--target", "y", "--test", "none"]
     result = duramen(*words, "--out", tmp_path / "out")
     assert "--drop day" in result.stderr
     _, record = done(tmp_path / "out", *words, "--sheet", "second")
@@ -332,7 +342,7 @@ def test_a_sheet_of_a_workbook(tmp_path):
     result = duramen(*words, "--sheet", "third", "--out", tmp_path / "b")
     assert "'Sheet', 'second'" in result.stderr
     table.drop(columns="day").to_csv(tmp_path / "a.csv", index=False)
-    done(tmp_path / "csv", "rank", tmp_path / "a.csv", "--target", "y", "--no-test")
+    done(tmp_path / "csv", "rank", tmp_path / "a.csv", "--target", "y", "--test", "none")
     both = [(tmp_path / out / "result.csv").read_bytes() for out in ("out", "csv")]
     assert both[0] == both[1]
 
@@ -394,7 +404,7 @@ def unequal(record):
 
 def test_a_ranking_by_mdi_tells_of_columns_that_it_favors(tmp_path):
     mixed().to_csv(tmp_path / "a.csv", index=False)
-    words = ["rank", tmp_path / "a.csv", "--target", "y", "--no-test", "--trees", 20]
+    words = ["rank", tmp_path / "a.csv", "--target", "y", "--test", "none", "--trees", 20]
     words += ["--measure", "mdi"]
     result, record = done(tmp_path / "out", *words)
     [line] = result.stderr.splitlines()
@@ -417,7 +427,7 @@ def test_a_ranking_by_mdi_tells_of_columns_that_it_favors(tmp_path):
 @pytest.mark.parametrize("measure", ["air", "mda", "frequency"])
 def test_only_the_measure_that_is_ranked_by_counts(measure, tmp_path):
     mixed().to_csv(tmp_path / "a.csv", index=False)
-    words = ["rank", tmp_path / "a.csv", "--target", "y", "--no-test", "--trees", 20]
+    words = ["rank", tmp_path / "a.csv", "--target", "y", "--test", "none", "--trees", 20]
     result, record = done(tmp_path / "out", *words, "--measure", measure, "--measure", "mdi")
     biased = dm.importances.catalogue[measure].favors_many_values
     assert bool(unequal(record)) == biased
@@ -426,8 +436,8 @@ def test_only_the_measure_that_is_ranked_by_counts(measure, tmp_path):
 
 def test_forests_without_rows_out_of_bag_are_offered_other_measures(tmp_path):
     mixed().to_csv(tmp_path / "a.csv", index=False)
-    words = ["rank", tmp_path / "a.csv", "--target", "y", "--no-test", "--trees", 20]
-    _, record = done(tmp_path / "out", *words, "--forest", "extra-trees", "--measure", "mdi")
+    words = ["rank", tmp_path / "a.csv", "--target", "y", "--test", "none", "--trees", 20]
+    _, record = done(tmp_path / "out", *words, "--estimator", "extra-trees", "--measure", "mdi")
     assert unequal(record)[0]["hint"].endswith("one of holdout-mda, air, sandri")
 
 
@@ -447,7 +457,7 @@ def test_rare_alleles_are_reported(packed, tmp_path):
         )
         words = [tmp_path / "s.bed", "--samples", tmp_path / "people.csv"]
     result, record = done(
-        *(tmp_path / "out", "rank", *words, "--target", "y", "--no-test", "--trees", 20),
+        *(tmp_path / "out", "rank", *words, "--target", "y", "--test", "none", "--trees", 20),
         *("--measure", "mdi"),
     )
     [actual] = unequal(record)
@@ -673,7 +683,7 @@ READ = {
         file("a.txt", text(lambda t: r_table(t).replace(",", " "))),
         "dose",
     ),
-    "a code in Parquet": (file("a.parquet", coded(**CODES), "--na", -99), "dose"),
+    "a code in Parquet": (file("a.parquet", coded(**CODES), "--na-values", -99), "dose"),
 }
 
 
@@ -682,7 +692,7 @@ def test_files_are_read_as_they_come(case, tmp_path):
     make, first = READ[case]
     words = make(tmp_path)
     result, record = done(
-        tmp_path / "out", "rank", *words, "--target", "y", "--no-test", "--trees", 30
+        tmp_path / "out", "rank", *words, "--target", "y", "--test", "none", "--trees", 30
     )
     assert "Traceback" not in result.output
     ranked = pq.read_table(tmp_path / "out/result.parquet").to_pydict()["name"]
@@ -701,7 +711,7 @@ def test_classes_of_genepattern_are_annotations(tmp_path):
     labels = " ".join(clean()["y"])
     (tmp_path / "a.cls").write_text(f"{N} 2 1\n# ill well\n{labels}\n", encoding="utf-8")
     words = [tmp_path / "a.gct", "--samples", tmp_path / "a.cls", "--target", "class"]
-    more = ["--samples-match", "position", "--no-test", "--trees", 30]
+    more = ["--samples-match", "position", "--test", "none", "--trees", 30]
     done(tmp_path / "out", "rank", *words, *more)
     assert pq.read_table(tmp_path / "out/result.parquet")["name"][0].as_py() == "g3"
 
@@ -814,7 +824,7 @@ REFUSED = {
 def test_files_that_cannot_be_read_end_in_one_message(case, tmp_path):
     make, parts = REFUSED[case]
     target = "z" if case.startswith("a target") else "y"
-    words = [*make(tmp_path), "--target", target, "--no-test", "--trees", 5]
+    words = [*make(tmp_path), "--target", target, "--test", "none", "--trees", 5]
     result = duramen("rank", *words, "--out", tmp_path / "out")
     assert result.exit_code == 2, result.output
     assert "Traceback" not in result.output
@@ -829,7 +839,7 @@ def test_standard_input(name, tmp_path):
     clean().to_parquet(tmp_path / name) if name == "a.parquet" else clean().to_csv(
         tmp_path / name, index=False
     )
-    words = ["--target", "y", "--no-test", "--trees", "5"]
+    words = ["--target", "y", "--test", "none", "--trees", "5"]
     content = (tmp_path / name).read_bytes()
     ended = duramen("rank", "-", *words, "--out", tmp_path / "out", standard_input=content)
     assert ended.exit_code == 0, ended.output
@@ -841,7 +851,7 @@ def test_standard_input(name, tmp_path):
 @pytest.mark.slow
 def test_standard_input_of_a_program(tmp_path):
     csv()(tmp_path / "a.csv")
-    words = ["--target", "y", "--trees", "5", "--no-test", "--out", "out"]
+    words = ["--target", "y", "--trees", "5", "--test", "none", "--out", "out"]
     with open(tmp_path / "a.csv", "rb") as stream:
         ended = subprocess.run(
             [sys.executable, "-m", "duramen", "rank", "-", *words],
@@ -862,7 +872,7 @@ def test_a_code_that_is_a_number_elsewhere_is_no_word_for_missing_values(tmp_pat
     result = run(tmp_path, "--target", "y", "--out", tmp_path / "out")
     message = next(line for line in result.stderr.splitlines() if "'age' has -99" in line)
     assert "within the range of column 'depth'" in message
-    assert "--na" not in message
+    assert "--na-values" not in message
     assert "--drop" not in message
 
 
@@ -870,7 +880,7 @@ def test_text_that_is_kept_has_no_hint_against_it(tmp_path):
     income = [f"{v:,}" for v in RNG.integers(9000, 90000, N)]
     csv(income=income)(tmp_path / "a.csv")
     result, record = done(tmp_path / "out", "rank", tmp_path / "a.csv", "--target", "y",
-                          "--no-test", "--trees", 5, "--as-text", "income")  # fmt: skip
+                          "--test", "none", "--trees", 5, "--as-text", "income")  # fmt: skip
     assert "income" not in result.stderr
     assert not [finding for finding in record["findings"] if "income" in finding["columns"]
                 and finding["kind"] != "unequal values"]  # fmt: skip
@@ -978,7 +988,7 @@ def test_an_archive_of_a_later_version_is_refused(tmp_path):
 
 
 def run_on(file, tmp_path):
-    return duramen("rank", file, "--target", "y", "--no-test", "--out", tmp_path / "out")
+    return duramen("rank", file, "--target", "y", "--test", "none", "--out", tmp_path / "out")
 
 
 # Samples that need an option of their own, beside a matrix that is as it should be: what writes
@@ -1033,7 +1043,18 @@ def test_samples_are_text_of_their_own(case, tmp_path):
         (tmp_path / "b.csv").write_text(f"A title\n\n{text}", encoding="utf-8")
     for words in ([path, "--transpose"], [tmp_path / "b.csv"]):
         out = tmp_path / f"out{len(words)}"
-        words = [*words, "--samples", place, "--target", "y", "--no-test", "--trees", 20, *more]
+        words = [
+            *words,
+            "--samples",
+            place,
+            "--target",
+            "y",
+            "--test",
+            "none",
+            "--trees",
+            20,
+            *more,
+        ]
         result = duramen("rank", *words, "--out", out)
         if message:
             assert result.exit_code == 2
@@ -1159,25 +1180,37 @@ def of_accounts(path):
 # What writes the file, its name, the options it needs in the end, what the first run without them
 # says, and the feature that ranks first.
 STRANGERS = {
-    "plates": (of_plates, "a.csv", ["--na", "Undetermined"], "--na Undetermined", "IL6"),
+    "plates": (
+        of_plates,
+        "a.csv",
+        ["--na-values", "Undetermined"],
+        "--na-values Undetermined",
+        "IL6",
+    ),
     "ward": (of_a_ward, "a.csv", ["--encoding", "cp1252", "--decimal", ","], "cp1252", "CRP"),
     "totals": (
         of_totals,
         "a.csv",
-        ["--na", "Total", "--drop-missing-target"],
+        ["--na-values", "Total", "--drop-missing-target"],
         "--drop-missing-target",
         "dose",
     ),
-    "plink": (of_plink, "a.txt", ["--na", -9, "--drop-missing-target"], "--na -9", "rs1_A"),
+    "plink": (
+        of_plink,
+        "a.txt",
+        ["--na-values", -9, "--drop-missing-target"],
+        "--na-values -9",
+        "rs1_A",
+    ),
     "plink as it is called": (of_plink, "a.raw", None, "call it a.txt", ""),
     "genotypes": (of_genotypes, "a.tsv", [], "'IID'", "rs1"),
-    "trials": (of_trials, "a.csv", ["--na", "inf"], "--na inf", "unit2"),
+    "trials": (of_trials, "a.csv", ["--na-values", "inf"], "--na-values inf", "unit2"),
     "r": (of_r, "a.csv", ["--decimal", ","], "--decimal ,", "X"),
     "survey": (of_a_survey, "a.csv", [], "'Remarks'", "How often\ndo you smoke?"),
     "study": (
         of_a_study,
         "a.xlsx",
-        ["--skip-rows", 2, "--na", "mean", "--drop-missing-target"],
+        ["--skip-rows", 2, "--na-values", "mean", "--drop-missing-target"],
         "--skip-rows",
         "Dose",
     ),
@@ -1201,7 +1234,7 @@ def test_strangers_come_to_their_answer(stranger, tmp_path):
     write, name, options, first_said, first = STRANGERS[stranger]
     write(tmp_path / name)
     target = "Y" if stranger == "r" else "y"
-    words = [tmp_path / name, "--target", target, "--no-test", "--trees", 40]
+    words = [tmp_path / name, "--target", target, "--test", "none", "--trees", 40]
     result = duramen("rank", *words, "--out", tmp_path / "out")
     assert result.exit_code in (0, 2), result.output
     assert first_said in " ".join(result.stderr.split())
@@ -1216,7 +1249,7 @@ def test_strangers_come_to_their_answer(stranger, tmp_path):
         more = ["--drop", "Remarks"] if stranger == "survey" else more
         out = tmp_path / command[0]
         more += [
-            "--na-values" if (command[0], word) == ("exact", "--na") else word for word in options
+            "--na" if (command[0], word) == ("select", "--na-values") else word for word in options
         ]
         done(out, *command, *words[:3], *more)
         assert pq.read_table(out / "result.parquet").to_pydict()["name"][0] == first

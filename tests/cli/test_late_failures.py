@@ -20,7 +20,7 @@ def table(tmp_path):
     return tmp_path / "table.csv"
 
 
-WORDS = ("--target", "y", "--trees", 20, "--no-test")
+WORDS = ("--target", "y", "--trees", 20, "--test", "none")
 
 
 @pytest.mark.parametrize("backend", ["module://no.such.module", "nonsense"])

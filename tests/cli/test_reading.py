@@ -86,10 +86,10 @@ def test_a_command_can_be_given_again(tmp_path, people, monkeypatch):
     source = sources(tmp_path)["text"]
     people.iloc[ORDER].to_csv(tmp_path / "people.csv", index=False)
     words = ["--target", "town", "--samples", tmp_path / "people.csv", *COMMANDS["rank"]]
-    _, run = done(tmp_path / "out", "rank", *source, *words, "--na", "-1")
+    _, run = done(tmp_path / "out", "rank", *source, *words, "--na-values", "-1")
     said = shlex.split(run["command"])
     assert "--samples people.csv --samples-id IID" in run["command"]
-    assert run["settings"]["na"] == ["-1"]
+    assert run["settings"]["na_values"] == ["-1"]
     monkeypatch.chdir(tmp_path)
     done(tmp_path / "again", *said[1:])
     assert results(tmp_path / "again") == results(tmp_path / "out")
@@ -146,7 +146,7 @@ def test_by_position_only_when_asked(tmp_path, people):
             ["a.bed", "--samples", "few.csv", "--samples-match", "position", "--samples-id", "IID"],
             "give one of them",
         ),
-        (["a.bed", "--na", "?"], "--na is for CSV and TSV files"),
+        (["a.bed", "--na-values", "?"], "--na-values is for CSV and TSV files"),
         (["a.csv", "--decimal", ";"], "--decimal must be '.' or ',', got ';'"),
     ],
 )
@@ -190,7 +190,7 @@ WORDS = {
 @pytest.mark.parametrize("command", list(WORDS))
 def test_stray_values_are_noted(command, stray):
     words = [command, stray / "marks.csv", *WORDS[command]]
-    option = "na_values" if command == "exact" else "na"
+    option = "na_values" if command in ("rank", "exact") else "na"
     word = f"--{option.replace('_', '-')}"
     result, _ = done(stray / "a", *words)
     said = " ".join(result.stderr.split())
@@ -212,7 +212,7 @@ def test_stray_values_are_noted(command, stray):
 @pytest.mark.slow
 def test_a_column_that_is_read_as_numbers_ranks_first(stray):
     words = [*WORDS["rank"], "--drop", "chromosome"]
-    _, run = done(stray / "a", "rank", stray / "marks.csv", "--na", "?", *words)
+    _, run = done(stray / "a", "rank", stray / "marks.csv", "--na-values", "?", *words)
     assert results(stray / "a")["name"][0] == "signal"
     exact = ["exact", stray / "commas.tsv", "--target", "y"]
     result, run = done(stray / "b", *exact, "--decimal", ".")
@@ -228,7 +228,7 @@ def test_a_column_that_is_read_as_numbers_ranks_first(stray):
 
 @pytest.mark.slow
 def test_targets_contexts_and_packed_columns_are_noted_too(stray):
-    words = ["--target", "signal", "--trees", 5, "--measure", "mdi", "--forest", "extra-trees"]
+    words = ["--target", "signal", "--trees", 5, "--measure", "mdi", "--estimator", "extra-trees"]
     result, _ = done(stray / "a", "rank", stray / "marks.csv", *words)
     assert "--task classification confirms that it is right" in " ".join(result.stderr.split())
     words = ["--target", "y", "--context", "signal", "--trees", 5, "--permutations", 9]
@@ -282,7 +282,7 @@ def test_a_missing_target_is_reported_with_what_is_odd_about_the_file(tmp_path):
     for name, message in (("a.xlsx", "--sheet data"), ("a.csv", "'0.5', 'a', '0' are values")):
         words = [tmp_path / name, "--target", "y"]
         assert_refused("rank", tmp_path / "out", words, message)
-    words = [tmp_path / "a.csv", "--target", "0", "--no-test", "--trees", 20]
+    words = [tmp_path / "a.csv", "--target", "0", "--test", "none", "--trees", 20]
     result, _ = done(tmp_path / "out", "rank", *words)
     assert "no line of names" in result.stderr
     packed = duramen("pack", tmp_path / "a.csv", "--out", tmp_path / "s")
@@ -294,7 +294,7 @@ def test_numbers_of_rows_and_features_are_no_names(tmp_path):
     rows = pd.DataFrame({"a": [0.5, 1.5] * 6, "b": [1.5, 2.5, 3.5] * 4, "y": [0, 1] * 6})
     rows.columns = ["12", "2", "kind"]
     rows.to_csv(tmp_path / "a.csv", index=False)
-    words = [tmp_path / "a.csv", "--target", "kind", "--no-test", "--trees", 20]
+    words = [tmp_path / "a.csv", "--target", "kind", "--test", "none", "--trees", 20]
     result, _ = done(tmp_path / "out", "rank", *words)
     assert "note: the first line begins with 12 and 2, the numbers of rows" in result.stderr
     lines = (tmp_path / "a.csv").read_text().splitlines(keepends=True)
@@ -305,7 +305,7 @@ def test_numbers_of_rows_and_features_are_no_names(tmp_path):
 
 def test_a_file_of_libsvm_is_known_as_such(tmp_path):
     (tmp_path / "a.txt").write_text("1 1:0.5 2:3 3:-1\n" + "-1 1:1.5 2:2 3:4\n1 1:2 2:2 3:1\n" * 9)
-    words = [tmp_path / "a.txt", "--target", "1", "--no-test", "--trees", 2]
+    words = [tmp_path / "a.txt", "--target", "1", "--test", "none", "--trees", 2]
     result, _ = done(tmp_path / "out", "rank", *words)
     assert "hold numbers of columns before values, as files of LIBSVM do" in result.stderr
 

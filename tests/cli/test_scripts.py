@@ -17,7 +17,7 @@ from duramen.cli.manual import EXIT_CODES
 
 # Small enough that all commands together take seconds.
 SMALL = {
-    "rank": "--demo --trees 10 --no-test",
+    "rank": "--demo --trees 10 --test none",
     "select": "--demo --trees 5",
     "compare": "--demo --methods mdi --n-features 5 --trees 5 --n-resamples 2",
     "context": "--demo --trees 5 --permutations 5",
@@ -146,10 +146,9 @@ def test_a_shell_completes_commands_options_and_names(folder):
         return [word.strip() for word in shown.stdout.split("\n") if word.strip()]
 
     assert completed("con") == ["context", "connectome"]
-    assert completed("rank", "--no-t") == ["--no-test"]
-    assert completed("rank", "--significance", "") == [
-        test.option for test in significance.catalogue
-    ]
+    assert completed("rank", "--no-b") == ["--no-bootstrap"]
+    tests = [test.option for test in significance.catalogue]
+    assert completed("rank", "--test", "") == ["auto", "none", *tests]
     assert completed("exact", "--splits", "one") == ["one-vs-rest"]
 
 
@@ -176,7 +175,7 @@ def test_the_manual_is_without_faults_for_groff():
         check=True,
     )
     assert done.stderr == ""
-    assert "--significance METHOD" in re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout)
+    assert "--test TEST" in re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout)
 
 
 def test_exit_codes_are_those_of_the_program(folder):

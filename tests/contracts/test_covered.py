@@ -156,8 +156,8 @@ def defaulted(command: str, option: str) -> str | None:
 
 def test_choices_are_those_of_the_catalogues() -> None:
     assert "mdi" in choices("rank", "--measure")
-    assert "altmann" in choices("rank", "--significance")
-    assert "random-forest" in choices("rank", "--forest")
+    assert "altmann" in choices("rank", "--test")
+    assert "random-forest" in choices("rank", "--estimator")
     assert choices("exact", "--splits")
     assert choices("select", "--relevance")
     assert choices("context", "--control")

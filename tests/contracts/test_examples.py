@@ -17,7 +17,7 @@ MODULES = [
 ]
 # Analyses with their defaults and others that take seconds.
 LONG = [
-    "duramen.analyses.ranking.ranking",
+    "duramen.analyses.rank",
     "duramen.analyses.selection",
     "duramen.significance.conditional_tests.conditional",
 ]

@@ -73,7 +73,7 @@ def test_toy_is_taken_by_commands(toy, tmp_path):
     file, _ = toy
     out = tmp_path / "ranked"
     words = ("--target", "y", "--task", "classification", "--trees", "20", "--quiet")
-    done = duramen("rank", str(file), *words, "--no-test", "--out", str(out))
+    done = duramen("rank", str(file), *words, "--test", "none", "--out", str(out))
     assert done.exit_code == 0, done.output
     assert pq.read_table(out / "result.parquet").column("name")[0].as_py() == "a"
     done = duramen("pack", str(file), "--out", str(tmp_path / "packed"), "--quiet")

@@ -66,7 +66,7 @@ def test_toys_are_in_the_help() -> None:
 
 @pytest.mark.slow
 def test_toy_measure_ranks_and_stands_in_the_report(file: Path) -> None:
-    printed, table, html = rank(file, "--measure", "toy-correlation", "--no-test")
+    printed, table, html = rank(file, "--measure", "toy-correlation", "--test", "none")
     X, y = rows()
     data = dm.learning_set(X, y)
     wanted = sorted(toy_measure.correlation(dm.importances.Inputs(None, data)), reverse=True)
@@ -83,7 +83,7 @@ def test_toy_measure_ranks_and_stands_in_the_report(file: Path) -> None:
 
 
 def test_toy_test_runs_and_stands_in_the_report(file: Path) -> None:
-    words = ("--measure", "mdi", "--significance", "toy-ranks", "--permutations", "3")
+    words = ("--measure", "mdi", "--test", "toy-ranks", "--permutations", "3")
     printed, table, html = rank(file, *words)
     X, y = rows()
     forest = dm.RandomForestClassifier(20, criterion="entropy", random_state=0)
@@ -96,7 +96,7 @@ def test_toy_test_runs_and_stands_in_the_report(file: Path) -> None:
 
 
 def test_toys_go_together(file: Path) -> None:
-    words = ("--measure", "toy-correlation", "--significance", "toy-ranks")
+    words = ("--measure", "toy-correlation", "--test", "toy-ranks")
     printed, table, _ = rank(file, *words)
     assert "by toy ranks of toy correlation" in printed
     assert set(table["name"][:2]) == {"x1", "x3"}
@@ -104,10 +104,10 @@ def test_toys_go_together(file: Path) -> None:
 
 @pytest.mark.parametrize("words", [["--permutations", "1"], ["--checkpoint", "kept"]])
 def test_toy_test_refuses_what_it_does_not_take(words: list[str], file: Path) -> None:
-    line = ["rank", str(file), "--target", "y", "--significance", "toy-ranks", *words]
+    line = ["rank", str(file), "--target", "y", "--test", "toy-ranks", *words]
     done = duramen(*line)
     assert done.exit_code == 2
-    assert "--significance toy-ranks" in done.stderr
+    assert "--test toy-ranks" in done.stderr
 
 
 @pytest.mark.filterwarnings("ignore:confidence_intervals")

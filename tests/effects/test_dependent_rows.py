@@ -229,7 +229,7 @@ def test_curves_within_strata_have_gaps_and_orders():
 
 def test_report_and_columns_are_those_within_strata(tmp_path):
     X, y, center = confounded()
-    report = dm.rank(dm.Table(X, y, strata=center, pos_label="ill"), test=False, n_jobs=1)
+    report = dm.rank(dm.read(X, y, strata=center, positive="ill"), test=False, n_jobs=1)
     assert report.directions["marker"] == "up for ill"
     report.save(tmp_path)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -242,7 +242,7 @@ def test_report_and_columns_are_those_within_strata(tmp_path):
     assert difference == pytest.approx(np.linalg.lstsq(design, X["marker"])[0][1])
     assert difference > 0
     number = 1.5 * X["marker"] - 8.0 * center
-    report = dm.rank(dm.Table(X, number, strata=center), test=False, n_jobs=1)
+    report = dm.rank(dm.read(X, number, strata=center), test=False, n_jobs=1)
     ranks = np.column_stack([rankdata(X["marker"]), rankdata(number)])
     for here in (center == 0, center == 1):
         ranks[here] -= ranks[here].mean(axis=0)
@@ -258,7 +258,7 @@ def test_concordance_is_of_pairs_within_strata():
     time = 20 - rank + 40 * center
     X = pd.DataFrame({"marker": rank + 30 * center, "noise": np.arange(40) % 7})
     y = np.array([(True, t) for t in time], dtype=[("event", bool), ("time", float)])
-    table = dm.Table(X, y, strata=center)
+    table = dm.read(X, y, strata=center)
     report = dm.rank(table, test=False, n_jobs=1)
     assert report.to_frame().set_index("name").loc["marker", "concordance"] == 1.0
     assert report.directions["marker"] == "risk up"

@@ -34,7 +34,7 @@ TABLE = "table.csv"
 # Words of every command; results go to the folder `OUT`, what is done to the file `KEPT`.
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "rank": tuple(
-        f"{TABLE} --target y --trees 8 --jobs 1 --significance altmann --permutations 6 "
+        f"{TABLE} --target y --trees 8 --jobs 1 --test altmann --permutations 6 "
         f"--checkpoint {KEPT}".split()
     ),
     "select": tuple(

@@ -135,7 +135,7 @@ def test_a_checkpoint_that_was_edited_is_refused(tmp_path: Path) -> None:
 def test_a_signal_ends_a_command_cleanly(tmp_path: Path, table: Path) -> None:
     """SIGTERM; tests/cli has Ctrl-C of programs, and what both and SIGHUP do to this command."""
     words = ["rank", table, "--target", "y", "--trees", 50, "--permutations", 5000]
-    words += ["--significance", "conditional-error-rate", "--checkpoint", "kept.npz"]
+    words += ["--test", "conditional-error-rate", "--checkpoint", "kept.npz"]
     process = subprocess.Popen(
         [sys.executable, "-m", "duramen", *map(str, words), "--out", "out"],
         cwd=tmp_path,
@@ -247,7 +247,7 @@ def test_names_do_not_reach_the_terminal_as_they_are(tmp_path: Path) -> None:
     from duramen.io import write_table
 
     write_table(pa.table({**columns, "y": random.integers(0, 2, 30)}), path)
-    words = ("rank", path, "--target", "y", "--trees", "20", "--no-test", "--out", "out")
+    words = ("rank", path, "--target", "y", "--trees", "20", "--test", "none", "--out", "out")
     done = subprocess.run(
         [sys.executable, "-m", "duramen", *map(str, words)],
         cwd=tmp_path,

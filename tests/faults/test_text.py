@@ -29,7 +29,7 @@ DONE = {
     "rank by groups": (
         *("rank", TABLE, *OF, *FEW, "--drop", STRATA, "--drop", CONTEXT),
         *(
-            "--significance",
+            "--test",
             "conditional-error-rate",
             "--permutations",
             20,
@@ -38,7 +38,7 @@ DONE = {
         ),
     ),
     "rank with samples": (
-        *("rank", "named.parquet", "--target", ANNOTATION, *FEW, "--no-test"),
+        *("rank", "named.parquet", "--target", ANNOTATION, *FEW, "--test", "none"),
         *("--samples", "samples.parquet", "--samples-id", KEY),
     ),
     "context": (
@@ -79,7 +79,7 @@ REFUSED = {
         "rank",
         TABLE,
         *OF,
-        "--significance",
+        "--test",
         "conditional-error-rate",
         "--feature-groups",
         "samples.parquet",

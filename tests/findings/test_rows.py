@@ -253,7 +253,7 @@ def test_analyses_in_python_tell_of_them():
     ):
         report = analysis(X, "ill", **options, **quick)
         assert any('Hint: groups="id"' in note for note in report.notes)
-    report = dm.rank(dm.Table(X, "ill", groups="id"), test=False, **quick)
+    report = dm.rank(dm.read(X, "ill", groups="id"), test=False, **quick)
     assert not any("exchangeable" in note for note in report.notes)
     assert "id" not in report.directions
 

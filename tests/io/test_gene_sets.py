@@ -93,7 +93,7 @@ def test_groups_of_a_command_from_gene_sets(tmp_path):
     frame = pd.DataFrame(random.normal(size=(60, 4)), columns=list("ABCD"))
     frame.assign(y=frame.A + random.normal(size=60)).to_csv(tmp_path / "t.csv", index=False)
     file = tmp_path / "sets.gmt"
-    words = (tmp_path / "t.csv", "--target", "y", "--trees", 20, "--no-test")
+    words = (tmp_path / "t.csv", "--target", "y", "--trees", 20, "--test", "none")
     file.write_text("first\t\tA\tB\tX\nsecond\t\tC\tY\n", encoding="utf-8")
     done(tmp_path / "out", "rank", *words, "--feature-groups", file)
     rows = pd.read_csv(tmp_path / "out" / "result-groups.csv").set_index("name")

@@ -223,8 +223,8 @@ def test_analyses_take_what_was_read() -> None:
     forest = dm.RandomForestClassifier(30)
     report = dm.rank(data, estimator=forest, n_permutations=19, random_state=0)
     given = frame.drop(columns=["weight", *DROP])
-    table = dm.Table(given, "ill", groups="person", strata="site")
-    other = dm.rank(table, estimator=forest, n_permutations=19, random_state=0)
+    again = dm.read(given, "ill", groups="person", strata="site")
+    other = dm.rank(again, estimator=forest, n_permutations=19, random_state=0)
     assert report.to_frame().equals(other.to_frame())
     assert report.run.target == other.run.target == "ill"
     assert any("'id' has a different value in each row" in note for note in report.notes)

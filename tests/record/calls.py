@@ -112,21 +112,20 @@ def _() -> Any:
 @call("rank-survival")
 def _() -> Any:
     estimator = dm.RandomSurvivalForest(20, **SEED)
-    table = dm.Table(numbers(), survival(), task="survival")
-    return {"report": dm.rank(table, estimator=estimator, test=False)}
+    return {"report": dm.rank(numbers(), survival(), estimator=estimator, test=False)}
 
 
 @call("rank-table")
 def _() -> Any:
-    table = dm.Table(
+    data = dm.read(
         frame("ill"),
         "ill",
         kinds={"stage": "nominal"},
         strata=target("site"),
-        pos_label="well",
+        positive="well",
         max_rows=50,
     )
-    return ranking(dm.rank(table, estimator=forest(30), n_permutations=19))
+    return ranking(dm.rank(data, estimator=forest(30), n_permutations=19))
 
 
 @call("rank-weights")
@@ -138,8 +137,8 @@ def _() -> Any:
 @call("rank-feature-groups")
 def _() -> Any:
     groups = {"drug": ["dose", "level"], "rest": ["marker", "noise"]}
-    table = dm.Table(numbers(), target("ill"), feature_groups=groups)
-    return ranking(dm.rank(table, estimator=forest(30), n_permutations=19, clusters=0.3))
+    options = {"n_permutations": 19, "clusters": 0.3, "feature_groups": groups}
+    return ranking(dm.rank(numbers(), target("ill"), estimator=forest(30), **options))
 
 
 @call("rank-explain")
@@ -573,7 +572,7 @@ def _() -> Any:
 
 
 # -------------------------------------------------------------------------------------- errors
-@call("error-unknown-target", error=("y", "il"))
+@call("error-unknown-target", error=("target", "il"))
 def _() -> Any:
     dm.rank(frame("ill"), "il")
 
@@ -583,7 +582,7 @@ def _() -> Any:
     dm.rank(frame(), target("ill")[1:])
 
 
-@call("error-one-class", error=("y",))
+@call("error-one-class", error=("target",))
 def _() -> Any:
     dm.rank(numbers(), np.repeat("ill", inputs.N))
 

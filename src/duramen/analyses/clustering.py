@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from duramen.analyses.execution import Clock
-from duramen.analyses.problem import Problem
 
 if TYPE_CHECKING:
-    from duramen.data import EncodedTable
+    from duramen.data import EncodedTable, LearningSet
     from duramen.importances.comparison import Measured
     from duramen.reports.signals import Signals
 
@@ -25,47 +24,48 @@ class Clustering:
     distance: int = DISTANCE
     representatives: float | None = None  # average absolute correlation, before the ranking
 
-    def signals(self, problem: Problem[Any], ranked: Measured, clock: Clock) -> Signals:
+    def signals(self, data: LearningSet[Any], ranked: Measured, clock: Clock) -> Signals:
         """Return the places of features, and their clusters where these are asked for."""
         from duramen.importances import clusters
         from duramen.reports.facts import as_importances
         from duramen.reports.signals import Signals
 
-        places = Signals(problem.variants)
+        variants = data.provenance.variants
+        places = Signals(variants)
         if self.clusters is None:
             return places
         scores = as_importances(ranked)
         with clock.step("cluster"):
             clustered = clusters(
                 scores,
-                problem.table,
+                data.table,
                 threshold=self.clusters,
-                positions=None if problem.variants is None else places.positions(scores.names),
+                positions=None if variants is None else places.positions(scores.names),
                 distance=self.distance,
             )
         return replace(places, clusters=clustered)
 
     def represented(
-        self, problem: Problem[EncodedTable], clock: Clock
-    ) -> tuple[Problem[EncodedTable], Signals | None]:
-        """Return the problem with the representatives for features, and the clusters."""
+        self, data: LearningSet[EncodedTable], clock: Clock
+    ) -> tuple[LearningSet[EncodedTable], Signals | None]:
+        """Return the data with the representatives for features, and the clusters."""
         if self.representatives is None:
-            return problem, None
+            return data, None
         with clock.step("cluster"):
-            return _represented(problem, self.representatives)
+            return _represented(data, self.representatives)
 
 
 def _represented(
-    problem: Problem[EncodedTable], threshold: float
-) -> tuple[Problem[EncodedTable], Signals]:
+    data: LearningSet[EncodedTable], threshold: float
+) -> tuple[LearningSet[EncodedTable], Signals]:
     import numpy as np
 
     from duramen.importances import Clusters, representatives
     from duramen.importances.clustering import pairwise, with_gaps
     from duramen.reports.signals import Signals
 
-    represented = representatives(problem.table, threshold=threshold)
-    numbers = with_gaps(problem.table, "spearman")
+    represented = representatives(data.table, threshold=threshold)
+    numbers = with_gaps(data.table, "spearman")
     r = np.ones(len(represented.names))
     for k, medoid in enumerate(represented.medoids.tolist()):
         members = np.flatnonzero(represented.labels == k)
@@ -76,5 +76,5 @@ def _represented(
     made = Clusters(
         represented.names, represented.labels.copy(), represented.medoids.copy(), r, settings
     )
-    data = problem.data.with_table(represented.transform(problem.table))
-    return replace(problem, data=data), Signals(problem.variants, made, grown=True)
+    on_medoids = data.with_table(represented.transform(data.table))
+    return on_medoids, Signals(data.provenance.variants, made, grown=True)

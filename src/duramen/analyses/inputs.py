@@ -331,7 +331,7 @@ def _words(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     words = []
     for name, parameter in signature(function).parameters.items():
         value = arguments[name]
-        if name == "X":
+        if name in ("X", "data"):
             words.append(repr(value) if isinstance(value, Table) else name)
         elif name == "y" and not isinstance(value, str | None):
             words.append(name)

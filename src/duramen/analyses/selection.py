@@ -16,6 +16,7 @@ from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.inputs import call_words, execution_of, problem_of, table_of
 from duramen.analyses.problem import Problem, noted, stopped
 from duramen.analyses.report import AnalysisInterrupted, run_of
+from duramen.data import LearningSet
 from duramen.forests.settings import resolve_subspace
 from duramen.io.store.reader import memory_bytes
 from duramen.jobs.progress import estimates
@@ -135,8 +136,14 @@ def select_features(
         problem = stopped(problem, counted(steps, "tree"))
         execution.notes(problem.notes[-1:])
     clustering = request.clustering if stop is None else replace(request.clustering, clusters=None)
-    signals = clustering.signals(problem, selector.importances_, clock)
+    signals = clustering.signals(_placed(problem), selector.importances_, clock)
     return Selected(problem, signals, request, execution, stop)
+
+
+def _placed(problem: Problem[Any]) -> LearningSet[Any]:
+    """Return the data with the places of their columns on the genome."""
+    provenance = replace(problem.data.provenance, variants=problem.variants)
+    return replace(problem.data, provenance=provenance)
 
 
 def _settle(request: SelectionRequest, problem: Problem[Any], execution: Execution) -> None:

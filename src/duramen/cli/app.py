@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
 
 COMMANDS = tuple(EXAMPLES)
-ANALYSES = ("compare", "context", "network", "connectome", "exact", "plan", "pack")
+ANALYSES = tuple(name for name in COMMANDS if name != "select")
 """Commands that are made from functions."""
 _TAKE_HYPHEN = ("--na", "--decimal", "--separator")
 _OTHER = Group("Help", sort_key=1000)

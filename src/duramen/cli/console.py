@@ -34,7 +34,7 @@ _VALUE = r"(?:'[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|[A-Z]+\b|[\d.]+\b)"
 _SETTING = re.compile(rf"\b([a-z_]+)=({_VALUE})")  # in a hint
 _SETTINGS = re.compile(rf"\b[a-z_]+={_VALUE}(?:, [a-z_]+={_VALUE})*")
 _ABOUT = ("must ", "holds ", "needs ", "is missing", "is for ", "has no effect", "does not ", "'")
-_PARAMETER = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+(?![\w=(])")  # by its name in Python
+_PARAMETER = re.compile(r"(?<![\w'-])[a-z]+(?:_[a-z]+)+(?![\w='(])")  # by its name in Python
 _COMMAND = re.compile(r"duramen \w+")
 _LONGEST = 4000  # characters of a line; a message may quote what a file holds
 
@@ -142,7 +142,12 @@ def as_typed(text: str) -> str:
         lambda twice: twice[2 if twice[1] == twice[3].replace("-", "_") else 0], text
     )
     text = _SETTINGS.sub(_as_options, text)
-    text = _PARAMETER.sub(lambda name: option_of.get(name[0], name[0]), text)
+    text = _PARAMETER.sub(
+        lambda name: (
+            name[0].replace("_", "-") if name[0] in named else option_of.get(name[0], name[0])
+        ),
+        text,
+    )
     parts: list[str] = []
     for part in text.split(": "):
         first, _, more = part.partition(" ")

@@ -16,7 +16,7 @@ duramen rank patients.csv --target relapse --groups person --drop followup
 # The features that matter given all others.
 duramen rank patients.csv --target relapse --direct
 # Genotypes, with the diagnosis in a second file.
-duramen rank cohort.bed --samples people.csv --target diagnosis --covariate age
+duramen rank cohort.bed --samples people.csv --target diagnosis --covariates age
 # In a script: JSON on standard output.
 duramen rank patients.csv --target relapse --seed 1 --json --quiet
 """,

@@ -270,7 +270,7 @@ def refuse_many_categories(table: Any, settings: GrowthSettings, n_classes: int)
                 f"{n_classes} classes the best split into two groups is searched for among at "
                 f"most {EXHAUSTIVE_CATEGORIES} categories. Leave the column out (--drop), use "
                 "splits='one-vs-rest' or 'multiway' or a forest that cuts at random, such as "
-                "Extra-Trees (--forest extra-trees), or encode the column as ordinal or numeric"
+                "Extra-Trees (estimator='extra-trees'), or encode the column as ordinal or numeric"
             )
 
 

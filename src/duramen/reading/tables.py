@@ -21,7 +21,7 @@ from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import Provenance, RowNames
 from duramen.data.sampling import proportions, sampled_rows
 from duramen.data.sources import is_anndata
-from duramen.data.survival import survival_codes
+from duramen.data.survival import is_structured, survival_codes, survival_columns
 from duramen.data.target import NoTarget, Task, encode_target, target_array
 from duramen.data.text_numbers import (
     StrayValues,
@@ -233,7 +233,7 @@ def read(
     if samples is None:
         pairing.check_unused()
     with ExitStack() as stack:
-        opened = _open(source, samples, pairing, options, transpose, layer, kinds, stack)
+        opened = _open(source, samples, pairing, options, transpose, layer, names, kinds, stack)
         opened = replace(opened, findings=(*opened.findings, *opened.of_names()))
         if target is None:
             opened = opened.without_target(task, event, covariates, drop_missing_target, transpose)
@@ -409,6 +409,9 @@ class _Part:
         roles = {
             role: self._values(role, asked) for role, asked in named.items() if asked is not None
         }
+        if is_structured(values):
+            values, events = survival_columns(values, "read")
+            roles["event"] = ("", events)
         for role, (column, _) in roles.items():
             if column == name:
                 raise ValueError(f"read: {role} {quoted(column)} is the target")
@@ -679,6 +682,7 @@ def _open(
     options: FileOptions,
     transpose: bool,
     layer: str | None,
+    names: Any,
     kinds: Any,
     stack: ExitStack,
 ) -> _Part:
@@ -686,7 +690,7 @@ def _open(
     if not isinstance(source, str | Path):
         if transpose:
             raise ValueError("read: transpose is for files; transpose a table in memory yourself")
-        return _of_memory(source, samples, pairing, layer)
+        return _of_memory(source, samples, pairing, layer, names, kinds)
     url = isinstance(source, str) and "://" in source
     path: Any = source if url else expanded(source)
     kind = None if url else format_of(path)
@@ -749,7 +753,9 @@ def _of_store(store: ColumnStore, **described: Any) -> _Part:
     return part if own is None else part.without([own])
 
 
-def _of_memory(source: Any, samples: Any, pairing: Pairing, layer: str | None) -> _Part:
+def _of_memory(
+    source: Any, samples: Any, pairing: Pairing, layer: str | None, names: Any, kinds: Any
+) -> _Part:
     """Return a table in memory; its rows are numbered from 0."""
     labels = getattr(
         source, "obs_names", getattr(source, "row_names", getattr(source, "index", None))
@@ -766,7 +772,8 @@ def _of_memory(source: Any, samples: Any, pairing: Pairing, layer: str | None) -
         return _Part(columns=table, annotations=annotations, row_names=row_names)
     frame = nw.from_native(source, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        table = source if isinstance(source, EncodedTable) else encode(source)
+        encoded = isinstance(source, EncodedTable)
+        table = source if encoded else encode(source, names=names, kinds=kinds)
         return _Part(columns=table, row_names=row_names)
     part = _Part(columns=frame, row_names=row_names)
     return part if samples is None else _annotated(part, samples, pairing, FileOptions())

@@ -18,7 +18,7 @@ class SignificanceTest(Entry):
     Attributes
     ----------
     name : str
-        Name in Python, also that of its function; the option ``--significance`` has hyphens in it.
+        Name in Python, also that of its function; the option ``--test`` has hyphens in it.
     function : callable
         Takes an estimator and a learning set; or importances, if it grows no forests; or a table
         and a target, if it is about neither.

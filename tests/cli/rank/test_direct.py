@@ -32,7 +32,7 @@ def file(tmp_path_factory):
 
 
 def words(file, *more):
-    return ("rank", file, "--target", "y", "--trees", TREES, "--no-test", "--direct", *more)
+    return ("rank", file, "--target", "y", "--trees", TREES, "--test", "none", "--direct", *more)
 
 
 def columns_of(out):
@@ -66,7 +66,11 @@ def test_column_direct_is_what_the_library_says(file, tmp_path):
     assert any("projected covariance" in source for source in record["references"])
     # The call in Python gives the same, and the test itself.
     report = dm.rank(
-        frame().drop(columns="batch"), "y", estimator=dm.RandomForestRegressor(TREES), test="direct"
+        frame().drop(columns="batch"),
+        "y",
+        estimator=dm.RandomForestRegressor(TREES),
+        test=False,
+        direct=True,
     )
     assert report.direct.verdicts() == wanted.verdicts()
     assert list(report.table["direct"]) == columns["direct"]
@@ -108,9 +112,12 @@ def test_clusters_are_offered_where_rows_are_too_few(tmp_path):
     _, record = done(tmp_path / "clusters", *words(tmp_path / "t.csv", *more))
     assert len(record["results"]["direct"]["direct_groups"]) == 1
     report = dm.rank(
-        dm.Table(table, "y", feature_groups="clusters"),
+        table,
+        "y",
+        feature_groups="clusters",
         estimator=dm.RandomForestClassifier(TREES, criterion="entropy"),
-        test="direct",
+        test=False,
+        direct=True,
         clusters=0.8,
     )
     assert json.loads(report.run.to_json())["results"]["direct"] == record["results"]["direct"]
@@ -142,7 +149,7 @@ def test_a_checkpoint_of_its_own(file, tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--significance", "conditional"), "--direct and --significance conditional are the same"),
+        (("--test", "conditional"), "--direct and --test conditional are the same"),
         (("--groups", "few"), "--direct: there must be at least 10 groups, two for each of 5"),
     ],
 )
@@ -155,27 +162,27 @@ def test_what_it_cannot_do_is_refused_before_a_forest_grows(more, message, file,
 
 def test_weights_are_refused_in_python():
     table = frame().drop(columns="batch")
-    with pytest.raises(ValueError, match="test='direct': sample_weight must be None"):
-        dm.rank(dm.Table(table, "y", sample_weight=np.linspace(1, 2, N)), test="direct")
-    with pytest.raises(ValueError, match="leave out one of them, which are the same test"):
-        dm.rank(table, "y", test=["direct", "conditional"])
+    with pytest.raises(ValueError, match="direct=True: sample_weight must be None"):
+        dm.rank(dm.read(table, "y", sample_weight=np.linspace(1, 2, N)), direct=True)
+    with pytest.raises(ValueError, match="are the same test; give one of them"):
+        dm.rank(table, "y", test="conditional", direct=True)
     with pytest.raises(ValueError, match="feature_groups='clusters' needs clusters"):
-        dm.rank(dm.Table(table, "y", feature_groups="clusters"), test="direct")
+        dm.rank(table, "y", feature_groups="clusters", direct=True)
 
 
 def test_strata_and_groups_that_the_test_beside_verdicts_uses():
-    table = dm.Table(frame(), "y", strata="batch", groups=np.arange(N))
+    table = dm.read(frame(), "y", strata="batch", groups=np.arange(N))
     with pytest.raises(ValueError, match="strata has no effect with test='janitza'"):
-        dm.rank(table, test=("janitza", "interactions"))
+        dm.rank(table, test="janitza", interactions=True)
     forest = dm.RandomForestRegressor(10)
-    report = dm.rank(table, estimator=forest, test=("janitza", "direct"))
+    report = dm.rank(table, estimator=forest, test="janitza", direct=True)
     assert "within strata" in report.direct.null
 
 
 def test_weights_are_refused_before_a_forest_grows(monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.ranking.grow_and_compute", None)
+    monkeypatch.setattr("duramen.analyses.rank.grow_and_compute", None)
     weights = np.linspace(1, 2, N)
     with pytest.raises(ValueError, match="conditional: sample_weight must be None"):
         dm.rank(
-            dm.Table(frame().drop(columns="batch"), "y", sample_weight=weights), test="conditional"
+            dm.read(frame().drop(columns="batch"), "y", sample_weight=weights), test="conditional"
         )

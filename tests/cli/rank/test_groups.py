@@ -11,7 +11,7 @@ from tests.cli.commands import assert_refused, done
 import duramen as dm
 
 N, TREES = 80, 20
-FEW = ("--target", "y", "--trees", TREES, "--no-test")
+FEW = ("--target", "y", "--trees", TREES, "--test", "none")
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +75,8 @@ def test_clusters_as_groups(folder, tmp_path):
 
 def test_the_conditional_error_rate_ranks_the_groups_of_any_forest(folder, tmp_path):
     words = ["--target", "y", "--trees", 10, "--feature-groups", folder / "groups.csv"]
-    test = ["--significance", "conditional-error-rate", "--permutations", 19]
-    forest = ["--forest", "extra-trees"]
+    test = ["--test", "conditional-error-rate", "--permutations", 19]
+    forest = ["--estimator", "extra-trees"]
     result, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words, *test, *forest)
     assert record["settings"]["significance"]["n_groups"] == 3
     assert "MDA of groups left out: every tree sees all rows" in " ".join(result.stderr.split())
@@ -98,11 +98,10 @@ def test_the_default_test_has_verdicts_of_groups_beside_those_of_their_members(f
     table = pq.read_table(folder / "t.parquet").to_pandas()
     groups = {"=signal": ["x0", "x1"], "rest": ["x3", "x4"]}
     forest = dm.RandomForestClassifier(TREES, criterion="entropy")
-    report = dm.rank(dm.Table(table, "y", feature_groups=groups), estimator=forest, n_jobs=1)
+    report = dm.rank(table, "y", feature_groups=groups, estimator=forest, n_jobs=1)
     assert "groups were tested first" in " ".join(report.notes)
     # A group with the name of a feature: the test is of features alone.
-    table = dm.Table(table, "y", feature_groups={"x0": ["x0", "x1"]})
-    own = dm.rank(table, estimator=forest)
+    own = dm.rank(table, "y", feature_groups={"x0": ["x0", "x1"]}, estimator=forest)
     assert "groups were tested first" not in " ".join(own.notes)
 
 
@@ -116,15 +115,14 @@ def test_the_default_test_has_verdicts_of_groups_beside_those_of_their_members(f
                 "clusters",
                 "--clusters",
                 0.8,
-                "--significance",
+                "--test",
                 "conditional-error-rate",
             ],
-            "--feature-groups clusters and --significance conditional-error-rate do not go "
-            "together",
+            "--feature-groups clusters and --test conditional-error-rate do not go together",
         ),
         (
-            ["--feature-groups", "GROUPS", "--forest", "extra-trees", "--no-test"],
-            "--feature-groups: every tree of --forest extra-trees sees all rows",
+            ["--feature-groups", "GROUPS", "--estimator", "extra-trees", "--test", "none"],
+            "--feature-groups: every tree of --estimator extra-trees sees all rows",
         ),
         (
             ["--feature-groups", "GROUPS", "--representatives", 0.8],

@@ -67,7 +67,7 @@ def asked(*names):
 
 
 def run(file, out, *words, trees=TREES):
-    words = ("--no-test", *words)
+    words = ("--test", "none", *words)
     if file.name.startswith("classes"):
         words = ("--target", "state", *words)
     else:
@@ -302,13 +302,13 @@ def test_numbers_have_mdi_out_of_bag_mdi_and_mda(file, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("forest", [kind.name for kind in FORESTS if not kind.samples_rows])
 def test_without_rows_out_of_bag_there_is_mdi_alone_and_a_note(forest, file, tmp_path):
-    result, record = run(file, tmp_path / "out", "--forest", forest)
+    result, record = run(file, tmp_path / "out", "--estimator", forest)
     assert record["settings"]["measures"] == ["mdi"]
-    said = f"mdi-oob and mda left out: every tree of --forest {forest} sees all rows"
+    said = f"mdi-oob and mda left out: every tree of --estimator {forest} sees all rows"
     assert result.stderr.startswith(f"note: {said}")
     assert said in page(tmp_path / "out")
     assert "--bootstrap" in result.stderr
-    result, record = run(file, tmp_path / "out", "--forest", forest, "--bootstrap")
+    result, record = run(file, tmp_path / "out", "--estimator", forest, "--bootstrap")
     assert record["settings"]["measures"] == ["mdi_oob", "mdi", "mda"]
     assert record["settings"]["bootstrap"] is True
     assert result.stderr == ""
@@ -333,7 +333,7 @@ def test_a_default_that_rows_do_not_allow_is_left_out(tmp_path, monkeypatch):
     columns = {"x": list(range(8)), "y": ["a"] * 7 + ["b"]}
     pq.write_table(pa.table(columns), tmp_path / "few.parquet")
     words = ["rank", tmp_path / "few.parquet", "--target", "y", "--trees", 1, "--seed", 1]
-    words.append("--no-test")
+    words.append("--test", "none")
     result, record = done(tmp_path / "out", *words)
     assert record["settings"]["measures"] == ["mdi_oob", "mdi", "mda"]
     assert "note: vote-change left out: vote-change: the rows that vote are all of" in result.stderr
@@ -395,11 +395,11 @@ def test_threads_do_not_change_a_byte(file, tmp_path):
 
 def test_command_of_the_record_names_the_measures(file, tmp_path):
     out, again = tmp_path / "out", tmp_path / "again"
-    words = ("--forest", "extra-trees", "--bootstrap", *asked("sandri", "vote-change"))
+    words = ("--estimator", "extra-trees", "--bootstrap", *asked("sandri", "vote-change"))
     _, record = run(file, out, *words, "--seed", 4)
     command = shlex.split(record["command"])
     assert " ".join(command).endswith(
-        "--bootstrap --measure sandri --measure vote-change --no-test --seed 4"
+        "--bootstrap --measure sandri --measure vote-change --test none --seed 4"
     )
     done(again, "rank", file, *command[3:])
     assert (again / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
@@ -446,7 +446,7 @@ def no_growth(monkeypatch):
 
 
 @pytest.mark.parametrize("name", OUT_OF_BAG)
-@pytest.mark.parametrize("words", [["--forest", "extra-trees"], ["--no-bootstrap"]])
+@pytest.mark.parametrize("words", [["--estimator", "extra-trees"], ["--no-bootstrap"]])
 def test_measures_that_need_rows_out_of_bag(name, words, file, tmp_path, no_growth):
     words = [file, "--target", "state", *words, *asked("mdi", name)]
     message = f"--measure {name} needs out-of-bag rows"

@@ -20,7 +20,18 @@ def frame():
 
 
 def words(file, *more):
-    return ("rank", file, "--target", "y", "--trees", TREES, "--no-test", "--interactions", *more)
+    return (
+        "rank",
+        file,
+        "--target",
+        "y",
+        "--trees",
+        TREES,
+        "--test",
+        "none",
+        "--interactions",
+        *more,
+    )
 
 
 def test_a_planted_pair_is_the_one_that_is_found(tmp_path):
@@ -49,7 +60,12 @@ def test_a_planted_pair_is_the_one_that_is_found(tmp_path):
 def test_python_says_the_same_and_few_groups_of_rows_are_refused(tmp_path):
     table = frame()
     report = dm.rank(
-        table, "y", estimator=dm.RandomForestRegressor(TREES), test="interactions", n_jobs=1
+        table,
+        "y",
+        estimator=dm.RandomForestRegressor(TREES),
+        test=False,
+        interactions=True,
+        n_jobs=1,
     )
     assert report.interactions.supported() == [("b", "c")]
     assert "result-pairs.csv" in report.further
@@ -65,9 +81,10 @@ def test_groups_and_the_checkpoint_are_used_without_another_test(tmp_path):
     _, record = done(tmp_path / "out", *words(tmp_path / "t.csv", *more))
     assert (tmp_path / "saved-interactions.npz").exists()
     report = dm.rank(
-        dm.Table(table, "y", groups="person"),
+        dm.read(table, "y", groups="person"),
         estimator=dm.RandomForestRegressor(TREES),
-        test="interactions",
+        test=False,
+        interactions=True,
         checkpoint=tmp_path / "python.npz",
     )
     assert (tmp_path / "python-interactions.npz").exists()

@@ -41,7 +41,7 @@ def file(table, tmp_path):
 
 
 def run_in(tmp_path, *words):
-    return done(tmp_path / "out", "rank", "--no-test", *words)
+    return done(tmp_path / "out", "rank", "--test", "none", *words)
 
 
 # --- what it writes and says ---------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_regression_has_variance_and_its_own_error(file, tmp_path):
 
 @pytest.mark.parametrize("kind", FORESTS, ids=lambda kind: kind.name)
 def test_every_forest_grows(kind, file, tmp_path):
-    _, run = run_in(tmp_path, file, "--target", "state", "--forest", kind.name, "--trees", 5)
+    _, run = run_in(tmp_path, file, "--target", "state", "--estimator", kind.name, "--trees", 5)
     assert run["settings"]["forest"] == kind.name
     has_error = run["results"]["oob_error"] is not None
     assert has_error == kind.samples_rows
@@ -155,7 +155,7 @@ def test_every_forest_grows(kind, file, tmp_path):
 
 
 def test_pert_grows(file, tmp_path):
-    run_in(tmp_path, file, "--target", "state", "--forest", "pert", "--trees", 5)
+    run_in(tmp_path, file, "--target", "state", "--estimator", "pert", "--trees", 5)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_other_files_in_the_folder_stay(file, tmp_path):
 
 
 def test_a_store_gives_the_same_as_its_table(file, tmp_path):
-    words = ["--target", "state", "--drop", "number", "--trees", 30, "--significance", "janitza"]
+    words = ["--target", "state", "--drop", "number", "--trees", 30, "--test", "janitza"]
     _, expected = done(tmp_path / "a", "rank", file, *words)
     assert dm.pack(file, tmp_path / "s").n_columns == 22
     result, run = done(tmp_path / "b", "rank", tmp_path / "s", *words)
@@ -266,8 +266,11 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
             ["FILE", "--target", "number", "--criterion", "gini"],
             "must be auto or variance",
         ),
-        (["FILE", "--target", "number", "--forest", "pert"], "classification only"),
-        (["FILE", "--target", "state", "--forest", "pert", "--max-features", "2"], "must be auto"),
+        (["FILE", "--target", "number", "--estimator", "pert"], "classification only"),
+        (
+            ["FILE", "--target", "state", "--estimator", "pert", "--max-features", "2"],
+            "must be auto",
+        ),
         (["FILE", "--target", "state", "--task", "regression"], "state"),
         (["FILE", "--target", "state", "--jobs", "0"], "--jobs must be"),
         (["FILE", "--target", "state", "--trees", "4000000000000"], "lower --trees"),
@@ -324,7 +327,7 @@ def test_places_that_cannot_hold_results(file, tmp_path):
     assert "does not exist" in result.stderr
 
 
-@pytest.mark.parametrize("option", [["--trees", "0"], ["--seed", "-1"], ["--forest", "oak"]])
+@pytest.mark.parametrize("option", [["--trees", "0"], ["--seed", "-1"], ["--estimator", "oak"]])
 def test_mistakes_in_options(option, file):
     result = duramen("rank", file, "--target", "state", *option)
     assert result.exit_code == 2
@@ -347,7 +350,7 @@ def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
         raise ValueError("a bug")
 
     monkeypatch.setattr("duramen.reports.report.write_table", fail)
-    words = ("rank", file, "--target", "state", "--trees", 5, "--no-test")
+    words = ("rank", file, "--target", "state", "--trees", 5, "--test", "none")
     result = duramen(*words, "--out", out)
     assert isinstance(result.exception, ValueError)
     assert str(result.exception) == "a bug"
@@ -364,7 +367,9 @@ def test_interruption_while_writing_leaves_nothing(file, tmp_path, monkeypatch):
 
     monkeypatch.setattr("duramen.reports.report.write_table", interrupt)
     out = tmp_path / "out"
-    result = duramen("rank", file, "--target", "state", "--trees", 50, "--no-test", "--out", out)
+    result = duramen(
+        "rank", file, "--target", "state", "--trees", 50, "--test", "none", "--out", out
+    )
     assert result.exit_code == 130
     assert result.stderr == "duramen rank: interrupted, nothing was written\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cells.parquet"]
@@ -401,5 +406,13 @@ def test_help_is_light_and_version_is_right():
 
 def test_help_names_every_option():
     shown = duramen("rank", "--help").stdout
-    for option in ("--target", "--drop", "--categorical", "--forest", "--seed", "--out", "--demo"):
+    for option in (
+        "--target",
+        "--drop",
+        "--categorical",
+        "--estimator",
+        "--seed",
+        "--out",
+        "--demo",
+    ):
         assert option in shown

@@ -26,7 +26,7 @@ def file(tmp_path_factory):
 
 
 def ranked(file, out, *words, rows=("--drop", "batch", "--drop", "person")):
-    test = [] if "--permutations" in words else ["--no-test"]
+    test = [] if "--permutations" in words else ["--test", "none"]
     options = ["--target", "y", *rows, "--trees", TREES, *test]
     result, record = done(out, "rank", file, *options, *words)
     return result, record, pq.read_table(out / "result.parquet").to_pydict()
@@ -44,7 +44,7 @@ def page(out):
 
 
 def test_intervals_lie_around_the_importances(file, tmp_path):
-    words = ["--measure", "mda", "--intervals", "--resamples", 6, "--confidence-level", 0.9]
+    words = ["--measure", "mda", "--intervals", "--n-resamples", 6, "--confidence-level", 0.9]
     result, record, actual = ranked(file, tmp_path / "out", *words)
     forest, X, y = forest_and_rows(file)
     grown = forest.fit(X, y)
@@ -68,13 +68,13 @@ def test_intervals_lie_around_the_importances(file, tmp_path):
     assert record["settings"]["intervals"]["n_resamples"] == 6
     above = record["results"]["intervals"]["features_with_interval_above_0"]
     assert above == len(wanted.above())
-    assert "--intervals --confidence-level 0.9 --resamples 6" in record["command"]
+    assert "--intervals --confidence-level 0.9 --n-resamples 6" in record["command"]
     assert any(source.startswith("Confidence intervals: ") for source in record["references"])
 
 
 def test_mdi_has_intervals_and_no_p_values(file, tmp_path):
     _, record, result = ranked(
-        file, tmp_path / "out", "--measure", "mdi", "--intervals", "--resamples", 3
+        file, tmp_path / "out", "--measure", "mdi", "--intervals", "--n-resamples", 3
     )
     assert "interval_p_value" not in result
     assert "features_with_interval_above_0" not in record["results"]["intervals"]
@@ -82,7 +82,7 @@ def test_mdi_has_intervals_and_no_p_values(file, tmp_path):
 
 
 def test_stability_is_that_of_python(file, tmp_path):
-    words = ["--stability", 2, "--resamples", 8]
+    words = ["--stability", 2, "--n-resamples", 8]
     result, record, actual = ranked(file, tmp_path / "out", *words)
     wanted = dm.significance.ranking_stability(
         *forest_and_rows(file), measure="mdi_oob", k=2, n_resamples=8, random_state=0
@@ -97,7 +97,7 @@ def test_stability_is_that_of_python(file, tmp_path):
 
 @pytest.mark.slow
 def test_blocks_are_drawn_as_a_whole_and_strata_are_for_the_test(file, tmp_path):
-    words = ["--intervals", "--stability", 2, "--resamples", 3]
+    words = ["--intervals", "--stability", 2, "--n-resamples", 3]
     _, plain, _ = ranked(
         *(file, tmp_path / "groups", *words), rows=["--groups", "person", "--drop", "batch"]
     )
@@ -113,7 +113,7 @@ def test_blocks_are_drawn_as_a_whole_and_strata_are_for_the_test(file, tmp_path)
 
 def test_survival_numbers_and_stores(file, tmp_path):
     """The options go with every task and every table that can be ranked."""
-    words = ["--intervals", "--stability", 2, "--resamples", 3, "--no-test", "--trees", 10]
+    words = ["--intervals", "--stability", 2, "--n-resamples", 3, "--test", "none", "--trees", 10]
     X, time, event = drawn(0, 60, 4, distinct=30, values=30)
     columns = {f"x{j}": X[:, j] for j in range(4)} | {"months": time, "died": event.astype(int)}
     pq.write_table(pa.table(columns), tmp_path / "s.parquet")
@@ -131,7 +131,7 @@ def test_survival_numbers_and_stores(file, tmp_path):
 
 def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
     monkeypatch.setattr("duramen.analyses.ranking.resampling.LONG", 0.0)
-    words = ["--intervals", "--stability", 2, "--resamples", 4, "--checkpoint", tmp_path / "kept"]
+    words = ["--intervals", "--stability", 2, "--n-resamples", 4, "--checkpoint", tmp_path / "kept"]
     result, _, _ = ranked(file, tmp_path / "out", *words)
     for what in ("intervals", "stability"):
         assert re.search(
@@ -156,7 +156,7 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
         raise KeyboardInterrupt
 
     monkeypatch.setattr("duramen.analyses.ranking.resampling.confidence_intervals", stop)
-    words = ["--target", "y", "--no-test", "--intervals", "--checkpoint", tmp_path / "kept"]
+    words = ["--target", "y", "--test", "none", "--intervals", "--checkpoint", tmp_path / "kept"]
     rows = ["--drop", "batch", "--drop", "person", "--trees", 5, "--out", tmp_path / "out"]
     result = duramen("rank", file, *words, *rows)
     assert result.exit_code == 130
@@ -169,8 +169,8 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     ("words", "message"),
     [
         (
-            ["--confidence-level", 0.9, "--resamples", 5],
-            "--confidence-level and --resamples have no effect without --intervals or "
+            ["--confidence-level", 0.9, "--n-resamples", 5],
+            "--confidence-level and --n-resamples have no effect without --intervals or "
             "--stability K",
         ),
         (
@@ -182,7 +182,7 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
             ["--intervals", "--measure", "vote-change"],
             "--intervals: the first --measure must be one of mdi, ",
         ),
-        (["--checkpoint", "kept"], "--checkpoint has no effect with --no-test"),
+        (["--checkpoint", "kept"], "--checkpoint has no effect with --test none"),
     ],
 )
 def test_what_does_not_go_together_is_refused(words, message, file, tmp_path, monkeypatch):
@@ -190,7 +190,7 @@ def test_what_does_not_go_together_is_refused(words, message, file, tmp_path, mo
         raise AssertionError("a forest grew")
 
     monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
-    options = [file, "--target", "y", "--no-test", *words]
+    options = [file, "--target", "y", "--test", "none", *words]
     assert_refused("rank", tmp_path / "out", options, message)
 
 
@@ -227,7 +227,9 @@ def test_the_number_of_trees_is_judged_after_each_run(file, tmp_path, monkeypatc
     assert trees_words(wanted, "MDI-oob") in " ".join(result.stdout.split())
     assert record["results"]["trees_needed"]["first_features"] == 3
     assert "Number of trees" in page(tmp_path / "out")
-    *_, record = done(tmp_path / "few", "rank", file, "--target", "y", "--no-test", "--trees", 15)
+    *_, record = done(
+        tmp_path / "few", "rank", file, "--target", "y", "--test", "none", "--trees", 15
+    )
     assert "trees_needed" not in record["results"]
     _, record, _ = ranked(file, tmp_path / "air", "--measure", "air")
     assert "trees_needed" not in record["results"]

@@ -29,7 +29,7 @@ def file(tmp_path_factory):
 
 def words(file, *more, target="y", other="z"):
     drop = ("--target", target, "--drop", other)
-    return ("rank", file, *drop, "--trees", TREES, "--no-test", *more)
+    return ("rank", file, *drop, "--trees", TREES, "--test", "none", *more)
 
 
 def values(out, row, column="prediction"):
@@ -115,12 +115,12 @@ def test_python_explains_the_same(file, tmp_path):
     own = dict(zip(rows.prediction.names, rows.prediction.values[0], strict=True))
     assert written.to_dict() == pytest.approx({name: own[name] for name in written.index})
     new = table.drop(columns="y").iloc[:2]
-    (rows,) = dm.rank(table, "y", estimator=forest, test=False, explain=new, n_jobs=1).rows
+    (rows,) = dm.rank(table, "y", estimator=forest, test=False, explain_rows=new, n_jobs=1).rows
     assert rows.names == ("P0", "P1")
     with pytest.raises(ValueError, match="labels or numbers of rows"):
         dm.rank(table, "y", estimator=forest, test=False, explain=[2.5])
     with pytest.raises(ValueError, match="lack 1 of the 5 features"):
-        dm.rank(table, "y", test=False, explain=new.drop(columns="b"))
+        dm.rank(table, "y", test=False, explain_rows=new.drop(columns="b"))
 
 
 def test_stores_and_annotations_name_rows(file, tmp_path):

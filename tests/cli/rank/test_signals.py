@@ -14,7 +14,7 @@ from duramen.data.recoding import joined
 N, SIZES = 120, (4, 3, 1, 4)
 P = sum(SIZES)
 TRUTH = np.repeat(np.arange(len(SIZES)), SIZES)
-FEW = ("--measure", "mdi", "--trees", 40, "--no-test")
+FEW = ("--measure", "mdi", "--trees", 40, "--test", "none")
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_clusters_are_the_blocks(folder, tmp_path):
 
 
 def test_annotations_as_features_have_no_place(folder, tmp_path):
-    words = [*FEW, "--clusters", 0.7, "--samples-feature", "age"]
+    words = [*FEW, "--clusters", 0.7, "--samples-features", "age"]
     _, run, result = ranked(folder, tmp_path / "out", *words)
     row = result["name"].index("age")
     assert result["chromosome"][row] is None
@@ -135,10 +135,10 @@ def test_clusters_of_a_table_and_of_a_selection(folder, tmp_path):
         (["--representatives", 1.5], "--representatives must be a correlation in (0, 1]"),
         (["--distance", 5], "--distance needs --clusters R or --feature-groups FILE"),
         (["--clusters", 0.5, "--representatives", 0.5], "give one of them"),
-        (["--samples-feature", "weight"], "--samples-feature weight is not a column"),
-        (["--samples-feature", "ill"], "--samples-feature ill is the target"),
-        (["--covariate", "ill"], "--covariate ill is the target"),
-        (["--covariate", "height"], "no column 'height'"),
+        (["--samples-features", "weight"], "--samples-feature weight is not a column"),
+        (["--samples-features", "ill"], "--samples-feature ill is the target"),
+        (["--covariates", "ill"], "--covariates ill is the target"),
+        (["--covariates", "height"], "no column 'height'"),
     ],
 )
 def test_what_cannot_be_asked(folder, tmp_path, words, message):
@@ -147,8 +147,8 @@ def test_what_cannot_be_asked(folder, tmp_path, words, message):
 
 
 def test_covariates_are_strata(folder, tmp_path):
-    test = ["--measure", "mdi", "--trees", 10, "--significance", "altmann", "--permutations", 19]
-    result, run, actual = ranked(folder, tmp_path / "out", *test, "--covariate", "age")
+    test = ["--measure", "mdi", "--trees", 10, "--test", "altmann", "--permutations", 19]
+    result, run, actual = ranked(folder, tmp_path / "out", *test, "--covariates", "age")
     assert "rows are permuted within 12 strata of age" in result.stderr
     assert run["settings"]["covariates"] == ["age"]
     store = dm.open_store(folder / "a.bed", samples=folder / "people.csv")
@@ -172,11 +172,11 @@ def test_covariates_and_strata_of_a_table(folder, tmp_path):
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     words = ["--target", "y", "--trees", 5, "--permutations", 19, "--strata", "center"]
     result, run = done(
-        tmp_path / "out", "rank", tmp_path / "t.parquet", *words, "--covariate", "age"
+        tmp_path / "out", "rank", tmp_path / "t.parquet", *words, "--covariates", "age"
     )
     assert "rows are permuted within 12 strata of age, the strata" in result.stderr
     assert run["n_features"] == 2
-    boruta = ["--method", "boruta", "--rounds", 2, "--trees", 5, "--covariate", "age"]
+    boruta = ["--method", "boruta", "--rounds", 2, "--trees", 5, "--covariates", "age"]
     _, run, _ = ranked(folder, tmp_path / "select", *boruta, command="select")
     assert run["settings"]["covariates"] == ["age"]
     people = [folder / "a.bed", "--samples", folder / "people.csv", "--target", "ill"]

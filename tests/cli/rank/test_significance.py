@@ -16,7 +16,7 @@ from tests.cli.rank.tables import write_sum
 
 import duramen as dm
 from duramen import Importances, Significance
-from duramen.analyses.ranking.request import Request
+from duramen.analyses.ranking.significance import Request
 from duramen.cli.ending import Stopped
 from duramen.importances import catalogue as measures
 from duramen.reports.significance import Verdict, verdict_sections
@@ -47,7 +47,7 @@ def run(file, out, *words):
 
 def asked(file, out, method, *words, permutations=19):
     count = ("--permutations", permutations) if OPTIONS[method].repeats else ()
-    return run(file, out, "--measure", "mdi", "--significance", method, *count, *words)
+    return run(file, out, "--measure", "mdi", "--test", method, *count, *words)
 
 
 def written(out):
@@ -204,7 +204,7 @@ def test_the_first_measure_that_can_be_is_tested(method, names, measure):
 
 def test_what_is_tested_is_said_and_shown(file, tmp_path):
     words = ("--measure", "vote-change", "--measure", "minimal-depth", "--permutations", 3)
-    result, record = run(file, tmp_path / "out", *words, "--significance", "altmann")
+    result, record = run(file, tmp_path / "out", *words, "--test", "altmann")
     assert record["settings"]["measures"] == ["vote_change", "minimal_depth"]
     assert record["settings"]["significance"]["measure"] == "minimal_depth"
     assert "by Altmann of minimal depth" in result.stdout
@@ -226,7 +226,7 @@ def test_a_measure_that_was_not_asked_for_is_computed_to_be_tested(file, tmp_pat
 
 def test_one_candidate_needs_no_permutations(file, tmp_path, monkeypatch):
     calls = count_forests(monkeypatch)
-    words = ("--measure", "mdi", "--max-features", 1, "--significance", "frequency-control")
+    words = ("--measure", "mdi", "--max-features", 1, "--test", "frequency-control")
     _, record = run(file, tmp_path / "out", *words)
     assert record["settings"]["significance"]["null"] == "binomial"
     assert not calls
@@ -259,8 +259,8 @@ def test_report_says_so_where_nothing_is_selected(file, tmp_path):
     said = f"0 of {P} features have q up to 0.05 by Altmann of MDI"
     assert result.stdout.startswith(said)
     assert f'<p class="conclusion">{said}' in page(tmp_path / "out")
-    assert "use --permutations 120 or --significance max-t" in result.stderr
-    assert "use --permutations 120 or --significance max-t" in page(tmp_path / "out")
+    assert "use --permutations 120 or --test max-t" in result.stderr
+    assert "use --permutations 120 or --test max-t" in page(tmp_path / "out")
 
 
 def test_report_of_error_rates_has_no_histogram(file, tmp_path):
@@ -351,7 +351,7 @@ def test_options_do_what_the_library_does(method, words, choices, file, tmp_path
     assert {name: settings[name] for name in choices} == choices
     assert settings["n_grown"] == wanted.metadata["n_grown"]
     said = " ".join(str(word) for word in words)
-    assert f"--significance {method} --permutations 19 {said} --seed 0" in record["command"]
+    assert f"--test {method} --permutations 19 {said} --seed 0" in record["command"]
 
 
 def test_fitted_distribution_and_ranks_have_notes_on_their_error_rates(file, tmp_path):
@@ -460,11 +460,11 @@ def test_threads_do_not_change_a_byte(method, file, tmp_path):
 def test_command_of_the_record_asks_for_the_test(file, tmp_path):
     out, again = tmp_path / "out", tmp_path / "again"
     path = tmp_path / "kept"
-    words = ("--measure", "vote-change", "--significance", "mean-rank-test", "--permutations", 4)
+    words = ("--measure", "vote-change", "--test", "mean-rank-test", "--permutations", 4)
     _, record = run(file, out, *words, "--checkpoint", path)
     assert path.is_file()
     command = shlex.split(record["command"])
-    test = "--significance mean-rank-test --permutations 4"
+    test = "--test mean-rank-test --permutations 4"
     end = f"--measure vote-change --measure mdi {test} --seed 0"
     assert " ".join(command).endswith(end)
     done(again, "rank", file, *command[3:])
@@ -478,7 +478,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
     words = ("--jobs", 1, "--checkpoint", checkpoint)
     asked(file, whole, method)
     words = ["rank", file, "--target", "y", "--trees", TREES, "--measure", "mdi", *words]
-    words += ["--significance", method, "--permutations", 19]
+    words += ["--test", method, "--permutations", 19]
     with monkeypatch.context() as patched:
         count_forests(patched, fail_after=12)
         stopped = duramen(*words, "--out", out)
@@ -496,15 +496,15 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
         asked(file, tmp_path / "other", method, "--quiet")
         assert more < len(calls)
     assert (out / "result.csv").read_bytes() == (whole / "result.csv").read_bytes()
-    other = ["--target", "y", "--seed", 1, "--significance", method, "--checkpoint", checkpoint]
+    other = ["--target", "y", "--seed", 1, "--test", method, "--checkpoint", checkpoint]
     assert_refused("rank", tmp_path / "no", [file, *other], "is of another run")
 
 
 def test_ctrl_c_during_a_test_leaves_the_ranking(file, tmp_path, monkeypatch):
     count_forests(monkeypatch, fail_after=5)
-    monkeypatch.setattr("duramen.analyses.ranking.ranking.announce", lambda *_: None)
+    monkeypatch.setattr("duramen.analyses.rank.announce", lambda *_: None)
     words = "rank", file, "--target", "y", "--trees", TREES, "--out", tmp_path / "out"
-    result = duramen(*words, "--significance", "altmann", "--permutations", 19, "--jobs", 1)
+    result = duramen(*words, "--test", "altmann", "--permutations", 19, "--jobs", 1)
     assert result.exit_code == 130
     assert result.stderr.splitlines()[-2:] == [
         f"note: {LEFT_OUT}",
@@ -522,10 +522,10 @@ def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
     """Results of an earlier run stay, and the ranking is the one of a run without a test."""
     out, partial = tmp_path / "out", tmp_path / "out.partial"
     words = "rank", file, "--target", "y", "--trees", TREES, "--out"
-    done(out, *words[:-1], "--no-test", "--quiet")
+    done(out, *words[:-1], "--test", "none", "--quiet")
     contents = {path.name: path.read_bytes() for path in out.iterdir()}
     count_forests(monkeypatch, fail_after=5, error=Stopped(signal.Signals[number]))
-    result = duramen(*words, out, "--significance", "altmann", "--permutations", 19, "--jobs", 1)
+    result = duramen(*words, out, "--test", "altmann", "--permutations", 19, "--jobs", 1)
     assert result.exit_code == code
     assert result.stdout == ""
     said = f"duramen rank: stopped by {number}, the results so far are in {partial}"
@@ -538,12 +538,12 @@ def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
     # The next run of the command that ends by itself removes it, unless it holds something else.
     monkeypatch.undo()
     (partial / "mine.txt").write_text("mine")
-    done(out, *words[:-1], "--no-test")
+    done(out, *words[:-1], "--test", "none")
     assert partial.is_dir()
     (partial / "mine.txt").unlink()
     duramen("select", file, "--target", "y", "--method", "mrmr", "--out", out)
     assert partial.is_dir()
-    result, _ = done(out, *words[:-1], "--no-test")
+    result, _ = done(out, *words[:-1], "--test", "none")
     assert "note: out.partial, results of an earlier run that was stopped, was removed" in " ".join(
         result.stderr.split()
     )
@@ -574,7 +574,7 @@ def no_growth(monkeypatch):
 
 
 def test_names_of_no_method(file, no_growth):
-    result = duramen("rank", file, "--target", "y", "--significance", "boruta")
+    result = duramen("rank", file, "--target", "y", "--test", "boruta")
     assert result.exit_code == 2
     assert "for --significance. Choose from: " in result.stderr
 
@@ -582,16 +582,16 @@ def test_names_of_no_method(file, no_growth):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--permutations", 9], "--significance max-t needs --permutations 19 or more"),
-        (["--no-test", "--permutations", 99], "--permutations has no effect with --no-test"),
-        (["--no-test", "--checkpoint", "kept"], "--checkpoint has no effect with --no-test"),
+        (["--permutations", 9], "--test max-t needs --permutations 19 or more"),
+        (["--test", "none", "--permutations", 99], "--permutations has no effect with --test none"),
+        (["--test", "none", "--checkpoint", "kept"], "--checkpoint has no effect with --test none"),
         (
-            ["--no-test", "--permutations", 99, "--strata", "g", "--checkpoint", "kept"],
-            "--permutations, --strata and --checkpoint have no effect with --no-test",
+            ["--test", "none", "--permutations", 99, "--strata", "g", "--checkpoint", "kept"],
+            "--permutations, --strata and --checkpoint have no effect with --test none",
         ),
         (
             [
-                "--significance",
+                "--test",
                 "janitza",
                 "--permutations",
                 9,
@@ -600,59 +600,59 @@ def test_names_of_no_method(file, no_growth):
                 "--rank-based",
                 "own",
             ],
-            "--permutations and --checkpoint have no effect with --significance janitza, which "
+            "--permutations and --checkpoint have no effect with --test janitza, which "
             "grows no forests; --rank-based has no effect",
         ),
         (
-            ["--no-test", "--significance", "fdr-curve"],
-            "--significance has no effect with --no-test",
+            ["--test", "none", "--test", "fdr-curve"],
+            "--test has no effect with --test none",
         ),
-        (["--significance", "janitza", "--permutations", 9], "--permutations has no effect"),
-        (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no effect"),
+        (["--test", "janitza", "--permutations", 9], "--permutations has no effect"),
+        (["--test", "janitza", "--checkpoint", "kept"], "--checkpoint has no effect"),
         (
-            ["--significance", CER, "--permutations", 18],
+            ["--test", CER, "--permutations", 18],
             "needs --permutations 19 or more",
         ),
         (
-            ["--significance", "fdr-curve", "--checkpoint", "/no/where"],
+            ["--test", "fdr-curve", "--checkpoint", "/no/where"],
             "does not exist; create that folder",
         ),
-        (["--significance", "fdr-curve", "--checkpoint", "/"], "is a folder; name a file"),
+        (["--test", "fdr-curve", "--checkpoint", "/"], "is a folder; name a file"),
         (
             ["--stop-after", 3],
-            "--stop-after has no effect with --significance max-t; allowed with altm",
+            "--stop-after has no effect with --test max-t; allowed with altm",
         ),
         (
             ["--rank-based", "own"],
-            "has no effect with --significance max-t; allowed with conditional-error-rate",
+            "has no effect with --test max-t; allowed with conditional-error-rate",
         ),
         (
-            ["--significance", "fdr-curve", "--stop-after", 3],
-            "--stop-after has no effect with --significance fdr-curve; allowed with altmann, hap",
+            ["--test", "fdr-curve", "--stop-after", 3],
+            "--stop-after has no effect with --test fdr-curve; allowed with altmann, hap",
         ),
         (
-            ["--significance", "hapfelmeier", "--distribution", "gamma"],
-            "--distribution has no effect with --significance hapfelmeier; allowed with altmann",
+            ["--test", "hapfelmeier", "--distribution", "gamma"],
+            "--distribution has no effect with --test hapfelmeier; allowed with altmann",
         ),
         (
-            ["--significance", "multiple-probes", "--rank-based", "own"],
-            f"--rank-based has no effect with --significance multiple-probes; allowed with {CER}",
+            ["--test", "multiple-probes", "--rank-based", "own"],
+            f"--rank-based has no effect with --test multiple-probes; allowed with {CER}",
         ),
         (
-            ["--significance", "janitza", "--probes", 5],
-            "--probes has no effect with --significance janitza; allowed with "
+            ["--test", "janitza", "--n-probes", 5],
+            "--probes has no effect with --test janitza; allowed with "
             "forest-probe-ranking, probe-ranking",
         ),
         (
-            ["--significance", "altmann", "--distribution", "gamma", "--stop-after", 3],
+            ["--test", "altmann", "--distribution", "gamma", "--stop-after", 3],
             "--stop-after needs --distribution empirical, got gamma",
         ),
         (
-            ["--significance", CER, "--group-score", "max"],
+            ["--test", CER, "--group-score", "max"],
             "--group-score needs --feature-groups FILE",
         ),
         (
-            ["--significance", CER, "--feature-groups", "no.csv"],
+            ["--test", CER, "--feature-groups", "no.csv"],
             "--feature-groups no.csv: there is no file no.csv",
         ),
     ],
@@ -679,14 +679,14 @@ def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
 def test_groups_that_are_none(lines, message, file, tmp_path, no_growth):
     path = tmp_path / "g.csv"
     path.write_text("\n".join(lines) + "\n")
-    words = [file, "--target", "y", "--significance", CER, "--feature-groups", path]
+    words = [file, "--target", "y", "--test", CER, "--feature-groups", path]
     assert_refused("rank", tmp_path / "out", words, message)
 
 
 def test_what_a_method_says_is_the_users_error(tmp_path):
     table = pa.table({"x": list(range(20)), "y": ["a", "b"] * 10})
     pq.write_table(table, tmp_path / "t.parquet")
-    words = [tmp_path / "t.parquet", "--target", "y", "--significance", "mean-rank-test"]
+    words = [tmp_path / "t.parquet", "--target", "y", "--test", "mean-rank-test"]
     words.append("--keep-identifiers")
     assert_refused("rank", tmp_path / "out", words, "ranks need two features or more")
 
@@ -694,7 +694,7 @@ def test_what_a_method_says_is_the_users_error(tmp_path):
 def test_a_measure_to_be_tested_is_not_left_out(tmp_path):
     table = pa.table({"x": list(range(8)), "y": ["a"] * 7 + ["b"]})
     pq.write_table(table, tmp_path / "t.parquet")
-    words = [tmp_path / "t.parquet", "--target", "y", "--significance", "janitza"]
+    words = [tmp_path / "t.parquet", "--target", "y", "--test", "janitza"]
     assert_refused("rank", tmp_path / "out", words, "class 'b' has 1 row,")
 
 
@@ -704,6 +704,6 @@ def test_help_names_the_methods():
     assert all(name in words for name in OPTIONS)
     for option in (
         *("--permutations", "--checkpoint", "--distribution", "--stop-after", "--rank-based"),
-        *("--feature-groups", "--group-score", "--no-test"),
+        *("--feature-groups", "--group-score", "--test", "none"),
     ):
         assert option in shown

@@ -14,7 +14,7 @@ import duramen as dm
 from duramen.significance import catalogue
 
 N, TREES = 80, 10
-TEST = ("--measure", "mdi", "--trees", TREES, "--permutations", 19, "--significance")
+TEST = ("--measure", "mdi", "--trees", TREES, "--permutations", 19, "--test")
 
 
 def columns():
@@ -92,8 +92,7 @@ def test_every_method_takes_strata_or_refuses_them(method, file, tmp_path):
         assert "strata" in run["settings"]["significance"]
     else:
         message = (
-            f"--strata has no effect with --significance {method.option}; allowed with max-t, "
-            "altmann, "
+            f"--strata has no effect with --test {method.option}; allowed with max-t, altmann, "
         )
         assert_refused("rank", tmp_path / "out", words[1:], message)
 
@@ -110,14 +109,14 @@ def test_the_default_test_takes_strata_and_groups(file, tmp_path):
 
 
 def test_one_candidate_is_tested_by_permutation_where_rows_are_restricted(file, tmp_path):
-    words = ["--target", "y", "--trees", TREES, "--significance", "frequency-control"]
+    words = ["--target", "y", "--trees", TREES, "--test", "frequency-control"]
     more = ["--max-features", 1, "--strata", "population", "--drop", "person"]
     _, run = done(tmp_path / "out", "rank", file, *words, *more, "--permutations", 5)
     assert run["settings"]["significance"]["null"] == "permuted"
 
 
 def test_hold_out_importance_keeps_blocks_together(file, tmp_path):
-    words = ["--measure", "holdout-mda", "--trees", TREES, "--significance", "altmann"]
+    words = ["--measure", "holdout-mda", "--trees", TREES, "--test", "altmann"]
     more = ["--permutations", 3, "--groups", "person", "--drop", "population"]
     done(tmp_path / "out", "rank", file, "--target", "y", *words, *more)
     named, labels, y = columns()
@@ -171,8 +170,8 @@ def test_warnings_of_few_arrangements_are_notes(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--strata", "population", "--no-test"], "--strata has no effect with --no-test"),
-        (["--groups", "person", "--no-test"], "--groups has no effect with --no-test"),
+        (["--strata", "population", "--test", "none"], "--strata has no effect with --test none"),
+        (["--groups", "person", "--test", "none"], "--groups has no effect with --test none"),
         ([*TEST, "altmann", "--strata", "populatoin"], "did you mean 'population'?"),
         ([*TEST, "altmann", "--groups", "y"], "--groups y is the target"),
         (
@@ -213,7 +212,7 @@ def test_a_column_of_persons_is_named_until_it_is_given(tmp_path):
     named = {"donor": donor, "ill": donor % 2, **{f"x{j}": levels[:, j] for j in range(3)}}
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table(named), path)
-    words = ("rank", path, "--target", "ill", "--no-test", "--trees", TREES)
+    words = ("rank", path, "--target", "ill", "--test", "none", "--trees", TREES)
     result, run = done(tmp_path / "out", *words)
     assert "Hint: --groups donor keeps these rows together" in result.stderr
     assert "--drop" not in result.stderr

@@ -29,7 +29,7 @@ def file(tmp_path):
 def test_ranks_what_the_hazard_depends_on(file, tmp_path):
     """By MDA and MDI, with a workbook and a test."""
     words = "--target", "months", "--event", "died", "--trees", 60, "--xlsx"
-    result, run = done(tmp_path / "out", "rank", "--no-test", *words, file)
+    result, run = done(tmp_path / "out", "rank", "--test", "none", *words, file)
     ranked = pq.read_table(tmp_path / "out" / "result.parquet")
     assert ranked["name"][0].as_py() == "x0"
     assert "1 - concordance" in result.stdout
@@ -44,7 +44,7 @@ def test_ranks_what_the_hazard_depends_on(file, tmp_path):
     assert "Kaplan-Meier" in report
     assert ranked["direction"][0].as_py().startswith("risk ")
     assert 0 < ranked["concordance"][0].as_py() < 1
-    done(tmp_path / "out", "rank", "--no-test", *words[:-1], file)
+    done(tmp_path / "out", "rank", "--test", "none", *words[:-1], file)
     assert not (tmp_path / "out" / "result.xlsx").exists()  # it would be of another run
 
 
@@ -67,8 +67,8 @@ def test_noise_columns_of_many_values_do_not_outrank_a_binary_feature():
 def test_a_test_permutes_times_with_events(file, tmp_path):
     """The default one, with few rounds."""
     words = "--target", "months", "--event", "died", "--trees", 30
-    test = "--significance", "max-t", "--permutations", 19
-    _, run = done(tmp_path / "out", "rank", *words, *test, "--forest", "extra-trees", file)
+    test = "--test", "max-t", "--permutations", 19
+    _, run = done(tmp_path / "out", "rank", *words, *test, "--estimator", "extra-trees", file)
     assert run["results"]["significance"]["confirmed"] == 1
 
 
@@ -81,14 +81,14 @@ def test_a_test_permutes_times_with_events(file, tmp_path):
         (["--event", "months"], "--event months is the target"),
         (["--event", "x1"], "events must be booleans, 0 and 1, or 1 and 2"),
         (["--event", "died", "--measure", "vote-change"], "is not defined for survival"),
-        (["--event", "died", "--forest", "pert"], "must be one of random-forest, extra-trees"),
+        (["--event", "died", "--estimator", "pert"], "must be one of random-forest, extra-trees"),
         (["--event", "died", "--criterion", "gini"], "must be auto for survival"),
         (["--event", "died", "--class-weight", "balanced"], "is for classes"),
     ],
 )
 def test_what_does_not_go_together_is_refused(file, tmp_path, words, said):
     """With the option to change."""
-    options = file, "--target", "months", *words, "--no-test"
+    options = file, "--target", "months", *words, "--test", "none"
     assert_refused("rank", tmp_path / "out", options, said)
 
 
@@ -97,7 +97,7 @@ def test_missing_events_are_found_by_the_look(file, tmp_path):
     table = pq.read_table(file)
     died = [None, *table["died"].to_pylist()[1:]]
     pq.write_table(table.set_column(5, "died", pa.array(died)), file)
-    words = "rank", file, "--target", "months", "--event", "died", "--no-test", "--trees", 5
+    words = "rank", file, "--target", "months", "--event", "died", "--test", "none", "--trees", 5
     result = duramen(*words, "--out", tmp_path / "out")
     assert result.exit_code != 0
     assert "--drop-missing-target" in result.stderr
@@ -125,7 +125,7 @@ def test_events_of_stores_and_sample_annotations(kind, tmp_path):
         frame.to_csv(file, index=False)
         words += ["--samples-match", "position"]
     clinic.to_csv(tmp_path / "s.csv", index=False)
-    words = "rank", file, *words, "--target", "months", "--event", "died", "--no-test"
+    words = "rank", file, *words, "--target", "months", "--event", "died", "--test", "none"
     result = duramen(*words, "--out", tmp_path / "out")
     assert "target 'died' is missing in 1 of 80 rows" in result.stderr
     assert "--drop-missing-target" in result.stderr

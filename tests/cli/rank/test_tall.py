@@ -11,7 +11,7 @@ from tests.cli.commands import assert_refused, done, duramen
 import duramen as dm
 from duramen.analyses.ranking import measuring
 from duramen.analyses.ranking import resampling as samples
-from duramen.cli.commands.rank import Growth
+from duramen.analyses.ranking.forest import trees_by_default
 from duramen.data import NumberTarget, SurvivalTarget
 from duramen.data.sampling import sampled_rows
 from duramen.data.target import encode_target
@@ -51,7 +51,19 @@ WORDS = [word for name in MEASURES for word in ("--measure", name)]
 @pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_ranking_of_trees_that_are_let_go(table, tmp_path, monkeypatch, jobs):
-    words = ["rank", table, "--target", "y", "--trees", 40, "--no-test", *WORDS, "--jobs", jobs]
+    words = [
+        "rank",
+        table,
+        "--target",
+        "y",
+        "--trees",
+        40,
+        "--test",
+        "none",
+        *WORDS,
+        "--jobs",
+        jobs,
+    ]
     _, retained = done(tmp_path / "kept", *words)
     let_go(monkeypatch)
     _, gone = done(tmp_path / "gone", *words)
@@ -79,9 +91,22 @@ def test_default_measures_test_and_groups_of_trees_that_are_let_go(table, tmp_pa
 
 def test_measure_that_needs_all_trees_is_refused(table, tmp_path, monkeypatch):
     let_go(monkeypatch)
-    words = [table, "--target", "y", "--trees", 20, "--no-test", "--measure", "prediction-change"]
+    words = [
+        table,
+        "--target",
+        "y",
+        "--trees",
+        20,
+        "--test",
+        "none",
+        "--measure",
+        "prediction-change",
+    ]
     assert_refused(
-        "rank", tmp_path / "out", words, "--max-rows, --trees, --max-depth or --min-leaf"
+        "rank",
+        tmp_path / "out",
+        words,
+        "--max-rows, --n-estimators, --max-depth or --min-samples-leaf",
     )
 
 
@@ -96,27 +121,33 @@ def test_test_and_effects_of_a_sample_where_there_are_many_rows(table, tmp_path,
     assert said in " ".join(result.stderr.split())
     assert said in record["results"]["significance"]["notes"][0]
     # One that is asked for is of all rows.
-    result, record = done(tmp_path / "all", *words, "--significance", "max-t", "--permutations", 19)
+    result, record = done(tmp_path / "all", *words, "--test", "max-t", "--permutations", 19)
     assert "random sample" not in result.stderr
 
 
 def test_number_of_trees_by_default():
-    chosen = Growth()
     expected = {10: 1000, 100_000: 1000, 100_001: 999, 200_000: 500, 2_000_000: 50, 10**9: 50}
-    assert {n: chosen.n_trees(n) for n in expected} == expected
-    assert Growth(trees=700).n_trees(10**9) == 700
-    assert chosen.notes(100_000) == []
-    assert Growth(trees=3).notes(10**9) == []
-    (said,) = chosen.notes(2_000_000)
-    assert said.startswith("the forest has 50 trees instead of 1,000")
+    assert {n: trees_by_default(n) for n in expected} == expected
+
+
+def test_fewer_trees_by_default_are_a_note(table, tmp_path, monkeypatch):
+    monkeypatch.setattr("duramen.analyses.ranking.forest.MANY_ROWS", 12)
+    words = ["rank", table, "--target", "y", "--test", "none", "--measure", "mdi"]
+    result, record = done(tmp_path / "a", *words)
+    assert record["settings"]["n_estimators"] == 50
+    said = "note: the forest has 50 trees instead of 1,000, as the table has 240 rows"
+    assert said in " ".join(result.stderr.split())
+    result, record = done(tmp_path / "b", *words, "--trees", 70)
+    assert record["settings"]["n_estimators"] == 70
+    assert "instead of" not in result.stderr
 
 
 def test_limits_of_trees(table, tmp_path):
-    words = ["rank", table, "--target", "y", "--trees", 9, "--no-test", "--seed", 4]
-    _, record = done(tmp_path / "a", *words, "--max-depth", 2, "--min-leaf", 30)
+    words = ["rank", table, "--target", "y", "--trees", 9, "--test", "none", "--seed", 4]
+    _, record = done(tmp_path / "a", *words, "--max-depth", 2, "--min-samples-leaf", 30)
     assert record["settings"]["max_depth"] == 2
     assert record["settings"]["min_samples_leaf"] == 30
-    assert "--max-depth 2 --min-leaf 30" in record["command"]
+    assert "--max-depth 2 --min-samples-leaf 30" in record["command"]
     X = pq.read_table(table)
     forest = dm.RandomForestClassifier(
         9, criterion="entropy", max_depth=2, min_samples_leaf=30, random_state=4
@@ -129,14 +160,14 @@ def test_limits_of_trees(table, tmp_path):
 
 def test_sample_of_the_rows(table, tmp_path):
     words = [table, "--target", "y", "--max-rows", 100]
-    own = ["--trees", 9, "--no-test"]
+    own = ["--trees", 9, "--test", "none"]
     result, record = done(tmp_path / "a", "rank", *words, *own)
     sizes = dict(zip(*np.unique(pq.read_table(table)["y"], return_counts=True), strict=True))
     counts = record["data"]["classes"] if "data" in record else record["classes"]
     assert sum(counts.values()) == 100
     for name, size in sizes.items():
         assert abs(counts[name] - size * 100 / N) < 1
-    said = "the rows are a random sample of 100 of 240 (--max-rows 100, --seed 0), in which classes"
+    said = "the rows are a random sample of 100 of 240 (--max-rows 100 --random-state 0), in which"
     assert said in " ".join(result.stderr.split())
     assert "--max-rows 100" in record["command"]
     # The same rows with the same seed, others with another; all rows if there are no more.
@@ -164,7 +195,7 @@ def test_sample_of_other_commands(table, tmp_path):
 def test_sample_of_a_store(table, tmp_path):
     dm.pack(table, tmp_path / "store")
     words = [tmp_path / "store", "--target", "y", "--max-rows", 100]
-    for command in (["rank", "--trees", 9, "--no-test"], ["select", "--method", "mrmr"]):
+    for command in (["rank", "--trees", 9, "--test", "none"], ["select", "--method", "mrmr"]):
         results = []
         for name, place in {"store": words[0], "table": table}.items():
             out = tmp_path / f"{command[0]}-{name}"

@@ -106,11 +106,11 @@ def test_directions_are_about_the_class_that_is_named(file, tmp_path):
 
 
 def test_no_test_skips_it(file, tmp_path):
-    result, record = run(file, tmp_path / "out", "--no-test")
+    result, record = run(file, tmp_path / "out", "--test", "none")
     assert "verdict" not in written(tmp_path / "out")
     assert "significance" not in record["settings"]
     assert "max-T" not in result.stdout + page(tmp_path / "out")
-    assert "--no-test --seed 0" in record["command"]
+    assert "--test none --seed 0" in record["command"]
 
 
 def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
@@ -130,7 +130,7 @@ def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
 
 
 def test_forests_of_the_test_have_fewer_trees(file, tmp_path):
-    words = ("--significance", "max-t", "--permutations", 19, "--trees", 120)
+    words = ("--test", "max-t", "--permutations", 19, "--trees", 120)
     _, record = done(tmp_path / "out", "rank", file, "--target", "y", *words)
     assert record["settings"]["n_estimators"] == 120
     most = catalogue["max_t"].most_trees
@@ -148,7 +148,7 @@ def test_the_default_test_is_by_entropy_whatever_the_ranking_is_by(file, tmp_pat
 
 
 def test_a_measure_that_breaks_the_rates_beside_relevant_features_is_noted(file, tmp_path):
-    asked = ("--significance", "max-t", "--permutations", 19, "--measure", "mda")
+    asked = ("--test", "max-t", "--permutations", 19, "--measure", "mda")
     _, record = run(file, tmp_path / "out", *asked)
     note = "irrelevant features that are correlated with each other are confirmed more often"
     assert note in " ".join(record["results"]["significance"]["notes"])
@@ -173,12 +173,12 @@ def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypa
     def fail(*_, **__):
         raise MemoryError("max_t: 99 replicates would not fit")
 
-    monkeypatch.setattr("duramen.analyses.ranking.ranking.run_test", fail)
+    monkeypatch.setattr("duramen.analyses.rank.run_test", fail)
     result, record = run(file, tmp_path / "out")
     assert "note: the test of importances is left out: max-t: 99 replicates" in result.stderr
     assert "the test of importances is left out" in page(tmp_path / "out")
     assert "significance" not in record["settings"]
-    words = [file, "--target", "y", "--significance", "max-t"]
+    words = [file, "--target", "y", "--test", "max-t"]
     assert_refused("rank", tmp_path / "no", words, "99 replicates would not fit")
 
 
@@ -188,6 +188,8 @@ def test_a_long_test_that_nobody_asked_for_says_how_to_do_without(file, tmp_path
     monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)
     assert "skips it" not in run(file, tmp_path / "short", *few)[0].stderr
     monkeypatch.setattr("duramen.analyses.ranking.significance._TOO_LONG", 0.0)
-    assert re.search(r"max-t .*; --no-test skips it", run(file, tmp_path / "long", *few)[0].stderr)
-    asked = run(file, tmp_path / "asked", "--significance", "max-t", *few)[0]
+    assert re.search(
+        r"max-t .*; --test none skips it", run(file, tmp_path / "long", *few)[0].stderr
+    )
+    asked = run(file, tmp_path / "asked", "--test", "max-t", *few)[0]
     assert "skips it" not in asked.stderr

@@ -22,9 +22,10 @@ def _plain(report: Any) -> Any:
     return columns, report.references, command
 
 
-def _ranked(feature_groups: Any = None, **options: Any) -> Any:
+def _ranked(**options: Any) -> Any:
     report = dm.rank(
-        dm.Table(table(), target("classification"), feature_groups=feature_groups),
+        table(),
+        target("classification"),
         n_jobs=jobs(),
         **{"estimator": dm.RandomForestClassifier(10, criterion="entropy"), **options},
     )
@@ -41,7 +42,7 @@ for label, options in (
         {"feature_groups": {"g": ["a", "b"]}, "clusters": 0.3, "test": False},
     ),
 ):
-    case(f"rank/{label}", dm.rank, dm.RankingReport, dm.Table, **options)(_ranked)
+    case(f"rank/{label}", dm.rank, dm.RankingReport, **options)(_ranked)
 
 
 @case("select/default", dm.select, dm.SelectionReport)

@@ -22,7 +22,7 @@ from tests.faults.fuzzing import altered
 from tests.faults.hostile import CLASSES, CONTEXT, KEY, NAMES, TARGET, raw_characters
 
 import duramen.analyses.compare
-import duramen.analyses.ranking.ranking
+import duramen.analyses.rank
 import duramen.analyses.selection
 import duramen.selection.known_truth  # noqa: F401  classes of results, before they are listed
 from duramen.reports import Report

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
 
-from duramen.analyses.execution import Wording
-from duramen.analyses.ranking.measuring import Found
 from duramen.data import EncodedTable, LearningSet, Target
 from duramen.data.scores import adjusted_means, centered_within
 from duramen.effects import describe_effects
 from duramen.forests.prediction import concordance
 from duramen.reports.effects import DESCRIBED, Effects
-from duramen.reports.report import joined
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.arrow import pa
 
@@ -85,16 +82,15 @@ _CLASSES = 10  # of more classes, no means are written
 def effects_of(
     estimator: Any,
     data: LearningSet[EncodedTable],
-    computed: Found,
-    jobs: int | None,
-    pos_label: Any = None,
+    names: Sequence[str],
+    relevant: Collection[str],
+    positive: Any,
+    n_jobs: int | None,
 ) -> Effects:
-    """Describe the effects of all features that the test found, and of the first of the others."""
-    relevant = set() if computed.tested is None else set(computed.tested.selected())
-    names = computed.ranking.names
+    """Describe the effects of all relevant features, and of the first others of those named."""
     best = [name for i, name in enumerate(names) if i < DESCRIBED or name in relevant]
     described = describe_effects(
-        estimator, data, best, relevant=relevant, pos_label=pos_label, n_jobs=jobs
+        estimator, data, best, relevant=set(relevant), pos_label=positive, n_jobs=n_jobs
     )
     return Effects.of(described, data)
 
@@ -159,25 +155,3 @@ def _correlation(codes: Any, ranks: Any, strata: IntArray | None) -> float:
         centred, other = centered_within(np.column_stack([centred, other]), strata).round(9).T
     scale = np.sqrt((centred @ centred) * (other @ other))
     return float(centred @ other / scale) if scale > 0 else float("nan")
-
-
-def check_class(pos_label: Any, target: Target, wording: Wording) -> None:
-    """Check that the class that directions are about is one of the target.
-
-    Raises
-    ------
-    ValueError
-        If not.
-    """
-    if pos_label is None:
-        return
-    if target.classes is None:
-        raise ValueError(
-            f"{wording.pos_label} needs a target of classes, got {target.task}. Hint: leave it out"
-        )
-    labels = list(map(str, target.classes.tolist()))
-    if str(pos_label) not in labels:
-        raise ValueError(
-            f"{wording.pos_label}: must be a class of the target, one of "
-            f"{joined(labels, shown=20)}, got {pos_label!r}"
-        )

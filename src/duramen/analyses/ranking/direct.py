@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from duramen.analyses.execution import Execution, checkpoints
-from duramen.analyses.ranking.request import Groups
+from duramen.analyses.execution import Execution
+from duramen.analyses.ranking.groups import Groups
 from duramen.analyses.ranking.resampling import MANY, sampled_inputs
 from duramen.analyses.ranking.significance import forest_of
 from duramen.data import EncodedTable, LearningSet
@@ -22,24 +23,11 @@ from duramen.significance import catalogue
 from duramen.significance.conditional_tests.conditional import (
     Choices,
     ConditionalTest,
-    check_rows,
 )
 
-_STEP = "direct"
 _MANY_FOUND = 10  # features; of more, some are likely to be associated through others
 _THRESHOLD = 0.7  # average correlation within the clusters that a report draws
 _CLUSTERED = 200  # features that are clustered for it, at most
-
-
-def check_direct(data: LearningSet[EncodedTable], execution: Execution) -> None:
-    """Check, before a forest is grown, that the test can handle the rows.
-
-    Raises
-    ------
-    ValueError
-        If not.
-    """
-    check_rows(data, owner=execution.wording.direct)
 
 
 def with_advice(tested: Verdict, data: LearningSet[EncodedTable], execution: Execution) -> Verdict:
@@ -49,7 +37,7 @@ def with_advice(tested: Verdict, data: LearningSet[EncodedTable], execution: Exe
         return tested
     note = (
         f"{tested.test.name}: {n_found:,} features are confirmed or candidates, and some of them "
-        f"may be associated with the target only through others. Hint: {execution.wording.direct} "
+        f"may be associated with the target only through others. Hint: direct=True "
         "tests each feature given all others"
     )
     execution.notes([note])
@@ -65,24 +53,19 @@ def correlated_groups(table: EncodedTable, threshold: float) -> Groups:
     return Groups.of_clusters(clusters, prefix="cluster of ")
 
 
-def directness(inputs: Inputs, feature_groups: Groups | None, execution: Execution) -> Directness:
+def directness(
+    inputs: Inputs, feature_groups: Groups | None, execution: Execution, checkpoint: Path | None
+) -> Directness:
     """Test each feature given all others; of groups first these, then their members."""
     notes: list[str] = []
     if inputs.data.n_rows > MANY:
         inputs = sampled_inputs(inputs)
         notes.append(f"the test is of a random sample of {inputs.data.n_rows:,} rows")
     grouped = feature_groups is not None and bool(feature_groups.of_feature)
-    file = execution.checkpoint
-    if file is not None:
-        file = file.with_name(f"{file.stem}-{_STEP}{file.suffix}")
     parameters = ExecutionParameters(
-        inputs.random_state, inputs.n_jobs, execution.client, file, inputs.verbose
+        inputs.random_state, inputs.n_jobs, execution.client, checkpoint, inputs.verbose
     )
-    with (
-        execution.warnings_as_notes(),
-        execution.keeping(lambda: checkpoints(file)),
-        execution.clock.step(_STEP),
-    ):
+    with execution.warnings_as_notes():
         test = ConditionalTest.of(
             forest_of(catalogue["conditional"], inputs),
             inputs.data,
@@ -110,11 +93,10 @@ def directness(inputs: Inputs, feature_groups: Groups | None, execution: Executi
 
 
 def _tell(notes: Sequence[str], execution: Execution) -> None:
-    """Show notes of the test, with the options of the command in place of parameters."""
-    wording = execution.wording
-    clusters = f"with {wording.clusters_as_groups}"
+    """Show notes of the test, with the parameters of `duramen.rank`."""
+    clusters = "with feature_groups='clusters', clusters=0.8"
     execution.notes(
-        f"{wording.direct}: {note.replace('with feature_groups', clusters)}" for note in notes
+        f"direct=True: {note.replace('with feature_groups', clusters)}" for note in notes
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from duramen.analyses.execution import Execution, Wording
-from duramen.analyses.problem import Problem, loaded
+from duramen.analyses.execution import Execution
 from duramen.analyses.ranking.measuring import Choice, trees_within
 from duramen.analyses.ranking.resampling import DESCRIBING_TREES
 from duramen.data import EncodedTable, LearningSet
@@ -21,7 +21,6 @@ from duramen.forests.memory import counted_in_rows, most_tree_bytes
 from duramen.forests.patches import BY_ROWS, patch_memory
 from duramen.importances import Inputs, Measure
 from duramen.io import ColumnStore
-from duramen.io.store.reader import memory_bytes
 from duramen.significance import SignificanceTest
 from duramen.support import checks
 
@@ -53,37 +52,33 @@ def analysis_bytes(table: ColumnStore, n_threads: int) -> int:
     return codes + n_threads * by_rows + of_row * table.n_rows
 
 
-def memory_of(asked: Any, owner: str) -> int | None:
-    """Return the stated memory in bytes, if there is one."""
-    return None if asked is None else memory_bytes(asked, owner)
-
-
 def settled(
-    problem: Problem[Any], memory: int | None, execution: Execution
-) -> tuple[Problem[Any], int | None]:
-    """Return the problem with its table in memory if its ranking fits, and else the stated memory.
+    data: LearningSet[Any], memory: int | None, execution: Execution
+) -> tuple[LearningSet[Any], int | None]:
+    """Return the data with the table in memory if its ranking fits, and else the stated memory.
 
     Raises
     ------
     ValueError
-        If memory is stated for another table than a store.
+        If memory is stated for another table than a store, or all columns are constant.
     """
-    if memory is None:
-        return problem, None
-    wording = execution.wording
-    if not isinstance(problem.table, ColumnStore):
+    if memory is not None and not isinstance(data.table, ColumnStore):
         raise ValueError(
-            f"{wording.rank_memory}: must be left out unless the table is a column store, as a "
-            "file is read into memory. Hint: duramen pack FILE --out STORE makes a store"
+            "rank: memory must be left out unless the table is a column store, as a file is read "
+            "into memory. Hint: duramen pack FILE --out STORE makes a store"
         )
     threads = checks.check_jobs("rank", execution.n_jobs)
-    if analysis_bytes(problem.table, threads) > memory:
-        return problem, memory
-    with execution.clock.step("load"):
-        return loaded(problem), None
+    if memory is not None and analysis_bytes(data.table, threads) > memory:
+        return data, memory
+    with execution.clock.step("load") if isinstance(data.table, ColumnStore) else nullcontext():
+        data = data.in_memory()
+    if data.table.constant().all():
+        target = data.provenance.target
+        raise ValueError(f"every column is constant: none can be relevant for {target}")
+    return data, None
 
 
-def check_kind(forest: str, wording: Wording) -> None:
+def check_kind(forest: str) -> None:
     """Check that a kind of forest reads parts of a store.
 
     Raises
@@ -93,15 +88,12 @@ def check_kind(forest: str, wording: Wording) -> None:
     """
     if forest != PATCHES.name:
         raise ValueError(
-            f"{wording.rank_memory}: the table exceeds it, and every tree of "
-            f"{wording.forest.format(forest)} needs all of it. Hint: "
-            f"{wording.forest.format(PATCHES.name)}, or state more memory"
+            f"rank: memory: the table exceeds it, and every tree of estimator={forest!r} needs all "
+            f"of it. Hint: estimator={PATCHES.name!r}, or state more memory"
         )
 
 
-def check_scores(
-    test: SignificanceTest, measure: Measure | None, choice: Choice, wording: Wording
-) -> None:
+def check_scores(test: SignificanceTest, measure: Measure | None, choice: Choice) -> None:
     """Check that a test of the scores of one forest has them.
 
     Raises
@@ -111,8 +103,8 @@ def check_scores(
     """
     if not test.grows and measure is not None and measure not in choice.measures:
         raise ValueError(
-            f"{wording.test(test)} needs {wording.measure(measure)} of the whole table, which "
-            f"exceeds {wording.rank_memory}; leave it out"
+            f"rank: test={test.name!r} needs measure={measure.name!r} of the whole table, which "
+            "exceeds memory; leave it out"
         )
 
 
@@ -128,7 +120,7 @@ def fitted_to(
     ValueError
         If the smallest patches take more.
     """
-    wording, (n, p), units = execution.wording, data.table.shape, data.exchangeability
+    (n, p), units = data.table.shape, data.exchangeability
     n_groups = None if units.groups is None else units.n_units
     threads = checks.check_jobs("rank", execution.n_jobs)
     estimator = estimator.set_params(max_features=estimator.max_features or "sqrt")
@@ -152,49 +144,38 @@ def fitted_to(
         if rows <= _FEWEST_ROWS and columns <= _FEWEST_COLUMNS:
             least = readable_bytes(needed / _PLANNED)
             raise ValueError(
-                f"{wording.rank_memory}: must be at least {least} for {n:,} rows "
-                f"and {p:,} columns on {threads} threads, got {readable_bytes(memory)}"
+                f"rank: memory must be at least {least} for {n:,} rows and "
+                f"{p:,} columns on {threads} threads, got {readable_bytes(memory)}"
             )
         fraction *= 0.9
     note = (
         f"a ranking of the table in memory takes about "
         f"{readable_bytes(analysis_bytes(data.table, threads))}, more than "
-        f"{wording.rank_memory}: {estimator.n_estimators:,} random patches, each a tree on a "
+        f"memory: {estimator.n_estimators:,} random patches, each a tree on a "
         f"sample of {rows:,} of {n:,} rows ({rows / n:.2g}) and {columns:,} of {p:,} columns "
         f"({columns / p:.2g}), for which {readable_bytes(needed)} are estimated"
     )
     return estimator, note
 
 
-def check_request(request: Any, wording: Wording) -> None:
-    """Check that nothing is asked for that takes the whole table into memory.
+def check_stored(**asked: Any) -> None:
+    """Check that no parameter asks for what takes the whole table into memory.
 
     Raises
     ------
     ValueError
-        If it is.
+        If one does.
     """
-    resampling, clustering = request.resampling, request.clustering
-    asked = {
-        wording.direct: request.direct,
-        wording.interactions: request.interactions,
-        wording.explain: request.rows is not None,
-        wording.intervals: resampling.intervals,
-        wording.stability: resampling.stability is not None,
-        wording.feature_groups: request.feature_groups is not None or request.groups_of_clusters,
-        wording.clusters: clustering.clusters is not None,
-        wording.representatives: clustering.representatives is not None,
-    }
-    refused = [word for word, there in asked.items() if there]
-    if refused:
-        raise ValueError(
-            f"{', '.join(refused)}: must be left out where the table exceeds "
-            f"{wording.rank_memory}, since the whole table is needed. Hint: {wording.max_rows} "
-            "analyzes a random sample of rows, or state more memory"
-        )
+    for name, value in asked.items():
+        if value is not None and value is not False:
+            raise ValueError(
+                f"rank: {name} must be left out where the table exceeds memory, since the whole "
+                "table is needed. Hint: max_rows=N analyzes a random sample of rows, or state more "
+                "memory"
+            )
 
 
-def readable(choice: Choice, wording: Wording) -> Choice:
+def readable(choice: Choice) -> Choice:
     """Return the measures that read a table in blocks, or not at all.
 
     Raises
@@ -203,18 +184,16 @@ def readable(choice: Choice, wording: Wording) -> Choice:
         If another one was asked for, or none is left.
     """
     able = [measure for measure in choice.measures if _in_blocks(measure)]
-    others = [measure for measure in choice.measures if not _in_blocks(measure)]
+    others = [measure.name for measure in choice.measures if not _in_blocks(measure)]
     if not others:
         return choice
-    why = f"the whole table is needed, which exceeds {wording.rank_memory}"
+    why = "the whole table is needed, which exceeds memory"
     if choice.asked or not able:
-        words = ", ".join(wording.measure(measure) for measure in others)
         raise ValueError(
-            f"{words}: must be left out, as {why}. Hint: {wording.max_rows} analyzes a random "
-            "sample of rows, and mdi and mdi-oob read the table in blocks"
+            f"rank: measure={others[0]!r} must be left out, as {why}. Hint: max_rows=N analyzes a "
+            "random sample of rows, and mdi and mdi_oob read the table in blocks"
         )
-    gone = " and ".join(wording.measure_name(measure) for measure in others)
-    left_out = (*choice.left_out, f"{gone} left out: {why}")
+    left_out = (*choice.left_out, f"{' and '.join(others)} left out: {why}")
     return replace(choice, measures=tuple(able), left_out=left_out)
 
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.analyses.execution import Execution
-from duramen.analyses.problem import Problem
-from duramen.data import EncodedTable, encode
+from duramen.data import EncodedTable, LearningSet, encode
 from duramen.data.provenance import RowNames
 from duramen.importances import local_mdi
 from duramen.importances.refit import leaves_rows_out
+from duramen.io.store.row_ids import of_table as naming_columns
+from duramen.io.store.row_ids import texts_of
+from duramen.reading.text import FileOptions
 from duramen.reports.rows import RowImportances
 from duramen.results.local_importances import LocalImportances
+from duramen.support import checks
+from duramen.support.files import expanded
 
 ALL = "all"  # names every row
 _PRIOR = 1.0  # weight of the class frequencies, in rows, that is added to nodes
@@ -32,7 +37,7 @@ class RowsAsked:
     row_names: RowNames = field(default_factory=RowNames)  # of the new rows
     file: str = ""  # of the new rows
 
-    def check(self, problem: Problem[Any], execution: Execution) -> None:
+    def check(self, data: LearningSet[Any]) -> None:
         """Check, before a forest is grown, that the rows are there.
 
         Raises
@@ -40,77 +45,108 @@ class RowsAsked:
         ValueError
             If they are not, or the target is survival.
         """
-        word = execution.wording.explain
-        if problem.data.target.censored:
+        if data.target.censored:
             raise ValueError(
-                f"{word}: is for classes and numbers; nodes of survival trees have no impurity"
+                "rank: explain is for classes and numbers; nodes of survival trees have no impurity"
             )
-        self.places(problem, word)
+        self.places(data)
         if self.table is not None:
-            self.columns(problem.table.names, word)
+            self.columns(data.names)
 
-    def places(self, problem: Problem[Any], word: str) -> NDArray[np.intp]:
+    def places(self, data: LearningSet[Any]) -> NDArray[np.intp]:
         """Return the indices of the rows of the table, each once."""
-        n = problem.data.n_rows
         places: list[int] = []
         for name in self.names:
             try:
-                places.append(problem.row_names.find(name, n))
+                places.append(data.provenance.row_names.find(name, data.n_rows))
             except ValueError as error:
                 if name != ALL:
-                    raise ValueError(f"{word}: {error}") from None
-                places += range(n)
+                    raise ValueError(f"rank: explain={name!r}: {error}") from None
+                places += range(data.n_rows)
         return np.array(list(dict.fromkeys(places)), dtype=np.intp)
 
-    def columns(self, names: Sequence[str], word: str) -> Any:
+    def columns(self, names: Sequence[str]) -> Any:
         """Return the columns of the features in new rows; an array without names as it is."""
-        import narwhals as nw
-
         frame = nw.from_native(self.table, eager_only=True, pass_through=True)
         if not isinstance(frame, nw.DataFrame):
             if np.ndim(self.table) != 2 or np.shape(self.table)[1] != len(names):
                 raise ValueError(
-                    f"{word}: rows must have the {len(names):,} features of the table, got the "
-                    f"shape {np.shape(self.table)}"
+                    f"rank: explain_rows must have the {len(names):,} features of the table, got "
+                    f"the shape {np.shape(self.table)}"
                 )
             return self.table
         lacking = [name for name in names if name not in frame.columns]
         if lacking:
             of = f" {self.file}" if self.file else ""
             raise ValueError(
-                f"{word}: the rows{of} lack {len(lacking):,} of the {len(names):,} features, "
-                f"{lacking[0]!r} the first"
+                f"rank: explain_rows{of}: the rows lack {len(lacking):,} of the {len(names):,} "
+                f"features, {lacking[0]!r} the first"
             )
         return frame.select(list(names)).to_native()
 
 
+def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsAsked | None:
+    """Return the rows to explain: those of the table that are named, and new ones.
+
+    A file of new rows is read with the parameters of `duramen.read` by which the table was read.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError
+        If rows are not named by labels or numbers, or the file cannot be read.
+    """
+    listed = [explain] if isinstance(explain, str) or np.ndim(explain) == 0 else list(explain)
+    if not all(isinstance(name, str | int | np.integer) for name in listed):
+        raise checks.refuse("rank", "explain", "labels or numbers of rows, or 'all'", explain)
+    names = tuple(map(str, listed))
+    if explain_rows is None:
+        return RowsAsked(names) if names else None
+    if not isinstance(explain_rows, str | Path):
+        return RowsAsked(names, explain_rows, _names_of(explain_rows))
+    settings = data.provenance.settings
+    options = {one.name: settings[one.name] for one in fields(FileOptions) if one.name in settings}
+    path = expanded(explain_rows, "rank: explain_rows")
+    table = FileOptions(**options).table(path, [], "rank: explain_rows")
+    others = [name for name in table.column_names if name not in data.names]
+    naming = [named.columns[0] for named in naming_columns(table.select(others))]
+    labels = texts_of(table[naming[0]].combine_chunks()) if naming else None
+    return RowsAsked(names, table, RowNames(labels), path.name)
+
+
+def _names_of(table: Any) -> RowNames:
+    """Return the names that a table in memory has for its rows; numbers from 0 if it has none."""
+    labels = getattr(table, "index", None)
+    counted = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
+    return RowNames(None if counted or callable(labels) else labels, start=0)
+
+
 def importances_of_rows(
     asked: RowsAsked,
-    problem: Problem[EncodedTable],
+    data: LearningSet[EncodedTable],
     estimator: Any,
-    pos_label: Any,
-    execution: Execution,
+    positive: Any,
+    n_jobs: int | None,
 ) -> tuple[RowImportances, ...]:
     """Explain rows of the table, out of bag where trees leave rows out, and new rows.
 
     The forest may be of a sample of the rows, of which it is not known which trees lack them.
     """
-    word, results = execution.wording.explain, []
-    rows = asked.places(problem, word)
+    results = []
+    rows = asked.places(data)
     if len(rows):
-        names = tuple(map(problem.row_names.name, rows.tolist()))
+        names = tuple(map(data.provenance.row_names.name, rows.tolist()))
         forest = estimator.forest_
-        out_of_bag = leaves_rows_out(estimator) and problem.data.fingerprint == forest.fingerprint
-        part = problem.table.take_rows(rows)
-        of_target = problem.data.target.labels[rows]
-        source, places = (problem.data, rows) if out_of_bag else (part, None)
-        paths = _Paths(estimator, source, places, pos_label, execution)
+        out_of_bag = leaves_rows_out(estimator) and data.fingerprint == forest.fingerprint
+        part = data.table.take_rows(rows)
+        of_target = data.target.labels[rows]
+        source, places = (data, rows) if out_of_bag else (part, None)
+        paths = _Paths(estimator, source, places, positive, n_jobs)
         results.append(paths.importances(names, part, of_target))
     if asked.table is not None:
-        new, of_table = asked.columns(problem.table.names, word), problem.table
+        new, of_table = asked.columns(data.names), data.table
         table = encode(new, kinds=list(of_table.kinds), names=of_table.names)
         names = tuple(map(asked.row_names.name, range(table.n_rows)))
-        paths = _Paths(estimator, table, None, pos_label, execution)
+        paths = _Paths(estimator, table, None, positive, n_jobs)
         results.append(replace(paths.importances(names, table, None), new=True))
     return tuple(results)
 
@@ -122,8 +158,8 @@ class _Paths:
     estimator: Any
     X: Any  # the learning set that the forest was grown on, for rows out of bag, or other rows
     rows: NDArray[np.intp] | None  # of the learning set
-    pos_label: Any
-    execution: Execution
+    positive: Any
+    n_jobs: int | None
 
     def importances(
         self, names: tuple[str, ...], table: EncodedTable, target: Any
@@ -162,8 +198,8 @@ class _Paths:
 
     def _predicted(self, classes: NDArray[Any]) -> NDArray[Any]:
         """Return the class whose probability is explained, for each row."""
-        if self.pos_label is not None:
-            place = list(map(str, classes.tolist())).index(str(self.pos_label))
+        if self.positive is not None:
+            place = list(map(str, classes.tolist())).index(str(self.positive))
             return np.full(self._n_rows, classes[place])
         if self.out_of_bag:
             means = np.nan_to_num(self.estimator.oob_decision_function_)
@@ -184,7 +220,7 @@ class _Paths:
             rows="oob" if self.out_of_bag else None,
             prior_weight=prior_weight,
             sparse=True if wide else None,
-            n_jobs=self.execution.n_jobs,
+            n_jobs=self.n_jobs,
         )
 
 
