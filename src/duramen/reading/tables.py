@@ -409,9 +409,26 @@ class _Part:
         roles = {
             role: self._values(role, asked) for role, asked in named.items() if asked is not None
         }
-        if is_structured(values):
+        if "event" in roles and task not in ("auto", "survival"):
+            raise ValueError(f"read: event is for task='survival', got task={task!r}")
+        if is_structured(values) or (task == "survival" and "event" not in roles):
+            if not is_structured(values) and np.ndim(values) == 1:
+                raise ValueError(
+                    "read: task='survival' needs event=NAME, the column that is 1 if the event "
+                    f"occurred at the time in {name}, else 0"
+                )
             values, events = survival_columns(values, "read")
             roles["event"] = ("", events)
+        n_rows = self.columns.shape[0]
+        for role, given in {
+            "target": values,
+            **{role: of for role, (_, of) in roles.items()},
+        }.items():
+            if len(given) != n_rows:
+                raise ValueError(
+                    f"read: {role} must have an entry for each of the {n_rows:,} rows, got "
+                    f"{len(given):,}"
+                )
         for role, (column, _) in roles.items():
             if column == name:
                 raise ValueError(f"read: {role} {quoted(column)} is the target")
@@ -556,6 +573,11 @@ class _Part:
                     warn(warning)
             findings += of_stray_values(stray, self.file)
             findings += of_codes(table, [*wanted, *(values.name for values in stray)])
+        elif categorical:
+            raise ValueError(
+                f"read: categorical={list(categorical)!r} has no effect on a table that is encoded, "
+                "such as a store; duramen pack takes it"
+            )
         else:
             table = columns
             findings += of_codes(table)

@@ -122,11 +122,11 @@ def test_the_default_test_has_verdicts_of_groups_beside_those_of_their_members(f
         ),
         (
             ["--feature-groups", "GROUPS", "--estimator", "extra-trees", "--test", "none"],
-            "--feature-groups: every tree of --estimator extra-trees sees all rows",
+            "--feature-groups: every tree of extra-trees sees all rows",
         ),
         (
             ["--feature-groups", "GROUPS", "--representatives", 0.8],
-            "--feature-groups and --representatives both group features",
+            "--feature-groups and representatives both group features",
         ),
     ],
 )
