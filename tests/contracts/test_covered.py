@@ -43,6 +43,7 @@ WITHOUT_CASE = {
     "io.Format": "a record; its files have cases",
     "io.Request": "arguments of a reader of files; every format takes them",
     "data.Task": "the type of an argument",
+    "Table": "a table that `select` takes in place of a learning set",
 }
 # Options that say where and how to work, or are part of every case; and those that answer the look
 # at the data, which tests/cli/test_first_hour.py gives.
@@ -121,13 +122,13 @@ def choices(command: str, option: str) -> tuple[str, ...]:
     return argument.get_choices(force=True) or ()
 
 
-def options(command: str) -> dict[str, bool]:
-    """Return the options of a command, and whether each is a flag."""
+def options(command: str) -> dict[tuple[str, ...], bool]:
+    """Return the names of each option of a command, and whether it is a flag."""
     return {
-        name: argument.token_count()[0] == 0
+        names: argument.token_count()[0] == 0
         for argument in arguments(command)
-        for name in argument.names
-        if name.startswith("--") and name not in OPTIONS_OF_ALL
+        if (names := tuple(name for name in argument.names if name.startswith("--")))
+        and OPTIONS_OF_ALL.isdisjoint(names)
     }
 
 
@@ -136,12 +137,18 @@ def options(command: str) -> dict[str, bool]:
 def test_options_and_choices_have_cases(command: str) -> None:
     lines = typed()[command]
     assert lines
-    left = [name for name in options(command) if not any(name in line for line in lines)]
-    for option, flag in options(command).items():
+    left = [
+        names[0]
+        for names in options(command)
+        if not any(name in line for line in lines for name in names)
+    ]
+    for (option, *others), flag in options(command).items():
         if flag or (command, option) in ELSEWHERE:
             continue
-        used = {value for line in lines for name, value in pairwise(line) if name == option}
-        defaults = {defaulted(command, option)} if any(option not in x for x in lines) else set()
+        names = {option, *others}
+        used = {value for line in lines for name, value in pairwise(line) if name in names}
+        always = all(names & {*line} for line in lines)
+        defaults = set() if always else {defaulted(command, option)}
         missing = set(choices(command, option)) - used - defaults
         left += [f"{option} {value}" for value in sorted(missing)]
     assert left == []

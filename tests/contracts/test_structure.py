@@ -16,7 +16,8 @@ MOST_PARAMETERS = 12  # besides those of execution
 CONSTRUCTED = ("estimators", "selection")
 # Functions that commands are made from: a parameter is an option.
 COMMANDS = (
-    *("duramen.connectome", "duramen.context", "duramen.exact", "duramen.network", "duramen.read"),
+    *("duramen.connectome", "duramen.context", "duramen.exact", "duramen.network", "duramen.rank"),
+    *("duramen.read", "analyses/rank.py: rank"),
     *("analyses/connectome.py: connectome", "analyses/context.py: context"),
     *("analyses/exact.py: exact", "analyses/network.py: network", "reading/tables.py: read"),
 )

@@ -20,7 +20,7 @@ Nodes = list[tuple[str, ast.Compare | ast.Call]]
 TASKS = {"classification", "regression", "survival"}
 
 # Files that read the `task` that a user asks for, with the number of comparisons in them.
-READERS = {"analyses/inputs.py": 1, "findings/target.py": 3}
+READERS = {"analyses/inputs.py": 1, "findings/target.py": 3, "reading/tables.py": 2}
 
 
 @pytest.fixture(scope="module")

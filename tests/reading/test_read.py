@@ -191,7 +191,7 @@ def test_findings_are_told_with_what_answers_them() -> None:
         ({"target": "ill", "groups": "ill"}, "groups 'ill' is the target"),
         ({"target": "ill", "strata": "sex", "drop": ["sex"]}, "drop must not name 'sex'"),
         ({"target": "ill", "samples_features": ["x"]}, "samples_features needs samples=FILE"),
-        ({"target": "ill", "samples_id": "x"}, "samples_id and samples_match need samples"),
+        ({"target": "ill", "samples_id": "x"}, "samples_id needs samples"),
         ({"target": "ill", "categorical": ["x"]}, "categorical 'x' is not a column"),
         ({"task": "regression"}, "task needs target=NAME"),
         ({"covariates": ["dose"]}, "covariates needs target=NAME"),

@@ -95,6 +95,10 @@ command("feature-groups", f"{RESPONSE} --no-test --feature-groups groups.csv")
 command("strata", f"{DESIGN} --strata site --drop person")
 command("groups", f"{DESIGN} --groups person --drop site")
 command("covariate", f"{DESIGN} --covariate hour --covariate age --drop person --drop site")
+command(
+    "weights", "rank few.csv --target y --sample-weight batch --drop place --trees 20 --no-test"
+)
+command("rows-dropped", f"{GRADE} --no-test --missing drop")
 command("interactions", f"{RESPONSE} --no-test --interactions", digits=LINEAR_ALGEBRA)
 command("explain", f"{ILL} --no-test --explain 3 --explain 8 --explain-rows grade.csv")
 command("explain-all", f"{RESPONSE} --no-test --explain all")

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.support.warning import gathered_warnings
 
 if TYPE_CHECKING:
-    from duramen.importances import Measure
     from duramen.selection import Selector
-    from duramen.significance import SignificanceTest
 
 
 @dataclass(frozen=True)
@@ -22,51 +20,12 @@ class Wording:
     """Parameters as a user writes them: those of Python, and of the command line in `cli`."""
 
     again: str = "the same call"
-    forest: str = "{}"
-    bootstrap: str = "bootstrap=True"
-    smaller: str = "fewer rows, a smaller n_estimators or max_depth, or a larger min_samples_leaf"
-    fair: str = "measure=NAME ranks without this bias, with NAME one of {}"
     as_classes: str = "Table(task='classification')"
     memory: str = "select: memory"
-    rank_memory: str = "memory"
-    max_rows: str = "Table(max_rows=)"
-    clusters: str = "clusters"
-    representatives: str = "representatives"
-    no_test: str = "test=False"
-    permutations: str = "n_permutations={}"
-    intervals: str = "intervals"
-    fraction: str = "interval_scale='fraction'"
-    stability: str = "stability"
-    feature_groups: str = "feature_groups"
-    pos_label: str = "rank: pos_label"
-    direct: str = "test='direct'"
-    explain: str = "explain"
-    interactions: str = "test='interactions'"
-    clusters_as_groups: str = "Table(feature_groups='clusters') and clusters=0.8"
-
-    def names(self, measures: Iterable[Measure]) -> list[str]:
-        """Return the names of measures."""
-        return [repr(measure.name) for measure in measures]
-
-    def measure(self, measure: Measure | None = None) -> str:
-        """Return the choice of a measure; of none, the name of the parameter."""
-        return "measure" if measure is None else f"measure={measure.name!r}"
-
-    def measure_name(self, measure: Measure) -> str:
-        """Return the name of a measure in sentences."""
-        return measure.name
 
     def method(self, record: Selector) -> str:
         """Return the choice of a selector."""
         return f"selector={record.name!r}"
-
-    def test(self, test: SignificanceTest) -> str:
-        """Return the choice of a test."""
-        return f"test={test.name!r}"
-
-    def test_name(self, test: SignificanceTest) -> str:
-        """Return the name of a test in sentences."""
-        return test.name
 
 
 PYTHON = Wording()

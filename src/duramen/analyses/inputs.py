@@ -43,8 +43,8 @@ _LONGEST = 60  # characters of a value in the record of a call
 class Table:
     """Table, its target, and what its columns and rows are.
 
-    :func:`duramen.rank`, :func:`duramen.select` and :func:`duramen.compare` take it in place of
-    ``X, y`` and check it; what an analysis has no use for is refused there.
+    :func:`duramen.select` takes it in place of ``X, y`` and checks it; what the selector has no use
+    for is refused there.
 
     Parameters
     ----------
@@ -88,8 +88,6 @@ class Table:
     >>> table = dm.Table(data.X, data.y, groups=range(200), pos_label=1)
     >>> table
     Table(X, y, groups=range(0, 200), pos_label=1)
-    >>> dm.rank(table, test=False, n_jobs=1).directions["x0"]
-    'up for 1'
     """
 
     X: Any

@@ -621,15 +621,15 @@ def _clustering(
     checks.check_integer("rank", "distance", distance, 0)
     if clusters is not None and representatives is not None:
         raise ValueError(
-            "rank: clusters puts features in clusters after they are ranked, representatives "
+            "rank: clusters=R puts features in clusters after they are ranked, representatives=R "
             "before; give one of them"
         )
     if representatives is not None and feature_groups is not None:
         raise ValueError(
-            "rank: feature_groups and representatives both group features; give one of them"
+            "rank: feature_groups=FILE and representatives=R both group features; give one of them"
         )
     if distance != DISTANCE and clusters is None and feature_groups is None:
-        raise ValueError("rank: distance has no effect without clusters or feature_groups")
+        raise ValueError("rank: distance has no effect without clusters=R or feature_groups=FILE")
     if of_clusters and clusters is None:
         raise ValueError(
             f"rank: feature_groups={CLUSTERS!r} needs clusters=R, such as clusters=0.8. Hint: for "

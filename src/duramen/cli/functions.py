@@ -236,10 +236,10 @@ def _with_data(
     name, taken = analysis.__name__, signature(analysis).parameters
     given, demo = {**FIXED.get(name, {}), **values}, DEMOS.get(name)
     if given.pop("demo", False) and demo is not None:
-        for key in demo.instead:
-            if given.get(key) is not None:
-                word = "FILE" if key in FILE else option_names(key)[0]
-                raise ValueError(f"--demo brings its own data; leave out {word}")
+        if any(given.get(key) is not None for key in demo.instead):
+            *first, last = ("FILE" if key in FILE else option_names(key)[0] for key in demo.instead)
+            left = f"{', '.join(first)} and {last}"
+            raise ValueError(f"--demo brings its own data; leave out {left}")
         brought, contexts = demo.data(stack), given.get("context", ())
         drop = tuple(column for column in brought.pop("drop", ()) if column not in contexts)
         if name == "select" and given.get("selector") is not None:

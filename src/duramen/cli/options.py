@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,62 +18,20 @@ from duramen.cli.declaration import choice, option, parameters, recorded
 from duramen.cli.ending import Clock, obey
 
 if TYPE_CHECKING:
-    from duramen.importances import Measure
     from duramen.selection import Selector
-    from duramen.significance import SignificanceTest
 
 
 @dataclass(frozen=True)
 class CommandWording(Wording):
-    """Options, with the names of measures and tests in kebab case."""
+    """Options, with the names of selectors in kebab case."""
 
     again: str = "the same command"
-    forest: str = "--forest {}"
-    trees: str = "--trees"
-    bootstrap: str = "--bootstrap"
-    smaller: str = "--max-rows, --trees, --max-depth or --min-leaf makes a smaller forest"
-    fair: str = "--measure NAME ranks without this bias, with NAME one of {}"
     as_classes: str = "--task classification"
     memory: str = "duramen select: --memory"
-    rank_memory: str = "--memory"
-    max_rows: str = "--max-rows"
-    clusters: str = "--clusters"
-    representatives: str = "--representatives"
-    no_test: str = "--no-test"
-    permutations: str = "--permutations {}"
-    intervals: str = "--intervals"
-    fraction: str = "--interval-scale fraction"
-    stability: str = "--stability"
-    feature_groups: str = "--feature-groups"
-    pos_label: str = "--positive"
-    direct: str = "--direct"
-    explain: str = "--explain"
-    interactions: str = "--interactions"
-    clusters_as_groups: str = "--feature-groups clusters --clusters 0.8"
-
-    def names(self, measures: Iterable[Measure]) -> list[str]:
-        """Return the names of measures."""
-        return [measure.option for measure in measures]
-
-    def measure(self, measure: Measure | None = None) -> str:
-        """Return the option for a measure; of none, the option alone."""
-        return "--measure" if measure is None else f"--measure {measure.option}"
-
-    def measure_name(self, measure: Measure) -> str:
-        """Return the name of a measure in sentences."""
-        return measure.option
 
     def method(self, record: Selector) -> str:
         """Return the option for a selector."""
         return f"--method {record.option}"
-
-    def test(self, test: SignificanceTest) -> str:
-        """Return the option for a test."""
-        return f"--significance {test.option}"
-
-    def test_name(self, test: SignificanceTest) -> str:
-        """Return the name of a test in sentences."""
-        return test.option
 
 
 OPTIONS = CommandWording()
@@ -458,39 +416,6 @@ class Clustering:
             name: value for name, value in own.items() if name != "distance" and value is not None
         }
         return own if asked else {}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Representing(Clustering):
-    """Clusters of features, also as what a forest is grown on."""
-
-    representatives: float | None = option(
-        None,
-        "Grow the forest on one representative of each cluster of features whose absolute rank "
-        "correlation is R on average, such as 0.8; the results have all members. None by default.",
-        metavar="R",
-        echo="changed",
-    )
-
-    def check(self) -> None:
-        """Check that correlations can be such, and that one way to cluster is asked for.
-
-        Raises
-        ------
-        ValueError
-            If not.
-        """
-        super().check()
-        _check_threshold("--representatives", self.representatives)
-        if self.clusters is not None and self.representatives is not None:
-            raise ValueError(
-                "--clusters puts features in clusters after they are ranked, --representatives "
-                "before; give one of them"
-            )
-
-    def request(self) -> ClusteringRequest:
-        """Return the clusters that are asked for."""
-        return replace(super().request(), representatives=self.representatives)
 
 
 def _check_threshold(word: str, value: float | None) -> None:

@@ -424,7 +424,7 @@ class _Part:
             "target": values,
             **{role: of for role, (_, of) in roles.items()},
         }.items():
-            if len(given) != n_rows:
+            if given is not None and len(given) != n_rows:
                 raise ValueError(
                     f"read: {role} must have an entry for each of the {n_rows:,} rows, got "
                     f"{len(given):,}"
@@ -575,8 +575,8 @@ class _Part:
             findings += of_codes(table, [*wanted, *(values.name for values in stray)])
         elif categorical:
             raise ValueError(
-                f"read: categorical={list(categorical)!r} has no effect on a table that is encoded, "
-                "such as a store; duramen pack takes it"
+                f"read: categorical={list(categorical)!r} has no effect on an encoded table, such "
+                "as a store; duramen pack takes it"
             )
         else:
             table = columns
@@ -647,7 +647,7 @@ class _Part:
 
     def _outcome(self, task: Any) -> Target:
         """Check and encode the target."""
-        function = f"read: target {self.target}"
+        function = f"read: target={self.target!r}"
         if "event" not in self.roles:
             return encode_target(self.values, task, function=function)
         both = (self.values, self.roles["event"][1])

@@ -126,7 +126,7 @@ def test_the_default_test_has_verdicts_of_groups_beside_those_of_their_members(f
         ),
         (
             ["--feature-groups", "GROUPS", "--representatives", 0.8],
-            "--feature-groups and representatives both group features",
+            "--feature-groups FILE and --representatives R both group features",
         ),
     ],
 )

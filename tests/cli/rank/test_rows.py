@@ -96,8 +96,8 @@ def test_numbers_count_rows_of_the_file(file, tmp_path):
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (("--explain", "P99"), "--explain: no row is called 'P99'; did you mean"),
-        (("--explain", "61"), "--explain: no row is called '61'; numbers count rows from 1"),
+        (("--explain", "P99"), "--explain P99: no row is called 'P99'; did you mean"),
+        (("--explain", "61"), "--explain 61: no row is called '61'; numbers count rows from 1"),
     ],
 )
 def test_rows_that_are_not_there_are_refused(file, tmp_path, more, reason):

@@ -377,9 +377,9 @@ def test_wrong_options(bed, options, message):
 
 def test_options_without_what_they_are_for(bed, tmp_path):
     for option in ({"samples_id": "a"}, {"samples_match": "position"}):
-        with pytest.raises(ValueError, match="need samples"):
+        with pytest.raises(ValueError, match="needs samples"):
             open_store(bed, **option)
-        with pytest.raises(ValueError, match="need samples"):
+        with pytest.raises(ValueError, match="needs samples"):
             pack(bed, tmp_path / "s", **option)
     frame = pd.DataFrame({"x": range(N)})
     store = dm.pack(frame, tmp_path / "s")

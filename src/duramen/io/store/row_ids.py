@@ -367,8 +367,9 @@ class Pairing:
 
     def check_unused(self) -> None:
         """Check that nothing is asked of annotations that are not there."""
-        if self.samples_id is not None or self.match != "exact":
-            raise self.error("samples_id and samples_match need samples.")
+        asked = {"samples_id": self.samples_id is not None, "samples_match": self.match != "exact"}
+        for parameter in (name for name, given in asked.items() if given):
+            raise self.error(f"{parameter} needs samples=FILE.")
 
     def error(self, text: str) -> ValueError:
         """Return an error about what is to be paired."""
