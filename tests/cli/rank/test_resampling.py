@@ -135,7 +135,7 @@ def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
     result, _, _ = ranked(file, tmp_path / "out", *words)
     for what in ("intervals", "stability"):
         assert re.search(
-            rf"note: {what} of mdi-oob: 4 forests, \d+ at a time: about ", result.stderr
+            rf"note: {what} of MDI-oob: 4 forests, \d+ at a time: about ", result.stderr
         )
         assert (tmp_path / f"kept-{what}").is_file()
 
@@ -170,17 +170,16 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     [
         (
             ["--confidence-level", 0.9, "--n-resamples", 5],
-            "--confidence-level and --n-resamples have no effect without --intervals or "
-            "--stability K",
+            "--confidence-level has no effect without --intervals or --stability K",
         ),
         (
             ["--intervals", "--confidence-level", 95],
-            "must be a probability between 0 and 1, got 95",
+            "--confidence-level must be a number in (0, 1), got 95",
         ),
-        (["--stability", 8], "--stability: must be less than the number of features, 8, got 8"),
+        (["--stability", 8], "--stability must be less than the number of features, 8, got 8"),
         (
             ["--intervals", "--measure", "vote-change"],
-            "--intervals: the first --measure must be one of mdi, ",
+            "--intervals needs a first measure that is one of mdi, ",
         ),
         (["--checkpoint", "kept"], "--checkpoint has no effect with --test none"),
     ],
