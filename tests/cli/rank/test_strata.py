@@ -171,7 +171,7 @@ def test_warnings_of_few_arrangements_are_notes(tmp_path):
     ("words", "message"),
     [
         (
-            [*TEST, "janitza", "--strata", "population"],
+            ["--test", "janitza", "--strata", "population"],
             "--strata has no effect with --test janitza",
         ),
         (["--test", "janitza", "--groups", "person"], "--groups has no effect with --test janitza"),

@@ -77,8 +77,8 @@ def test_a_test_permutes_times_with_events(file, tmp_path):
     [
         (["--task", "survival"], "--task survival needs --event"),
         (["--event", "died", "--task", "regression"], "--event is for --task survival"),
-        (["--event", "dead"], "--event dead is not a column of the table"),
-        (["--event", "months"], "--event months is the target"),
+        (["--event", "dead"], "--event 'dead' is not a column of the table"),
+        (["--event", "months"], "--event 'months' is the target"),
         (["--event", "x1"], "events must be booleans, 0 and 1, or 1 and 2"),
         (["--event", "died", "--measure", "vote-change"], "is not defined for survival"),
         (["--event", "died", "--estimator", "pert"], "must be one of random-forest, extra-trees"),

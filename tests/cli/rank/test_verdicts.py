@@ -47,7 +47,7 @@ def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path, m
     assert set(columns["direction"]) <= {"down for b", "no direction"}
     assert {"confirmed", "noise"} <= set(columns["verdict"])
     assert record["settings"]["measures"] == ["mdi_oob", "mdi", "mda"]
-    assert record["command"].endswith("--measure mda --n-permutations 39")
+    assert record["command"].endswith("--n-permutations 39")
     _, other = run(file, tmp_path / "mdi", "--permutations", 39, "--measure", "mdi")
     by_mdi = written(tmp_path / "mdi")
     assert "mda" not in by_mdi
@@ -102,7 +102,7 @@ def test_directions_are_about_the_class_that_is_named(file, tmp_path):
         assert wanted in written(tmp_path / "out")["direction"]
     refused = duramen("rank", file, "--target", "y", "--positive", "c", "--out", tmp_path / "no")
     assert refused.exit_code == 2
-    assert "--positive: must be a class of the target, one of a, b, got 'c'" in refused.stderr
+    assert "--positive must be a class of the target, one of a, b, got 'c'" in refused.stderr
 
 
 def test_no_test_skips_it(file, tmp_path):
@@ -189,7 +189,7 @@ def test_a_long_test_that_nobody_asked_for_says_how_to_do_without(file, tmp_path
     assert "skips it" not in run(file, tmp_path / "short", *few)[0].stderr
     monkeypatch.setattr("duramen.analyses.ranking.significance._TOO_LONG", 0.0)
     assert re.search(
-        r"max-t .*; --test none skips it", run(file, tmp_path / "long", *few)[0].stderr
+        r"max-T .*; --test none skips it", run(file, tmp_path / "long", *few)[0].stderr
     )
     asked = run(file, tmp_path / "asked", "--test", "max-t", *few)[0]
     assert "skips it" not in asked.stderr
