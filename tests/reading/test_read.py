@@ -230,3 +230,17 @@ def test_analyses_take_what_was_read() -> None:
     assert any("'id' has a different value in each row" in note for note in report.notes)
     explained = dm.rank(data, estimator=forest, test=False, explain=["P7"], random_state=0)
     assert "P7" in str(explained.rows)
+
+
+def test_a_table_without_a_target(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": range(40), "a": np.arange(40.0) % 7, "b": np.arange(40.0) % 5})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    data = dm.read(tmp_path / "a.csv", missing="drop", max_rows=30, random_state=1)
+    assert data.names == ("a", "b")
+    assert (data.n_rows, data.provenance.target, repr(data)[-4:]) == (30, "", "none")
+    assert data.fingerprint != dm.read(frame).fingerprint
+    again = dm.read(data.of_rows(np.arange(20)))
+    assert again.n_rows == 20
+    for refusing in (lambda: data.task, lambda: data.y, lambda: dm.exact(data)):
+        with pytest.raises(ValueError, match="read without a target"):
+            refusing()

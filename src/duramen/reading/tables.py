@@ -831,11 +831,13 @@ def _annotated(part: _Part, samples: Any, pairing: Pairing, options: FileOptions
 
 def _inspected(data: LearningSet[Any], keep_identifiers: bool) -> LearningSet[Any]:
     """Look at a learning set that was made from arrays, and leave identifiers out."""
-    provenance, survival = data.provenance, data.target.censored
-    name, kind = provenance.target, "regression" if survival else data.task
-    values = data.target.association_scores()[:, 0] if survival else data.y
-    findings = [*of_target(data.y, name), *of_codes(data.table)]
-    findings += of_rows(data.table, values, name, kind, data.exchangeability.groups)
+    provenance, target = data.provenance, data.target
+    name, findings = provenance.target, of_codes(data.table)
+    if not isinstance(target, NoTarget):
+        kind = "regression" if target.censored else data.task
+        values = target.association_scores()[:, 0] if target.censored else data.y
+        findings = [*of_target(data.y, name), *findings]
+        findings += of_rows(data.table, values, name, kind, data.exchangeability.groups)
     listed = answered(findings, provenance.file, keep_identifiers=keep_identifiers)
     gone = () if keep_identifiers else left_out(findings)
     _refuse_nothing_left(data.table, gone, name)
