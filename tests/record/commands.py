@@ -362,6 +362,11 @@ command(
     f"{NETWORK} --subsample 20 --adjacencies adjacencies.tsv --checkpoint saved --seed 1",
 )
 command("demo", "network --demo --trees 3 --links 100")
+command(
+    "cells",
+    "network cells.h5ad --layer twice --missing drop --n-estimators 5 --n-permutations 2 "
+    "--random-state 1",
+)
 for forest, measure, normalization in (
     ("random-forest", "mdi", "unit"),
     ("extra-trees", "frequency", "sum"),
@@ -394,6 +399,11 @@ for name, line in {
     "trees": f"{TRACES} --method genie3 --trees 5 --max-depth 2 --checkpoint saved",
     "quiet": f"{TRACES} --method transfer-entropy --quiet-below 1",
     "demo": "connectome --demo --method pearson --links 100",
+    "plain": f"{TRACES} --method pearson --weighting none --directivity none --random-state 1",
+    "w": f"{TRACES} --method genie3 --weighting w --exponent 0.9 --n-estimators 3",
+    "w-star": f"{TRACES} --method partial-correlation --weighting w-star --directivity weighted",
+    "w-star-paper": f"{TRACES} --method partial-correlation --weighting w-star-paper "
+    "--directivity masked",
     **{
         f"precision-{precision}": f"{TRACES} --method partial-correlation --precision {precision}"
         for precision in ("auto", "exact", "pca", "ledoit-wolf", "oas")
