@@ -238,7 +238,9 @@ def read(
         if target is None:
             opened = opened.without_target(task, event, covariates, drop_missing_target, transpose)
         named = {"event": event, "strata": strata, "groups": groups, "sample_weight": sample_weight}
-        part = opened.apart(target, named, tuple(covariates), tuple(samples_features), tuple(drop))
+        part = opened.apart(
+            target, named, tuple(covariates), tuple(samples_features), tuple(drop), task
+        )
         if drop_missing_target:
             part = part.with_target()
         if missing == "drop":
@@ -403,6 +405,7 @@ class _Part:
         covariates: tuple[str, ...],
         samples_features: tuple[str, ...],
         drop: tuple[str, ...],
+        task: str,
     ) -> _Part:
         """Set apart the target and the columns that are no features, and leave columns out."""
         name, values = (None, None) if target is None else self._values("target", target)
