@@ -11,16 +11,13 @@ from sklearn.linear_model import LogisticRegression
 from tests.contexts.trees import as_context, random_trees
 
 import duramen as dm
-from duramen.contexts.conditional import conditional_permutations
-from duramen.contexts.dependence import _Scores, dependence_of
 from duramen.contexts.effects import context_effects
-from duramen.contexts.nulls import null_of
-from duramen.contexts.options import Options
-from duramen.contexts.regression import log_probabilities
-from duramen.contexts.shifts import stratified_chi_square
-from duramen.contexts.subject import subject_of, template_for
+from duramen.contexts.growth import growth_of, template_for
+from duramen.contexts.importances import default_permutations
+from duramen.contexts.limits import stratified_chi_square
+from duramen.contexts.models import ScoreTests, conditional_nulls, log_probabilities
+from duramen.contexts.nulls import conditional_permutations, scheme_of
 from duramen.data import Exchangeability, learning_set
-from duramen.jobs.replicates import Plan
 
 
 def frequencies(rows, codes, log_weights, orders, count=20_000):
@@ -122,14 +119,14 @@ def test_score_tests_of_indicators_are_cochran_mantel_haenszel_tests():
     random = np.random.default_rng(6)
     values, codes, groups = (random.integers(0, k, 150) for k in (4, 3, 5))
     indicators = (values[:, None] == np.arange(1, 4)).astype(float)
-    p_value = _Scores.of(as_context(codes), groups).p_value(indicators)
+    p_value = ScoreTests.of(as_context(codes), groups).p_value(indicators)
     expected = stratified_chi_square(values, codes.astype(np.uint32), groups)
     assert p_value == pytest.approx(expected, rel=1e-9)
 
 
 def test_effects_on_one_feature_are_those_of_all_nodes():
     X, y, context, _ = Setting("flip", rows=60).draw(0)
-    subject = subject_of(learning_set(X, y), template_for(random_trees(5), "test"), 0, "test")
+    subject = growth_of(learning_set(X, y), template_for(random_trees(5), "test"), 0, "test")
     forest, values = subject.forest(0), as_context(context)
     drawn = np.stack([np.roll(values.codes, k) for k in range(3)])
     every = context_effects(forest, subject, values, "skip", seed=0, drawn=drawn)
@@ -142,15 +139,16 @@ def test_effects_on_one_feature_are_those_of_all_nodes():
 
 def dependence(setting, seed=0):
     X, y, context, _ = setting.draw(seed)
-    subject = subject_of(learning_set(X, y), template_for(random_trees(1), "test"), 0, "test")
-    return dependence_of(subject, as_context(context), null_of(subject, "conditional", "test"))
+    subject = growth_of(learning_set(X, y), template_for(random_trees(1), "test"), 0, "test")
+    scheme = scheme_of(subject, "conditional", "test")
+    return conditional_nulls(subject, as_context(context), scheme)
 
 
 def test_models_have_what_depends_on_the_context():
     """A feature is tested without its own products with the target; copies explain nothing."""
     single = dependence(Setting("flip", rows=400))
-    assert 0 in single.features
-    tested = {tuple(h.features.tolist()): h for h in single.hypotheses}
+    assert 0 in single.modeled
+    tested = {tuple(h.features.tolist()): h for h in single.effects}
     assert sorted(j for key in tested for j in key) == [0, 1, 2, 3]
     # Its own association explains the context; without it, little is left.
     rest = next(h for key, h in tested.items() if 0 not in key)
@@ -167,12 +165,7 @@ def test_no_terms_without_dependence():
 
 
 def test_permutations_are_enough_by_default():
-    def resolved(n_permutations, n_effects):
-        options = Options("skip", n_permutations, "none", "all", Plan(), "test")
-        return options.resolved(n_effects).count
-
-    assert [resolved(None, n) for n in (1, 25, 100, 9999)] == [1000, 1000, 4000, 10_000]
-    assert [resolved(n, 100) for n in (0, 7)] == [0, 7]
+    assert [default_permutations(n) for n in (1, 25, 100, 9999)] == [1000, 1000, 4000, 10_000]
 
 
 def test_notes_say_what_cannot_be_found():

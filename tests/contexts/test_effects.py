@@ -9,7 +9,7 @@ from tests.oracles import context_nodes as oracle
 
 import duramen as dm
 from duramen.contexts.effects import context_effects, levels
-from duramen.contexts.subject import subject_of
+from duramen.contexts.growth import growth_of
 from duramen.data import encode, learning_set
 from duramen.forests.decreases import mean_decreases
 
@@ -44,7 +44,7 @@ def subject(table, y, seed=0, n_trees=3, n_bins=None, criterion="entropy", **gro
     options = {"splits": "auto", "max_features": 1, "criterion": criterion, **growth}
     kind = dm.ExtraTreesRegressor if criterion == "variance" else dm.ExtraTreesClassifier
     trees = kind(n_trees, **options)
-    return subject_of(learning_set(table, y), trees, seed, "test", n_bins=n_bins)
+    return growth_of(learning_set(table, y), trees, seed, "test", n_bins=n_bins)
 
 
 def assert_as_oracle(effects, codes, n_contexts, empty, rows=None, forest=None, of_values=None):

@@ -6,43 +6,43 @@ from tests.contexts.trees import random_trees
 
 import duramen as dm
 from duramen.contexts import KernelWeights
-from duramen.contexts.kernel_weights import UNIT, points_of
+from duramen.contexts.values import UNIT, points_of
 
 EFFECTS = ("importances", "absolute", "signed", "conditional", "overall", "fractions", "within")
 
 
 def test_weights_interpolate_between_the_points():
     numbers = np.random.default_rng(0).exponential(size=100)
-    points = points_of(numbers, KernelWeights(4, "auto"))
-    assert points.bandwidth == 0.25
-    np.testing.assert_allclose(points.values, np.quantile(numbers, [0.125, 0.375, 0.625, 0.875]))
-    assert (points.weights.sum(axis=1) == UNIT).all()
+    values, codes, weights, bandwidth = points_of(numbers, KernelWeights(4, "auto"))
+    assert bandwidth == 0.25
+    np.testing.assert_allclose(values, np.quantile(numbers, [0.125, 0.375, 0.625, 0.875]))
+    assert (weights.sum(axis=1) == UNIT).all()
     quantile = (np.argsort(np.argsort(numbers)) + 0.5) / 100
     centers = np.array([0.125, 0.375, 0.625, 0.875])
     for g in range(4):
         wanted = np.interp(quantile, centers, np.eye(4)[g])
-        np.testing.assert_allclose(points.weights[points.codes, g] / UNIT, wanted, atol=0.6 / UNIT)
+        np.testing.assert_allclose(weights[codes, g] / UNIT, wanted, atol=0.6 / UNIT)
 
 
 def test_a_narrow_kernel_is_bins_and_a_wide_one_is_nearly_flat():
     numbers = np.random.default_rng(1).normal(size=90)
-    narrow = points_of(numbers, KernelWeights(3, 1 / 6))
-    assert set(narrow.weights.ravel().tolist()) == {0, UNIT}
+    _, codes, narrow, _ = points_of(numbers, KernelWeights(3, 1 / 6))
+    assert set(narrow.ravel().tolist()) == {0, UNIT}
     rank = np.argsort(np.argsort(numbers))
-    assert narrow.weights[narrow.codes].argmax(axis=1).tolist() == (rank // 30).tolist()
-    wide = points_of(numbers, KernelWeights(3, 1.0))
-    assert wide.weights.min() > 5
+    assert narrow[codes].argmax(axis=1).tolist() == (rank // 30).tolist()
+    _, _, wide, _ = points_of(numbers, KernelWeights(3, 1.0))
+    assert wide.min() > 5
 
 
 def test_many_values_are_taken_together_and_equal_quantiles_are_one_point():
     random = np.random.default_rng(2)
-    many = points_of(random.normal(size=1000), KernelWeights(5))
-    assert len(many.weights) == 128
+    _, _, many, _ = points_of(random.normal(size=1000), KernelWeights(5))
+    assert len(many) == 128
     half = np.where(np.arange(200) < 100, 0.0, random.random(200))
-    points = points_of(half, KernelWeights(4, "auto"))
-    assert points.weights.shape[1] == len(points.values) == 3
-    assert points.weights.any(axis=0).all()
-    assert (points.weights[points.codes[:100]] == [UNIT, 0, 0]).all()
+    values, codes, weights, _ = points_of(half, KernelWeights(4, "auto"))
+    assert weights.shape[1] == len(values) == 3
+    assert weights.any(axis=0).all()
+    assert (weights[codes[:100]] == [UNIT, 0, 0]).all()
 
 
 @pytest.mark.parametrize("permute", ["all", "within_target"])

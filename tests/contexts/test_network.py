@@ -8,7 +8,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.contexts import network
-from duramen.contexts.analysis import analyze
+from duramen.contexts.importances import analyze
 from duramen.jobs.replicates import replicate_seed
 from duramen.support.checks import draw_seed
 
@@ -135,11 +135,11 @@ def test_targets_are_jobs(tmp_path, monkeypatch):
     assert_same(alone, dm.contexts.context_network(X, context, n_jobs=3, **SETTINGS))
     checkpoint, done = tmp_path / "network", []
 
-    def interrupted(*arguments):
+    def interrupted(*arguments, **options):
         if len(done) == 2:
             raise KeyboardInterrupt
         done.append(arguments)
-        return analyze(*arguments)
+        return analyze(*arguments, **options)
 
     monkeypatch.setattr(network, "analyze", interrupted)
     with pytest.raises(KeyboardInterrupt):
@@ -147,7 +147,9 @@ def test_targets_are_jobs(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["network"]
     done[:] = [None]
     monkeypatch.setattr(
-        network, "analyze", lambda *options: done.append(options) or analyze(*options)
+        network,
+        "analyze",
+        lambda *arguments, **options: done.append(arguments) or analyze(*arguments, **options),
     )
     assert_same(alone, dm.contexts.context_network(X, context, checkpoint=checkpoint, **SETTINGS))
     assert len(done) == 3  # two were kept, two of four are new

@@ -15,13 +15,14 @@ from tests.grid import one_test
 import duramen as dm
 from duramen.contexts import propensity_strata
 from duramen.contexts.effects import context_effects
-from duramen.contexts.nulls import null_of, permuted_contexts, quantile_bins
-from duramen.contexts.subject import subject_of, template_for
+from duramen.contexts.growth import growth_of, template_for
+from duramen.contexts.nulls import Null, quantile_bins, scheme_of
 from duramen.data import Exchangeability, learning_set
 from duramen.jobs.replicates import replicate_seed
 from duramen.support.checks import draw_seed
 
 LEVELS = (0.01, 0.05, 0.1)
+EVERY = np.arange(2)
 EFFECTS = ("absolute", "signed", "overall", "relevance")
 
 
@@ -152,15 +153,15 @@ def test_p_values_count_permutations(permute):
     )
     data = learning_set(X.astype(str), y)
     first, options = (
-        subject_of(data, template_for(random_trees(7, "regression"), "test"), seed, "test"),
+        growth_of(data, template_for(random_trees(7, "regression"), "test"), seed, "test"),
         as_context(context),
     )
     forest = first.forest(seed)
     every = context_effects(forest, first, options, "skip", seed=seed, n_permutations=n + 1)
     drawn = every
     if permute == "within_target":
-        rows = null_of(first, permute, "test").effects
-        codes = np.vstack([options.codes, permuted_contexts(rows, options.codes, seed, 1, n)])
+        rows = scheme_of(first, permute, "test").effects
+        codes = np.vstack([options.codes, Null(rows, EVERY).draws(options.codes, seed, 1, n)])
         drawn = context_effects(forest, first, options, "skip", seed=seed, drawn=codes)
     for effect in ("absolute", "signed", "overall", "relevance"):
         values = getattr(every if effect == "relevance" else drawn, effect)
@@ -187,33 +188,30 @@ def test_plain_p_values_among_all_rows_keep_their_stream():
 
 def subject(y, n_columns=2, **rows):
     X = np.random.default_rng(0).integers(0, 2, (len(y), n_columns)).astype(str)
-    return subject_of(learning_set(X, y, **rows), template_for(random_trees(2), "test"), 0, "test")
+    return growth_of(learning_set(X, y, **rows), template_for(random_trees(2), "test"), 0, "test")
 
 
 def test_contexts_are_permuted_within_classes():
     y, context = np.repeat(["a", "b", "c"], [10, 20, 30]), np.arange(60) % 4
-    rows = null_of(subject(y), "within_target", "test").effects
-    drawn = permuted_contexts(rows, as_context(context).codes, 5, 1, 40)
+    rows = scheme_of(subject(y), "within_target", "test").effects
+    drawn = Null(rows, EVERY).draws(as_context(context).codes, 5, 1, 40)
     assert drawn.shape == (40, 60)
     assert len(np.unique(drawn, axis=0)) == 40
     for label in "abc":
         inside = np.sort(drawn[:, y == label], axis=1)
         assert (inside == np.sort(context[y == label])).all()
-    later = permuted_contexts(rows, as_context(context).codes, 5, 31, 10)
+    later = Null(rows, EVERY).draws(as_context(context).codes, 5, 31, 10)
     assert np.array_equal(later, drawn[30:])
-    permuted = context_of(rows, as_context(context).codes, replicate_seed(5, 1))
+    random = np.random.default_rng(replicate_seed(5, 1))
+    permuted = Null(rows, EVERY).draw(as_context(context).codes, random)
     assert np.array_equal(drawn[0], permuted)
-
-
-def context_of(rows, codes, seed):
-    return codes[rows.permutation(np.random.default_rng(seed), codes)]
 
 
 def test_all_arrangements_within_classes_are_equally_probable():
     """2 x 3 arrangements, 6000 permutations: chi-square with 5 degrees of freedom below .999."""
     rows = Exchangeability(5, strata=np.array([0, 0, 1, 1, 1]))
     codes = np.array([0, 1, 0, 0, 1], dtype=np.uint32)
-    drawn = permuted_contexts(rows, codes, 1, 1, 6000)
+    drawn = Null(rows, EVERY).draws(codes, 1, 1, 6000)
     counts = np.unique(drawn, axis=0, return_counts=True)[1]
     assert len(counts) == 6
     assert ((counts - 1000) ** 2 / 1000).sum() < stats.chi2.ppf(0.999, 5)
@@ -222,7 +220,7 @@ def test_all_arrangements_within_classes_are_equally_probable():
 
 def test_numeric_targets_have_bins_of_about_eight_rows():
     y = np.random.default_rng(1).normal(size=100)
-    null = null_of(subject(y), "within_target", "test")
+    null = scheme_of(subject(y), "within_target", "test")
     counts = np.bincount(null.cells)
     assert len(counts) == 12
     assert set(counts.tolist()) <= {8, 9}
@@ -234,12 +232,12 @@ def test_numeric_targets_have_bins_of_about_eight_rows():
 def test_strata_are_crossed_with_classes_and_bins():
     strata = np.repeat(["s", "t"], [40, 24])
     y = np.tile(["a", "b"], 32)
-    null = null_of(subject(y, strata=strata), "within_target", "test")
+    null = scheme_of(subject(y, strata=strata), "within_target", "test")
     pairs = {(s, label) for s, label in zip(strata, y, strict=True)}
     assert len({(*pair, g) for *pair, g in zip(strata, y, null.cells, strict=True)}) == len(pairs)
     assert len(np.unique(null.relevance.strata)) == 2
     numbers = np.random.default_rng(2).normal(size=64)
-    bins = null_of(subject(numbers, strata=strata), "within_target", "test").cells
+    bins = scheme_of(subject(numbers, strata=strata), "within_target", "test").cells
     assert len(np.unique(bins[:40])) == 5
     assert len(np.unique(bins[40:])) == 3
     assert not set(bins[:40]) & set(bins[40:])
@@ -250,8 +248,8 @@ def test_blocks_exchange_with_blocks_of_the_same_classes():
     y = np.array(list("aabababbbbbb"))
     groups = np.repeat([0, 1, 2, 3, 4], [3, 2, 2, 2, 3])
     context = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0], dtype=np.uint32)
-    rows = null_of(subject(y, groups=groups), "within_target", "test").effects
-    drawn = np.unique(permuted_contexts(rows, context, 0, 1, 200), axis=0)
+    rows = scheme_of(subject(y, groups=groups), "within_target", "test").effects
+    drawn = np.unique(Null(rows, EVERY).draws(context, 0, 1, 200), axis=0)
     assert len(drawn) == 4
     assert rows.count(context) == 4
     assert (drawn[:, :3] == 0).all()

@@ -9,7 +9,7 @@ from scipy import stats
 from tests.grid import one_test
 
 from duramen.contexts import propensity_strata
-from duramen.contexts.shifts import shift_p_values, stratified_chi_square
+from duramen.contexts.limits import shift_p_values, stratified_chi_square
 from duramen.data import encode
 
 

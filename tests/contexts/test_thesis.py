@@ -9,7 +9,7 @@ from tests.contexts.trees import random_trees
 
 import duramen as dm
 from duramen.contexts.effects import context_effects
-from duramen.contexts.subject import subject_of, template_for
+from duramen.contexts.growth import growth_of, template_for
 from duramen.contexts.values import split_off
 from duramen.data import encode, learning_set
 from duramen.forests.decreases import mean_decreases
@@ -141,7 +141,7 @@ def spread_of_1000_trees(n_forests=100, n_trees=50):
     """Standard deviation of each number between forests of 1000 trees, from smaller ones."""
     X, y = primary_tumor()
     inputs, sex = split_off(encode(X), "sex", 3, "test")
-    subject = subject_of(
+    subject = growth_of(
         learning_set(inputs, y), template_for(random_trees(n_trees), "test"), 0, "test"
     )
     drawn = []

@@ -16,9 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.analyses.caller import Caller, calling, faults_of_ours
 from duramen.analyses.execution import checkpoints
 from duramen.contexts import KernelWeights, context_importances, context_network, propensity_strata
-from duramen.contexts.analysis import beside
-from duramen.contexts.kernel_weights import checked_bandwidth
-from duramen.contexts.values import UNNAMED, are_names, is_table, named_columns, read_context
+from duramen.contexts.importances import beside
+from duramen.contexts.values import (
+    UNNAMED,
+    are_names,
+    checked_bandwidth,
+    is_table,
+    named_columns,
+    read_context,
+)
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.categories import variable_name
 from duramen.data.covariates import covariate_strata

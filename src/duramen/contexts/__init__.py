@@ -1,9 +1,9 @@
 """Context analysis: importances of features that depend on a context."""
 
-from duramen.contexts.analysis import context_importances
-from duramen.contexts.kernel_weights import KernelWeights
+from duramen.contexts.importances import context_importances
 from duramen.contexts.network import context_network
 from duramen.contexts.propensity import propensity_strata
+from duramen.contexts.values import KernelWeights
 
 __all__ = [
     "KernelWeights",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.contexts.subject import Subject
+from duramen.contexts.growth import Growth
 from duramen.contexts.values import Context
 from duramen.forests.forest import Forest
 from duramen.forests.settings import CRITERION_NAMES
@@ -30,7 +30,7 @@ class Effects:
 
 def context_effects(
     forest: Forest,
-    subject: Subject,
+    growth: Growth,
     context: Context,
     empty: str,
     *,
@@ -62,7 +62,7 @@ def context_effects(
         n_permutations=n_permutations,
         column=column,
     )
-    table, target = subject.data.table.kernel, subject.data.target.kernel
+    table, target = growth.data.table.kernel, growth.data.target.kernel
     criterion = CRITERION_NAMES.index(forest.settings.criterion)
     return Effects(
         *_kernel.context_effects(forest.kernel, table, target, contexts, criterion, n_threads)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -10,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.contexts.analysis import analyze
-from duramen.contexts.kernel_weights import KernelWeights
-from duramen.contexts.options import Options
-from duramen.contexts.subject import PARAMETERS, binned, subject_of, template_for
-from duramen.contexts.values import split_off
+from duramen.contexts.growth import PARAMETERS, binned, growth_of, template_for
+from duramen.contexts.importances import analyze, check_options, default_permutations
+from duramen.contexts.values import KernelWeights, split_off
 from duramen.data import EncodedTable, Exchangeability, encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target, refuse_missing
@@ -111,7 +108,7 @@ def context_network(
     [True, True, False]
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
-    options = Options(empty, n_permutations, plain, permute, Plan(), _FUNCTION)
+    check_options(_FUNCTION, empty, n_permutations, plain)
     template = template_for(estimator, _FUNCTION)
     table = encode(X, n_jobs=plan.n_threads)
     variables, subdivision = split_off(table, context, context_bins, _FUNCTION)
@@ -120,19 +117,33 @@ def context_network(
     rows = Exchangeability.checked(table.n_rows, strata, groups, function=_FUNCTION)
     chosen = _targets(variables, targets)
     seed = checks.draw_seed(random_state)
-    inputs = _inputs(variables, n_bins)
+    inputs = variables
+    if n_bins is not None:
+        inputs = binned(variables, checks.check_integer(_FUNCTION, "n_bins", n_bins, 2))
+    count = n_permutations
+    if count is None:
+        count = default_permutations(len(chosen) * (inputs.n_columns - 1) * subdivision.count)
     # Targets share the threads; the forest and the permutations of one get those that are left.
-    options = options.resolved(len(chosen) * (inputs.n_columns - 1) * subdivision.count)
-    options = replace(options, plan=Plan(max(1, plan.threads_within // max(1, len(chosen)))))
+    n_threads = max(1, plan.threads_within // max(1, len(chosen)))
 
     def task(number: int, _: int) -> dict[str, NDArray[Any]]:
         j = chosen[number]
         others = inputs.take_columns([k for k in range(inputs.n_columns) if k != j])
         data = learning_set_of(others, column_target(variables, j, _FUNCTION), _FUNCTION)
         data = data.with_exchangeability(rows)
-        subject = subject_of(data, template, seed, _FUNCTION, scale=True)
-        forest = subject.forest(replicate_seed(seed, j), n_threads=options.plan.n_threads)
-        return analyze(forest, subject, subdivision, options).to_arrays()
+        growth = growth_of(data, template, seed, _FUNCTION, scale=True)
+        forest = growth.forest(replicate_seed(seed, j), n_threads=n_threads)
+        return analyze(
+            forest,
+            growth,
+            subdivision,
+            permute=permute,
+            n_permutations=count,
+            empty=empty,
+            plain=plain,
+            plan=Plan(n_threads),
+            function=_FUNCTION,
+        ).to_arrays()
 
     versions_of = {"fingerprint": variables.fingerprint(), "versions": versions()}
     settings = {
@@ -155,13 +166,6 @@ def context_network(
         for j, arrays in zip(chosen, rows_of, strict=True)
     }
     return ContextNetwork.of(variables.names, analyses, {"seed": seed, **versions_of})
-
-
-def _inputs(variables: EncodedTable, n_bins: int | None) -> EncodedTable:
-    """Put numbers into bins where this is asked for."""
-    if n_bins is None:
-        return variables
-    return binned(variables, checks.check_integer(_FUNCTION, "n_bins", n_bins, 2))
 
 
 def _targets(variables: EncodedTable, asked: Any) -> list[int]:

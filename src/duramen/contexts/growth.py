@@ -1,4 +1,4 @@
-"""A learning set, and how trees are grown on it."""
+"""Growth of the forests of an analysis: a learning set, and the settings of its trees."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def template_for(estimator: Any, function: str) -> BaseForest:
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
-    """A learning set with the settings of the trees that are grown on it."""
+class Growth:
+    """Learning set, with the settings of the trees that are grown on it."""
 
     data: LearningSet[EncodedTable]  # n rows of p inputs; numbers as a target have mean 0
     settings: GrowthSettings  # how trees are grown
@@ -83,7 +83,7 @@ class Subject:
         return grow(data, settings, n_trees=self.n_trees, seed=seed, n_threads=n_threads)
 
 
-def subject_of(
+def growth_of(
     data: LearningSet[EncodedTable],
     template: BaseForest,
     seed: int,
@@ -91,7 +91,7 @@ def subject_of(
     *,
     n_bins: int | None = None,
     scale: bool = False,
-) -> Subject:
+) -> Growth:
     """Check the settings of trees, and tie them to a learning set.
 
     With `scale`, numbers are divided by their standard deviation (unless it is 0).
@@ -105,13 +105,13 @@ def subject_of(
     target = data.target.centered(scale=scale)
     refuse_many_trees(function, n_trees, target.n_values)
     data = data.with_table(table).with_target(target)
-    subject = Subject(data, settings, n_trees, seed)
+    growth = Growth(data, settings, n_trees, seed)
 
     def grow_pilot(count: int) -> Forest:
-        return replace(subject, n_trees=count).forest(seed)
+        return replace(growth, n_trees=count).forest(seed)
 
     refuse_large_forest(function, n_trees, settings, data, grow_pilot)
-    return subject
+    return growth
 
 
 def binned(table: EncodedTable, n_bins: int) -> EncodedTable:

@@ -8,33 +8,29 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from duramen.contexts.dependence import dependence_of, equal_odds
 from duramen.contexts.effects import context_effects
-from duramen.contexts.kernel_weights import KernelWeights
-from duramen.contexts.limits import limits_of
-from duramen.contexts.nulls import Null, null_of
-from duramen.contexts.options import Options
-from duramen.contexts.p_values import (
-    PermutationTest,
-    effect_p_values,
-    plain_p_values,
-    within_contexts,
-)
-from duramen.contexts.shifts import shifts_of
-from duramen.contexts.subject import Subject, subject_of, template_for
-from duramen.contexts.values import Context, split_off
+from duramen.contexts.growth import Growth, growth_of, template_for
+from duramen.contexts.limits import limits_of, shifts_of
+from duramen.contexts.models import conditional_nulls
+from duramen.contexts.nulls import scheme_of
+from duramen.contexts.p_values import PermutationTest, within_contexts
+from duramen.contexts.values import Context, KernelWeights, split_off
 from duramen.data.learning_sets import unweighted_set
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import metadata_of
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
-from duramen.results.context_importances import ContextImportances
+from duramen.results.context_importances import EMPTY, ContextImportances
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint
 
 FUNCTION = "context_importances"
+PLAIN = ("none", "importances", "p_values")
+"""What is computed of the plain effect: nothing, its values, or p-values as well."""
 _TOLERANCE = 0.05  # of the verdicts on samples
+_FEWEST, _MOST = 1000, 10_000
+# Permutations for each effect, so that the least two-sided p-value is .05 / (number of effects).
+_PER_EFFECT = 40
 
 
 def context_importances(
@@ -225,51 +221,94 @@ def context_importances(
     [[True, True, False], [True, True, False]]
     """
     plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose, client)
-    options = Options(empty, n_permutations, plain, permute, plan, FUNCTION)
+    check_options(FUNCTION, empty, n_permutations, plain)
     template = template_for(estimator, FUNCTION)
     task = None if estimator is None else template.task
     rows = {"strata": strata, "groups": groups, "n_jobs": plan.n_threads}
     data = unweighted_set(X, y, FUNCTION, task, **rows).in_memory()
-    inputs, subdivision = split_off(data.table, context, context_bins, FUNCTION)
+    inputs, values = split_off(data.table, context, context_bins, FUNCTION)
     seed = checks.draw_seed(random_state)
-    data = data.with_table(inputs)
-    subject = subject_of(data, template, seed, FUNCTION, n_bins=n_bins)
-    forest = subject.forest(seed, n_threads=plan.n_threads)
-    return analyze(forest, subject, subdivision, options)
+    growth = growth_of(data.with_table(inputs), template, seed, FUNCTION, n_bins=n_bins)
+    forest = growth.forest(seed, n_threads=plan.n_threads)
+    if n_permutations is None:
+        n_permutations = default_permutations(values.count * inputs.n_columns)
+    return analyze(
+        forest,
+        growth,
+        values,
+        permute=permute,
+        n_permutations=n_permutations,
+        empty=empty,
+        plain=plain,
+        plan=plan,
+    )
+
+
+def check_options(function: str, empty: str, n_permutations: int | None, plain: str) -> None:
+    """Check the options that context analyses have in common."""
+    checks.check_choice(function, "empty", empty, EMPTY)
+    if n_permutations is not None:
+        checks.check_integer(function, "n_permutations", n_permutations, 0)
+    checks.check_choice(function, "plain", plain, PLAIN)
+    if plain == "p_values" and n_permutations == 0:
+        raise ValueError(f"{function}: plain='p_values' needs n_permutations of at least 1, got 0.")
+
+
+def default_permutations(n_effects: int) -> int:
+    """Return the number of permutations for so many effects."""
+    return max(_FEWEST, min(_PER_EFFECT * n_effects, _MOST))
 
 
 def analyze(
-    forest: Forest, subject: Subject, context: Context, options: Options
+    forest: Forest,
+    growth: Growth,
+    context: Context,
+    *,
+    permute: str,
+    n_permutations: int,
+    empty: str,
+    plain: str,
+    plan: Plan,
+    function: str = FUNCTION,
 ) -> ContextImportances:
     """Analyze one context on the forest that was grown on all rows."""
-    observed = context_effects(forest, subject, context, options.empty, seed=subject.seed)
+    names = growth.data.names
+    observed = context_effects(forest, growth, context, empty, seed=growth.seed)
     importances = mean_decreases(forest).values
-    null = null_of(subject, options.permute, options.function)
-    options = options.resolved(observed.absolute.size)
-    n_permutations = options.count
-    dependence = equal_odds(subject.data.table.n_columns)
-    if n_permutations and options.permute == "conditional":
-        dependence = dependence_of(subject, context, null)
-    names = subject.data.names
-    modeled = [[names[j] for j in term.features] for term in dependence.terms]
-    settings = _metadata(forest, context, options, null, modeled)
-    identity = {"function": options.function, **settings}
-    test = PermutationTest(subject, context, null, dependence, options, identity)
-    described: dict[str, Any] = {"permute": options.permute, "n_permutations": n_permutations}
+    scheme = scheme_of(growth, permute, function)
+    modeled = n_permutations and permute == "conditional"
+    nulls = conditional_nulls(growth, context, scheme) if modeled else scheme.nulls(len(names))
+    settings = {
+        "empty": empty,
+        **metadata_of(
+            forest,
+            "context",
+            name=context.name,
+            values=list(context.labels),
+            cuts=None if context.cuts is None else list(context.cuts),
+            bandwidth=context.bandwidth,
+            rows=fingerprint(context.codes),
+            **scheme.identity(),
+            modeled=[[names[j] for j in term.features] for term in nulls.terms],
+        ),
+    }
+    identity = {"function": function, **settings}
+    test = PermutationTest(growth, context, nulls, n_permutations, plan, function, identity)
+    described: dict[str, Any] = {}
     if n_permutations:
-        p_values = effect_p_values(observed, forest, test)
-        shifts = shifts_of(subject, context, null)
-        limits = limits_of(subject, context, null, dependence, n_permutations)
-        described |= {
-            "absolute_p_values": p_values.absolute,
-            "signed_p_values": p_values.signed,
-            "overall_p_values": p_values.overall,
-            "relevance_p_value": p_values.relevance,
-            "shift_p_values": shifts.p_values,
-            "notes": (*limits, *shifts.notes),
-        }
-    if options.plain != "none":
-        described |= _plain(importances, test)
+        described |= test.effect_p_values(observed, forest, empty)
+        shift_p_values, shifts = shifts_of(growth, context, scheme)
+        limits = limits_of(growth, context, scheme, nulls, n_permutations)
+        described |= {"shift_p_values": shift_p_values, "notes": (*limits, *shifts)}
+    if plain != "none":
+        seed, n_threads = replicate_seed(growth.seed, OBSERVED), plan.threads_within
+        within = within_contexts(growth, context, seed, n_threads=n_threads)
+        described |= {"within": within, "plain": importances - within}
+    if plain == "p_values":
+        if plan.checkpoint is not None:
+            plan = replace(plan, checkpoint=beside(Path(plan.checkpoint), "plain"))
+        effects = described["plain"]
+        described["plain_p_values"] = replace(test, plan=plan).plain_p_values(effects, importances)
     return ContextImportances(
         names=names,
         contexts=context.labels,
@@ -282,46 +321,13 @@ def analyze(
         relevance=max(0.0, float(observed.relevance[0])),
         context_name=context.name,
         unit=forest.settings.unit,
-        empty=options.empty,
+        empty=empty,
         tolerance=_TOLERANCE,
+        permute=permute,
+        n_permutations=n_permutations,
         metadata=settings,
         **described,
     )
-
-
-def _plain(importances: FloatArray, test: PermutationTest) -> dict[str, Any]:
-    """Return the importances within contexts, the plain effects, and their p-values if asked."""
-    subject, options = test.subject, test.options
-    seed = replicate_seed(subject.seed, OBSERVED)
-    within = within_contexts(subject, test.context, seed, n_threads=options.plan.n_threads)
-    plain = importances - within
-    if options.plain != "p_values":
-        return {"within": within, "plain": plain}
-    plan = options.plan
-    if plan.checkpoint is not None:
-        plan = replace(plan, checkpoint=beside(Path(plan.checkpoint), "plain"))
-    apart = replace(test, options=replace(options, plan=plan))
-    tested = plain_p_values(plain, importances, apart)
-    return {"within": within, "plain": plain, "plain_p_values": tested}
-
-
-def _metadata(
-    forest: Forest, context: Context, options: Options, null: Null, modeled: list[list[str]]
-) -> dict[str, Any]:
-    return {
-        "empty": options.empty,
-        **metadata_of(
-            forest,
-            "context",
-            name=context.name,
-            values=list(context.labels),
-            cuts=None if context.cuts is None else list(context.cuts),
-            bandwidth=context.bandwidth,
-            rows=fingerprint(context.codes),
-            **null.identity(),
-            modeled=modeled,
-        ),
-    }
 
 
 def beside(checkpoint: Path, word: str) -> Path:
