@@ -4,11 +4,13 @@ import html as escaping
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.grid import one_test
 from tests.plots.test_context import P_VALUES, network, result
 from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothing_else
 
+import duramen as dm
 from duramen.analyses.context import (
     ContextEffects,
     report_of_features,
@@ -316,3 +318,87 @@ def test_page_is_safe_and_needs_nothing_else(kind):
     headers = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', html, flags=re.DOTALL)
     shown = {printable(name, 80) for name in HOSTILE}  # a name takes one line
     assert {escaping.unescape(text) for text in headers} == shown
+
+
+# --- the function --------------------------------------------------------------------------------
+
+
+def switched(n=80):
+    """`y` is of `x0` by day and of `x1` by night."""
+    X = np.random.default_rng(0).integers(0, 2, (n, 3))
+    night = np.arange(n) % 2
+    return X, np.where(night, X[:, 0], X[:, 1]), night
+
+
+FEW = {"n_permutations": 99, "n_jobs": 1}
+
+
+def test_effects_are_those_of_context_importances():
+    X, y, night = switched()
+    trees = dm.TotallyRandomizedTreesClassifier(20)
+    report = dm.context(X, y, {"night": night}, estimator=trees, **FEW)
+    wanted = dm.contexts.context_importances(
+        X, y, {"night": night}, estimator=trees, random_state=0, **FEW
+    )
+    (result,) = report.effects
+    assert result.equals(wanted)
+    assert report.network is None
+    assert report.conclusion == "2 features depend on night (q <= 0.05)."
+    assert report.run.settings["n_estimators"] == 20
+    assert dm.context(X, y, {"night": night}, n_estimators=20, **FEW).effects[0].equals(wanted)
+
+
+def test_contexts_are_columns_arrays_or_tables():
+    X, y, night = switched()
+    names = ["x0", "x1", "x2"]
+    frame = pd.DataFrame(X, columns=names).assign(night=night, arm=np.arange(80) // 40)
+    both = dm.context(frame, y, ["night", "arm"], n_estimators=5, **FEW)
+    assert [result.context_name for result in both.effects] == ["night", "arm"]
+    assert both.effects[0].names == tuple(names)
+    tables = dm.context(frame[names], y, frame[["night", "arm"]], n_estimators=5, **FEW)
+    array = dm.context(frame[names], y, night, n_estimators=5, **FEW)
+    assert array.effects[0].context_name == "Xc"
+    for one, other in zip(both.effects, tables.effects, strict=True):
+        assert (one.absolute_p_values == other.absolute_p_values).all()
+    assert (array.effects[0].absolute == both.effects[0].absolute).all()
+
+
+def test_a_network_needs_no_target(tmp_path):
+    X, y, night = switched()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, night=night)
+    report = dm.context(frame, None, "night", network=True, targets=["y"], n_estimators=5, **FEW)
+    assert report.effects == ()
+    assert list(report.network.analyses) == ["y"]
+    assert set(report.to_frame()["source"]) == {"a", "b", "c"}
+    report.save(tmp_path)
+    assert dm.ContextReport.load(tmp_path).network.equals(report.network)
+    with pytest.raises(ValueError, match="leave out target"):
+        dm.context(frame, "y", "night", network=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"context": None}, "context is missing: which column has the contexts"),
+        ({"context": "nigth"}, "did you mean 'night'"),
+        ({"context": "day"}, "keep_identifiers=True keeps it"),
+        ({"context": "holes"}, "is missing in 1 of 80 rows"),
+        (
+            {"estimator": dm.ExtraTreesClassifier(3), "n_estimators": 5},
+            "no effect beside estimator",
+        ),
+        ({"criterion": "variance"}, "must be auto or gini or entropy for classification"),
+        ({"y": None}, "target is missing"),
+        ({"plain": "p_values", "n_permutations": 0}, "needs n_permutations of at least 1"),
+        ({"propensity_strata": 1}, "propensity_strata must be an int >= 2"),
+    ],
+)
+def test_bad_arguments_are_named(options, message):
+    X, y, night = switched()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(night=night, day=np.arange(80))
+    frame["holes"] = np.where(np.arange(80) == 3, None, "u")
+    arguments = {"y": y, "context": "night", "n_estimators": 3, "n_jobs": 1, **options}
+    if "estimator" not in options:
+        arguments |= {"n_permutations": options.get("n_permutations", 9)}
+    with pytest.raises(ValueError, match=message):
+        dm.context(frame, **arguments)

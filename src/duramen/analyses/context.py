@@ -254,11 +254,7 @@ def context(
     if context_bandwidth is not None:
         bandwidth = checked_bandwidth(context_bandwidth, "context", "context_bandwidth")
         bins = KernelWeights(context_bins, bandwidth)
-    changed = _changed(arguments) if estimator is not None else []
-    if changed:
-        raise ValueError(
-            f"context: {changed[0]} has no effect beside estimator; set it in the estimator"
-        )
+    _check_trees(arguments)
     # --- read ---
     with execution.clock.step("read"), execution.warnings_as_notes():
         if not isinstance(data, LearningSet) or y is not None or not data.provenance.inspected:
@@ -272,6 +268,8 @@ def context(
             "context: network=True uses each column except the context as a target; leave out "
             "target=NAME, or name some targets with targets=NAME"
         )
+    if network and data.weights is not None:
+        raise ValueError("context: network=True does not support sample_weight; leave it out")
     contexts, data = _contexts(context, data)
     if network and len(contexts) > 1:
         raise ValueError(f"context: network=True needs a single context, got {len(contexts)}")
@@ -281,7 +279,9 @@ def context(
         name: _exchangeable(data, name, values, propensity_strata, context_bins)
         for name, values in contexts.items()
     }
-    forest = estimator or _forest(arguments, data.task if has_target else "classification")
+    forest = estimator
+    if forest is None:
+        forest = _forest(arguments, data.task if has_target else "classification")
     provenance = data.provenance
     findings = [
         found
@@ -386,6 +386,16 @@ def context(
 def _caller(arguments: Mapping[str, Any]) -> Caller:
     """Return the caller; inside of the function its name is that of a parameter."""
     return calling(context, arguments)
+
+
+def _check_trees(arguments: Mapping[str, Any]) -> None:
+    """Check that nothing beside an estimator asks for other trees."""
+    defaults = signature(context).parameters
+    for name in _OF_TREES:
+        if arguments["estimator"] is not None and arguments[name] != defaults[name].default:
+            raise ValueError(
+                f"context: {name} has no effect beside estimator; set it in the estimator"
+            )
 
 
 def _check_network(
@@ -514,12 +524,6 @@ def _forest(arguments: Mapping[str, Any], task: str) -> Any:
     criterion = {"classification": "entropy", "regression": "variance"}[task]
     parameters = {name: arguments[name] for name in names if arguments[name] is not None}
     return kind(**parameters, criterion=criterion if asked == "auto" else asked)
-
-
-def _changed(arguments: Mapping[str, Any]) -> list[str]:
-    """Return the parameters of trees that are not at their defaults."""
-    parameters = signature(context).parameters
-    return [name for name in _OF_TREES if arguments[name] != parameters[name].default]
 
 
 def _notes_of_reading(

@@ -18,7 +18,6 @@ from duramen.support.text import quoted
 from duramen.theory import discretize
 
 UNNAMED = ("Xc", "context")
-_EXACT = 2.0**53  # float64 holds every whole number up to here
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +210,7 @@ def read_context(
             settled |= {"weights": weights, "bandwidth": bandwidth}
     elif kernel is not None:
         raise ValueError(
-            f"{function}: kernel weights (--context-bandwidth) are for a context of numbers "
+            f"{function}: kernel weights (context_bandwidth) are for a context of numbers "
             f"(floating-point ones with more than {n_bins} distinct values, or whole ones with "
             f"more than {MOST_CLASSES}), got {chosen} of {len(values)} categories. Hint: leave "
             "them out."
@@ -253,9 +252,8 @@ def split_off(
     if are_names(values_of_context):
         _check_single([_position(table, name, function) for name in values_of_context], function)
         j = _position(table, values_of_context[0], function)
-        context = read_context(
-            _column(table, j), table.n_rows, bins, function, values_of_context[0]
-        )
+        values = table.column_values(j)
+        context = read_context(values, table.n_rows, bins, function, values_of_context[0])
         rest = [k for k in range(table.n_columns) if k != j]
         if not rest:
             raise ValueError(f"{function}: X must have a column besides the context, got none.")
@@ -301,17 +299,6 @@ def named_columns(value: Any) -> Sequence[tuple[str, Any]]:
 
     frame = nw.from_native(value, eager_only=True)
     return [(name, frame.get_column(name).to_native()) for name in frame.columns]
-
-
-def _column(table: EncodedTable, j: int) -> NDArray[Any]:
-    """The values of a column: whole numbers as such, as tables hold all of them as floats."""
-    distinct = table.values(j)
-    if table.kinds[j] == "numeric":
-        numbers = np.asarray(distinct, dtype=np.float64)
-        if (np.abs(numbers) <= _EXACT).all() and (numbers == np.rint(numbers)).all():
-            distinct = numbers.astype(np.int64)
-    values: NDArray[Any] = objects([*distinct.tolist(), None])[table.codes(j)]
-    return values
 
 
 def _position(table: EncodedTable, name: str, function: str) -> int:
