@@ -220,7 +220,6 @@ class DenseInput(_Matrix):
         n, p = self.n_rows, self.n_columns = self.shape
         size = matrix.dtype.itemsize
         self.cell_bytes = _CELL_BYTES + 2 * size
-        # Rows and columns of a chunk.
         chunk: tuple[int, ...] = (matrix.chunks or (1, 1))[:: -1 if request.transpose else 1]
         self._tall, self._wide = chunk
         self.spooled = 0 if n == 0 or self._wide <= self.width or self.width >= p else n * p * size
