@@ -46,9 +46,9 @@ def test_codes_and_values_take_what_is_said(tmp_path, kind):
     source, transpose = written(tmp_path, kind)
     said = []
     store = pack_table(source, tmp_path / "s", transpose=transpose, announce=said.append)
-    size = open_input(source, Request("pack", transpose=transpose, budget=1 << 29)).footprint()
+    size = open_input(source, Request("pack", transpose=transpose, budget=1 << 29))
     assert size.n_rows == 300
-    least, most = size.store_bytes(store.n_columns)
+    least, most = size.store_bytes()
     names = ("codes.b2", "codes.u1", "codes.u2", "codes.u4", "values.f8")
     taken = sum((tmp_path / "s" / name).stat().st_size for name in names)
     assert least <= taken <= most

@@ -73,7 +73,7 @@ class ArrowInput(Input):
         self.names = records.schema.names
         self.n_columns = len(records.schema)
         self.n_rows, self.cell_bytes = records.n_rows, _CELL_BYTES
-        self.column_bytes = 2 * records.n_bytes / self.n_columns
+        self.extra_bytes = 2 * records.n_bytes / self.n_columns
         self.budget = min(request.budget, _GROUP_BYTES)
 
     def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:

@@ -26,39 +26,6 @@ from duramen.support.warning import warn
 FIRST_ROWS = 32  # that `Input.beginning` returns
 
 
-@dataclass(frozen=True)
-class Footprint:
-    """Size of a table that is to be packed, as it is known before the table is read.
-
-    Attributes
-    ----------
-    n_rows : int
-    column_bytes : float
-        Bytes of memory that a column takes while it is packed.
-    most_values : int
-        Distinct values of a column at most, missing values included.
-    spooled : int
-        Bytes on disk that are needed for another copy while the table is packed.
-    """
-
-    n_rows: int
-    column_bytes: float
-    most_values: int
-    spooled: int = 0
-
-    def store_bytes(self, n_columns: int) -> tuple[int, int]:
-        """Return the bytes on disk that the codes and values take, at least and at most.
-
-        Codes of a column take two bits where there are four at most, else one, two or four bytes.
-        """
-        least = n_columns * -(-self.n_rows // 4)
-        values = min(self.n_rows, self.most_values)
-        if values <= 4:
-            return least, least + n_columns * 8 * values
-        width = 1 if values <= 1 << 8 else 2 if values <= 1 << 16 else 4
-        return least, n_columns * (self.n_rows * width + 8 * values)
-
-
 class Input:
     """A table that gives its columns in groups, in their order.
 
@@ -71,7 +38,7 @@ class Input:
     n_columns : int
     n_rows : int or None
         None where it is known once the table is read.
-    cell_bytes, column_bytes : float
+    cell_bytes, extra_bytes : float
         Bytes of memory that a cell takes while it is packed, and a column beside its cells.
     most_values : int or None
         Distinct values of a column at most, missing values included; None for one a row.
@@ -96,7 +63,7 @@ class Input:
     n_columns: int
     n_rows: int | None = None
     cell_bytes: float = 0
-    column_bytes: float = 0
+    extra_bytes: float = 0
     most_values: int | None = None
     spooled: int = 0
     budget: int
@@ -106,18 +73,30 @@ class Input:
     kinds_chosen: bool = False
     on_spooled: Callable[[int], None] = staticmethod(lambda n_bytes: None)
 
-    def footprint(self) -> Footprint | None:
-        """Return the size of the table; None where it is known once the table is read."""
-        if self.n_rows is None:
-            return None
-        column = self.n_rows * self.cell_bytes + self.column_bytes
-        return Footprint(self.n_rows, column, self.most_values or self.n_rows, self.spooled)
+    @property
+    def column_bytes(self) -> float:
+        """Bytes of memory that a column takes while it is packed."""
+        assert self.n_rows is not None
+        return self.n_rows * self.cell_bytes + self.extra_bytes
+
+    def store_bytes(self) -> tuple[int, int]:
+        """Return the bytes on disk that the codes and values take, at least and at most.
+
+        Codes of a column take two bits where there are four at most, else one, two or four bytes.
+        """
+        assert self.n_rows is not None
+        least = self.n_columns * -(-self.n_rows // 4)
+        values = min(self.n_rows, self.most_values or self.n_rows)
+        if values <= 4:
+            return least, least + self.n_columns * 8 * values
+        width = 1 if values <= 1 << 8 else 2 if values <= 1 << 16 else 4
+        return least, self.n_columns * (self.n_rows * width + 8 * values)
 
     @property
     def width(self) -> int:
         """Number of columns of a group."""
         assert self.n_rows is not None
-        return columns_within(self.budget, self.n_rows, self.cell_bytes, self.column_bytes)
+        return columns_within(self.budget, self.n_rows, self.cell_bytes, self.extra_bytes)
 
     def samples(self) -> pa.Table | None:
         """Return the sample annotations; None where there are none."""

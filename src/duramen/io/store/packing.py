@@ -304,39 +304,38 @@ def _checked_size(source: Input, place: Path, budget: int) -> str:
     OSError
         If the disk has less room than the codes take at least.
     """
-    size = source.footprint()
-    if size is None:
+    if source.n_rows is None:
         return (
             f"packing {source.n_columns:,} columns takes up to {readable_bytes(budget)} of memory; "
             "the number of rows, and so the size of the store, is known once the file is read"
         )
-    if size.column_bytes > budget:
-        column = f"a column of {size.n_rows:,} rows"
+    if source.column_bytes > budget:
+        column = f"a column of {source.n_rows:,} rows"
         require_memory(
-            int(size.column_bytes),
+            int(source.column_bytes),
             what=f"{column}, which is packed as a whole,",
             function=_FUNCTION,
             hint="pack it on a machine with more",
         )
         warn(
-            f"{_FUNCTION}: {column} takes about {readable_bytes(size.column_bytes)} while it is "
+            f"{_FUNCTION}: {column} takes about {readable_bytes(source.column_bytes)} while it is "
             f"packed, more than memory={readable_bytes(budget)}"
         )
-    least, most = size.store_bytes(source.n_columns)
+    least, most = source.store_bytes()
     folder = next(above for above in (place, *place.absolute().parents) if above.is_dir())
     free, written = shutil.disk_usage(folder).free, _bytes_in(part_of(place))
-    if least + size.spooled > free + written:
-        copied = f" and {readable_bytes(size.spooled)} for a copy" if size.spooled else ""
+    if least + source.spooled > free + written:
+        copied = f" and {readable_bytes(source.spooled)} for a copy" if source.spooled else ""
         raise OSError(
             f"{_FUNCTION}: the store takes at least {readable_bytes(least)}{copied}, and "
             f"{readable_bytes(free)} are free in {folder}. Hint: another folder, on a disk with "
             "more room"
         )
-    memory = max(size.column_bytes, min(budget, source.n_columns * size.column_bytes))
+    memory = max(source.column_bytes, min(budget, source.n_columns * source.column_bytes))
     range_ = readable_bytes(most) if least == most else f"at most {readable_bytes(most)}"
-    copied = f", and {readable_bytes(size.spooled)} until it is packed" if size.spooled else ""
+    copied = f", and {readable_bytes(source.spooled)} until it is packed" if source.spooled else ""
     return (
-        f"packing {size.n_rows:,} rows x {source.n_columns:,} columns takes about "
+        f"packing {source.n_rows:,} rows x {source.n_columns:,} columns takes about "
         f"{readable_bytes(memory)} of memory, and {range_} on disk{copied} ({readable_bytes(free)} "
         "free)"
     )
