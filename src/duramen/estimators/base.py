@@ -22,7 +22,6 @@ from duramen.data import (
     Exchangeability,
     LearningSet,
     NumberTarget,
-    SurvivalTarget,
     Target,
     Task,
     encode,
@@ -51,7 +50,7 @@ from duramen.io import ColumnStore
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.workers import check_client
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, refuse_masked, refuse_masked_rows
+from duramen.support.arrays import refuse_masked_rows
 from duramen.support.warning import warn
 
 _NEEDS_BAGS = (
@@ -643,7 +642,7 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
         self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
     ) -> None:
         self.oob_decision_function_ = estimate.means()
-        codes, guess = target.values, _likeliest(self.oob_decision_function_)
+        codes, guess = target.values, np.argmax(self.oob_decision_function_, axis=1)
         if not seen.all():
             codes, guess = codes[seen], guess[seen]
         if callable(self.oob_score):
@@ -735,17 +734,6 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
         guess = prediction.deviations(self.forest_, self._routed(X, "predict"), self._threads())
         truth = np.asarray(y, dtype=np.float64) - self.forest_.origin
         return float(r2_score(truth, guess[:, 0], sample_weight=weights))
-
-
-_ROWS = 1 << 16  # at a time
-
-
-def _likeliest(probabilities: FloatArray) -> NDArray[np.uint32]:
-    """Return the most probable class of each row, in little memory beside that."""
-    codes = np.empty(len(probabilities), dtype=np.uint32)
-    for begin in range(0, len(codes), _ROWS):
-        codes[begin : begin + _ROWS] = np.argmax(probabilities[begin : begin + _ROWS], axis=1)
-    return codes
 
 
 def _accuracy(truth: NDArray[Any], guess: NDArray[Any]) -> float:
@@ -886,146 +874,3 @@ def fit_by_parts(
     if estimates is not None:
         estimator._adopt_out_of_bag(estimates.estimate(), growth.data)
     return True
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class SurvivalForest(BaseForest):
-    """Base of the forests for survival.
-
-    The target is a structured array with a boolean field for the event and one for the time, as in
-    scikit-survival, or a table of two columns: first the times, then the events. A time without an
-    event is right-censored.
-
-    Attributes
-    ----------
-    forest_, n_features_in_, feature_names_in_, feature_importances_
-        As in :class:`ForestClassifier`.
-    event_times_ : array of shape (D,)
-        Sorted distinct times at which the event occurred in the training rows.
-    oob_score_ : float
-        Concordance of the out-of-bag mortalities, if asked for.
-    oob_prediction_ : array of shape (n,)
-        Out-of-bag mortalities; NaN where a row is in every bag.
-    oob_error_curve_ : array of shape (n_estimators,)
-        1 - the out-of-bag concordance after 1, 2, ... trees.
-    """
-
-    target_class: ClassVar[type[Target]] = SurvivalTarget
-    task: ClassVar[Task] = SurvivalTarget.task
-    criterion: str = field(default="log_rank", init=False)
-    min_samples_split: int | float = SurvivalTarget.min_samples_split
-    min_samples_leaf: int | float = SurvivalTarget.min_samples_leaf
-    min_impurity_decrease: float = field(default=0.0, init=False)
-    min_impurity_split: float = field(default=0.0, init=False)
-    class_weight: ClassWeight = field(default=None, init=False)
-    ccp_alpha: float = field(default=0.0, init=False)
-    splits: str = field(default="ordered", init=False)
-    stop_alpha: float | None = field(default=None, init=False)
-    stop_permutations: int | None = field(default=None, init=False)
-
-    def _set_out_of_bag(
-        self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
-    ) -> None:
-        means = estimate.means()
-        self.oob_prediction_ = means[:, 0]
-        truth_seen = target.take(np.flatnonzero(seen))
-
-        def concordance(truth: Any, guess: FloatArray) -> float:
-            return prediction.concordance(truth_seen, guess)
-
-        self.oob_score_ = self._score_out_of_bag(truth_seen.labels, means[seen, 0], concordance)
-
-    @property
-    def event_times_(self) -> FloatArray:
-        """Sorted distinct times at which the event occurred in the training rows, shape (D,)."""
-        check_is_fitted(self, "forest_")
-        assert self.forest_.leaf_events is not None
-        return self.forest_.leaf_events.event_times
-
-    def predict(self, X: Any) -> FloatArray:
-        """Predict the mortality of every row, shape (n,): the higher, the earlier the event.
-
-        The mean over the trees of the cumulative hazards of the leaves, added up over
-        `event_times_`: the number of events to be expected among rows that are all like this one
-        (Ishwaran et al. 2008).
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
-            The rows. Categories that were never seen go to the heavier child.
-        """
-        return self._mean_values(X, "predict")[:, 0]
-
-    def predict_cumulative_hazard_function(
-        self, X: Any, times: ArrayLike | None = None
-    ) -> FloatArray:
-        """Predict cumulative hazards: means over the trees of Nelson-Aalen estimates of the leaves.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
-            The rows.
-        times : array-like of shape (m,), optional
-            Times; by default `event_times_`.
-
-        Returns
-        -------
-        float64 array of shape (n, m)
-        """
-        return self._curves(X, times, "predict_cumulative_hazard_function", survival=False)
-
-    def predict_survival_function(self, X: Any, times: ArrayLike | None = None) -> FloatArray:
-        """Predict survival functions: means over the trees of Kaplan-Meier estimates of the leaves.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
-            The rows.
-        times : array-like of shape (m,), optional
-            Times; by default `event_times_`.
-
-        Returns
-        -------
-        float64 array of shape (n, m)
-            Probability of no event up to each time.
-        """
-        return self._curves(X, times, "predict_survival_function", survival=True)
-
-    def _curves(
-        self, X: Any, times: ArrayLike | None, method: str, *, survival: bool
-    ) -> FloatArray:
-        rows = self._routed(X, method)
-        curves = prediction.mean_curves(
-            self.forest_, rows, survival=survival, n_threads=self._threads()
-        )
-        if times is None:
-            return curves
-        wanted = np.asarray(times, dtype=np.float64)
-        if wanted.ndim != 1 or np.isnan(wanted).any():
-            raise ValueError(
-                f"{self._owner}.{method}: times must be one-dimensional numbers, got {times!r}"
-            )
-        before = np.full((len(curves), 1), 1.0 if survival else 0.0)
-        place = np.searchsorted(self.event_times_, wanted, side="right")
-        return np.hstack([before, curves])[:, place]
-
-    def score(self, X: Any, y: Any) -> float:
-        """Compute Harrell's concordance of :meth:`predict` with survival.
-
-        Of the pairs of rows whose order is known, the fraction in which the one with the earlier
-        event has the higher mortality; equal mortalities count one half. Pairs with both events at
-        the same time do not count; of an event and a censored row at the same time the event came
-        first (Harrell, Lee and Mark 1996). NaN where there is no such pair.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
-            The rows.
-        y : structured array of shape (n,), or table of shape (n, 2)
-            Events and times, as for `fit`.
-        """
-        function = f"{self._owner}.score"
-        risks = self.predict(X)
-        refuse_masked(y, "y", function)
-        target = SurvivalTarget.encode(y, n_rows=len(risks), function=function)
-        return prediction.concordance(target, risks)

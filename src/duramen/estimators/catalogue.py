@@ -27,8 +27,8 @@ class ForestKind:
     @property
     def estimators(self) -> tuple[Any, ...]:
         """Classes of its estimators, the classifier first."""
-        module = import_module("duramen.estimators.forests")
-        return tuple(getattr(module, name) for name in self.names)
+        package = import_module("duramen.estimators")
+        return tuple(getattr(package, name) for name in self.names)
 
     @property
     def classifier(self) -> Any:

@@ -101,7 +101,7 @@ def _of_scikit_learn(module: str, classifier: str, regressor: str, **options: An
     """Return a function that makes an estimator of scikit-learn for a task."""
 
     def made(task: Task) -> Any:
-        name = classifier if task == "classification" else regressor
+        name = {"classification": classifier, "regression": regressor}[task]
         return _scaled(getattr(import_module(f"sklearn.{module}"), name)(**options))
 
     return made

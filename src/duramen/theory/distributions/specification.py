@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 
 from duramen.data.categories import Codes, in_order, labels_of
 from duramen.support.arrays import FloatArray, is_missing
-from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_probabilities
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.rows import check_probabilities
 from duramen.theory.distributions.variables import IndexArray, Partition
 
 Outcomes: TypeAlias = Mapping[Any, float]
