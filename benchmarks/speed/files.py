@@ -48,7 +48,17 @@ def make_inputs(folder: Path) -> None:
 def _search(store: Path, out: Path) -> Operation:
     from duramen.cli.app import run
 
-    words = [str(store), "--target", "class", "--trees", "200", "--subspace", "50", "--jobs", "1"]
+    words = [
+        str(store),
+        "--target",
+        "class",
+        "--trees",
+        "200",
+        "--n-subspace-features",
+        "50",
+        "--jobs",
+        "1",
+    ]
     words += ["--out", str(out), "--quiet"]
     return lambda: run(["select", *words])
 

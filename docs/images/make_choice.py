@@ -13,7 +13,7 @@ TREE = (
             "Does memory hold\nall columns?",
             {
                 "yes, and I want a ranking\nwith significance": "duramen rank",
-                "yes, and I want\na short list": "duramen select --method ...",
+                "yes, and I want\na short list": "duramen select --selector ...",
                 "no": "duramen pack, duramen select",
             },
         ),

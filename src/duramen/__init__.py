@@ -36,13 +36,12 @@ if TYPE_CHECKING:
     from duramen.analyses.connectome import ConnectomeReport, connectome
     from duramen.analyses.context import ContextReport, context
     from duramen.analyses.exact import ExactReport, exact
-    from duramen.analyses.inputs import Table
     from duramen.analyses.network import NetworkReport, network
     from duramen.analyses.pack import pack
     from duramen.analyses.plan import PlanReport, plan
     from duramen.analyses.rank import RankingReport, rank
     from duramen.analyses.report import AnalysisInterrupted
-    from duramen.analyses.selection import SelectionReport, select
+    from duramen.analyses.select import SelectionReport, select
     from duramen.configuration import config_context, get_config, set_config
     from duramen.data import EncodedTable, encode
     from duramen.data.learning_sets import LearningSet, learning_set
@@ -141,7 +140,6 @@ __all__ = [
     "SequentialSelection",
     "Significance",
     "StabilitySelection",
-    "Table",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
     "compare",
@@ -215,7 +213,7 @@ _SELECTORS = (
 )
 _HOMES = {
     **dict.fromkeys(("rank", "RankingReport"), "analyses.rank"),
-    **dict.fromkeys(("select", "SelectionReport"), "analyses.selection"),
+    **dict.fromkeys(("select", "SelectionReport"), "analyses.select"),
     **dict.fromkeys(("compare", "ComparisonReport"), "analyses.compare"),
     **dict.fromkeys(("connectome", "ConnectomeReport"), "analyses.connectome"),
     **dict.fromkeys(("context", "ContextReport"), "analyses.context"),
@@ -223,7 +221,6 @@ _HOMES = {
     **dict.fromkeys(("network", "NetworkReport"), "analyses.network"),
     **dict.fromkeys(("plan", "PlanReport"), "analyses.plan"),
     "read": "reading.tables",
-    "Table": "analyses.inputs",
     "AnalysisInterrupted": "analyses.report",
     **dict.fromkeys(_SELECTORS, "selection"),
     **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),

@@ -92,7 +92,7 @@ def test_a_store_and_its_annotations(tmp_path, wanted):
     assert columns(dm.rank(own, "kind", **QUICK)) == wanted
     search = dm.SequentialRandomSubspace(n_estimators=20, random_state=0)
     of_store = dm.select(store, "kind", selector=search)
-    in_memory = dm.select(dm.Table(X, y, names=NAMES), selector=search)
+    in_memory = dm.select(dm.read(X, y, names=NAMES), selector=search)
     pd.testing.assert_frame_equal(of_store.to_frame(), in_memory.to_frame(), check_exact=True)
 
 
@@ -195,8 +195,8 @@ X, Y = rows()
         (lambda: dm.rank(X, Y, estimator="oak"), "rank: estimator must be one of 'random-forest'"),
         (lambda: dm.rank(X, Y, estimator=FOREST, max_depth=3), "rank: max_depth has no effect bes"),
         (
-            lambda: dm.select(dm.Table(X, Y, sample_weight=np.ones(N))),
-            "select: sample_weight of the Table must be None, as it has no effect here, got ndarra",
+            lambda: dm.select(dm.read(X, Y, sample_weight=np.ones(N))),
+            "SequentialRandomSubspace.fit: X must be a learning set without weights",
         ),
         (
             lambda: dm.compare(dm.read(frame(), "kind", strata="batch")),
@@ -231,8 +231,8 @@ X, Y = rows()
         (lambda: dm.rank(X, Y, test=False, stability=9), "stability must be less than"),
         (lambda: dm.select(X, Y, selector="mdi"), "select: selector must be one of"),
         (
-            lambda: dm.select(dm.Table(X, Y, groups=Y)),
-            "groups have no effect with selector='sequential_random_subspace'",
+            lambda: dm.select(dm.read(X, Y, groups=Y)),
+            "groups has no effect with selector='sequential-random-subspace'",
         ),
         (lambda: dm.select(X, X[:, 0], selector="mcfs_none"), "select: selector must be one of"),
         (lambda: dm.compare(X, Y, n_estimators=0), "compare: n_estimators must be an int >= 1"),

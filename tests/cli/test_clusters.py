@@ -22,8 +22,8 @@ QUIET = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
 COMMANDS = {
     "rank": "rank table.csv --target y --trees 40 --permutations 19",
     "rank, one forest": "rank table.csv --target y --trees 40 --test none",
-    "select": "select table.csv --target y --subspace 4 --trees 30 --batch 4",
-    "boruta": "select table.csv --target y --method boruta --rounds 5",
+    "select": "select table.csv --target y --n-subspace-features 4 --trees 30 --batch-size 4",
+    "boruta": "select table.csv --target y --selector boruta --max-rounds 5",
     "compare": "compare table.csv --target y --methods mdi --n-features 1 --n-resamples 2 "
     "--trees 5",
     "context": "context table.csv --target y --context place --trees 20 --permutations 10",
@@ -101,8 +101,8 @@ def test_refused(more, message, tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("_there")
 def test_a_method_without_repeated_work_has_no_workers(tmp_path):
-    words = ["table.csv", "--target", "y", "--method", "mrmr", "--workers", 2]
-    message = "--workers does not apply to --method mrmr; leave it out"
+    words = ["table.csv", "--target", "y", "--selector", "mrmr", "--workers", 2]
+    message = "--workers does not apply to --selector mrmr; leave it out"
     assert_refused("select", tmp_path / "out", words, message)
 
 

@@ -1243,7 +1243,7 @@ def test_strangers_come_to_their_answer(stranger, tmp_path):
         return
     done(tmp_path / "out", "rank", *words, *options)
     assert pq.read_table(tmp_path / "out/result.parquet")["name"][0].as_py() == first
-    for command in (["select", "--method", "mrmr"], ["exact", "--n-bins", 2, "--max-degree", 0]):
+    for command in (["select", "--selector", "mrmr"], ["exact", "--n-bins", 2, "--max-degree", 0]):
         more = ["--drop", "FID", "--drop", "IID"] if stranger == "plink" else []
         more = {"plates": ["--drop", "Well"], "genotypes": ["--drop", "IID"]}.get(stranger, more)
         more = ["--drop", "Remarks"] if stranger == "survey" else more

@@ -7,12 +7,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from duramen.cli.declaration import command_line, recorded
+from duramen.cli.reading import Annotations, Reading
 from tests.cli.commands import assert_refused, done, duramen
 from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
-from duramen.cli.declaration import command_line, recorded
-from duramen.cli.reading import Annotations, Reading
 from duramen.findings.table import of_names
 from duramen.reading.text import takes_words
 
@@ -53,7 +53,7 @@ def results(out):
 
 COMMANDS = {
     "rank": ["--trees", 20, "--measure", "mdi"],
-    "select": ["--trees", 20, "--subspace", 20, "--relevance", "probe"],
+    "select": ["--trees", 20, "--n-subspace-features", 20, "--relevance", "probe"],
 }
 
 
@@ -180,7 +180,7 @@ def stray(tmp_path):
 
 WORDS = {
     "rank": ["--target", "y", "--trees", 20, "--measure", "mdi"],
-    "select": ["--target", "y", "--trees", 20, "--subspace", 2, "--relevance", "probe"],
+    "select": ["--target", "y", "--trees", 20, "--n-subspace-features", 2, "--relevance", "probe"],
     "context": ["--target", "y", "--context", "day", "--trees", 10, "--permutations", 9],
     "exact": ["--target", "y"],
 }
@@ -249,7 +249,7 @@ def test_annotations_with_stray_values(tmp_path, people):
     weight[5] = "?"
     people.assign(weight=weight).to_csv(tmp_path / "people.csv", index=False)
     words = [bed, "--samples", tmp_path / "people.csv", "--target", "weight"]
-    words += ["--trees", 5, "--subspace", 5, "--relevance", "probe"]
+    words += ["--trees", 5, "--n-subspace-features", 5, "--relevance", "probe"]
     result, _ = done(tmp_path / "a", "select", *words)
     said = " ".join(result.stderr.split())
     assert "note: column 'weight' has numbers in 98 % of its rows, but '?' in 1 row" in said

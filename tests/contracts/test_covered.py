@@ -34,10 +34,9 @@ WITHOUT_CASE = {
     "importances.Words": "sentences",
     "significance.SignificanceTest": "a record; its test has cases",
     "reports.Effects": "what a report of a ranking is made of",
-    "selection.Account": "what reports of selections are made of",
+    "selection.SelectionSummary": "figures of a run, of which reports of selections are made",
     "selection.BaseSelector": "the contract of selectors, tested with a toy",
     "selection.Column": "a column of a table in a report",
-    "selection.Option": "a record; every option of the command line has cases",
     "selection.Selector": "the record of a selector",
     "data.Finding": "a record; `findings` has cases",
     "io.Format": "a record; its files have cases",
@@ -50,11 +49,13 @@ WITHOUT_CASE = {
 OPTIONS_OF_ALL = {"--jobs", "--n-jobs", "--out", "--quiet", "--help"}
 OPTIONS_OF_ALL |= {"--json", "--example", "--top"}  # tests/cli/test_scripts.py
 OPTIONS_OF_ALL |= {"--scheduler", "--workers"}  # tests/cli/test_clusters.py
+OPTIONS_OF_ALL |= {"--missing"}  # recorded with exact
 OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missing-target"}
 OPTIONS_OF_ALL |= {"--spreadsheet-safe", "--xlsx"}  # of every command, recorded with rank
 # Options whose names have cases with another command.
 ELSEWHERE = {("exact", "--task"), ("context", "--task")}  # of rank; these refuse survival
 ELSEWHERE |= {("compare", "--methods")}  # selectors and measures
+ELSEWHERE |= {(name, "--task") for name in ("compare", "select")}  # they refuse survival
 
 
 def modules() -> Iterator[tuple[str, ModuleType]]:
@@ -122,13 +123,15 @@ def choices(command: str, option: str) -> tuple[str, ...]:
     return argument.get_choices(force=True) or ()
 
 
-def options(command: str) -> dict[tuple[str, ...], bool]:
-    """Return the names of each option of a command, and whether it is a flag."""
+def options(command: str) -> dict[str, bool]:
+    """Return the options of a command by a name that cases have, and whether each is a flag."""
+    used = {word for line in typed()[command] for word in line}
     return {
-        names: argument.token_count()[0] == 0
+        next((name for name in argument.names if name in used), argument.names[0]): (
+            argument.token_count()[0] == 0
+        )
         for argument in arguments(command)
-        if (names := tuple(name for name in argument.names if name.startswith("--")))
-        and OPTIONS_OF_ALL.isdisjoint(names)
+        if argument.names[0].startswith("--") and not OPTIONS_OF_ALL & {*argument.names}
     }
 
 

@@ -61,8 +61,10 @@ TOY_OF = {
         "src/duramen/selection",
         {
             "src/duramen/selection/records.py": [
-                (CATALOGUE, "TOY = Selector('toy_selector', 'ToySelector', title='a toy')"),
-                ("        BORUTA,", "TOY,"),
+                (
+                    "        Selector(",
+                    "        Selector('toy_selector', 'ToySelector', title='a toy'),",
+                ),
             ],
             "src/duramen/selection/__init__.py": [
                 ('    "ArtificialContrasts": ', '"ToySelector": "toy_selector",')

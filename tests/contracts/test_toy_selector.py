@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -59,75 +57,52 @@ def test_help_lists_it():
     names = ", ".join(entry.option for entry in catalogue)
     assert names.endswith(", toy-selector")
     assert f"choices: {names}" in shown
+    assert "--margin MARGIN Margin of a toy; 0 by default (toy-selector)." in " ".join(
+        duramen("select", "--help").stdout.split()
+    )
 
 
 def test_it_runs_with_a_report(table, tmp_path):
     out = tmp_path / "out"
-    words = ["select", table, "--target", "y", "--method", "toy-selector", "--alpha", "0.5"]
+    words = ["select", table, "--target", "y", "--selector", "toy-selector", "--alpha", "0.5"]
     result, run = done(out, *words)
     assert "(selection by a toy" in result.stdout.splitlines()[0]
     written = pq.read_table(out / "result.parquet").to_pydict()
     assert (written["name"][0], written["found"][:2]) == ("x1", [True, False])
     assert list(written) == ["name", "found", "importance"]
-    assert run["settings"]["method"] == "toy-selector"
+    assert run["settings"]["selector"] == "toy-selector"
     assert run["settings"]["alpha"] == 0.5
     assert run["results"]["features_found"] == 1
-    assert "--method toy-selector --alpha 0.5 --seed 0" in run["command"]
+    assert "--selector toy-selector --alpha 0.5" in run["command"]
     page = (out / "report.html").read_text(encoding="utf-8")
-    for part in ("selection by a toy", *TOY.words, TOY.reference, "Features found, step by step"):
+    meaning = "Features whose mean decrease of impurity is above a fraction of the largest."
+    for part in ("selection by a toy", meaning, TOY.reference, "Features found, step by step"):
         assert part in page
     assert json.loads((out / "run.json").read_text(encoding="utf-8")) == run
 
 
 def test_defaults_are_its_own(table, tmp_path):
-    _, run = done(tmp_path / "out", "select", table, "--target", "y", "--method", "toy-selector")
+    _, run = done(tmp_path / "out", "select", table, "--target", "y", "--selector", "toy-selector")
     assert run["settings"]["alpha"] == 0.3
 
 
 def test_options_of_others_are_refused(table, tmp_path):
-    words = ["--target", "y", "--method", "toy-selector", "--trees", 5]
-    message = "--trees does not apply to --method toy-selector; leave it out"
+    words = ["--target", "y", "--selector", "toy-selector", "--trees", 5]
+    message = "--n-estimators does not apply to --selector toy-selector; leave it out"
     assert_refused("select", tmp_path / "out", [table, *words], message)
-    unknown = duramen("select", table, "--target", "y", "--method", "none")
+    unknown = duramen("select", table, "--target", "y", "--selector", "none")
     assert unknown.exit_code == 2
-    assert "Choose from: " in plain(unknown.stderr)
+    assert "toy-selector" in unknown.stderr
 
 
-# What a module in src/duramen/selection, and its record in the catalogue, amount to: the record is
-# there before the commands are. One process runs several, as it takes longest to import them.
-CODE = """
-import json, sys
-from duramen.selection import catalogue
-from tests.contracts.toys.toy_selector import TOY
-catalogue.register(TOY)
-from tests.cli.commands import duramen
-ended = [duramen("select", *words) for words in json.loads(sys.argv[1])]
-print(json.dumps([(run.exit_code, run.stdout, run.stderr) for run in ended]))
-"""
-
-
-@pytest.mark.slow
 def test_its_own_option_is_one_of_the_command(table, tmp_path):
-    words = [table, "--target", "y", "--out", tmp_path / "out", "--margin"]
-    commands = [
-        ["--help"],
-        [*words, "8", "--method", "toy-selector"],
-        [*words, "8", "--method", "boruta"],
-        [*words, "10", "--method", "toy-selector"],
-    ]
-    asked = json.dumps([[str(word) for word in command] for command in commands])
-    process = subprocess.run(
-        [sys.executable, "-c", CODE, asked], capture_output=True, text=True, check=False
-    )
-    assert process.returncode == 0, process.stderr
-    shown, selected, of_another, too_large = json.loads(process.stdout)
-    assert "--margin D Margin of a toy. From 0 to 9." in " ".join(
-        re.sub(r"[^\w.-]+", " ", shown[1]).split()
-    )
-    assert selected[0] == 0, selected[2]
-    written = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
+    words = ["select", table, "--target", "y", "--margin"]
+    _, written = done(tmp_path / "out", *words, "8", "--selector", "toy-selector")
     assert written["settings"]["margin"] == 8.0
     assert written["results"]["features_found"] == 0
     assert "--margin 8.0" in written["command"]
-    assert "--margin does not apply to --method boruta; leave it out" in of_another[2]
-    assert too_large[0] == 2
+    message = "--margin does not apply to --selector boruta; leave it out"
+    assert_refused("select", tmp_path / "no", [*words[1:], "8", "--selector", "boruta"], message)
+    message = "--margin must be a number in [0, 9], got 10"
+    words = [*words[1:], "10", "--selector", "toy-selector"]
+    assert_refused("select", tmp_path / "no", words, message)

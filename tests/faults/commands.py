@@ -38,7 +38,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
         f"--checkpoint {KEPT}".split()
     ),
     "select": tuple(
-        f"{TABLE} --target y --trees 24 --subspace 6 --relevance probe --jobs 1 "
+        f"{TABLE} --target y --trees 24 --n-subspace-features 6 --relevance probe --jobs 1 "
         f"--checkpoint {KEPT}".split()
     ),
     "context": tuple(

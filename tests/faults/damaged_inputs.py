@@ -137,7 +137,7 @@ CASES = (
 # What each command needs besides FILE; `pack` and `network` take no target.
 COMMANDS = {
     "rank": "--target y --test none --trees 3 --jobs 1",
-    "select": "--target y --method mrmr --jobs 1",
+    "select": "--target y --selector mrmr --jobs 1",
     "context": "--target y --context g1 --n-bins 2 --trees 3 --permutations 2 --jobs 1",
     "exact": "--target y --drop g2 --drop g3 --bins 2 --jobs 1",
     "pack": "--jobs 1",

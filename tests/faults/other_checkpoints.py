@@ -34,7 +34,7 @@ OTHERS = ("data", "columns", "seed", "version", "settings", "command", "content"
 # An option that changes results, by the command.
 SETTINGS = {
     "rank": ["--trees", "9"],
-    "select": ["--subspace", "5"],
+    "select": ["--n-subspace-features", "5"],
     "context": ["--trees", "9"],
     "network": ["--trees", "9"],
     "connectome": ["--method", "partial-correlation"],

@@ -165,7 +165,8 @@ def _() -> Any:
 @call("select-boruta")
 def _() -> Any:
     selector = dm.Boruta(n_estimators=20, max_rounds=12, **SEED)
-    report = dm.select(dm.Table(frame("ill"), "ill", groups=target("person")), selector=selector)
+    data = dm.read(frame("ill"), "ill", groups=target("person"))
+    report = dm.select(data, selector=selector)
     return {"report": report, "selected": report.selected}
 
 

@@ -245,6 +245,32 @@ for name, line in {
     command(name, line, digits=LINEAR_ALGEBRA)
 command("stability-forest", f"{STABILITY} --learner forest --trees 5 --draws 6 --alpha 1")
 command("demo", "select --demo --trees 5 --top 5")
+NUMBERS = "select numbers.csv --target y --trees 10 --method"
+for name, line in {
+    "masked-contrasts": "artificial-contrasts --rounds 1 --remove-masked --permutations 4",
+    "recomputed-elimination": "backward-elimination --recompute --min-features 3 "
+    "--standard-errors 0.5 --nested-folds 2",
+    "threshold": "vsurf --select threshold --n-thresholding 5 --threshold-factor 0.5",
+    "interpretation": "vsurf --select interpretation --n-interpretation 3 --n-thresholding 5 "
+    "--standard-deviations 2",
+    "prediction": "vsurf --select prediction --n-prediction 2 --n-thresholding 5 --jump-factor 0.5",
+    "penalized-gain": "regularized-forest --penalize gain --penalty 0.9",
+    "penalized-proxy": "regularized-forest --penalize proxy",
+}.items():
+    command(name, f"{NUMBERS} {line}")
+LEARNER = "select numbers.csv --target y --method"
+for name, line in {
+    "union": "markov-boundary --select union",
+    "smallest": "markov-boundary --select smallest",
+    "plus-l-minus-r": "forward-selection --plus 2 --minus 1 --cv 2 --features best",
+    "longest-step": "adaptive-floating-selection --max-step 1 --features 2 --scoring accuracy",
+    "branch-and-bound": "exhaustive-selection --monotone --features 2",
+    "intervals": "fcbf --n-bins 3 --threshold 0.02",
+    "multisurf": "relieff --variant multisurf --features 2",
+    "relieff": "relieff --variant relieff --n-neighbors 5 --features 2",
+    "subsample": "stability-selection --trees 5 --draws 4 --subsample 0.6",
+}.items():
+    command(name, f"{LEARNER} {line}", digits=LINEAR_ALGEBRA)
 
 # ------------------------------------------------------------------------------------- compare
 COMPARE = "compare grade.csv --target grade --resamples 3 --trees 5"
@@ -258,6 +284,7 @@ command(
     "compare ill.csv --target ill --resamples 3 --trees 5 --measure mdi --score auc "
     "--categorical stage --score balanced-accuracy --selection outside --test 0.25",
 )
+command("groups", "compare design.csv --target ill --resamples 3 --trees 5 --groups person")
 command("inside", f"{COMPARE} --measure mdi --selection inside --test 12 --checkpoint saved")
 for learner in ("linear-svm", "k-nearest-neighbors", "logistic-regression"):
     command(

@@ -308,7 +308,18 @@ def test_command(tmp_path):
     X, y = signal()
     frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(8)]).assign(y=y)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    words = ["--method", "boruta", "--trees", 30, "--rounds", 25, "--measure", "mdi", "--jobs", 1]
+    words = [
+        "--selector",
+        "boruta",
+        "--trees",
+        30,
+        "--max-rounds",
+        25,
+        "--measure",
+        "mdi",
+        "--jobs",
+        1,
+    ]
     result, run = done(tmp_path / "out", "select", tmp_path / "t.csv", "--target", "y", *words)
     assert "Boruta, " in result.stdout
     assert "confirmed" in result.stdout
@@ -416,7 +427,7 @@ def test_groups_of_a_file_on_the_command_line(tmp_path):
     names = [f"x{j}" for j in range(X.shape[1])]
     pd.DataFrame(X, columns=names).assign(y=y).to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "groups.csv").write_text("feature,group\nx0,a\nx1,a\nx2,b\nx3,b\n")
-    words = ["--method", "boruta", "--measure", "mdi", "--trees", 20, "--rounds", 12]
+    words = ["--selector", "boruta", "--measure", "mdi", "--trees", 20, "--max-rounds", 12]
     words += ["--feature-groups", tmp_path / "groups.csv"]
     _, run = done(tmp_path / "out", "select", tmp_path / "t.csv", "--target", "y", *words)
     verdicts = pd.read_csv(tmp_path / "out" / "result.csv").set_index("name")["verdict"]
@@ -426,6 +437,6 @@ def test_groups_of_a_file_on_the_command_line(tmp_path):
     assert verdicts[names].tolist() == model.fit(X, y).verdicts_.tolist()
     assert run["results"]["groups"] == model.group_verdicts_
     assert run["settings"]["feature_groups"] == list(model.group_verdicts_)
-    words = [tmp_path / "t.csv", "--target", "y", "--method", "boruta"]
+    words = [tmp_path / "t.csv", "--target", "y", "--selector", "boruta"]
     message = "--feature-groups no.csv: there is no file no.csv"
     assert_refused("select", tmp_path / "no", [*words, "--feature-groups", "no.csv"], message)

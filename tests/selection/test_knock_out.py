@@ -188,7 +188,7 @@ def test_command(tmp_path):
     X, y = signal()
     frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(8)]).assign(y=y)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    words = ["--method", "knock-out", "--trees", 30, "--permutations", 19, "--jobs", 1]
+    words = ["--selector", "knock-out", "--trees", 30, "--permutations", 19, "--jobs", 1]
     result, run = done(tmp_path / "out", "select", tmp_path / "t.csv", "--target", "y", *words)
     assert "knock-out strategy, " in result.stdout
     table = pd.read_csv(tmp_path / "out" / "result.csv")

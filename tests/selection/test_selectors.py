@@ -3,6 +3,7 @@
 import inspect
 import re
 from itertools import count
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,6 @@ from tests.grid import one_test
 from tests.significance.noise import Interrupted
 
 import duramen as dm
-from duramen.reports.selection import Selection
 from duramen.selection import catalogue
 from duramen.selection.refitting import standard_error
 from duramen.selection.selector import folds_of
@@ -69,10 +69,7 @@ def test_results(record, tmp_path):
     assert model.transform(dm.encode(frame)).names == tuple(names)
     assert list(model.set_output(transform="pandas").transform(frame)) == names
     assert not hasattr(clone(model), "support_")
-    summary = Selection.of(model, record)
-    assert summary.n_found == len(chosen)
-    assert len(summary.columns()["name"]) == 6
-    assert record.title not in summary.account.run  # the report names the selector beside it
+    assert record.title not in model.summary().run  # the report names the selector beside it
     stored = dm.learning_set(dm.pack(frame, tmp_path / "s"), y)
     assert everything(quick(record).fit(stored)) == everything(model)
 
@@ -232,42 +229,32 @@ def test_identical_columns(record):
         assert len(copies) == 1
 
 
-OPTIONS = [
-    (record, option)
-    for record in catalogue
-    for option in record.options
-    if record.takes(option.parameter or option.name)
+CHOICES = [
+    (record, name, get_args(hint))
+    for record in {entry.kind: entry for entry in catalogue}.values()
+    for name, hint in get_type_hints(record.kind).items()
+    if get_origin(hint) is Literal
 ]
 
 
 @one_test
-@pytest.mark.parametrize(("record", "option"), OPTIONS)
-def test_options_of_a_record_have_the_choices_and_limits_of_its_class(record, option):
-    """What the command line refuses, the class refuses too, and a choice of one is of the other."""
+@pytest.mark.parametrize(("record", "name", "choices"), CHOICES)
+def test_choices_of_the_command_line_are_those_of_the_class(record, name, choices):
     X, y = np.random.default_rng(0).normal(size=(30, 5)), np.arange(30) % 2
-    name = option.parameter or option.name
-    with_test = {"relevance": "probe"} if name in ("min_draws", "min_win_rate") else {}
-
-    def refused(value):
-        with pytest.raises(ValueError, match=f"{name} must be") as caught:
-            record.make(**{**with_test, name: value}).fit(X, y)
-        return str(caught.value)
-
-    if option.choices:
-        allowed = refused("none").partition(", got ")[0]
-        assert re.findall(r"'([\w-]+)'", allowed) == list(option.choices)
-    if option.least is not None:
-        refused(option.kind(option.least - 1))
-    if option.most is not None:
-        refused(option.kind(option.most + 1))
-    if option.default is not None:
-        assert option.default in (inspect.signature(record.kind).parameters[name].default, "auto")
+    with pytest.raises(ValueError, match=f"{name} must be") as caught:
+        record.make(**{name: "none"}).fit(X, y)
+    allowed = str(caught.value).partition(", got ")[0]
+    assert re.findall(r"'([\w-]+)'", allowed) == list(choices)
 
 
-def test_options_are_of_parameters_and_stand_once():
-    options = [option.name for record in catalogue for option in record.options]
-    assert len(options) == len(set(options))
-    others = {option.name for entry in catalogue for option in entry.options} - {
-        option.name for _, option in OPTIONS
-    }
-    assert others == {"tree", "max_features"}  # of the estimator of a search in subspaces
+def test_every_parameter_of_a_selector_has_a_help_or_is_for_python_alone():
+    from duramen.cli.classes import shared_options
+    from duramen.cli.functions import first_paragraphs
+
+    classes = {entry.option: entry.kind for entry in catalogue}
+    options = {option.name: option.text for option in shared_options(classes, (), first_paragraphs)}
+    taken = {name for kind in classes.values() for name in inspect.signature(kind).parameters}
+    assert taken - set(options) == {"client", "random_state"}
+    assert all(options.values())
+    assert "(boruta: 99 by default;" in options["max_rounds"]
+    assert options["keep"].endswith("0.5 by default (sequential-random-subspace).")

@@ -1,4 +1,1 @@
-"""Analyses from table to report: what the commands `rank`, `select` and `compare` compute."""
-
-SELECTOR = "sequential_random_subspace"
-"""Selector by default."""
+"""Analyses, from a table to a report: the functions that the commands call."""

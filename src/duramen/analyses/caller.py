@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
 from duramen.analyses.execution import Clock, Execution, nothing
-from duramen.analyses.inputs import call_words, execution_of
+from duramen.jobs.workers import check_client
 from duramen.reports import Report
+from duramen.support import checks
+from duramen.support.files import expanded
+
+_LONGEST = 60  # characters of a value in the record of a call
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,7 @@ class Caller:
     announce: Callable[[str], None] | None = None  # shows how long work will take
     obey: Callable[[KeyboardInterrupt], None] = nothing  # told of a stop that ended the work
     finish: Callable[[Path, Report], None] | None = None  # writes results into a store
+    again: str = "the same call"  # which resumes a stopped run
 
     def execution(
         self,
@@ -49,17 +55,21 @@ class Caller:
                 told.append(text)
                 self.notes([text])
 
-        made = execution_of(
-            function,
-            told,
-            random_state=random_state,
+        checks.check_jobs(function, n_jobs)
+        if client is not None:
+            check_client(function, client)
+        return Execution(
+            random_state=checks.check_seed(function, random_state),
             n_jobs=n_jobs,
+            verbose=checks.check_verbosity(function, verbose),
+            checkpoint=None if checkpoint is None else expanded(checkpoint, function),
             client=client,
-            checkpoint=checkpoint,
-            verbose=verbose,
-        )
-        return replace(
-            made, tell=tell, told=told, announce=self.announce, obey=self.obey, clock=self.clock
+            tell=tell,
+            told=told,
+            announce=self.announce,
+            obey=self.obey,
+            again=self.again,
+            clock=self.clock,
         )
 
     def notes(self, lines: Iterable[str]) -> None:
@@ -76,6 +86,27 @@ CALLER: ContextVar[Caller | None] = ContextVar("CALLER", default=None)
 def calling(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Caller:
     """Return the caller of an analysis: the command line, or the call with its arguments."""
     return CALLER.get() or Caller(call_words(function, arguments))
+
+
+def call_words(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
+    """Return the call of a function as text, without what has its default."""
+    words = []
+    for name, parameter in signature(function).parameters.items():
+        value, default = arguments[name], parameter.default
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            words += [f"{key}={_shown(one)}" for key, one in value.items()]
+        elif name == "data" or (name == "y" and not isinstance(value, str | None)):
+            words.append(name)
+        elif value is not default and not (
+            isinstance(value, str | int | float) and value == default
+        ):
+            words.append(f"{name}={_shown(value)}")
+    return f"dm.{function.__name__}({', '.join(words)})"
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST else "..."
 
 
 @contextmanager

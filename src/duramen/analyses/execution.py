@@ -1,4 +1,4 @@
-"""Seed, threads, checkpoint, messages, their words, and clock of an analysis."""
+"""Seed, threads, checkpoint, messages and clock of an analysis."""
 
 from __future__ import annotations
 
@@ -12,23 +12,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.support.warning import gathered_warnings
 
 if TYPE_CHECKING:
-    from duramen.selection import Selector
-
-
-@dataclass(frozen=True)
-class Wording:
-    """Parameters as a user writes them: those of Python, and of the command line in `cli`."""
-
-    again: str = "the same call"
-    as_classes: str = "Table(task='classification')"
-    memory: str = "select: memory"
-
-    def method(self, record: Selector) -> str:
-        """Return the choice of a selector."""
-        return f"selector={record.name!r}"
-
-
-PYTHON = Wording()
+    pass
 
 
 @dataclass
@@ -69,7 +53,7 @@ class Execution:
     told: list[str] = field(default_factory=list)  # remarks that were shown, for the report
     announce: Callable[[str], None] | None = None  # shows how long work will take
     obey: Callable[[KeyboardInterrupt], None] = nothing  # told of a stop that ended the work
-    wording: Wording = PYTHON
+    again: str = "the same call"  # which resumes a stopped run
     clock: Clock = field(default_factory=Clock)
 
     def notes(self, lines: Iterable[str]) -> None:
@@ -93,7 +77,7 @@ class Execution:
             left = files()
             if left:
                 shown = ", ".join(file.name for file in left[:3])
-                again = self.wording.again
+                again = self.again
                 self.tell(f"{shown} holds the work done so far; {again} resumes from it")
             raise
 

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.problem import Problem
 from duramen.data import LearningSet
 from duramen.reports import Report, Run
 from duramen.support.provenance import versions
 
 
 def run_of(
-    data: LearningSet[Any] | Problem[Any],
+    data: LearningSet[Any],
     execution: Execution,
     command: str,
     *,

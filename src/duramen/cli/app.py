@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from inspect import Parameter, getdoc, signature
+from inspect import Parameter, signature
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -17,16 +17,14 @@ from cyclopts.help import HelpEntry, HelpPanel
 
 from duramen import __version__
 from duramen.cli.console import complain
-from duramen.cli.declaration import STANDARD_INPUT, callback
 from duramen.cli.ending import USER_ERROR
 from duramen.cli.examples import EXAMPLES
+from duramen.cli.standard_input import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
 
 COMMANDS = tuple(EXAMPLES)
-ANALYSES = tuple(name for name in COMMANDS if name != "select")
-"""Commands that are made from functions."""
 _TAKE_HYPHEN = ("--na", "--decimal", "--separator")
 _OTHER = Group("Help", sort_key=1000)
 
@@ -71,11 +69,6 @@ def _texts(entry: HelpEntry) -> tuple[str, str]:
     return " ".join(words), " ".join(filter(None, parts))
 
 
-def _function(name: str) -> Callable[[Any], None]:
-    function: Callable[[Any], None] = getattr(import_module(f"duramen.cli.commands.{name}"), name)
-    return function
-
-
 def analysis(name: str) -> Callable[..., Any]:
     """Return the public function that a command calls."""
     function: Callable[..., Any] = getattr(import_module(f"duramen.analyses.{name}"), name)
@@ -84,18 +77,14 @@ def analysis(name: str) -> Callable[..., Any]:
 
 def description(name: str) -> str:
     """Return the text of the help of a command, a line for each paragraph."""
-    if name in ANALYSES:
-        from duramen.cli import functions  # imports of analyses, which other commands need not
+    from duramen.cli import functions  # imports of analyses, which the application need not
 
-        return functions.description(analysis(name))
-    paragraphs = str(getdoc(_function(name))).split("\n\n")
-    return "\n\n".join(" ".join(part.split()) for part in paragraphs)
+    return functions.description(analysis(name))
 
 
 def _summary(name: str) -> str:
     """Return the first line of the help of a command, whose module is read, not imported."""
-    package = "duramen.analyses" if name in ANALYSES else "duramen.cli.commands"
-    spec = find_spec(f"{package}.{name}")
+    spec = find_spec(f"duramen.analyses.{name}")
     assert spec is not None
     tree = ast.parse(Path(str(spec.origin)).read_text(encoding="utf-8"))
     (function,) = (
@@ -108,12 +97,9 @@ def __getattr__(name: str) -> App:
     """Return a command by its name, which is imported here."""
     if name not in EXAMPLES:
         raise AttributeError(name)
-    if name in ANALYSES:
-        from duramen.cli import functions  # imports of analyses, which other commands need not
+    from duramen.cli import functions  # imports of analyses, which the application need not
 
-        function = functions.command_of(analysis(name))
-    else:
-        function = callback(_function(name))
+    function = functions.command_of(analysis(name))
     positional = [
         parameter.kind is Parameter.POSITIONAL_ONLY
         for parameter in signature(function).parameters.values()

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.cluster import connected
-from duramen.cli.console import note, notes, partial_folder, user_errors, warnings_as_notes
-from duramen.cli.declaration import given_paths
-from duramen.cli.ending import Clock, Stopped, unfinished
-from duramen.cli.options import ClusterWork, check_parent
+from duramen.cli.console import note, partial_folder, warnings_as_notes
+from duramen.cli.ending import Clock, unfinished
 from duramen.cli.output import Output
 
 if TYPE_CHECKING:
@@ -256,50 +253,6 @@ def write_results(
     return replace(report, run=record)
 
 
-def perform(
-    command: str,
-    options: Any,
-    check: Callable[[Any], Any],
-    compute: Callable[[Any, Any, Clock], Any],
-    report_of: Callable[[Any, Any, Any, Clock], Report],
-) -> None:
-    """Check the options, compute what they ask for, write the report to the folder, show it.
-
-    `check` sees that the options go together; `compute` takes them, what the check returned, and a
-    clock, and its errors are those of the user; `report_of` takes the same with the result of
-    `compute` before the clock.
-
-    Where a stop ended the work, the attribute ``stop`` of the result, what is finished is written:
-    after Ctrl-C to the folder of results, after other signals to that of `partial_folder`, so
-    that a job that is stopped does not replace results of an earlier run. The same folder gets the
-    tables if the system refuses report.html. A later run that ends by itself removes that folder.
-    """
-    clock, output, paths = Clock(), options.output, given_paths(options)
-    with ExitStack() as stack:
-        with user_errors(command, output.quiet):
-            output.check(command)
-            checked = check(options)
-            folder = stack.enter_context(results_folder(output.out, command))
-            work = getattr(options, "work", None)
-            if isinstance(work, ClusterWork):
-                stack.enter_context(
-                    connected(command, work.scheduler, work.workers, work.jobs, output.quiet)
-                )
-            result = compute(options, checked, clock)
-        report, stop = report_of(options, checked, result, clock), getattr(result, "stop", None)
-        if isinstance(stop, Stopped):
-            with results_folder(partial_folder(output.out), command) as partial:
-                write_results(partial, report, clock, output, paths)
-            raise stop
-        report = write_or_keep(folder, report, clock, output, paths)
-    if stop is None and remove_partial(output.out, command):
-        name = partial_folder(output.out).name
-        notes([f"{name}, results of an earlier run that was stopped, was removed"], output.quiet)
-    print_report(report, output)
-    if stop is not None:
-        raise stop
-
-
 def print_report(report: Report, output: Output) -> None:
     """Print a report, as JSON if asked for; unless quiet, as tables."""
     if output.json:
@@ -331,3 +284,28 @@ def as_json(report: Report, top: int, out: Path) -> str:
 
 def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def writable(checkpoint: Path | None) -> Path | None:
+    """Return the path of ``--checkpoint`` once a file can be written there, else raise OSError."""
+    if checkpoint is None:
+        return None
+    from duramen.support.files import expanded
+
+    checkpoint = expanded(checkpoint)
+    if checkpoint.is_dir():
+        raise IsADirectoryError(f"--checkpoint {checkpoint} is a folder; name a file")
+    check_parent(f"--checkpoint {checkpoint}", checkpoint.absolute().parent, checkpoint.parent)
+    if checkpoint.exists() and not os.access(checkpoint, os.R_OK):
+        raise PermissionError(f"--checkpoint {checkpoint} cannot be read; name another file")
+    return checkpoint
+
+
+def check_parent(owner: str, parent: Path, shown: Path) -> None:
+    """Check that a file or folder can be made in a folder, which the user wrote as `shown`."""
+    if not parent.is_dir():
+        raise FileNotFoundError(f"{owner} is in {shown}, which does not exist; create that folder")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise PermissionError(
+            f"{owner} lies in {parent}, which is not writable; choose another folder"
+        )

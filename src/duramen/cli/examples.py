@@ -22,7 +22,7 @@ duramen rank patients.csv --target relapse --seed 1 --json --quiet
 """,
     "select": """\
 # Few of the genes of a leukemia data set that comes with the package.
-duramen select --demo --method boruta --out few
+duramen select --demo --selector boruta --out few
 # More columns than memory holds: a store on disk, trees on some of the columns.
 duramen pack cohort.bed --samples people.csv --out cohort.store
 duramen select cohort.store --target diagnosis --memory 1GB

@@ -13,11 +13,14 @@ import cyclopts
 
 from duramen.analyses.caller import CALLER, Caller
 from duramen.analyses.report import AnalysisInterrupted
+from duramen.analyses.select import own_parameters, selector_classes
+from duramen.cli.classes import SharedOption, shared_options
 from duramen.cli.cluster import connected, connected_client
 from duramen.cli.command import (
     print_report,
     remove_partial,
     results_folder,
+    writable,
     write_or_keep,
     write_results,
 )
@@ -32,12 +35,21 @@ from duramen.cli.console import (
     user_errors,
     warnings_as_notes,
 )
-from duramen.cli.declaration import received
 from duramen.cli.demos import DEMOS, FIXED, UNUSED
 from duramen.cli.ending import Clock, Stopped, obey
-from duramen.cli.options import writable
 from duramen.cli.output import Output, Workers
-from duramen.cli.parameters import FILE, flag, hints, in_python, option, option_names, plain
+from duramen.cli.parameters import (
+    FILE,
+    first_paragraphs,
+    flag,
+    hints,
+    in_python,
+    option,
+    option_names,
+    option_of_hint,
+    plain,
+)
+from duramen.cli.standard_input import received
 from duramen.reading.tables import read
 from duramen.reports import Report
 from duramen.support.files import naming
@@ -50,7 +62,7 @@ _OF_READ = ("citation", "names", "kinds", "n_jobs", "random_state")
 """Parameters of `duramen.read` without an option of their own."""
 _OF_PYTHON = ("client", "verbose", "names", "kinds", "filters", "path")
 """Parameters of analyses without an option of their own; `path` is --out."""
-_HEADINGS = ("Data", "Analysis", "Run", "Results")
+_HEADINGS = ("Data", "Analysis", "Parameters of the selector", "Run", "Results")
 _RUN = ("checkpoint", "random_state", "n_jobs")
 _DATA = (  # parameters of analyses under the heading of the data
     *("recording", "layout", "key", "neurons", "neuropil", "missing", "drop", "positions"),
@@ -71,6 +83,8 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     own = dict(signature(analysis).parameters)
     with_data = own.pop("data", None) is not None
     own.pop("y", None)
+    own.pop("parameters", None)
+    shared = {one.name: one for one in passed_on(analysis)}
     reading = dict(signature(read).parameters) if with_data else {}
     without = (*_OF_READ, *FIXED.get(name, {}), *UNUSED.get(name, ()), *own)
     groups = [cyclopts.Group(title, sort_key=i) for i, title in enumerate(_HEADINGS)]
@@ -83,17 +97,20 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
         if parameter.name in _OF_PYTHON or (name, parameter.name) == ("context", "estimator"):
             continue
         of_data = parameter.name in (*_DATA, *signature(read).parameters)
-        heading = 2 if parameter.name in _RUN else int(not of_data)
+        heading = 3 if parameter.name in _RUN else int(not of_data)
         names = choices(name, parameter.name)
         parameters.append(option(analysis, parameter, groups[heading], names))
+    parameters += [
+        option_of_hint(one.parameter, one.hint, one.text, groups[2]) for one in shared.values()
+    ]
     if name in DEMOS:  # after FILE
         parameters.insert(1, _demo(name, groups[0]))
     place, outputs = Path(f"duramen-{name}"), dict(signature(Output).parameters)
     outputs["out"] = outputs["out"].replace(default=place)
     if "client" in own:
         workers = signature(Workers).parameters.values()
-        parameters += [option(Workers, parameter, groups[2]) for parameter in workers]
-    parameters += [option(Output, parameter, groups[3]) for parameter in outputs.values()]
+        parameters += [option(Workers, parameter, groups[3]) for parameter in workers]
+    parameters += [option(Output, parameter, groups[4]) for parameter in outputs.values()]
 
     def command(*files: Any, **values: Any) -> None:
         given = {key: values.pop(key) for key in outputs if key in values}
@@ -101,7 +118,7 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
         file = next((key for key in FILE if key in own), "source")
         values |= dict(zip((file,), files, strict=False))
         option_of.clear()
-        option_of.update({key: option_names(key)[0] for key in (*reading, *own)})
+        option_of.update({key: option_names(key)[0] for key in (*reading, *own, *shared)})
         option_of.update(dict.fromkeys(FILE, "FILE"))
         with ending_well(name, output.out), time_estimates(output.quiet):
             if name == "pack":
@@ -121,8 +138,18 @@ def _demo(name: str, group: cyclopts.Group) -> Any:
     return flag("demo", f"Use {demo.name}, in place of {', '.join(first)} and {last}.", group)
 
 
+def passed_on(analysis: Callable[..., Any]) -> list[SharedOption]:
+    """Return the options for the parameters that `select` passes on to the class of a selector."""
+    if "parameters" not in signature(analysis).parameters:
+        return []
+    taken = {*signature(read).parameters, *signature(analysis).parameters, *own_parameters()}
+    return shared_options(selector_classes(), taken, first_paragraphs)
+
+
 def choices(command: str, parameter: str) -> tuple[str, ...]:
     """Return the names that an option takes, to which plug-ins may add some; empty for others."""
+    if (command, parameter) == ("select", "selector"):
+        return tuple(selector_classes())
     if command != "rank":
         return ()
     from duramen.estimators.catalogue import FORESTS
@@ -156,7 +183,9 @@ def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Out
     shown["file"] = next((shown.pop(key) for key in FILE if key in shown), None)
     shown["spreadsheet_safe"] = output.spreadsheet_safe or None
     tell = None if output.quiet else note
-    caller = Caller(command_line(name, shown, files), clock, tell, tell, obey)
+    caller = Caller(
+        command_line(name, shown, files), clock, tell, tell, obey, again="the same command"
+    )
     workers = Workers(**{key: values[key] for key in _WORKERS if key in values})
     stop: KeyboardInterrupt | None = None
     with ExitStack() as stack:
@@ -181,7 +210,8 @@ def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Out
                 reading = {key: given[key] for key in of_read if key in given}
                 with clock.step("read"), warnings_as_notes(output.quiet):
                     data = (read(**in_python(read, reading)),)
-            arguments = {key: given[key] for key in taken if key in given}
+            passed = [one.name for one in passed_on(analysis)]
+            arguments = {key: given[key] for key in (*taken, *passed) if key in given}
             try:
                 with warnings_as_notes(output.quiet):
                     report = analysis(*data, **in_python(analysis, arguments))
@@ -212,7 +242,14 @@ def perform_packing(pack: Callable[..., Any], values: Mapping[str, Any], output:
             reports.append(write_results(folder, report, clock, output, _paths(files, shown)))
 
     tell = None if output.quiet else note
-    caller = Caller(command_line("pack", shown, files), clock, tell, tell, finish=finish)
+    caller = Caller(
+        command_line("pack", shown, files),
+        clock,
+        tell,
+        tell,
+        finish=finish,
+        again="the same command",
+    )
     verbose = int(not output.quiet and standard_error().is_terminal)
     with ExitStack() as stack, user_errors("pack", output.quiet):
         output.check("pack")
@@ -265,9 +302,10 @@ def _with_data(
 
 def files_of(analysis: Callable[..., Any]) -> dict[str, str]:
     """Return the options that name a file with data, by the parameter."""
+    shared = {one.name: one.hint for one in passed_on(analysis)}
     named = [
         name
-        for name, hint in {**hints(read), **hints(analysis)}.items()
+        for name, hint in {**hints(read), **hints(analysis), **shared}.items()
         if Path in get_args(hint) and name not in (*FILE, "checkpoint")
     ]
     return {"file": "file", **{name: option_names(name)[0] for name in named}}

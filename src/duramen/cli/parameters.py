@@ -177,15 +177,25 @@ def in_python(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[s
     return made
 
 
-@cache
 def descriptions(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the descriptions of the parameters of a function, from its docstring."""
+    """Return the descriptions of the parameters of a function."""
+    return {name: plain(text) for name, text in _described(function).items()}
+
+
+def first_paragraphs(kind: Any) -> dict[str, str]:
+    """Return the first paragraphs of the descriptions of the parameters of a class."""
+    return {name: plain(text.partition("\n\n")[0]) for name, text in _described(kind).items()}
+
+
+@cache
+def _described(function: Any) -> dict[str, str]:
+    """Return the descriptions of the parameters of a function or class, from its docstring."""
     from docstring_parser import parse_from_object
     from docstring_parser.common import DocstringStyle
 
     parsed = parse_from_object(function, style=DocstringStyle.NUMPYDOC)
     return {
-        name.strip(): plain(param.description or "")
+        name.strip(): param.description or ""
         for param in parsed.params
         for name in param.arg_name.split(",")
     }

@@ -233,7 +233,8 @@ def read(
     if samples is None:
         pairing.check_unused()
     with ExitStack() as stack:
-        opened = _open(source, samples, pairing, options, transpose, layer, names, kinds, stack)
+        of_file = kinds or dict.fromkeys(categorical, "nominal") or None
+        opened = _open(source, samples, pairing, options, transpose, layer, names, of_file, stack)
         opened = replace(opened, findings=(*opened.findings, *opened.of_names()))
         if target is None:
             opened = opened.without_target(task, event, covariates, drop_missing_target, transpose)
@@ -253,7 +254,9 @@ def read(
         if part.in_folder:  # which is removed here
             data = data.in_memory()
     settings = {
-        name: _recorded(value) for name, value in given.items() if name not in _NOT_RECORDED
+        name: _recorded(Path(value) if name == "samples" and isinstance(value, str) else value)
+        for name, value in given.items()
+        if name not in _NOT_RECORDED
     }
     provenance = replace(data.provenance, settings=settings, citation=citation, inspected=True)
     return replace(data, provenance=provenance, positive=_positive(positive, data.target))
@@ -414,12 +417,15 @@ class _Part:
         }
         if "event" in roles and task not in ("auto", "survival"):
             raise ValueError(f"read: event is for task='survival', got task={task!r}")
-        if is_structured(values) or (task == "survival" and "event" not in roles):
-            if not is_structured(values) and np.ndim(values) == 1:
-                raise ValueError(
-                    "read: task='survival' needs event=NAME, the column that is 1 if the event "
-                    f"occurred at the time in {name}, else 0"
-                )
+        two_columns = is_structured(values) or (
+            not isinstance(target, str) and values is not None and np.ndim(np.asarray(values)) == 2
+        )
+        if task == "survival" and "event" not in roles and not two_columns:
+            raise ValueError(
+                "read: task='survival' needs event=NAME, the column that is 1 if the event "
+                f"occurred at the time in {name}, else 0"
+            )
+        if two_columns:
             values, events = survival_columns(values, "read")
             roles["event"] = ("", events)
         n_rows = self.columns.shape[0]
@@ -582,6 +588,11 @@ class _Part:
                 "as a store; duramen pack takes it"
             )
         else:
+            if categorical and isinstance(columns, ColumnStore) and not self.in_folder:
+                raise ValueError(
+                    f"read: categorical {quoted(categorical[0])} is for duramen.pack: the kinds of "
+                    "the columns of a store are fixed when it is packed"
+                )
             table = columns
             findings += of_codes(table)
         if self.values is not None:

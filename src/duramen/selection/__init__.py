@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from duramen.selection.records import Option, Selector, catalogue
+from duramen.selection.records import Selector, catalogue
 
 if TYPE_CHECKING:
     from duramen.selection.artificial_contrasts import ArtificialContrasts
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from duramen.selection.relief import ReliefF
     from duramen.selection.representatives import ClusterRepresentatives
     from duramen.selection.ridge import RidgeSelector
-    from duramen.selection.selector import Account, BaseSelector
+    from duramen.selection.selector import BaseSelector, SelectionSummary
     from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
     from duramen.selection.sequential_selection import SequentialSelection
     from duramen.selection.stability_selection import StabilitySelection
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VSURF",
-    "Account",
     "ArtificialContrasts",
     "BackwardElimination",
     "BaseSelector",
@@ -37,11 +36,11 @@ __all__ = [
     "KnockOut",
     "LassoSelector",
     "MarkovBoundary",
-    "Option",
     "RegularizedForestSelector",
     "ReliefF",
     "RidgeSelector",
     "SelectionScores",
+    "SelectionSummary",
     "Selector",
     "SequentialRandomSubspace",
     "SequentialSelection",
@@ -52,7 +51,7 @@ __all__ = [
 
 
 _HOMES = {
-    **dict.fromkeys(("Account", "BaseSelector", "Column"), "selector"),
+    **dict.fromkeys(("SelectionSummary", "BaseSelector", "Column"), "selector"),
     **dict.fromkeys(("SelectionScores", "scores"), "known_truth"),
     "ArtificialContrasts": "artificial_contrasts",
     "BackwardElimination": "backward_elimination",

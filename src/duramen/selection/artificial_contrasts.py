@@ -52,23 +52,26 @@ class ArtificialContrasts(RoundsSelector):
         Parameters of the forests, whose trees leave rows out; it is cloned, not changed. Random
         forests by default.
     n_estimators : int, optional
-        Trees of a forest; those of `estimator` by default, 500 where there is none.
+        Number of trees of a forest; by default those of `estimator`, 500 without one.
     measure : str or callable, default="scaled_mda"
+        Importance measure of the forests, such as mdi or scaled_mda.
+
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
         "scaled_mda" is the permutation importance divided by its standard error over trees. By
         "mdi", the measure of the paper, noise features of many values hide relevant ones of few.
     n_permutations : int, default=20
-        Number R of replicates of a round.
+        Number of forests of a round.
     alpha : float, default=0.05
         Level of the t-tests.
     percentile : float, default=100
-        Percentile of the importances of the contrasts that is to be exceeded; 100 is the best one.
+        Percentile of the permuted copies that a feature must exceed; 100 is the best one.
     remove_masked : bool, default=False
-        Drop accepted features that a more important one of the round masks, as the paper does:
-        features whose splits agree with those of the other one more than splits of contrasts do.
-        Of identical features one is then kept.
+        Drop accepted features that a more important one of the round masks.
+
+        As the paper does: features whose splits agree with those of the other one more than splits
+        of contrasts do. Of identical features one is then kept.
     max_rounds : int, default=10
-        Number of rounds at most.
+        Maximum number of rounds.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

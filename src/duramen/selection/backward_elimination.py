@@ -11,7 +11,6 @@ import numpy as np
 
 from duramen.jobs.batches import Steps
 from duramen.results.columns import counted
-from duramen.selection.records import Selector
 from duramen.selection.refitting import (
     Opening,
     RefittingSelector,
@@ -19,7 +18,7 @@ from duramen.selection.refitting import (
     require_fitted_measure,
     require_out_of_bag,
 )
-from duramen.selection.selector import Account, folds_of, places
+from duramen.selection.selector import SelectionSummary, folds_of, places
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -41,8 +40,10 @@ class BackwardElimination(RefittingSelector):
         Parameters of the forests, whose trees leave rows out; it is cloned, not changed. Random
         forests by default.
     n_estimators : int, optional
-        Trees of a forest; those of `estimator` by default, 500 where there is none.
+        Number of trees of a forest; by default those of `estimator`, 500 without one.
     measure : str or callable, default="mda"
+        Importance measure of the forests, such as mdi or scaled_mda.
+
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. By
         default that of the paper, 0 on average for noise features of any number of values.
     drop : float, default=0.2
@@ -50,13 +51,16 @@ class BackwardElimination(RefittingSelector):
     min_features : int, default=2
         Number of features of the last round.
     recompute : bool, default=False
-        Compute importances in every round (recursive elimination). By default they are those of
-        the first forest, as in varSelRF.
+        Compute importances in every round (recursive elimination), not in the first alone.
+
+        By default they are those of the first forest, as in varSelRF.
     standard_errors : float, default=1
-        Number c of standard errors by which the error may exceed the smallest one.
+        Number of standard errors by which the error may exceed the smallest one.
     nested_folds : int or None, default=5
-        Number of folds of the nested error: the selection is repeated without each fold, and the
-        forest of the selected features predicts it. None for no nested error.
+        Number of folds of the nested error.
+
+        The selection is repeated without each fold, and the forest of the selected features
+        predicts it. None for no nested error.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -230,15 +234,9 @@ class BackwardElimination(RefittingSelector):
         order = np.lexsort((self.importances_.values, rounds))
         return places(order)
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
-        account, rounds = super().account(record), len(self.history_["n_features"])
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
+        account, rounds = super().summary(), len(self.history_["n_features"])
         nested = np.isfinite(self.nested_error_)
         return replace(
             account,

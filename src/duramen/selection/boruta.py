@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from os import PathLike
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,8 @@ from duramen.importances.arguments import refuse_overlaps
 from duramen.importances.groups import grouping_of
 from duramen.results.columns import Column, counted
 from duramen.results.fields import adjusted
-from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector, ShadowRound
-from duramen.selection.selector import Account, Data, places
+from duramen.selection.selector import Data, SelectionSummary, places
 from duramen.significance.measured import Measured
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
@@ -47,12 +47,16 @@ class Boruta(RefittingSelector):
     estimator : estimator of duramen, optional
         Parameters of the forests; it is cloned, not changed. Random forests by default.
     n_estimators : int, optional
-        Trees of a round; those of `estimator` by default, 500 where there is none.
+        Number of trees of a forest; by default those of `estimator`, 500 without one.
     measure : str or callable, default="scaled_mda"
+        Importance measure of the forests, such as mdi or scaled_mda.
+
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
         "scaled_mda" is the permutation importance divided by its standard error over trees, as in
         R's Boruta; "mdi" is that of boruta_py, and several times as fast.
     correction : {"bonferroni", "two-step"}, default="bonferroni"
+        Correction for testing many features in many rounds, as in R's Boruta or boruta_py.
+
         Definition of a small p-value, with p features in all.
 
         "bonferroni"
@@ -61,18 +65,25 @@ class Boruta(RefittingSelector):
             Benjamini and Hochberg's false discovery rate over the features that are not rejected
             is at most `alpha`, and P at most `alpha` / n (boruta_py).
     alpha : float, optional
-        Level of the tests: by default 0.01 for "bonferroni" and 0.05 for "two-step".
+        Level of the tests; by default 0.01 for bonferroni and 0.05 for two-step.
     percentile : float, default=100
-        Percentile of the importances of the shadows that is to be exceeded; 100 is the best one.
+        Percentile of the permuted copies that a feature must exceed; 100 is the best one.
+
         Smaller ones, as in boruta_py, confirm more features, relevant and irrelevant.
     max_rounds : int, default=99
-        Number of rounds at most.
+        Maximum number of rounds.
     feature_groups : mapping, labels, path, ..., optional
-        Groups that do not overlap, as for :func:`duramen.io.feature_groups`, which are confirmed
-        or rejected as a whole; features in none are a group each. See the notes.
+        Groups of features, each confirmed or rejected as a whole: a file of two columns, the
+        features and the group of each; a .gmt file of gene sets that do not overlap; or a table of
+        name, chromosome and position, for blocks of 250,000 base pairs.
+
+        Or another form that :func:`duramen.io.feature_groups` takes; features in none are a group
+        each. See the notes.
     rough_fix : bool, default=False
-        Decide tentative features in the end: confirmed where the median of the importances over
-        the rounds is larger than that of the thresholds, else rejected (R's TentativeRoughFix).
+        Decide tentative features by their median importances.
+
+        They are confirmed in the end where the median of the importances over the rounds is larger
+        than that of the thresholds, else rejected (R's TentativeRoughFix).
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -169,11 +180,11 @@ class Boruta(RefittingSelector):
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
     measure: str | Callable[..., Any] = "scaled_mda"
-    correction: str = "bonferroni"
+    correction: Literal["bonferroni", "two-step"] = "bonferroni"
     alpha: float | None = None
     percentile: float = 100.0
     max_rounds: int = 99
-    feature_groups: Any = None
+    feature_groups: str | Path | Any = None
     rough_fix: bool = False
     random_state: Any = None
     n_jobs: int | None = None
@@ -295,16 +306,10 @@ class Boruta(RefittingSelector):
         order = np.lexsort((self.importances_.values, self.verdicts_ == VERDICTS[TENTATIVE]))
         return places(order)
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         check_is_fitted(self, "support_")
-        account = super().account(record)
+        account = super().summary()
         counts = {word: int((self.verdicts_ == word).sum()) for word in VERDICTS.values()}
         words = ", ".join(f"{count:,} {word}" for word, count in counts.items())
         settings = {**account.settings, "alpha": self.alpha_}
@@ -398,7 +403,7 @@ class HitCounts:
     p : int
         Number of features.
     most : int
-        Number of rounds at most.
+        Maximum number of rounds.
     correction : Correction
     alpha : float
         Level of the tests.

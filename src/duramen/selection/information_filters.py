@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column
-from duramen.selection.records import Selector
-from duramen.selection.selector import Account, BaseSelector, Data, without_forest
+from duramen.selection.selector import BaseSelector, Data, SelectionSummary, without_forest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -84,13 +83,13 @@ class InformationFilter(BaseSelector):
     rule : {"mrmr", "jmi", "cmim", "bounded_cmim", "fcbf"}, default="mrmr"
         Rule that the next feature is taken by.
     n_features : int or None, default=10
-        Number of features to select, or all if there are fewer. For FCBF the largest number, None
-        for no limit.
+        Number of features to select.
+
+        All if there are fewer. For FCBF the largest number, None for no limit.
     n_bins : int, default=5
-        Columns, and targets, of more numbers than that are cut into as many intervals at their
-        quantiles.
+        Number of intervals, cut at quantiles, of columns and targets of more numbers than that.
     threshold : float, default=0
-        Symmetrical uncertainty that features must exceed (FCBF).
+        Symmetrical uncertainty that features must exceed (fcbf).
 
     Attributes
     ----------
@@ -195,16 +194,10 @@ class InformationFilter(BaseSelector):
         self.importances_ = without_forest(data, relevance, measure, unit, n_bins=n_bins)
         return self
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         return replace(
-            super().account(record),
+            super().summary(),
             columns=(Column("score", name="score", numbers=self._of_selected(self.scores_)),),
         )
 

@@ -34,8 +34,10 @@ class KnockOut(RoundsSelector):
     estimator : estimator of duramen, optional
         Parameters of the forests; it is cloned, not changed. Random forests by default.
     n_estimators : int, optional
-        Trees of a forest; those of `estimator` by default, 500 where there is none.
+        Number of trees of a forest; by default those of `estimator`, 500 without one.
     measure : str or callable, default="scaled_mda"
+        Importance measure of the forests, such as mdi or scaled_mda.
+
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
         "scaled_mda" is MDA divided by its standard error over trees; "frequency", the fraction of
         splits, is that of the paper, and finds less where trees are fully grown, as most splits
@@ -43,9 +45,9 @@ class KnockOut(RoundsSelector):
     alpha : float, default=0.05
         Family-wise error rate of a round.
     n_permutations : int, default=99
-        Number S of permutations of a round; at least 1 / `alpha` - 1.
+        Number of permutations of the target in a round; at least 1 / `alpha` - 1.
     max_rounds : int, default=10
-        Number of rounds at most.
+        Maximum number of rounds.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

@@ -9,10 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from duramen.results.columns import Column
-from duramen.selection.records import Selector
 from duramen.selection.selector import (
-    Account,
     BaseSelector,
+    SelectionSummary,
     folds_of,
     linear_columns,
     standardized,
@@ -36,7 +35,9 @@ class LassoSelector(BaseSelector):
     Parameters
     ----------
     cv : int, default=5
-        Number of folds, drawn at random within the classes; the rows of a group are in one fold.
+        Number of folds of the cross-validation.
+
+        They are drawn at random within the classes; the rows of a group are in one fold.
     random_state : int, RandomState, Generator or None
         Seed of the folds.
     n_jobs : int, optional
@@ -143,16 +144,10 @@ class LassoSelector(BaseSelector):
         self.importances_ = without_forest(data, sizes, "absolute_coefficient", unit, cv=n_folds)
         return self
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         return replace(
-            super().account(record),
+            super().summary(),
             columns=(Column("coefficient", name="coefficient", numbers=self.coefficients_),),
             results={"penalty": self.penalty_},
         )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from duramen.selection.records import Selector
-from duramen.selection.selector import Account, BaseSelector, without_forest
+from duramen.selection.selector import BaseSelector, SelectionSummary, without_forest
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 from duramen.theory.dependence import markov_boundaries
@@ -30,8 +29,10 @@ class MarkovBoundary(BaseSelector):
     Parameters
     ----------
     select : {"smallest", "union"}, default="smallest"
+        Features of a smallest boundary, or of any.
+
         The first of the smallest boundaries, in the order of the columns, or one of them where
-        there are too many boundaries to list; or the features of any boundary.
+        there are too many boundaries to list.
 
     Attributes
     ----------
@@ -76,7 +77,7 @@ class MarkovBoundary(BaseSelector):
     [0, 1, 2, 3, 4]
     """
 
-    select: str = "smallest"
+    select: Literal["smallest", "union"] = "smallest"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find all Markov boundaries of the rows.
@@ -123,17 +124,11 @@ class MarkovBoundary(BaseSelector):
         self.importances_ = without_forest(data, informations, "mutual_information", "bits")
         return self
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         count = len(self.boundaries_) if self._listed else None
         return replace(
-            super().account(record),
+            super().summary(),
             facts=(("Markov boundaries", "too many to list" if count is None else f"{count:,}"),),
             nothing="No feature is needed: the target does not depend on them in these rows",
             results={"boundaries": count},

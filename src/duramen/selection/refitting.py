@@ -23,8 +23,7 @@ from duramen.jobs.batches import Batches, OutcomeT, Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
-from duramen.selection.records import Selector
-from duramen.selection.selector import Account, BaseSelector, Data
+from duramen.selection.selector import BaseSelector, Data, SelectionSummary
 from duramen.significance.measured import Measured, MeasureLike, Refits, automatic, measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -118,15 +117,9 @@ class RefittingSelector(BaseSelector):
             metadata=subject.identity(owner),
         )
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
-        account = super().account(record)
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
+        account = super().summary()
         metadata = self.importances_.metadata
         forest = {
             "estimator": metadata["estimator"],
@@ -222,17 +215,11 @@ class RoundsSelector(RefittingSelector):
         self.n_rounds_ = len(importance)
         self._set_importances(opening.subject, importance[0])
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         check_is_fitted(self, "support_")
         return replace(
-            super().account(record),
+            super().summary(),
             run=f"{self.n_rounds_:,} round{'s' * (self.n_rounds_ != 1)}",
             step="round",
             facts=(("rounds", f"{self.n_rounds_:,}"),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -17,9 +17,8 @@ from duramen.jobs.progress import progress_bar
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
-from duramen.selection.records import Selector
 from duramen.selection.refitting import Opening, RefittingSelector
-from duramen.selection.selector import Account
+from duramen.selection.selector import SelectionSummary
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -47,19 +46,26 @@ class RegularizedForestSelector(RefittingSelector):
     estimator : estimator of duramen, optional
         Parameters of the forest; it is cloned, not changed. Random forests by default.
     n_estimators : int, optional
-        Number of trees; that of `estimator` by default, 500 where there is none.
+        Number of trees of a forest; by default those of `estimator`, 500 without one.
     penalty : float, optional
-        Factor :math:`\lambda_0` of the gain of features that are not in F, in (0, 1]; by default
-        0.8, and 1 with `guidance`.
+        Factor, in (0, 1], of the gain of features that are not in use; by default 0.8, and 1 with
+        `guidance`.
+
+        That is :math:`\lambda_0`.
     guidance : float, default=0
         Part g of the importance in the factor, in [0, 1]: 0 for RRF; the authors take 0.5 for GRRF.
     penalize : {"gain", "proxy"}, default="gain"
-        "proxy" multiplies :math:`\sum_c \sum_k n_{ck}^2 / n_c` over children c and classes k, of
-        which the gain is only a part, as the R package RRF does: a far stronger penalty. For the
-        Gini index alone.
+        Penalized quantity: the gain, or a quantity of which the gain is only a part (proxy), as the
+        R package RRF does.
+
+        "proxy" multiplies :math:`\sum_c \sum_k n_{ck}^2 / n_c` over children c and classes k: a far
+        stronger penalty. For the Gini index alone.
     measure : str or callable, default="mdi"
-        Importance that guides: name of a testable measure, or ``measure(forest, X, y)``. By default
-        that of the paper, which is larger for noise features of many values: "mdi_oob" is not.
+        Importance measure of the forests, such as mdi or scaled_mda.
+
+        The importance that guides: name of a testable measure, or ``measure(forest, X, y)``. By
+        default that of the paper, which is larger for noise features of many values: "mdi_oob" is
+        not.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -127,7 +133,7 @@ class RegularizedForestSelector(RefittingSelector):
     n_estimators: int | None = None
     penalty: float | None = None
     guidance: float = 0.0
-    penalize: str = "gain"
+    penalize: Literal["gain", "proxy"] = "gain"
     measure: str | Callable[..., Any] = "mdi"
     random_state: Any = None
     n_jobs: int | None = None
@@ -207,16 +213,10 @@ class RegularizedForestSelector(RefittingSelector):
     def _scores(self) -> FloatArray:
         return self.factors_
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         return replace(
-            super().account(record),
+            super().summary(),
             run=counted(self.forest_.n_trees, "tree"),
             step="tree",
             label="features in use",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import parallel_config
 
 from duramen.results.columns import Column
-from duramen.selection.records import Selector
-from duramen.selection.selector import Account, BaseSelector, numbers_of, without_forest
+from duramen.selection.selector import BaseSelector, SelectionSummary, numbers_of, without_forest
 from duramen.support import checks
 from duramen.support.threads import end_with
 
@@ -29,11 +28,16 @@ class ReliefF(BaseSelector):
     Parameters
     ----------
     n_features : int, default=10
-        Number of features to select, or all if there are fewer.
+        Number of features to select.
+
+        All if there are fewer.
     variant : {"relieff", "multisurf"}, default="relieff"
-        Neighbors: `n_neighbors` of each class, or those within a distance of their own.
+        Neighbors: a number of each class (relieff), or those within a distance of their own
+        (multisurf).
     n_neighbors : int, default=10
-        Number of neighbors of each class, at most the rows of the smallest class less 1.
+        Number of neighbors of each class.
+
+        At most the rows of the smallest class less 1.
     n_jobs : int, optional
         Processes of joblib; the result does not depend on it.
 
@@ -68,7 +72,7 @@ class ReliefF(BaseSelector):
     """
 
     n_features: int = 10
-    variant: str = "relieff"
+    variant: Literal["relieff", "multisurf"] = "relieff"
     n_neighbors: int = 10
     n_jobs: int | None = None
 
@@ -120,15 +124,9 @@ class ReliefF(BaseSelector):
         self.importances_ = without_forest(data, weights, variant, "difference")
         return self
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         weights = self.importances_.values
         return replace(
-            super().account(record), columns=(Column("weight", name="weight", numbers=weights),)
+            super().summary(), columns=(Column("weight", name="weight", numbers=weights),)
         )

@@ -8,10 +8,9 @@ from typing import Self
 import numpy as np
 
 from duramen.results.columns import Column
-from duramen.selection.records import Selector
 from duramen.selection.selector import (
-    Account,
     BaseSelector,
+    SelectionSummary,
     linear_columns,
     standardized,
     without_forest,
@@ -122,16 +121,10 @@ class RidgeSelector(BaseSelector):
         self.importances_ = without_forest(data, sizes, "absolute_coefficient", unit)
         return self
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         return replace(
-            super().account(record),
+            super().summary(),
             columns=(Column("coefficient", name="coefficient", numbers=self.coefficients_),),
             results={"penalty": self.penalty_},
         )

@@ -22,7 +22,6 @@ from duramen.io import ColumnStore
 from duramen.jobs.replicates import Plan
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
-from duramen.selection.records import Selector
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.checks import refuse
 from duramen.support.provenance import versions
@@ -33,23 +32,9 @@ Data = LearningSet[EncodedTable | ColumnStore]
 WORKING = frozenset({"n_jobs", "client", "checkpoint", "verbose"})
 
 
-NEXT_STEP = (
-    "duramen rank tests every feature, also by its association with the target by itself, and has "
-    "more power for few rows."
-)
-"""What to try where no feature was found."""
-
-CAUTIONS = (
-    "A model of the selected features looks better than it is on the rows by which they were "
-    "selected. Evaluate it on other rows.",
-    "Neither selection nor importance is evidence of a causal effect.",
-)
-"""Cautions that hold for every selector."""
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Account:
-    """Account of the run of a fitted selector, for the terminal, the record and the report.
+class SelectionSummary:
+    """Figures of the run of a fitted selector, for the terminal, the record and the report.
 
     Attributes
     ----------
@@ -63,15 +48,9 @@ class Account:
         Further figures at the head of a report, with their names.
     nothing : str
         Sentence for a run that selected nothing, without a full stop.
-    next_step : str
-        What to try then, in a sentence or two.
     columns : tuple of Column
         Columns of the table of features, of p rows: texts or numbers, the latter masked where a
         feature has none.
-    reading : tuple of str
-        Sentences on how to read the result; ``{unit}`` stands for the unit of the importances.
-    cautions : tuple of str
-        Sentences on what not to read into it.
     settings : mapping
         Settings, resolved.
     results : mapping
@@ -83,10 +62,7 @@ class Account:
     label: str = "features found"
     facts: tuple[tuple[str, str], ...] = ()
     nothing: str = "No feature was found"
-    next_step: str = NEXT_STEP
     columns: tuple[Column, ...] = ()
-    reading: tuple[str, ...] = ()
-    cautions: tuple[str, ...] = CAUTIONS
     settings: Mapping[str, Any] = field(default_factory=dict)
     results: Mapping[str, Any] = field(default_factory=dict)
 
@@ -198,21 +174,13 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         every[self.selected_] = values
         return np.ma.array(every, mask=~self.support_)
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
-        parameters = self.get_params()
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         left_out = {*WORKING, "random_state"}
-        source = (f"Source: {record.reference}",) if record.reference else ()
-        return Account(
-            reading=(*record.words, *source),
-            settings={name: parameters[name] for name in parameters if name not in left_out},
-        )
+        settings = {
+            name: value for name, value in self.get_params().items() if name not in left_out
+        }
+        return SelectionSummary(settings=settings)
 
     # --- among scikit-learn's tools ----------------------------------------------------------
 

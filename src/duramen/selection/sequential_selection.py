@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -18,8 +18,7 @@ from duramen.importances.refit import template_of
 from duramen.jobs.batches import Batches, Steps
 from duramen.jobs.replicates import run_replicates
 from duramen.results.importances import Importances
-from duramen.selection.records import Selector
-from duramen.selection.selector import Account, BaseSelector, folds_of, numbers_of
+from duramen.selection.selector import BaseSelector, SelectionSummary, folds_of, numbers_of
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
@@ -49,33 +48,40 @@ class SequentialSelection(BaseSelector):
         100 trees by default. Learners of scikit-learn see numbers: codes of categories, NaN for
         missing values.
     n_features : int or "best", default="best"
-        Number of features to select; "best" for that of the set with the best score, the smallest
-        of equal ones.
+        Number of features to select; best is the number with the best score.
+
+        The smallest of equal ones.
     direction : {"forward", "backward", "exhaustive"}, default="forward"
         Direction of the search. An exhaustive one has the best set of all; with `max_features` or
         a number `n_features`, of those that are not larger, or that are as large.
     plus : int, default=1
-        Number l of steps in the direction.
+        Number of steps in the direction of the search.
     minus : int, default=0
-        Number r of steps back after them, smaller than `plus`.
+        Number of steps back after them, smaller than `plus`.
     floating : bool or "adaptive", default=False
         Whether the search floats; `plus` is 1 and `minus` 0.
     max_step : int, default=2
-        Largest number of features that an adaptive search adds or removes together; where
-        `n_features` is a number, only near it.
+        Largest number of features that an adaptive search adds or removes together.
+
+        Where `n_features` is a number, only near it.
     monotone : bool, default=False
-        For exhaustive searches with a number `n_features`: that no set scores better than a set
-        that holds it. Sets within one that scores no better than the best so far are then not
+        Assume that no set scores better than a set that holds it (exhaustive search with a number
+        of features).
+
+        Sets within one that scores no better than the best so far are then not
         scored (branch and bound); the result is the same. With ``cv=None`` the accuracy of trees
         grown in full, and R2 of linear models, are monotone.
     max_features : int, optional
-        Largest set of a forward or exhaustive search with ``n_features="best"``; all features by
-        default.
+        Largest number of features of a forward or exhaustive search; all by default.
+
+        With ``n_features="best"``.
     scoring : str, callable or None, default=None
-        Score, as scikit-learn's scorers; None for that of the learner: accuracy or R2.
+        Score, as scikit-learn's scorers, such as accuracy; by default that of the learner.
     cv : int or None, default=5
-        Number of folds, drawn at random within the classes; None scores the rows that the learner
-        is fitted on.
+        Number of folds of the cross-validation.
+
+        They are drawn at random within the classes; None scores the rows that the learner is fitted
+        on.
     random_state : int, RandomState, Generator or None
         Seed of the folds and of the learner, the same for all sets.
     n_jobs : int, optional
@@ -146,11 +152,11 @@ class SequentialSelection(BaseSelector):
     exchanges_groups = True
 
     estimator: Any = field(default=None, kw_only=False)
-    n_features: int | str = "best"
-    direction: str = "forward"
+    n_features: int | Literal["best"] = "best"
+    direction: Literal["forward", "backward", "exhaustive"] = "forward"
     plus: int = 1
     minus: int = 0
-    floating: bool | str = False
+    floating: bool | Literal["adaptive"] = False
     max_step: int = 2
     monotone: bool = False
     max_features: int | None = None
@@ -317,15 +323,9 @@ class SequentialSelection(BaseSelector):
             metadata={"learner": repr(self.estimator), "versions": versions()},
         )
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
-        account = super().account(record)
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
+        account = super().summary()
         return replace(
             account,
             run=f"{self.n_scored_:,} sets of features",

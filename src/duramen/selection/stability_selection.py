@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,9 +17,8 @@ from duramen.jobs.batches import Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
-from duramen.selection.records import Selector
 from duramen.selection.refitting import RefittingSelector
-from duramen.selection.selector import Account, linear_columns, numbers_of, standardized
+from duramen.selection.selector import SelectionSummary, linear_columns, numbers_of, standardized
 from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs
 from duramen.significance.measured import Measured
 from duramen.significance.resampling import Draw, SamplingUnits, subsample_size, subsamples
@@ -52,17 +51,22 @@ class StabilitySelection(RefittingSelector):
         Parameters of the forests of ``learner="forest"``; it is cloned, not changed. Random forests
         by default.
     n_estimators : int, optional
-        Trees of a forest; those of `estimator` by default, 100 where there is none.
+        Number of trees of a forest; by default those of `estimator`, 100 without one.
     measure : str or callable, default="auto"
+        Importance measure of the forests, such as mdi or scaled_mda.
+
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" is
         "mdi_oob" if trees leave rows out, else "mdi", by which noise features of many values are
         among the best in every draw.
     learner : {"forest", "lasso"}, default="forest"
-        What selects in a draw: the q largest importances above 0 of a forest, or the q features
-        that enter the path of the lasso first, of standardized columns. The lasso sees lines only,
-        with fewer rows.
+        Method that selects in each draw of rows: forests or a lasso.
+
+        The q largest importances above 0 of a forest, or the q features that enter the path of the
+        lasso first, of standardized columns. The lasso sees lines only, with fewer rows.
     artificial : {"permuted", "knockoff"}, default="permuted"
-        Artificial features, drawn once for all draws of rows.
+        Artificial features: copies with permuted rows, or knockoffs.
+
+        They are drawn once for all draws of rows.
 
         "permuted"
             The feature with its rows permuted: independent of the target and of all features.
@@ -73,14 +77,19 @@ class StabilitySelection(RefittingSelector):
     n_draws : int, default=100
         Number of draws of rows.
     subsample : int or float, default=0.5
-        Rows of a draw: their number, or their fraction; of groups of rows, if there are any. They
-        are drawn without replacement, within classes.
+        Number of rows of a draw, or their fraction.
+
+        Of groups of rows, if there are any. They are drawn without replacement, within classes.
     n_per_draw : int, optional
-        Number q of columns that a draw selects; by default the square root of 2p, at least 2.
+        Number of columns that each draw selects; by default the square root of twice the number of
+        features, at least 2.
     alpha : float, default=0.25
-        Largest estimate :math:`\mathrm{FDP}_+` that a selection may have, else nothing is selected.
-        The estimate for m features is at least 1/m, so that at least 1 / `alpha` are selected if
-        any; 1 is the rule of the paper, which nearly always selects something.
+        Largest estimated fraction of false features that a selection may have, else nothing is
+        selected.
+
+        The estimate :math:`\mathrm{FDP}_+` for m features is at least 1/m, so that at least 1 /
+        `alpha` are selected if any; 1 is the rule of the paper, which nearly always selects
+        something.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -161,10 +170,10 @@ class StabilitySelection(RefittingSelector):
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
     measure: str | Callable[..., Any] = "auto"
-    learner: str = "forest"
-    artificial: str = "permuted"
+    learner: Literal["forest", "lasso"] = "forest"
+    artificial: Literal["permuted", "knockoff"] = "permuted"
     n_draws: int = 100
-    subsample: float = 0.5
+    subsample: int | float = 0.5
     n_per_draw: int | None = None
     alpha: float = 0.25
     random_state: Any = None
@@ -254,16 +263,10 @@ class StabilitySelection(RefittingSelector):
         )
         return self
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         check_is_fitted(self, "support_")
-        account = super().account(record)
+        account = super().summary()
         count = len(self.selected_)
         estimate = (("estimated false fraction", f"{self.fdp_:.2g}"),) if count else ()
         return replace(

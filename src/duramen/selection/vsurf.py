@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from duramen.jobs.batches import Steps
 from duramen.results.columns import Column
-from duramen.selection.records import Selector
 from duramen.selection.refitting import (
     Opening,
     RefittingSelector,
@@ -19,7 +18,7 @@ from duramen.selection.refitting import (
     require_fitted_measure,
     require_out_of_bag,
 )
-from duramen.selection.selector import Account
+from duramen.selection.selector import SelectionSummary
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -48,8 +47,10 @@ class VSURF(RefittingSelector):
         Parameters of the forests, whose trees leave rows out; it is cloned, not changed. Random
         forests by default.
     n_estimators : int, optional
-        Trees of a forest; those of `estimator` by default, 500 where there is none.
+        Number of trees of a forest; by default those of `estimator`, 500 without one.
     measure : str or callable, default="mda"
+        Importance measure of the forests, such as mdi or scaled_mda.
+
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. By
         default that of the paper, 0 on average for noise features of any number of values.
     select : {"prediction", "interpretation", "threshold"}, default="prediction"
@@ -134,7 +135,7 @@ class VSURF(RefittingSelector):
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
     measure: str | Callable[..., Any] = "mda"
-    select: str = "prediction"
+    select: Literal["prediction", "interpretation", "threshold"] = "prediction"
     n_thresholding: int = 20
     n_interpretation: int = 10
     n_prediction: int = 10
@@ -230,14 +231,8 @@ class VSURF(RefittingSelector):
         self.jump_ = models.least
         self._set_importances(opening.subject, first.mean(axis=0))
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the run for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         steps = np.full(self.n_features_in_, "none", dtype="U14")
         sets = {
             "threshold": self.thresholded_,
@@ -248,7 +243,7 @@ class VSURF(RefittingSelector):
             steps[features] = name
         words = ", ".join(f"{len(features):,} {name}" for name, features in sets.items())
         return replace(
-            super().account(record),
+            super().summary(),
             facts=(("features of the steps", words),),
             columns=(Column("last step", steps.tolist(), "words", name="step"),),
             results={f"features_{name}": len(features) for name, features in sets.items()},

@@ -176,7 +176,7 @@ def test_covariates_and_strata_of_a_table(folder, tmp_path):
     )
     assert "rows are permuted within 12 strata of age, the strata" in result.stderr
     assert run["n_features"] == 2
-    boruta = ["--method", "boruta", "--rounds", 2, "--trees", 5, "--covariates", "age"]
+    boruta = ["--selector", "boruta", "--max-rounds", 2, "--trees", 5, "--covariates", "age"]
     _, run, _ = ranked(folder, tmp_path / "select", *boruta, command="select")
     assert run["settings"]["covariates"] == ["age"]
     people = [folder / "a.bed", "--samples", folder / "people.csv", "--target", "ill"]

@@ -539,7 +539,7 @@ def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
     done(out, *words[:-1], "--test", "none")
     assert partial.is_dir()
     (partial / "mine.txt").unlink()
-    duramen("select", file, "--target", "y", "--method", "mrmr", "--out", out)
+    duramen("select", file, "--target", "y", "--selector", "mrmr", "--out", out)
     assert partial.is_dir()
     result, _ = done(out, *words[:-1], "--test", "none")
     said = "note: results of an earlier rank that was stopped were removed"

@@ -183,7 +183,7 @@ def test_sample_of_other_commands(table, tmp_path):
     words = [table, "--target", "y", "--max-rows", 100]
     for command, own in (
         ("compare", ["--trees", 5, "--n-resamples", 2]),
-        ("select", ["--method", "boruta", "--rounds", 2]),
+        ("select", ["--selector", "boruta", "--max-rounds", 2]),
     ):
         out = tmp_path / command
         result, _ = done(out, command, *words, *own)
@@ -195,7 +195,7 @@ def test_sample_of_other_commands(table, tmp_path):
 def test_sample_of_a_store(table, tmp_path):
     dm.pack(table, tmp_path / "store")
     words = [tmp_path / "store", "--target", "y", "--max-rows", 100]
-    for command in (["rank", "--trees", 9, "--test", "none"], ["select", "--method", "mrmr"]):
+    for command in (["rank", "--trees", 9, "--test", "none"], ["select", "--selector", "mrmr"]):
         results = []
         for name, place in {"store": words[0], "table": table}.items():
             out = tmp_path / f"{command[0]}-{name}"

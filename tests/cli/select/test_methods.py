@@ -25,7 +25,7 @@ def table(tmp_path, monkeypatch):
 
 
 def test_artificial_features_of_stability_selection_are_those_asked_for(table, tmp_path):
-    words = ["--method", "stability-selection", "--draws", 4, "--trees", 5, "--drop", "batch"]
+    words = ["--selector", "stability-selection", "--n-draws", 4, "--trees", 5, "--drop", "batch"]
     for artificial in ("permuted", "knockoff"):
         out = tmp_path / artificial
         done = duramen("select", *table, *words, "--artificial", artificial, "--out", out)
@@ -33,7 +33,7 @@ def test_artificial_features_of_stability_selection_are_those_asked_for(table, t
         record = json.loads((out / "run.json").read_text())
         assert record["settings"]["artificial"] == artificial
         assert f"--artificial {artificial}" in record["command"]
-    refused = duramen("select", *table, "--method", "boruta", "--artificial", "knockoff")
+    refused = duramen("select", *table, "--selector", "boruta", "--artificial", "knockoff")
     assert refused.exit_code == 2
     assert "--artificial does not apply" in refused.output
 
@@ -41,28 +41,28 @@ def test_artificial_features_of_stability_selection_are_those_asked_for(table, t
 def test_methods_that_permute_rows_take_strata_and_others_refuse_them(table, tmp_path):
     few = {
         "knock-out": ["--permutations", "19"],
-        "artificial-contrasts": ["--rounds", "1"],
+        "artificial-contrasts": ["--max-rounds", "1"],
         "sequential-random-subspace": [],
-        "stability-selection": ["--draws", "4"],
+        "stability-selection": ["--n-draws", "4"],
     }
     for record in catalogue:
-        words = [*table, "--method", record.option, "--strata", "batch"]
+        words = [*table, "--selector", record.option, "--strata", "batch"]
         out = tmp_path / record.option
         if record.exchanges:
-            more = ["--trees", 5, *few.get(record.option, ["--rounds", "12"])]
+            more = ["--trees", 5, *few.get(record.option, ["--max-rounds", "12"])]
             done = duramen("select", *words, *more, "--quiet", "--out", out)
             assert done.exit_code == 0, done.output
-            words = [*table, "--method", record.option, "--groups", "batch"]
+            words = [*table, "--selector", record.option, "--groups", "batch"]
             if not record.exchanges_groups:
-                message = f"--groups has no effect with --method {record.option}, which"
+                message = f"--groups has no effect with --selector {record.option}, which"
                 assert_refused("select", tmp_path / "no", words, message)
         else:
-            message = f"--strata has no effect with --method {record.option}, which"
+            message = f"--strata has no effect with --selector {record.option}, which"
             assert_refused("select", out, words, message)
 
 
 def test_numbers_are_refused_where_classes_are_sought(table, tmp_path):
-    words = ["table.csv", "--target", "dose", "--method", "markov-boundary"]
+    words = ["table.csv", "--target", "dose", "--selector", "markov-boundary"]
     assert_refused("select", tmp_path / "out", words, "is for classes, the target holds numbers")
     words = ["table.csv", "--target", "dose", "--methods", "markov-boundary"]
     assert_refused("compare", tmp_path / "out", words, "'markov_boundary' is for classes")

@@ -6,7 +6,7 @@ import numpy as np
 
 import duramen as dm
 from duramen import Importances
-from duramen.selection import BaseSelector, Option, Selector
+from duramen.selection import BaseSelector, Selector
 from duramen.support.checks import check_real, draw_seed
 
 
@@ -19,7 +19,7 @@ class ToySelector(BaseSelector):
     alpha : float
         The fraction.
     margin : float
-        What a feature must have beyond that.
+        Margin of a toy.
     random_state : int
         Seed of the forest.
     """
@@ -31,6 +31,7 @@ class ToySelector(BaseSelector):
     def fit(self, X, y=None):
         """Grow a forest and compare."""
         alpha = check_real("ToySelector", "alpha", self.alpha, 0.0, 1.0)
+        check_real("ToySelector", "margin", self.margin, 0.0, 9.0)
         data = self._learning_set(X, y, "classification").in_memory()
         seed = draw_seed(self.random_state) % 2**32
         forest = dm.RandomForestClassifier(30, random_state=seed).fit(data)
@@ -46,7 +47,5 @@ TOY = Selector(
     "toy_selector",
     ToySelector,
     title="selection by a toy",
-    words=("A feature is found where a toy says so.",),
     reference="A. Toymaker (2020). Toys. Journal of Toys 1.",
-    options=(Option("margin", "Margin of a toy.", None, float, metavar="D", least=0.0, most=9.0),),
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +24,8 @@ from duramen.io.store.reader import COLUMN_BYTES, memory_bytes
 from duramen.jobs.replicates import run_jobs
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
-from duramen.selection.records import Selector
 from duramen.selection.refitting import task_of
-from duramen.selection.selector import CAUTIONS, NEXT_STEP, Account, BaseSelector, Data
+from duramen.selection.selector import BaseSelector, Data, SelectionSummary
 from duramen.selection.sequential_random_subspace.search import (
     PARAMETERS_OF_TESTS,
     SAMPLING,
@@ -49,6 +48,9 @@ from duramen.support.arrays import FloatArray, IntArray, refuse_masked
 from duramen.support.provenance import versions
 from duramen.theory.subspaces.convergence import kept_places
 
+TREES = {"extra": "extra-trees", "cart": "random-forest", "random": "extra-trees"}
+"""Forests that grow each kind of trees."""
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SequentialRandomSubspace(BaseSelector):
@@ -65,27 +67,39 @@ class SequentialRandomSubspace(BaseSelector):
 
     Parameters
     ----------
-    estimator : estimator of duramen, optional
-        Parameters of the trees, which have all rows; it is cloned, not changed, and its number of
-        trees and seed do not matter. By default Extra-Trees of which all features that a tree is
-        given compete at a node, ``ExtraTreesClassifier(max_features=None)``, and the classifier
-        where the target holds text, truth values, or few different whole numbers.
-        ``RandomForestClassifier(bootstrap=False, max_features=None)`` takes the best cuts, and
-        ``ExtraTreesClassifier(max_features=1)`` makes totally randomized trees.
+    estimator : {"extra", "cart", "random"} or estimator of duramen, default="extra"
+        Kind of trees: Extra-Trees, CART or totally randomized trees.
+
+        Or an estimator with the parameters of the trees, which have all rows, such as
+        ``RandomForestClassifier(bootstrap=False, max_features=None)``, which is "cart"; it is
+        cloned, not changed, and its number of trees and seed do not matter.
+    max_features : int, float or str, optional
+        Number of features tried at a node, or their fraction, or sqrt or log2; by default all that
+        the tree is given, and one for totally randomized trees.
+
+        An estimator brings its own.
     n_estimators : int, default=1000
-        Number T of trees at most.
+        Maximum number of trees.
     n_subspace_features : int, float or None, default=None
-        Number q of features of a tree, or the fraction of p; None for as many as `memory` holds, or
-        all where that is not given either.
+        Number of features given to each tree, or their fraction; by default as many as `memory`
+        holds.
+
+        That is q; all features where there is no `memory` either.
     memory : int, str or None, default=None
-        Bytes, such as ``"512MB"``, for the columns of `batch_size` trees, which may grow at a time,
-        if `n_subspace_features` is None: q is such that they fit whichever are drawn, and however
-        they are tested. A column of n rows and m values takes 12 n + 24 m + 400 bytes at most, a
-        little more where m is above 256.
+        Memory for the columns of the trees that grow at a time, such as 512MB or 2GiB.
+
+        If `n_subspace_features` is None: q is such that the columns of `batch_size` trees fit
+        whichever are drawn, and however they are tested. A column of n rows and m values takes
+        12 n + 24 m + 400 bytes at most, a little more where m is above 256.
     keep : float, default=0.5
-        Fraction of the q features that may be features found before, in [0, 1].
+        Fraction of the features of a tree that may be features found before, in [0, 1]; 0 is the
+        random subspace.
     relevance : {"decoy", "probe", "binomial", "positive"}, default="decoy"
-        Test of a feature, made every max(1, p / (50 q)) trees and after the last.
+        Test of relevance: against the decoy of the feature (decoy), against random probes in most
+        of its trees (probe) or in more of them than by chance (binomial), or an importance above 0
+        (positive).
+
+        It is made every max(1, p / (50 q)) trees and after the last.
 
         "decoy"
             Every feature that was not found before has a decoy, itself with the rows in another
@@ -104,21 +118,25 @@ class SequentialRandomSubspace(BaseSelector):
             Rule of algorithm 7.1: it has an importance greater than zero in some tree. For rows
             that are a distribution; of a sample nearly every feature has.
     alpha : float, default=0.05
-        False discovery rate of the tests "decoy" and "binomial".
+        False discovery rate of the tests decoy and binomial.
     min_draws : int, default=10
-        L of the test "probe".
+        Number of trees that must be exceeded by those given a feature before it can be found (test
+        probe).
     min_win_rate : float, default=0.95
-        beta of the test "probe".
+        Fraction of the trees given a feature in which it must beat the probes (test probe).
     n_probes : int, default=1
-        Probes of a tree, for the tests "probe" and "binomial".
+        Number of probes in each tree (tests probe and binomial).
     sampling : {"hard", "soft"}, default="hard"
+        Sampling: keep features found (hard), or draw features by their importance so far (soft).
+
         ``"soft"`` draws the floor(alpha q) features not from F but from all features, with
         probability proportional to their mean importance in the trees that were given them.
     batch_size : int, default=1
-        Trees of a round: all of them know what was found before the round, so that they can grow at
-        a time. The result depends on it, not on `n_jobs`.
+        Number of trees grown at the same time; it changes the result.
+
+        All of them know what was found before the round, so that they can grow at a time.
     patience : int, optional
-        Number of trees without a new feature after which the search ends.
+        Number of trees without a new feature after which the search ends; 0 for never.
     random_state : int, RandomState, Generator or None
         Seed.
     n_jobs : int, optional
@@ -231,17 +249,18 @@ class SequentialRandomSubspace(BaseSelector):
 
     exchanges = True
 
-    estimator: Any = field(default=None, kw_only=False)
+    estimator: Literal["extra", "cart", "random"] | Any = field(default="extra", kw_only=False)
+    max_features: int | float | str | None = None
     n_estimators: int = 1000
     n_subspace_features: int | float | None = None
     memory: int | str | None = None
     keep: float = 0.5
-    relevance: str = "decoy"
+    relevance: Literal["decoy", "probe", "binomial", "positive"] = "decoy"
     alpha: float = 0.05
     min_draws: int = 10
     min_win_rate: float = 0.95
     n_probes: int = 1
-    sampling: str = "hard"
+    sampling: Literal["hard", "soft"] = "hard"
     batch_size: int = 1
     patience: int | None = None
     random_state: Any = None
@@ -277,7 +296,9 @@ class SequentialRandomSubspace(BaseSelector):
         """
         owner = type(self).__name__
         plan = self._plan()
-        data = self._learning_set(X, y, task_of(self.estimator, owner), n_threads=plan.n_threads)
+        named = isinstance(self.estimator, str)
+        task = None if named else task_of(self.estimator, owner)
+        data = self._learning_set(X, y, task, n_threads=plan.n_threads)
         test = self._test(data)
         n_shadows = shadows_of_each(data.n_columns) if test.decoy else 0
         search = self._search(data.table, n_shadows)
@@ -338,7 +359,7 @@ class SequentialRandomSubspace(BaseSelector):
         batch = checks.check_integer(owner, "batch_size", self.batch_size, 1)
         keep = checks.check_real(owner, "keep", self.keep, 0.0, 1.0)
         size = self._subspace(source, batch * (1 + n_shadows))
-        patience = checks.check_optional_integer(owner, "patience", self.patience, 1)
+        patience = checks.check_optional_integer(owner, "patience", self.patience, 0)
         soft = checks.check_choice(owner, "sampling", self.sampling, SAMPLING) == "soft"
         return Search(
             n_trees=checks.check_integer(owner, "n_estimators", self.n_estimators, 1),
@@ -346,7 +367,7 @@ class SequentialRandomSubspace(BaseSelector):
             places=kept_places(size, keep),
             soft=soft,
             batch=batch,
-            patience=patience,
+            patience=patience or None,
         )
 
     def _subspace(self, source: EncodedTable | ColumnStore, n_at_a_time: int) -> int:
@@ -373,10 +394,20 @@ class SequentialRandomSubspace(BaseSelector):
 
     def _template(self, task: Task) -> Any:
         """Return the estimator of the trees, not fitted."""
-        if self.estimator is not None:
-            return template_of(self.estimator, type(self).__name__, survival=False)
-        extra_trees = next(forest for forest in FORESTS if forest.name == "extra-trees")
-        return extra_trees.estimator(task)(max_features=None)
+        owner, K = type(self).__name__, self.max_features
+        if self.estimator is not None and not isinstance(self.estimator, str):
+            if K is not None:
+                hint = "the estimator has this parameter"
+                raise checks.refuse(owner, "max_features", "None beside an estimator", K, hint)
+            return template_of(self.estimator, owner, survival=False)
+        trees = checks.check_choice(owner, "estimator", self.estimator or "extra", TREES)
+        if trees == "random":
+            if K not in (None, 1):
+                raise checks.refuse(owner, "max_features", "1 with estimator='random'", K)
+            K = 1
+        forest = next(forest for forest in FORESTS if forest.name == TREES[trees])
+        settings = {"bootstrap": False} if trees == "cart" else {}
+        return forest.estimator(task)(**settings, max_features=None if K == "all" else K)
 
     def _growth(self, data: Data, size: int, n_beside: int, decoy: bool) -> GrowthSettings:
         """Return the settings of a tree with so many features, and shadow features beside them."""
@@ -447,14 +478,8 @@ class SequentialRandomSubspace(BaseSelector):
     def _scores(self) -> FloatArray:
         return self._evidence.total[: self.n_features_in_]  # without names
 
-    def account(self, record: Selector) -> Account:
-        """Return the account of the search for a report.
-
-        Parameters
-        ----------
-        record : Selector
-            That of this class.
-        """
+    def summary(self) -> SelectionSummary:
+        """Return the summary of the run for a report."""
         check_is_fitted(self, "support_")
         n_trees, q = self.n_estimators_, self.n_subspace_features_
         mean_draws = float(self.draws_.mean())
@@ -464,24 +489,18 @@ class SequentialRandomSubspace(BaseSelector):
         ]
         if self.relevance in ("probe", "binomial"):
             columns.append(Column("beat the probes in", name="wins", numbers=self.wins_))
-        settings = self._settings()
-        reading = (*_reading(settings, self.n_features_in_), _meaning_of_test(settings))
         results = {"trees": n_trees, "mean_draws": mean_draws}
         if self.n_shadows_:
-            reading = (*reading, _SHADOWS.format(self.n_shadows_))
             results["shadow_features_of_each"] = self.n_shadows_
-        return Account(
+        return SelectionSummary(
             run=f"{counted(n_trees, 'tree')} of {counted(q, 'feature')}",
             step="tree",
             label=f"keep = {self.keep:g}",
             facts=(("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
             nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} "
             "trees on average",
-            next_step=_next_step(mean_draws, self.relevance),
             columns=tuple(columns),
-            reading=reading,
-            cautions=_CAUTIONS,
-            settings=settings,
+            settings=self._settings(),
             results=results,
         )
 
@@ -614,100 +633,6 @@ class SequentialRandomSubspace(BaseSelector):
             return means[:, 0]
         labels: NDArray[Any] = self.classes_[np.argmax(means, axis=1)]
         return labels
-
-
-_CAUTIONS = (
-    "Features that carry the same information can replace each other: once one of them is found "
-    "and kept, the others may add nothing and not be found. A smaller --max-features, or --keep "
-    "0, finds more of them.",
-    "A relevant feature can be missed if few trees were given it, or few trees were given it "
-    "together with the features that it needs: more trees (--trees) or larger ones (--memory, "
-    "--subspace) may find it.",
-    *CAUTIONS,
-)
-
-
-_FEW_DRAWS = 10  # trees that a feature is given at least to be judged, on average
-
-
-def _next_step(mean_draws: float, relevance: str) -> str:
-    """Say what to try where nothing was found."""
-    if mean_draws < _FEW_DRAWS:
-        return (
-            f"A feature needs {_FEW_DRAWS} trees or more to be judged: --trees or --subspace gives "
-            "each to more trees, and --patience 0 does not end the search early."
-        )
-    less_strict = ""
-    if relevance in PARAMETERS_OF_TESTS["alpha"]:
-        less_strict = "--alpha 0.2 accepts a fifth of false discoveries. "
-    elif relevance in PARAMETERS_OF_TESTS["min_win_rate"]:
-        less_strict = (
-            "A smaller --min-win-rate finds features that beat the probes in fewer of their trees, "
-            f"as many relevant ones do; --relevance {TESTS[0]} tests at a false discovery rate. "
-        )
-    return f"{NEXT_STEP} {less_strict}More trees (--trees) with --patience 0 search longer."
-
-
-_SHADOWS = (
-    "There are too few features to estimate the null distribution of the decoys: for each "
-    "feature, {} shadow features were added, copies with permuted rows that are never found."
-)
-
-
-def _meaning_of_test(settings: Mapping[str, Any]) -> str:
-    """Say in a sentence what the test of a search means, and in another what it does not."""
-    test = settings["relevance"]
-    if test == "decoy":
-        return (
-            "A feature is found when its importance exceeds that of its decoy, a copy with "
-            "permuted rows, by more than expected under the null hypothesis, which is estimated "
-            "from how far other features fall short of their decoys, at a false discovery rate "
-            f"of {settings['alpha']:g}. The test is repeated while trees are added, which makes "
-            "false discoveries more frequent than that. A feature that is correlated with a "
-            "relevant one is associated with the target, as its decoy is not, and may be found "
-            "too, whether or not it adds anything."
-        )
-    if test == "positive":
-        return (
-            "A feature is found when its importance in some tree is greater than zero. In a "
-            "sample this is so for nearly every feature; the rule is meant for rows that are the "
-            "whole distribution."
-        )
-    count = settings["n_probes"]
-    probes = f"all of {count:,} probes, columns whose rows were permuted for that tree"
-    if count == 1:
-        probes = "a probe, a column whose rows were permuted for that tree"
-    if test == "probe":
-        return (
-            f"A feature is found when more than {settings['min_draws']:,} trees were given it "
-            f"and, in a fraction of {settings['min_win_rate']:.4g} or more of them, it is more "
-            f"important than {probes}. A feature that is correlated with the target by chance in "
-            "these rows, or with a relevant feature, is so in every tree, and may pass too."
-        )
-    return (
-        f"A feature is found when it is more important than {probes} in more of its trees than "
-        f"under the null hypothesis, 1 in {count + 1:,}, at a false discovery rate of "
-        f"{settings['alpha']:g} over all features. The rate holds over trees, not rows: a feature "
-        "that is correlated with the target by chance in these rows, or with a relevant feature, "
-        "is so in every tree, and may pass too."
-    )
-
-
-def _reading(settings: Mapping[str, Any], p: int) -> tuple[str, ...]:
-    q = settings["n_subspace_features"]
-    features = (
-        "features found before" if settings["sampling"] == "hard" else "features by importance"
-    )
-    fraction = settings["keep"]
-    places = f"up to a fraction of {fraction:g} of them {features}, the others drawn at random"
-    return (
-        f"Each tree is given {q:,} of the {p:,} features, "
-        f"{places if fraction else 'drawn at random'}, so that no more than these have to be in "
-        "memory at a time.",
-        "The importance is the mean decrease of impurity over all trees, including those "
-        "that were not given the feature, in {unit}. Features that were given to many trees "
-        "therefore tend to rank before those given to few.",
-    )
 
 
 # A first round that took longer than this, in seconds, is the only one that is timed; else so many

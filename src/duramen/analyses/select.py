@@ -1,0 +1,724 @@
+"""Analysis `select`: a selector, fitted to a table, and the report of what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from inspect import getdoc
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from duramen.analyses.caller import calling
+from duramen.analyses.clustering import DISTANCE
+from duramen.analyses.execution import Clock, Execution, checkpoints
+from duramen.analyses.report import AnalysisInterrupted, run_of
+from duramen.data import LearningSet
+from duramen.forests.settings import resolve_subspace
+from duramen.importances import clusters as clusters_of
+from duramen.io.store.reader import memory_bytes
+from duramen.jobs.progress import estimates
+from duramen.plots.curves import FOUND
+from duramen.reading.tables import read
+from duramen.reports import Report
+from duramen.reports.facts import OTHER_METHODS, about, looked_at, subject, thousands, unit_words
+from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Run, Section, Table
+from duramen.reports.signals import Signals
+from duramen.results.columns import Column, counted
+from duramen.results.importances import Importances
+from duramen.selection import BaseSelector, SelectionSummary, Selector, catalogue
+from duramen.selection.sequential_random_subspace.search import PARAMETERS_OF_TESTS, TESTS
+from duramen.selection.sequential_random_subspace.selector import seconds_of_tree, widest_within
+from duramen.support import checks
+from duramen.support.arrow import pa
+from duramen.support.text import duration, fixed
+
+SELECTOR = "sequential_random_subspace"
+"""Selector by default."""
+# What a search in random subspaces has where the user gives no other value.
+_MEMORY, _SUBSPACE = "512MB", 1000  # for the columns of a tree; features of a tree, at most
+# Trees without a new feature that end a search by default: as many as give each feature to so many
+# trees on average, and at least so many in all.
+_DRAWS, _LEAST_PATIENCE = 10, 200
+# Searches of fewer trees, and of fewer cells of tables in all, are not timed before.
+_FEW_TREES, _QUICK = 20, 10**8
+# A search that is expected to take longer, in seconds, is announced.
+_LONG = 3.0
+_ROWS = 200  # of a table on the page
+MOST_LISTED = 100_000
+"""Up to so many features a result lists those that were not found, too."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SelectionReport(Report):
+    """Report of `duramen.select`: the features that a selector found.
+
+    Attributes
+    ----------
+    run, table, notes, references
+        As of every report of an analysis.
+    selected : tuple of str
+        Features that were found, in the order in which they were.
+    importances : Importances
+        Importances of all features by the selector.
+    selector : estimator or None
+        The fitted selector, which no file holds.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
+    >>> report = dm.select(data.X, data.y, n_jobs=1)
+    >>> sorted(report.selected)
+    ['x0', 'x1']
+    """
+
+    selected: tuple[str, ...]
+    importances: Importances
+    selector: BaseSelector | None = field(default=None, metadata={"saved": False})
+
+
+def select(
+    data: Any,
+    y: Any = None,
+    *,
+    selector: str | Any = "sequential-random-subspace",
+    clusters: float | None = None,
+    distance: int = DISTANCE,
+    random_state: int | Any = 0,
+    n_jobs: int | None = -1,
+    client: Any = None,
+    checkpoint: str | Path | None = None,
+    verbose: int = 0,
+    **parameters: Any,
+) -> SelectionReport:
+    """Select the columns that are relevant for a target.
+
+    By default, grows each tree on some columns only, drawn at random or found before, so that the
+    table need not fit into memory: 1000 columns, or as many as 512 MB of memory hold. The search
+    ends when trees that give each column ten draws, 200 trees at least, find nothing new.
+
+    Parameters
+    ----------
+    data : LearningSet, or a source as for :func:`duramen.read`
+        Table and target; a store stays on disk where the selector allows it.
+    y : str or array-like of shape (n,), optional
+        Target, where `data` is a table.
+    selector : str or selector of duramen
+        Selector. In Python also an object, a copy of which is fitted.
+    clusters : float, optional
+        Absolute correlation, in (0, 1], from which on features are put in a cluster with a more
+        important one, such as 0.8; variants of a PLINK file only within a distance.
+    distance : int
+        Largest distance, in base pairs, between a variant and the representative of its cluster.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int
+        Number of threads; -1 for all processors. The result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that runs the forests of the selector, if it takes one; the result does not depend
+        on it.
+    checkpoint : path, optional
+        File that saves the work done; the same call resumes a stopped run from it.
+    verbose : int
+        Above 0: progress bars.
+    **parameters
+        Parameters of the class of the selector, such as ``alpha=0.01``.
+
+    Returns
+    -------
+    SelectionReport
+        Features, conclusion, table and notes; `save` writes the files of the command.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the table is refused, as for dates.
+    AnalysisInterrupted
+        Ctrl-C once the selector has a result; its attribute ``report`` has what is finished.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 20, n_relevant=2, random_state=0)
+    >>> dm.select(data.X, data.y, selector="boruta", n_estimators=100).selected
+    ('x0', 'x1')
+    """
+    caller = calling(select, locals())
+    execution = caller.execution(
+        "select",
+        random_state=random_state,
+        n_jobs=n_jobs,
+        client=client,
+        checkpoint=checkpoint,
+        verbose=verbose,
+    )
+    if clusters is not None:
+        checks.check_real("select", "clusters", clusters, 0, 1, ends="(]")
+    elif distance != DISTANCE:
+        raise ValueError("select: distance needs clusters, a correlation such as clusters=0.8")
+    checks.check_integer("select", "distance", distance, 0)
+    record, model = _made(selector, parameters, execution)
+    data = read(data, y, random_state=execution.random_state, n_jobs=n_jobs)
+    _check_rows(data, record)
+    execution.notes(data.provenance.remarks)
+    searches = record.name == SELECTOR
+    if searches:
+        if isinstance(selector, str):
+            _settle(model, data, parameters)
+        if execution.announce is not None and _may_be_long(model, data):
+            with execution.clock.step("estimate"):
+                _announce(model, data, execution)
+    stop: KeyboardInterrupt | None = None
+    try:
+        with (
+            estimates(None) if searches else nullcontext(),
+            execution.keeping(lambda: checkpoints(execution.checkpoint)),
+            execution.clock.step("search"),
+            execution.warnings_as_notes(),
+        ):
+            model.fit(data)
+    except KeyboardInterrupt as error:
+        if not hasattr(model, "support_"):
+            raise
+        execution.obey(error)
+        stop, clusters = error, None
+        steps = counted(len(next(iter(model.history_.values()), ())), "tree")
+        execution.tell(f"interrupted; the results are those after {steps}")
+    scores = model.importances_
+    signals = _signals(data, scores, clusters, distance, execution.clock)
+    summary = model.summary()
+    run = run_of(
+        data,
+        execution,
+        caller.command,
+        settings={
+            **({} if searches else {"selector": record.option}),
+            **summary.settings,
+            **scores.metadata.get("forest", {}),
+            **data.provenance.settings,
+            **({} if clusters is None else {"clusters": clusters, "distance": distance}),
+            "notes": list(execution.told),
+        },
+        results={
+            "features_found": len(model.selected_),
+            **summary.results,
+            "unit": scores.unit,
+        },
+    )
+    report = selection_report(model, record, run)
+    report = SelectionReport.of(
+        signals.report(report, scores),
+        table=signals.columns(report.table),
+        notes=tuple(execution.told),
+        references=(record.reference,) if record.reference else (),
+        selected=tuple(scores.names[j] for j in model.selected_.tolist()),
+        importances=scores,
+        selector=model,
+    )
+    if stop is not None:
+        raise AnalysisInterrupted(report, stop) from None
+    return report
+
+
+def selector_classes() -> dict[str, type[Any]]:
+    """Return the classes of the selectors by their names on the command line."""
+    return {entry.option: entry.kind for entry in catalogue}
+
+
+def own_parameters() -> set[str]:
+    """Return the parameters that make one selector of a class, which the names stand for."""
+    return {name for entry in catalogue for name in entry.parameters}
+
+
+def _made(
+    selector: Any, parameters: Mapping[str, Any], execution: Execution
+) -> tuple[Selector, BaseSelector]:
+    """Return the record of the selector that is asked for, and the selector, not fitted."""
+    work = {
+        "random_state": execution.random_state,
+        "n_jobs": execution.n_jobs,
+        "client": execution.client,
+        "checkpoint": execution.checkpoint,
+        "verbose": execution.verbose,
+    }
+    if isinstance(selector, str):
+        names = [entry.option for entry in catalogue]
+        name = checks.check_choice("select", "selector", selector.replace("_", "-"), names)
+        record = catalogue[name.replace("-", "_")]
+        _check_taken({**work, **parameters}, record.takes, f"selector={record.option!r}")
+        if record.name == SELECTOR:
+            _check_test(parameters)
+        values = dict(parameters)
+        if isinstance(values.get("measure"), str):
+            values["measure"] = values["measure"].replace("-", "_")
+        settings = {name: value for name, value in work.items() if record.takes(name)}
+        return record, record.make(**settings, **values)
+    if not isinstance(selector, BaseSelector):
+        raise TypeError(
+            "select: selector must be a selector of duramen or its name, got "
+            f"{type(selector).__name__}. Hint: dm.evaluate_selection takes those of scikit-learn."
+        )
+    kind = type(selector).__name__
+    if parameters:
+        raise ValueError(
+            f"select: {next(iter(parameters))} is for a selector that is named; give it to {kind}"
+        )
+    alike = [entry for entry in catalogue if entry.kind is type(selector)]
+    if not alike:
+        raise TypeError(
+            f"select: {kind} is not in duramen.selection.records; register its record there."
+        )
+    own = selector.get_params(deep=False)
+    _check_taken(work, own.__contains__, kind)
+    record = next((entry for entry in alike if entry.parameters.items() <= own.items()), alike[0])
+    left_open = {
+        name: value
+        for name, value in work.items()
+        if name in own and own[name] in (None, 0) and value is not None
+    }
+    return record, clone(selector).set_params(**left_open)
+
+
+def _check_taken(values: Mapping[str, Any], takes: Any, selector: str) -> None:
+    """Check that a selector takes the parameters that are given."""
+    for name, value in values.items():
+        given = value is not None and name not in ("random_state", "n_jobs", "verbose")
+        if given and not takes(name):
+            raise ValueError(f"select: {name} does not apply to {selector}; leave it out")
+
+
+def _check_test(parameters: Mapping[str, Any]) -> None:
+    """Check that parameters of tests of relevance are those of the test that is asked for."""
+    relevance = parameters.get("relevance", TESTS[0])
+    for name, tests in PARAMETERS_OF_TESTS.items():
+        if parameters.get(name) is not None and relevance not in tests:
+            raise ValueError(
+                f"select: {name} is for the relevance tests {' and '.join(tests)}, not for "
+                f"{relevance}"
+            )
+
+
+def _check_rows(data: LearningSet[Any], record: Selector) -> None:
+    """Check that a selector takes the target, and the strata and groups of the rows."""
+    named = f"selector={record.option!r}"
+    if data.task not in record.tasks:
+        holds = {"regression": "numbers", "survival": "survival"}.get(data.task, "classes")
+        wanted = "classes" if record.tasks == ("classification",) else "classes or numbers"
+        raise ValueError(
+            f"select: {named} is for {wanted}, the target holds {holds}; task='classification' "
+            "takes numbers as classes"
+        )
+    for name in data.exchangeability.identity():
+        exchanges = attrgetter("exchanges_groups" if name == "groups" else "exchanges")
+        if not exchanges(record):
+            able = " or ".join(entry.option for entry in catalogue if exchanges(entry))
+            raise ValueError(
+                f"select: {name} has no effect with {named}, which does not permute rows by "
+                f"{name}; use {able}"
+            )
+
+
+def _settle(search: Any, data: LearningSet[Any], parameters: Mapping[str, Any]) -> None:
+    """Settle how many features a tree has and when a search ends, where the user left that open."""
+    p, memory = data.n_columns, parameters.get("memory")
+    if parameters.get("n_subspace_features") is None:
+        budget = memory_bytes(memory or _MEMORY, "select")
+        batch = checks.check_integer(type(search).__name__, "batch_size", search.batch_size, 1)
+        q = min(p, widest_within(budget // batch, data.table))
+        if memory is None and q > _SUBSPACE:
+            q = _SUBSPACE
+            search.set_params(n_subspace_features=q)
+        else:
+            search.set_params(memory=memory or _MEMORY)
+    else:
+        q = resolve_subspace(type(search).__name__, search.n_subspace_features, p) or p
+    if "patience" not in parameters:
+        rounds = -(-_DRAWS * p // max(1, q))
+        search.set_params(patience=max(_LEAST_PATIENCE, rounds))
+
+
+def _may_be_long(search: Any, data: LearningSet[Any]) -> bool:
+    """Tell whether a search may take so long that timing some of its trees is worth it."""
+    q = resolve_subspace(type(search).__name__, search.n_subspace_features, data.n_columns)
+    cells = data.n_rows * (q or data.n_columns)
+    return bool(search.n_estimators >= _FEW_TREES and search.n_estimators * cells > _QUICK)
+
+
+def _announce(search: Any, data: LearningSet[Any], execution: Execution) -> None:
+    """Say how long a search takes, if that is more than a few seconds."""
+    seconds = seconds_of_tree(search, data)
+    n_trees, patience = search.n_estimators, search.patience
+    if seconds * n_trees <= _LONG or execution.announce is None:
+        return
+    least = ""
+    if patience and patience < n_trees:
+        least = f"at least {duration(seconds * patience)}, "
+    execution.announce(
+        f"{n_trees:,} trees at most: {least}at most {duration(seconds * n_trees)}; Ctrl-C ends "
+        "the search and writes what was found"
+    )
+
+
+def _signals(
+    data: LearningSet[Any], scores: Importances, clusters: float | None, distance: int, clock: Clock
+) -> Signals:
+    """Return the places of features, and their clusters where these are asked for."""
+    places = Signals(data.provenance.variants)
+    if clusters is None:
+        return places
+    positions = None if data.provenance.variants is None else places.positions(scores.names)
+    with clock.step("cluster"):
+        made = clusters_of(
+            scores, data.table, threshold=clusters, positions=positions, distance=distance
+        )
+    return Signals(data.provenance.variants, clusters=made)
+
+
+def selection_report(
+    model: BaseSelector, record: Selector, run: Run, *, most: int = MOST_LISTED
+) -> Report:
+    """Return the report of a fitted selector: curve, table of the features, how to read it.
+
+    Up to `most` features, the table of results lists those that were not found, too.
+    """
+    scores, summary, n_found = model.importances_, model.summary(), len(model.selected_)
+    rows = model.selected_
+    if len(scores) <= most:
+        best = np.argsort(-scores.values, kind="stable")
+        rows = np.concatenate([rows, best[~model.support_[best]]])
+    details = [column.take(rows) for column in summary.columns]
+    table: dict[str, Any] = {
+        "name": pa.array([scores.names[j] for j in rows.tolist()], pa.string()),
+        "found": pa.array(np.arange(len(rows)) < n_found, pa.bool_()),
+        **{column.name: pa.array(column.values) for column in details},
+        "importance": scores.values[rows],
+    }
+    sections: list[Section] = []
+    if "n_selected" in model.history_:
+        sections.append(_curve(summary, np.concatenate([[0], model.history_["n_selected"]])))
+    if n_found:
+        sections.append(_table(scores, model.selected_, details, all_listed=len(scores) <= most))
+    else:
+        next_step = _next_step(model, record)
+        lines = (f"{summary.nothing}.", next_step)
+        sections.append(Prose("Features found", lines, brief=(next_step,)))
+    cautions = _CAUTIONS_OF_SEARCH if record.name == SELECTOR else _CAUTIONS
+    unit = unit_words(scores.unit)
+    reading = [line.replace("{unit}", unit) for line in _reading(model, record)]
+    sections += [
+        Prose("Interpretation", tuple(reading)),
+        Prose("Limitations", (*cautions, OTHER_METHODS), points=True, caution=True),
+    ]
+    count = summary.nothing
+    if n_found:
+        features = counted(run.n_features or 0, "feature")
+        count = f"{n_found:,} of {features} {'were' if n_found > 1 else 'was'} found"
+    return Report(
+        kind=record.title,
+        title=f"Features selected for {run.target}",
+        run=run,
+        headline=(
+            Fact("rows", thousands(run.n_rows)),
+            Fact("features", thousands(run.n_features)),
+            Fact("features found", f"{n_found:,}"),
+            *(Fact(name, figure) for name, figure in summary.facts),
+        ),
+        sections=(*looked_at(run), *sections, *about(run)),
+        conclusion=f"{count} ({', '.join(filter(None, (record.title, summary.run)))}).",
+        subject=subject(run),
+        table=table,
+    )
+
+
+def _curve(summary: SelectionSummary, sizes: Any) -> Chart:
+    step, last = summary.step, len(sizes) - 1
+    half = int(sizes[last // 2])
+    return Chart(
+        title=f"Features found, {step} by {step}",
+        plot=Plot(FOUND, {summary.label: sizes}),
+        text=f"Line chart of the number of features found against the number of {step}s: "
+        f"{half:,} after {last // 2:,} {step}s, {int(sizes[-1]):,} after {last:,}.",
+        caption=f"Number of features found after each {step}. A line that is still rising at its "
+        f"end indicates that more {step}s would find more features.",
+    )
+
+
+def _table(scores: Importances, selected: Any, details: list[Column], *, all_listed: bool) -> Table:
+    """Return the most important features that were found, with the columns of the selector."""
+    n_found = len(selected)
+    best = np.argsort(-scores.values[selected], kind="stable")[: max(_ROWS, HELD)]
+    shown = selected[best]
+    total = f"{counted(n_found, 'feature')} found"
+    some = f"The {_ROWS:,} most important of {total}" if n_found > _ROWS else f"All {total}"
+    rest = all_listed and len(scores) > n_found
+    return Table(
+        "Features found",
+        (
+            Column("feature", [scores.names[j] for j in shown.tolist()], "name"),
+            *(column.take(best).written() for column in details),
+            Column("importance", fixed(scores.values[shown], 5)),
+        ),
+        f"{some}, in the order of their importance; result.csv and result.parquet hold "
+        f"{'all features' if rest else 'all that were found'}.",
+        shown=_ROWS,
+        total=n_found,
+        what="features found",
+        main=True,
+    )
+
+
+def _reading(model: Any, record: Selector) -> tuple[str, ...]:
+    """Return sentences on what it means that a feature is found, and the source."""
+    if record.name == SELECTOR:
+        return _reading_of_search(model)
+    first_line = str(getdoc(record.kind)).partition("\n")[0]
+    source = (f"Source: {record.reference}",) if record.reference else ()
+    return (*_MEANINGS.get(record.name, (first_line,)), *source)
+
+
+def _reading_of_search(search: Any) -> tuple[str, ...]:
+    q, fraction = search.n_subspace_features_, search.keep
+    features = "features found before" if search.sampling == "hard" else "features by importance"
+    places = f"up to a fraction of {fraction:g} of them {features}, the others drawn at random"
+    shadows = (
+        "There are too few features to estimate the null distribution of the decoys: for each "
+        f"feature, {search.n_shadows_} shadow features were added, copies with permuted rows that "
+        "are never found.",
+    )
+    return (
+        f"Each tree is given {q:,} of the {search.n_features_in_:,} features, "
+        f"{places if fraction else 'drawn at random'}, so that no more than these have to be in "
+        "memory at a time.",
+        "The importance is the mean decrease of impurity over all trees, including those "
+        "that were not given the feature, in {unit}. Features that were given to many trees "
+        "therefore tend to rank before those given to few.",
+        _meaning_of_test(search),
+        *(shadows if search.n_shadows_ else ()),
+    )
+
+
+def _meaning_of_test(search: Any) -> str:
+    """Say in a sentence what the test of a search means, and in another what it does not."""
+    test = search.relevance
+    if test == "decoy":
+        return (
+            "A feature is found when its importance exceeds that of its decoy, a copy with "
+            "permuted rows, by more than expected under the null hypothesis, which is estimated "
+            "from how far other features fall short of their decoys, at a false discovery rate "
+            f"of {search.alpha:g}. The test is repeated while trees are added, which makes "
+            "false discoveries more frequent than that. A feature that is correlated with a "
+            "relevant one is associated with the target, as its decoy is not, and may be found "
+            "too, whether or not it adds anything."
+        )
+    if test == "positive":
+        return (
+            "A feature is found when its importance in some tree is greater than zero. In a "
+            "sample this is so for nearly every feature; the rule is meant for rows that are the "
+            "whole distribution."
+        )
+    count = search.n_probes
+    probes = f"all of {count:,} probes, columns whose rows were permuted for that tree"
+    if count == 1:
+        probes = "a probe, a column whose rows were permuted for that tree"
+    if test == "probe":
+        return (
+            f"A feature is found when more than {search.min_draws:,} trees were given it "
+            f"and, in a fraction of {search.min_win_rate:.4g} or more of them, it is more "
+            f"important than {probes}. A feature that is correlated with the target by chance in "
+            "these rows, or with a relevant feature, is so in every tree, and may pass too."
+        )
+    return (
+        f"A feature is found when it is more important than {probes} in more of its trees than "
+        f"under the null hypothesis, 1 in {count + 1:,}, at a false discovery rate of "
+        f"{search.alpha:g} over all features. The rate holds over trees, not rows: a feature "
+        "that is correlated with the target by chance in these rows, or with a relevant feature, "
+        "is so in every tree, and may pass too."
+    )
+
+
+_FEW_DRAWS = 10  # trees that a feature is given at least to be judged, on average
+_NEXT_STEP = (
+    "duramen rank tests every feature, also by its association with the target by itself, and has "
+    "more power for few rows."
+)
+
+
+def _next_step(model: Any, record: Selector) -> str:
+    """Say what to try where nothing was found."""
+    if record.name != SELECTOR:
+        return _NEXT_STEP
+    if model.draws_.mean() < _FEW_DRAWS:
+        return (
+            f"A feature needs {_FEW_DRAWS} trees or more to be judged: --trees or "
+            "--n-subspace-features gives each to more trees, and --patience 0 does not end the "
+            "search early."
+        )
+    less_strict = ""
+    if model.relevance in PARAMETERS_OF_TESTS["alpha"]:
+        less_strict = "--alpha 0.2 accepts a fifth of false discoveries. "
+    elif model.relevance in PARAMETERS_OF_TESTS["min_win_rate"]:
+        less_strict = (
+            "A smaller --min-win-rate finds features that beat the probes in fewer of their trees, "
+            f"as many relevant ones do; --relevance {TESTS[0]} tests at a false discovery rate. "
+        )
+    return f"{_NEXT_STEP} {less_strict}More trees (--trees) with --patience 0 search longer."
+
+
+_CAUTIONS = (
+    "A model of the selected features looks better than it is on the rows by which they were "
+    "selected. Evaluate it on other rows.",
+    "Neither selection nor importance is evidence of a causal effect.",
+)
+_CAUTIONS_OF_SEARCH = (
+    "Features that carry the same information can replace each other: once one of them is found "
+    "and kept, the others may add nothing and not be found. A smaller --max-features, or --keep "
+    "0, finds more of them.",
+    "A relevant feature can be missed if few trees were given it, or few trees were given it "
+    "together with the features that it needs: more trees (--trees) or larger ones (--memory, "
+    "--n-subspace-features) may find it.",
+    *_CAUTIONS,
+)
+_REGULARIZED = (
+    "The trees of a forest grow one after the other. A feature that no node was split on so far "
+    "is chosen only where its decrease of impurity, times a factor below 1, is larger than that of "
+    "all features in use; the features in use at the end are selected. A feature that adds nothing "
+    "to others is left out, even where it is associated with the target.",
+)
+_CHOSEN_BY_SCORE = (
+    "The score of the selected features is too optimistic, because they were chosen by it "
+    "among many sets."
+)
+_ORDER = (
+    "The features that rank first are selected; their number is given by the user, not estimated."
+)
+_MEANINGS: dict[str, tuple[str, ...]] = {
+    "boruta": (
+        "In each round a forest is grown on the features that are not rejected yet and on "
+        "their shadows, copies with permuted rows. A feature is confirmed when it was more "
+        "important than the best shadow in significantly more than half of the rounds, "
+        "rejected when it was so in significantly fewer, and tentative otherwise.",
+        "The rounds have different forests and shadows, but the same rows. A feature that is "
+        "associated with the target by chance in these rows is so in every round, and may be "
+        "confirmed.",
+    ),
+    "knock_out": (
+        "In each round forests are grown on the remaining features, one with the target and "
+        "others with permuted targets. Features whose importance exceeds the largest importance "
+        "in nearly all permutations are found. They are left out of the next round, where "
+        "features that they masked can be found.",
+        "If the target is independent of all features, the probability that any is found is at "
+        "most the level. A feature that is correlated with a relevant one is associated with the "
+        "target, and is found once that one is left out, whether or not it adds anything.",
+    ),
+    "artificial_contrasts": (
+        "Several forests are grown on the features and on contrasts, which are copies of the "
+        "features with permuted rows. A feature is accepted when its importance is larger "
+        "than that of the contrasts by a paired t-test over the forests. This is repeated on "
+        "the residuals of a forest of the accepted features, where weaker features can be "
+        "found, until none is accepted.",
+        "The forests have different contrasts, but the same rows. A feature that is associated "
+        "with the target by chance in these rows is so in every forest, and may be accepted.",
+    ),
+    "backward_elimination": (
+        "A forest is grown on all features, and further forests on fewer and fewer of the most "
+        "important ones. The smallest set whose out-of-bag error is within one standard error of "
+        "the smallest error is selected. Features that add nothing to those selected are left "
+        "out, even where they are associated with the target.",
+        "The out-of-bag error of the selected set is too small, because the set was chosen by "
+        "it; for the nested error, the whole selection is repeated without the rows on which the "
+        "error is computed.",
+    ),
+    "vsurf": (
+        "Features whose importance does not exceed its variation by noise are left out "
+        "(thresholding). Among nested models of the remaining features, the smallest one whose "
+        "out-of-bag error is close to the best holds the features for interpretation. Of these, "
+        "a feature is kept for prediction if it decreases the error by more than the addition of "
+        "noise features changes it.",
+    ),
+    "regularized_forest": _REGULARIZED,
+    "guided_regularized_forest": (
+        *_REGULARIZED,
+        "The factor of a feature grows with its importance in an ordinary random forest.",
+    ),
+    "forward_selection": (
+        "Starting from no feature, each step adds the feature with which the learner scores best "
+        "in cross-validation; the smallest set with the best score is selected.",
+        _CHOSEN_BY_SCORE,
+    ),
+    "backward_selection": (
+        "Starting from all features, each step removes the feature without which the learner "
+        "scores best in cross-validation; the smallest set with the best score is selected.",
+        _CHOSEN_BY_SCORE,
+    ),
+    "floating_selection": (
+        "Starting from no feature, each step adds the feature with which the learner scores best "
+        "in cross-validation; then features are removed as long as this gives the best set of "
+        "its size so far. The smallest set with the best score is selected.",
+        _CHOSEN_BY_SCORE,
+    ),
+    "adaptive_floating_selection": (
+        "Starting from no feature, each step adds the feature, or the two features, with which "
+        "the learner scores best in cross-validation; then one or two are removed as long as this "
+        "gives the best set of its size so far. The smallest set with the best score is selected.",
+        _CHOSEN_BY_SCORE,
+    ),
+    "exhaustive_selection": (
+        "The learner is scored in cross-validation on every set of features; the smallest set "
+        "with the best score is selected.",
+        _CHOSEN_BY_SCORE,
+    ),
+    "markov_boundary": (
+        "The rows are treated as the whole distribution. A smallest set of features that "
+        "determines the target as well as all features together is selected, as by FOCUS. By "
+        "chance, a single column of many values can be such a set.",
+    ),
+    "mrmr": (
+        "Each step selects the feature for which the mutual information with the target, minus "
+        "the mean mutual information with the features already selected, is largest.",
+        _ORDER,
+    ),
+    "jmi": (
+        "Each step selects the feature with the largest sum, over the features already selected, "
+        "of the mutual information between the target and the pair of features.",
+        _ORDER,
+    ),
+    "cmim": (
+        "Each step selects the feature for which the mutual information with the target, given "
+        "the already selected feature that explains most of it, is largest.",
+        _ORDER,
+    ),
+    "fcbf": (
+        "Features are selected in the order of their symmetrical uncertainty with the target; a "
+        "feature that is more closely associated with one already selected than with the target "
+        "is left out.",
+    ),
+    "relieff": (
+        "A feature has a large weight if, among nearest neighbors, its values differ more "
+        "between rows of different classes than between rows of one class.",
+        _ORDER,
+    ),
+    "lasso": (
+        "Features with a coefficient other than 0 in a linear model whose absolute coefficients "
+        "are penalized, at the penalty with the smallest error in cross-validation.",
+    ),
+    "ridge": (
+        "The features with the largest absolute coefficients in a linear model of standardized "
+        "features whose squared coefficients are penalized, at the penalty with the smallest "
+        "leave-one-out error.",
+        _ORDER,
+    ),
+    "stability_selection": (
+        "Each feature gets an artificial feature: a copy with permuted rows, or a knockoff, which "
+        "is correlated with the other features as the feature is. In many draws of half of the "
+        "rows a forest or a lasso selects its best columns. A feature is selected when the "
+        "fraction of the draws in which it is among them reaches a threshold: the one at which "
+        "artificial features are fewest in proportion to features.",
+        "That proportion estimates the fraction of false features among the selected ones; it is "
+        "no bound on it, and of few selected features it is large.",
+    ),
+}

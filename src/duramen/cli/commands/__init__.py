@@ -1,1 +1,0 @@
-"""Commands, a file each: options, computation and report."""

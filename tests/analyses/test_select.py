@@ -1,0 +1,169 @@
+import numpy as np
+import pytest
+from tests.grid import one_test
+
+import duramen as dm
+from duramen.analyses.select import selection_report
+from duramen.reports import Run, render
+from duramen.selection import catalogue
+
+RECORD = catalogue["sequential_random_subspace"]
+
+
+def searched(**options):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 80))
+    y = X[:, 3] + X[:, 5] > 0
+    options = {"n_subspace_features": 40, "random_state": 0, **options}
+    return dm.SequentialRandomSubspace(**{"n_estimators": 100, **options}).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def search():
+    return searched()
+
+
+def a_run():
+    return Run(
+        command="duramen select t.csv --target y",
+        target="y",
+        file="t.csv",
+        n_rows=200,
+        n_features=80,
+        settings={},
+        versions={},
+    )
+
+
+def test_the_table_of_a_search(search):
+    report = selection_report(search, RECORD, a_run())
+    names, found = (report.table[name].to_pylist() for name in ("name", "found"))
+    n_found = len(search.selected_)
+    assert {"x3", "x5"} <= set(names[:n_found])
+    assert names[:n_found] == [f"x{j}" for j in search.selected_]
+    assert sorted(names) == sorted(search.importances_.names)
+    assert found == [True] * n_found + [False] * (80 - n_found)
+    assert search.summary().results == {"trees": 100, "mean_draws": 100 * 40 / 80}
+    assert (np.diff(report.table["importance"][n_found:]) <= 0).all()
+    place = {name: j for j, name in enumerate(search.importances_.names)}
+    draws = [search.draws_[place[name]] for name in names]
+    assert report.table["draws"].to_pylist() == draws
+    entered = report.table["entered"].to_pylist()
+    assert entered == search.entered_.tolist() + [None] * (80 - n_found)
+    assert "wins" not in report.table
+    shown = report.section("Features found")
+    best = sorted(range(n_found), key=lambda i: -report.table["importance"][i])
+    assert list(shown.column("feature")) == [names[i] for i in best]
+    assert list(shown.column("given to trees")) == [str(draws[i]) for i in best]
+
+
+def test_of_many_only_those_found_are_listed(search):
+    report = selection_report(search, RECORD, a_run(), most=79)
+    assert report.table["name"].to_pylist() == [f"x{j}" for j in search.selected_]
+    assert "hold all that were found" in report.section("Features found").note
+    every = selection_report(search, RECORD, a_run(), most=80)
+    assert "hold all features" in every.section("Features found").note
+
+
+def test_details_where_all_features_are_found():
+    options = {"relevance": "probe", "min_draws": 1, "min_win_rate": 0.0}
+    search = searched(n_estimators=40, n_subspace_features=60, **options)
+    assert search.support_.all()
+    columns = selection_report(search, RECORD, a_run()).table
+    assert columns["entered"].to_pylist() == search.entered_.tolist()
+    assert columns["wins"].to_pylist() == search.wins_[search.selected_].tolist()
+
+
+def test_nothing_found():
+    search = searched(n_estimators=10, alpha=0.0)
+    words = "No feature was found; each was given to 5.0 of 10 trees on average"
+    assert search.summary().nothing == words
+    report = selection_report(search, RECORD, a_run())
+    lines = report.section("Features found").lines
+    assert lines[0] == f"{words}."
+    assert lines[1].startswith("A feature needs 10 trees or more to be judged")
+    assert "0 after 5 trees, 0 after 10." in report.section("Features found, tree by tree").text
+    assert words in render(report)
+    assert report.conclusion.startswith(f"{words} (")
+    longer = selection_report(searched(n_estimators=30, alpha=0.0), RECORD, a_run())
+    assert longer.section("Features found").lines[1].startswith("duramen rank tests every feature")
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "false discovery rate of 0.05. The test is repeated while"),
+        (
+            {"relevance": "probe", "min_win_rate": 0.95, "min_draws": 10, "n_probes": 1},
+            "when more than 10 trees were given it and, in a fraction of 0.95 or more of them",
+        ),
+        ({"relevance": "binomial", "n_probes": 3}, "1 in 4, at a false discovery rate of 0.05"),
+        ({"keep": 0.0}, "Each tree is given 40 of the 80 features, drawn at random, so"),
+        ({"sampling": "soft"}, "up to a fraction of 0.5 of them features by importance"),
+    ],
+)
+def test_what_it_means(settings, words):
+    search = searched(n_estimators=2, **settings)
+    report = selection_report(search, RECORD, a_run())
+    assert words in " ".join(report.section("Interpretation").lines)
+
+
+def test_the_page(search):
+    report, n_found = selection_report(search, RECORD, a_run()), len(search.selected_)
+    facts = {fact.name: fact.value for fact in report.headline}
+    assert facts["features found"] == str(n_found)
+    assert facts["features a tree"] == "40"
+    chart = report.section("Features found, tree by tree")
+    assert chart.plot.of["keep = 0.5"].tolist() == [0, *search.history_["n_selected"]]
+    said = report.conclusion
+    assert said.startswith(f"{n_found} of 80 features were found (selection in random subspaces, ")
+    html = render(report)
+    assert "keep = 0.5" in html
+    assert "<svg" in html
+    assert f'<p class="conclusion">{said}</p>' in html
+
+
+def test_shadow_features_are_told_of():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 10))
+    search = dm.SequentialRandomSubspace(n_estimators=20, n_subspace_features=6, random_state=0)
+    report = selection_report(search.fit(X, X[:, 3] > 0), RECORD, a_run())
+    assert "9 shadow features were added" in " ".join(report.section("Interpretation").lines)
+    assert search.summary().results["shadow_features_of_each"] == 9
+    assert "positive" not in search.summary().settings
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"selector": "boruta", "keep": 0.5}, "keep does not apply to selector='boruta'"),
+        ({"min_draws": 5}, "min_draws is for the relevance tests probe, not for decoy"),
+        ({"distance": 5}, "distance needs clusters"),
+        ({"clusters": 1.5}, "clusters must be a number in"),
+        ({"selector": dm.Boruta(), "alpha": 0.1}, "alpha is for a selector that is named"),
+        ({"estimator": "random", "max_features": 3}, "max_features must be 1 with estimator='rand"),
+        ({"estimator": dm.ExtraTreesClassifier(), "max_features": 3}, "None beside an estimator"),
+        ({"memory": "1kB"}, "memory must be at least 1MB"),
+    ],
+)
+def test_wrong_parameters(options, message):
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    with pytest.raises(ValueError, match=message):
+        dm.select(X, X[:, 0] > 0, n_jobs=1, **options)
+
+
+def test_kinds_of_trees_are_those_of_their_estimators():
+    X = np.random.default_rng(0).normal(size=(80, 6))
+    y = np.where(X[:, 1] > 0, "a", "b")
+    estimators = {
+        "extra": dm.ExtraTreesClassifier(max_features="sqrt"),
+        "cart": dm.RandomForestClassifier(bootstrap=False, max_features="sqrt"),
+        "random": dm.ExtraTreesClassifier(max_features=1),
+    }
+    for name, estimator in estimators.items():
+        K = {} if name == "random" else {"max_features": "sqrt"}
+        options = {"n_estimators": 10, "n_subspace_features": 4, "random_state": 0}
+        named = dm.SequentialRandomSubspace(name, **K, **options).fit(X, y)
+        given = dm.SequentialRandomSubspace(estimator, **options).fit(X, y)
+        np.testing.assert_array_equal(named.importances_.values, given.importances_.values)
