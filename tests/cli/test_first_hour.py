@@ -22,6 +22,7 @@ from tests.cli.commands import done, duramen
 from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
+from duramen.cli.console import as_typed
 from duramen.findings.table import of_codes
 
 N = 60
@@ -238,7 +239,8 @@ def test_a_mistake_is_named_with_the_option_that_answers_it(case, tmp_path):
         assert messages[0].startswith("note: ")
         record = json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))
         assert any(
-            what in finding["message"] and flag in finding["hint"] for finding in record["findings"]
+            what in finding["message"] and flag in as_typed(finding["hint"])
+            for finding in record["findings"]
         )
         report = (tmp_path / "out/report.html").read_text(encoding="utf-8")
         assert report.index("Look at the data") < report.index("Ranking")

@@ -60,7 +60,7 @@ def test_places_come_through_to_the_results_and_the_report(folder, tmp_path):
 
 
 def test_clusters_are_the_blocks(folder, tmp_path):
-    result, run, actual = ranked(folder, tmp_path / "out", *FEW, "--clusters", 0.7, "--top", 5)
+    result, run, actual = ranked(folder, tmp_path / "out", *FEW, "--clusters", 0.7)
     j = np.array(number(actual["name"]))
     pairs = set(zip(TRUTH[j].tolist(), actual["cluster"], strict=True))
     assert len(pairs) == len(SIZES) == max(actual["cluster"])
@@ -69,7 +69,7 @@ def test_clusters_are_the_blocks(folder, tmp_path):
     assert actual["cluster"][0] == 1
     assert actual["correlation"][0] == 1
     assert min(map(abs, actual["correlation"])) >= 0.7
-    assert "The first 5 features stand for 2 signals" in result.stdout
+    assert f"The first {P} features stand for {len(SIZES)} signals" in result.stdout
     assert run["settings"]["clusters"] == 0.7
     assert "--clusters 0.7" in run["command"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -131,14 +131,17 @@ def test_clusters_of_a_table_and_of_a_selection(folder, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--clusters", 0], "--clusters must be a correlation in (0, 1], got 0"),
-        (["--representatives", 1.5], "--representatives must be a correlation in (0, 1]"),
-        (["--distance", 5], "--distance needs --clusters R or --feature-groups FILE"),
+        (["--clusters", 0], "--clusters must be a number in (0, 1], got 0"),
+        (["--representatives", 1.5], "--representatives must be a number in (0, 1]"),
+        (
+            ["--distance", 5],
+            "--distance has no effect without --clusters R or",
+        ),
         (["--clusters", 0.5, "--representatives", 0.5], "give one of them"),
-        (["--samples-features", "weight"], "--samples-feature weight is not a column"),
-        (["--samples-features", "ill"], "--samples-feature ill is the target"),
-        (["--covariates", "ill"], "--covariates ill is the target"),
-        (["--covariates", "height"], "no column 'height'"),
+        (["--samples-features", "weight"], "--samples-features 'weight' is not a column"),
+        (["--samples-features", "ill"], "ill"),
+        (["--covariates", "ill"], "--covariates 'ill' is the target"),
+        (["--covariates", "height"], "--covariates 'height' is not a column"),
     ],
 )
 def test_what_cannot_be_asked(folder, tmp_path, words, message):
