@@ -440,7 +440,7 @@ def test_forests_without_rows_out_of_bag_are_offered_other_measures(tmp_path):
     mixed().to_csv(tmp_path / "a.csv", index=False)
     words = ["rank", tmp_path / "a.csv", "--target", "y", "--test", "none", "--trees", 20]
     _, record = done(tmp_path / "out", *words, "--estimator", "extra-trees", "--measure", "mdi")
-    assert unequal(record)[0]["hint"].endswith("one of holdout-mda, air, sandri")
+    assert unequal(record)[0]["hint"].endswith("one of holdout_mda, air, sandri")
 
 
 @pytest.mark.parametrize("packed", [False, True])
