@@ -441,7 +441,11 @@ class _Part:
         for role, (column, _) in roles.items():
             if column == name:
                 raise ValueError(f"read: {role} {quoted(column)} is the target")
-        for parameter, columns in (("drop", drop), ("covariates", covariates)):
+        for parameter, columns in (
+            ("drop", drop),
+            ("covariates", covariates),
+            ("samples_features", samples_features),
+        ):
             for column in columns:
                 if column == name:
                     raise ValueError(f"read: {parameter} {quoted(column)} is the target")

@@ -139,7 +139,7 @@ def test_clusters_of_a_table_and_of_a_selection(folder, tmp_path):
         ),
         (["--clusters", 0.5, "--representatives", 0.5], "give one of them"),
         (["--samples-features", "weight"], "--samples-features 'weight' is not a column"),
-        (["--samples-features", "ill"], "ill"),
+        (["--samples-features", "ill"], "--samples-features 'ill' is the target"),
         (["--covariates", "ill"], "--covariates 'ill' is the target"),
         (["--covariates", "height"], "--covariates 'height' is not a column"),
     ],
@@ -177,7 +177,7 @@ def test_covariates_and_strata_of_a_table(folder, tmp_path):
     result, run = done(
         tmp_path / "out", "rank", tmp_path / "t.parquet", *words, "--covariates", "age"
     )
-    assert "rows are permuted within 12 strata of age, the strata" in result.stderr
+    assert "rows are permuted within 12 strata of age, strata" in result.stderr
     assert run["n_features"] == 2
     boruta = ["--selector", "boruta", "--max-rounds", 2, "--trees", 5, "--covariates", "age"]
     _, run, _ = ranked(folder, tmp_path / "select", *boruta, command="select")
