@@ -46,7 +46,7 @@ refusal(
 refusal("holes", "network ill.csv --drop ill --drop sex", "marker")
 
 # Options: spelling, choices, ranges.
-refusal("typo", f"{RANK} --treees 20", "--treees", "--trees")
+refusal("typo", f"{RANK} --treees 20", "--treees")
 refusal("typo-in-measure", f"{RANK} --measure mdaa", "--measure", "mda")
 refusal("typo-in-forest", f"{RANK} --forest random-forrest", "--forest", "random-forest")
 refusal("unknown-test", f"{RANK} --significance altman", "--significance", "altmann")
