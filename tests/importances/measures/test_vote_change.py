@@ -10,8 +10,7 @@ from tests.oracles import permutation as oracle
 
 import duramen as dm
 from duramen import Significance
-from duramen.importances import compare, mda, vote_change
-from duramen.importances.measure import Inputs
+from duramen.importances import Inputs, compare, mda, vote_change
 from duramen.importances.measures.vote_change import tail, vote_index
 from duramen.importances.permutation import Losses, Permutations
 from duramen.importances.samples import sample_of

@@ -9,8 +9,7 @@ from tests.grid import one_test
 import duramen as dm
 from duramen import Importances
 from duramen.forests.growth import bag
-from duramen.importances import mda
-from duramen.importances.measure import Inputs
+from duramen.importances import Inputs, mda
 from duramen.importances.permutation import Losses, Permutations
 from duramen.importances.samples import Sample
 from duramen.significance import confidence_intervals
