@@ -1,4 +1,4 @@
-"""`duramen rank --significance`."""
+"""`duramen rank --test`."""
 
 import inspect
 import re
@@ -573,7 +573,7 @@ def no_growth(monkeypatch):
 def test_names_of_no_method(file, no_growth):
     result = duramen("rank", file, "--target", "y", "--test", "boruta")
     assert result.exit_code == 2
-    assert "for --significance. Choose from: " in result.stderr
+    assert "for --test. Choose from: " in result.stderr
 
 
 @pytest.mark.parametrize(
