@@ -932,13 +932,12 @@ def test_names_that_do_not_fit_are_found_before_packing(name, tmp_path, monkeypa
     assert dm.open_store(tmp_path / "s").target("y")[1].tolist() == frame["y"].tolist()
 
 
-def test_all_names_that_are_no_columns_are_listed_at_once(tmp_path):
+def test_a_name_that_is_no_column_is_refused_with_one_like_it(tmp_path):
     clean().to_csv(tmp_path / "a.csv", index=False)
-    words = ["--target", "y", "--drop", "dosis", "--drop", "city", "--out", tmp_path / "out"]
+    words = ["--target", "y", "--drop", "dosis", "--out", tmp_path / "out"]
     result = run(tmp_path, *words)
     assert result.exit_code == 2
-    assert "--drop dosis is not a column of the table; did you mean 'dose'?" in result.stderr
-    assert "--drop city is not a column" in result.stderr
+    assert "--drop 'dosis' is not a column of the table; did you mean 'dose'?" in result.stderr
 
 
 def test_a_network_of_genes_in_rows_leaves_out_what_describes_them(tmp_path):

@@ -143,8 +143,8 @@ def infinite(function: str, name: str | None) -> str:
     """Return the message for infinities."""
     return (
         f"{function}: {describe(name)} contains infinity (inf); only finite values and missing "
-        "ones (NaN) are allowed: replace infinities by NaN (--na inf in files of text) or by a "
-        "large finite value"
+        "ones (NaN) are allowed: replace infinities by NaN (na_values=['inf'] in files of text) or "
+        "by a large finite value"
     )
 
 
