@@ -196,7 +196,7 @@ X, Y = rows()
         (lambda: dm.rank(X, Y, estimator=FOREST, max_depth=3), "rank: max_depth has no effect bes"),
         (
             lambda: dm.select(dm.read(X, Y, sample_weight=np.ones(N))),
-            "SequentialRandomSubspace.fit: X must be a learning set without weights",
+            "have weights, which SequentialRandomSubspace.fit does not support",
         ),
         (
             lambda: dm.compare(dm.read(frame(), "kind", strata="batch")),

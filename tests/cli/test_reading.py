@@ -190,7 +190,7 @@ WORDS = {
 @pytest.mark.parametrize("command", list(WORDS))
 def test_stray_values_are_noted(command, stray):
     words = [command, stray / "marks.csv", *WORDS[command]]
-    option = "na_values" if command in ("rank", "exact") else "na"
+    option = "na_values"
     word = f"--{option.replace('_', '-')}"
     result, _ = done(stray / "a", *words)
     said = " ".join(result.stderr.split())

@@ -438,5 +438,5 @@ def test_groups_of_a_file_on_the_command_line(tmp_path):
     assert run["results"]["groups"] == model.group_verdicts_
     assert run["settings"]["feature_groups"] == list(model.group_verdicts_)
     words = [tmp_path / "t.csv", "--target", "y", "--selector", "boruta"]
-    message = "--feature-groups no.csv: there is no file no.csv"
+    message = "--feature-groups: there is no file no.csv"
     assert_refused("select", tmp_path / "no", [*words, "--feature-groups", "no.csv"], message)

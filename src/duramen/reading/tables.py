@@ -234,6 +234,7 @@ def read(
         pairing.check_unused()
     with ExitStack() as stack:
         of_file = kinds or dict.fromkeys(categorical, "nominal") or None
+        names = None if names is None else list(names)
         opened = _open(source, samples, pairing, options, transpose, layer, names, of_file, stack)
         opened = replace(opened, findings=(*opened.findings, *opened.of_names()))
         if target is None:
