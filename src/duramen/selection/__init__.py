@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from duramen.selection.information_filters import InformationFilter
     from duramen.selection.knock_out import KnockOut
     from duramen.selection.known_truth import SelectionScores, scores
-    from duramen.selection.lasso import LassoSelector
+    from duramen.selection.linear_models import LassoSelector, RidgeSelector
     from duramen.selection.markov_boundary import MarkovBoundary
     from duramen.selection.regularized_forest import RegularizedForestSelector
     from duramen.selection.relief import ReliefF
     from duramen.selection.representatives import ClusterRepresentatives
-    from duramen.selection.ridge import RidgeSelector
     from duramen.selection.selector import BaseSelector, SelectionSummary
     from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
     from duramen.selection.sequential_selection import SequentialSelection
@@ -59,11 +58,11 @@ _HOMES = {
     "ClusterRepresentatives": "representatives",
     "InformationFilter": "information_filters",
     "KnockOut": "knock_out",
-    "LassoSelector": "lasso",
+    "LassoSelector": "linear_models",
     "MarkovBoundary": "markov_boundary",
     "RegularizedForestSelector": "regularized_forest",
     "ReliefF": "relief",
-    "RidgeSelector": "ridge",
+    "RidgeSelector": "linear_models",
     "SequentialRandomSubspace": "sequential_random_subspace.selector",
     "SequentialSelection": "sequential_selection",
     "StabilitySelection": "stability_selection",

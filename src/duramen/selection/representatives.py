@@ -13,7 +13,7 @@ from duramen.data.learning_sets import table_of
 from duramen.data.sources import table_like
 from duramen.importances import Representatives, representatives
 from duramen.results.importances import Importances
-from duramen.selection.selector import BaseSelector, Unlabeled
+from duramen.selection.selector import BaseSelector
 from duramen.support.checks import refuse
 
 
@@ -107,7 +107,7 @@ class ClusterRepresentatives(BaseSelector):
             linkage=self.linkage,  # type: ignore[arg-type]
         )
         sizes = np.bincount(clusters.labels, minlength=len(clusters))
-        self._adopt(Unlabeled(table), clusters.medoids.copy(), {"cluster_size": sizes})
+        self._adopt(table, clusters.medoids.copy(), {"cluster_size": sizes})
         self.representatives_ = clusters
         return self
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
@@ -16,7 +15,6 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, LearningSet, Task
-from duramen.data.encoded import refuse_unordered
 from duramen.data.learning_sets import unweighted_set
 from duramen.io import ColumnStore
 from duramen.jobs.replicates import Plan
@@ -65,19 +63,6 @@ class SelectionSummary:
     columns: tuple[Column, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     results: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Unlabeled:
-    """Rows without a target."""
-
-    table: EncodedTable
-    classes: None = None
-
-    @property
-    def n_columns(self) -> int:
-        """Number p of columns."""
-        return self.table.n_columns
 
 
 class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -146,19 +131,20 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return data
 
     def _adopt(
-        self, data: Data | Unlabeled, selected: IntArray, history: dict[str, NDArray[Any]]
+        self, data: Data | EncodedTable, selected: IntArray, history: dict[str, NDArray[Any]]
     ) -> None:
         """Forget an earlier fit, and take the features that were selected."""
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
-        first = data.table.take_columns(np.arange(min(1, data.n_columns)))
-        self._names = data.table.names if first.named else None  # no rows: selectors are pickled
+        table = data if isinstance(data, EncodedTable) else data.table
+        first = table.take_columns(np.arange(min(1, data.n_columns)))
+        self._names = table.names if first.named else None  # no rows: selectors are pickled
         self.n_features_in_ = data.n_columns
         self.selected_ = np.asarray(selected, dtype=np.int64)
         self.support_ = np.zeros(data.n_columns, dtype=np.bool_)
         self.support_[self.selected_] = True
         self.history_ = history
-        if data.classes is not None:
+        if not isinstance(data, EncodedTable) and data.classes is not None:
             self.classes_ = data.classes
 
     def _plan(self) -> Plan:
@@ -295,29 +281,6 @@ def numbers_of(table: EncodedTable) -> FloatArray:
         numbers = values.astype(np.float64) if numeric else np.arange(len(values), dtype=float)
         matrix[:, j] = np.append(numbers, np.nan)[table.codes(j)]
     return matrix
-
-
-def linear_columns(table: EncodedTable, function: str) -> FloatArray:
-    """Return the columns of a table for a linear model: :func:`numbers_of`.
-
-    Raises
-    ------
-    ValueError
-        If a column has labels without an order.
-    """
-    without = "which have no coefficient. Hint: give one column of 0 and 1 for each label."
-    refuse_unordered(table, function, without)
-    return numbers_of(table)
-
-
-def standardized(values: FloatArray) -> FloatArray:
-    """Return columns of mean 0 and variance 1; missing values are the mean, constant ones 0."""
-    with np.errstate(invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # columns without a value
-        values = values - np.nanmean(values, axis=0)
-    values = np.nan_to_num(values, nan=0.0)
-    scale = values.std(axis=0)
-    return np.asarray(values / np.where(scale > 0, scale, 1.0))
 
 
 def folds_of(data: LearningSet[Any], n_folds: int, random: np.random.Generator) -> IntArray:

@@ -17,8 +17,9 @@ from duramen.jobs.batches import Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
+from duramen.selection.linear_models import linear_columns, standardized
 from duramen.selection.refitting import RefittingSelector
-from duramen.selection.selector import SelectionSummary, linear_columns, numbers_of, standardized
+from duramen.selection.selector import SelectionSummary, numbers_of
 from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs
 from duramen.significance.measured import Measured
 from duramen.significance.resampling import Draw, SamplingUnits, subsample_size, subsamples
