@@ -18,7 +18,7 @@ MODULES = [
 # Analyses with their defaults and others that take seconds.
 LONG = [
     "duramen.analyses.rank",
-    "duramen.analyses.selection",
+    "duramen.analyses.select",
     "duramen.significance.conditional_tests.conditional",
 ]
 # Packages whose public functions and classes all have an example.

@@ -23,7 +23,7 @@ from tests.faults.hostile import CLASSES, CONTEXT, KEY, NAMES, TARGET, raw_chara
 
 import duramen.analyses.compare
 import duramen.analyses.rank
-import duramen.analyses.selection
+import duramen.analyses.select
 import duramen.selection.known_truth  # noqa: F401  classes of results, before they are listed
 from duramen.reports import Report
 from duramen.results.archive import read_archive, write_archive
