@@ -14,8 +14,8 @@
 #include "bindings/objects.hpp"
 #include "bindings/watched.hpp"
 #include "forest/accumulate.hpp"
+#include "forest/apply.hpp"
 #include "forest/changes.hpp"
-#include "forest/packed.hpp"
 #include "forest/pairs.hpp"
 #include "forest/prune.hpp"
 
@@ -29,17 +29,14 @@ Array<std::int32_t> apply(const Forest& forest, const Rows& rows, unsigned n_thr
   need_fit(forest, rows);
   std::vector<std::int32_t> leaves(rows.n_rows * forest.view.n_trees, -1);
   duramen::Monitor monitor;
+  std::optional<duramen::OutOfBagRows> out_of_bag;
+  if (bag != nullptr) {
+    out_of_bag.emplace(bag->settings(rows.n_rows), rows.n_rows, bag->seed, bag->first_tree);
+  }
   const auto work = [&] {
     rows.visit([&](const auto& source) {
-      const auto send = [&](const auto& chosen) {
-        duramen::apply(forest.view, source, rows.n_rows, n_threads, monitor, chosen, leaves.data());
-      };
-      if (bag == nullptr) {
-        send(duramen::EveryRow{});
-      } else {
-        send(duramen::OutOfBagRows(bag->settings(rows.n_rows), rows.n_rows, bag->seed,
-                                   bag->first_tree));
-      }
+      duramen::apply(forest.view, source, rows.n_rows, n_threads, monitor,
+                     out_of_bag ? &*out_of_bag : nullptr, leaves.data());
     });
   };
   run_watched(monitor, nb::none(), work, leaves.size());
@@ -91,25 +88,18 @@ Changes path_changes(const Forest& forest, const Rows& rows, const Matrix<double
          "an entry of of_row is no column of values");
     numbers.of_row = places;
   }
-  const duramen::Settings settings = weighted.bag.settings(rows.n_rows);
+  const duramen::PathWeights weights{
+      .kind = static_cast<duramen::PathWeights::Kind>(weighted.kind),
+      .settings = weighted.bag.settings(rows.n_rows),
+      .seed = weighted.bag.seed,
+      .first_tree = weighted.bag.first_tree,
+      .weights = weighted.weights ? weighted.weights->data() : nullptr};
   duramen::Monitor monitor;
   duramen::PathChanges result;
   const auto work = [&] {
     rows.visit([&](const auto& source) {
-      const auto send = [&](const auto& weights) {
-        result = duramen::path_changes(forest.view, source, rows.n_rows, numbers, weights,
-                                       weighted.kind != 0, sparse, n_threads, monitor);
-      };
-      if (weighted.kind == 0) {
-        send(duramen::EqualWeights{});
-      } else if (weighted.kind == 1) {
-        send(duramen::OutOfBagWeights(duramen::OutOfBagRows(
-            settings, rows.n_rows, weighted.bag.seed, weighted.bag.first_tree)));
-      } else {
-        send(duramen::InBagWeights(forest.view, settings, rows.n_rows, weighted.bag.seed,
-                                   weighted.bag.first_tree,
-                                   weighted.weights ? weighted.weights->data() : nullptr));
-      }
+      result = duramen::path_changes(forest.view, source, rows.n_rows, numbers, weights, sparse,
+                                     n_threads, monitor);
     });
   };
   run_watched(monitor, nb::none(), work, rows.n_rows * forest.view.n_trees);

@@ -2,64 +2,26 @@
 // that is split on: local importances, and parts of predictions.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "forest/packed.hpp"
-#include "grow/bag.hpp"
+#include "forest/forest.hpp"
+#include "grow/problem.hpp"
+#include "grow/settings.hpp"
 
 namespace duramen {
 
-// How much a row counts in a tree: start(t) of a tree, then weight(row); 0 leaves it out.
-struct EqualWeights {
-  void start(std::size_t) {}
-  double weight(std::size_t) const { return 1.0; }
-};
+// How rows count in a tree: all the same; by whether the bag lacks them; by their multiplicity in
+// the bag times `weights`, if any, as a fraction of the weight of the tree.
+struct PathWeights {
+  enum class Kind { equal, out_of_bag, in_bag };
 
-class OutOfBagWeights {
- public:
-  explicit OutOfBagWeights(OutOfBagRows rows) : rows_(std::move(rows)) {}
-  void start(std::size_t tree) { rows_.start(tree); }
-  double weight(std::size_t row) const { return rows_(row) ? 1.0 : 0.0; }
-
- private:
-  OutOfBagRows rows_;
-};
-
-// Multiplicity in the bag times the weight of the row, as a fraction of the weight of the tree.
-class InBagWeights {
- public:
-  InBagWeights(const ForestView& forest, const Settings& settings, std::size_t n_rows,
-               std::uint64_t seed, std::uint64_t first_tree, const double* weights)
-      : forest_(forest),
-        settings_(settings),
-        n_rows_(n_rows),
-        seed_(seed),
-        first_tree_(first_tree),
-        weights_(weights) {}
-
-  void start(std::size_t tree) {
-    draw_bag(settings_, n_rows_, seed_, first_tree_ + tree, bag_);
-    const std::size_t root = static_cast<std::size_t>(forest_.offsets[tree]);
-    total_ = forest_.weight == nullptr ? forest_.rows[root] : forest_.weight[root];
-  }
-  double weight(std::size_t row) const {
-    const double own = weights_ == nullptr ? 1.0 : weights_[row];
-    return static_cast<double>(bag_[row]) * own / total_;
-  }
-
- private:
-  const ForestView& forest_;
-  Settings settings_;
-  std::size_t n_rows_;
-  std::uint64_t seed_, first_tree_;
-  const double* weights_;
-  std::vector<std::uint32_t> bag_;
-  double total_ = 1.0;
+  Kind kind = Kind::equal;
+  Settings settings;  // of the bags
+  std::uint64_t seed = 0;
+  std::uint64_t first_tree = 0;
+  const double* weights = nullptr;
 };
 
 // Numbers of the nodes of a forest, node by value, and which of them each row follows (or null: the
@@ -81,159 +43,10 @@ struct PathChanges {
   std::vector<double> entries;
 };
 
-// Walks of some rows down one tree, side by side where their codes are at hand.
-template <class Rows>
-class Paths {
- public:
-  explicit Paths(const Rows& rows) : rows_(rows) {}
-  void start(const TreeView& tree) { tree_ = &tree; }
-
-  // Calls arrive(i, column, node) for each node below the root that rows[i] comes to.
-  template <class Arrive>
-  void follow(const std::uint32_t* rows, std::size_t n, Arrive&& arrive) const {
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t node = 0; tree_->feature[node] >= 0;) {
-        const std::size_t column = static_cast<std::size_t>(tree_->feature[node]);
-        node = static_cast<std::size_t>(tree_->child[node]) + tree_->side(node, rows_, rows[i]);
-        arrive(i, column, node);
-      }
-    }
-  }
-
- private:
-  const Rows& rows_;
-  const TreeView* tree_ = nullptr;
-};
-
-template <>
-class Paths<CodeRows> {
- public:
-  explicit Paths(const CodeRows& rows) : rows_(rows), packed_(rows.table) {}
-  void start(const TreeView& tree) {
-    packed_.start(tree, [](std::size_t column) { return column; });
-  }
-
-  template <class Arrive>
-  void follow(const std::uint32_t* rows, std::size_t n, Arrive&& arrive) const {
-    std::array<std::uint32_t, PackedTree::kLanes> at;
-    for (std::size_t first = 0; first < n; first += PackedTree::kLanes) {
-      const std::size_t some = std::min(n - first, PackedTree::kLanes);
-      at.fill(0);
-      packed_.descend(
-          at.data(), some,
-          [&](std::size_t lane, std::size_t column) {
-            return rows_.code(column, rows[first + lane]);
-          },
-          [&](std::size_t lane, std::size_t column, std::size_t node) {
-            arrive(first + lane, column, node);
-          });
-    }
-  }
-
- private:
-  const CodeRows& rows_;
-  PackedTree packed_;
-};
-
-// Adds the trees to the sums of rows `begin` .. `end` - 1: row by column, from `sums` on.
-template <class Rows, class Weights>
-void add_changes(const ForestView& forest, const Rows& rows, std::size_t n_columns,
-                 const NodeNumbers& numbers, Weights& weights, const Monitor& monitor,
-                 std::size_t begin, std::size_t end, double* sums, PathChanges& result) {
-  Paths<Rows> paths(rows);
-  std::array<std::uint32_t, kRowsAtATime> some;
-  std::array<double, kRowsAtATime> weight, value;
-  for (std::size_t t = 0; t < forest.n_trees; ++t) {
-    if (monitor.stop.load(std::memory_order_relaxed)) return;
-    const TreeView tree(forest, t);
-    paths.start(tree);
-    weights.start(t);
-    const double* own =
-        numbers.values + static_cast<std::size_t>(forest.offsets[t]) * numbers.width;
-    for (std::size_t first = begin; first < end; first += kRowsAtATime) {
-      std::size_t n = 0;
-      for (std::size_t row = first; row < std::min(end, first + kRowsAtATime); ++row) {
-        const double amount = weights.weight(row);
-        if (amount == 0.0) continue;
-        some[n] = static_cast<std::uint32_t>(row);
-        weight[n] = amount;
-        value[n] = own[numbers.place(row)];
-        result.weight[row] += amount;
-        result.start[row] += amount * value[n];
-        ++n;
-      }
-      paths.follow(some.data(), n, [&](std::size_t i, std::size_t column, std::size_t node) {
-        const std::size_t row = some[i];
-        const double next = own[node * numbers.width + numbers.place(row)];
-        sums[(row - begin) * n_columns + column] += weight[i] * (next - value[i]);
-        value[i] = next;
-      });
-    }
-  }
-}
-
-constexpr std::size_t kSumsAtATime = std::size_t{1} << 17;  // numbers that stay in a cache
-constexpr std::size_t kMostDraws = 16;                      // times that a bag is drawn
-
 // Each row is summed in the order of the trees, so that the result does not depend on threads.
-template <class Rows, class Weights>
+template <class Rows>
 PathChanges path_changes(const ForestView& forest, const Rows& rows, std::size_t n_rows,
-                         const NodeNumbers& numbers, const Weights& weights, bool bags, bool sparse,
-                         unsigned n_threads, const Monitor& monitor) {
-  const std::size_t p = rows.table.n_columns;
-  PathChanges result;
-  result.weight.assign(n_rows, 0.0);
-  result.start.assign(n_rows, 0.0);
-  if (!sparse) result.dense.assign(n_rows * p, 0.0);
-  std::size_t size = std::max<std::size_t>(PackedTree::kLanes, kSumsAtATime / p);
-  if (bags) size = std::max(size, (n_rows + kMostDraws - 1) / kMostDraws);
-  size = std::min(size, std::max<std::size_t>(1, (n_rows + n_threads - 1) / n_threads));
-  const std::size_t n_blocks = (n_rows + size - 1) / size;
-  struct Entries {
-    std::vector<std::int64_t> counts;  // per row
-    std::vector<std::int32_t> columns;
-    std::vector<double> values;
-  };
-  std::vector<Entries> entries(sparse ? n_blocks : 0);
-  std::atomic<std::size_t> next{0};
-  run_threads(n_threads, [&](unsigned) {
-    Weights own = weights;
-    std::vector<double> some;
-    for (std::size_t block = next++; block < n_blocks; block = next++) {
-      const std::size_t begin = block * size;
-      const std::size_t end = std::min(n_rows, begin + size);
-      if (sparse) some.assign((end - begin) * p, 0.0);
-      double* sums = sparse ? some.data() : result.dense.data() + begin * p;
-      add_changes(forest, rows, p, numbers, own, monitor, begin, end, sums, result);
-      for (std::size_t row = begin; row < end; ++row) {
-        const double total = result.weight[row];
-        if (total > 0.0) result.start[row] /= total;
-        double* changes = sums + (row - begin) * p;
-        for (std::size_t j = 0; j < p; ++j) {
-          if (changes[j] != 0.0) changes[j] /= total;
-        }
-        if (!sparse) continue;
-        const std::size_t before = entries[block].values.size();
-        for (std::size_t j = 0; j < p; ++j) {
-          if (changes[j] == 0.0) continue;
-          entries[block].columns.push_back(static_cast<std::int32_t>(j));
-          entries[block].values.push_back(changes[j]);
-        }
-        entries[block].counts.push_back(
-            static_cast<std::int64_t>(entries[block].values.size() - before));
-      }
-    }
-  });
-  if (!sparse) return result;
-  result.offsets.assign(1, 0);
-  for (const Entries& block : entries) {
-    for (const std::int64_t count : block.counts) {
-      result.offsets.push_back(result.offsets.back() + count);
-    }
-    result.columns.insert(result.columns.end(), block.columns.begin(), block.columns.end());
-    result.entries.insert(result.entries.end(), block.values.begin(), block.values.end());
-  }
-  return result;
-}
+                         const NodeNumbers& numbers, const PathWeights& weights, bool sparse,
+                         unsigned n_threads, const Monitor& monitor);
 
 }  // namespace duramen

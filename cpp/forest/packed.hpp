@@ -11,7 +11,6 @@
 #include "forest/route.hpp"
 #include "grow/bag.hpp"
 #include "grow/problem.hpp"
-#include "parallel.hpp"
 
 namespace duramen {
 
@@ -143,42 +142,6 @@ class Descent<CodeRows> {
 // Rows whose leaves are looked up at a time.
 constexpr std::size_t kRowsAtATime = 1024;
 
-// Calls visit(tree, rows, leaves, n) for runs of rows; only those that chosen.start(tree) and
-// chosen(row) say, of a copy of `chosen` for each thread.
-template <class Rows, class Chosen, class Visit>
-void over_leaves(const ForestView& forest, const Rows& rows, std::size_t n_rows, unsigned n_threads,
-                 const Monitor& monitor, const Chosen& chosen, Visit&& visit) {
-  run_threads(n_threads, [&](unsigned thread) {
-    const std::size_t begin = n_rows * thread / n_threads;
-    const std::size_t end = n_rows * (thread + 1) / n_threads;
-    if (begin == end) return;
-    Descent<Rows> descent(rows);
-    Chosen own = chosen;
-    std::array<std::uint32_t, kRowsAtATime> some, leaves;
-    for (std::size_t t = 0; t < forest.n_trees; ++t) {
-      if (monitor.stop.load(std::memory_order_relaxed)) return;
-      const TreeView tree(forest, t);
-      descent.start(tree);
-      own.start(t);
-      for (std::size_t first = begin; first < end; first += kRowsAtATime) {
-        const std::size_t last = std::min(end, first + kRowsAtATime);
-        std::size_t n = 0;
-        for (std::size_t row = first; row < last; ++row) {
-          some[n] = static_cast<std::uint32_t>(row);
-          n += own(row) ? 1 : 0;
-        }
-        descent.leaves(some.data(), n, leaves.data());
-        visit(tree, t, some.data(), leaves.data(), n);
-      }
-    }
-  });
-}
-
-struct EveryRow {
-  void start(std::size_t) {}
-  bool operator()(std::size_t) const { return true; }
-};
-
 // Rows out of the bag of each tree.
 class OutOfBagRows {
  public:
@@ -194,37 +157,5 @@ class OutOfBagRows {
   std::uint64_t seed_, first_tree_;
   std::vector<std::uint32_t> bag_;
 };
-
-// Numbers of the leaf nodes, row by tree; what was there is left where a row is not chosen.
-template <class Rows, class Chosen>
-void apply(const ForestView& forest, const Rows& rows, std::size_t n_rows, unsigned n_threads,
-           const Monitor& monitor, const Chosen& chosen, std::int32_t* leaves) {
-  over_leaves(forest, rows, n_rows, n_threads, monitor, chosen,
-              [&](const TreeView&, std::size_t t, const std::uint32_t* some,
-                  const std::uint32_t* leaf, std::size_t n) {
-                for (std::size_t i = 0; i < n; ++i) {
-                  leaves[some[i] * forest.n_trees + t] = static_cast<std::int32_t>(leaf[i]);
-                }
-              });
-}
-
-// Mean over the trees of what the leaves hold, row by value; summed in the order of the trees.
-template <class Rows>
-void predict(const ForestView& forest, const Rows& rows, std::size_t n_rows, unsigned n_threads,
-             const Monitor& monitor, double* out) {
-  const std::size_t width = forest.n_values;
-  std::fill_n(out, n_rows * width, 0.0);
-  over_leaves(forest, rows, n_rows, n_threads, monitor, EveryRow{},
-              [&](const TreeView& tree, std::size_t t, const std::uint32_t* some,
-                  const std::uint32_t* leaves, std::size_t n) {
-                const double* values = forest.leaf_values + forest.leaf_offsets[t] * width;
-                for (std::size_t i = 0; i < n; ++i) {
-                  const std::size_t leaf = static_cast<std::size_t>(tree.child[leaves[i]]);
-                  double* sums = out + some[i] * width;
-                  for (std::size_t k = 0; k < width; ++k) sums[k] += values[leaf * width + k];
-                }
-              });
-  for (std::size_t i = 0; i < n_rows * width; ++i) out[i] /= static_cast<double>(forest.n_trees);
-}
 
 }  // namespace duramen

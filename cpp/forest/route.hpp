@@ -11,7 +11,6 @@
 #include "forest/forest.hpp"
 #include "grow/problem.hpp"
 #include "grow/settings.hpp"
-#include "parallel.hpp"
 
 namespace duramen {
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "grow/problem.hpp"
 #include "parallel.hpp"
@@ -19,14 +20,18 @@ inline std::size_t block_size(std::size_t n_trees, unsigned n_threads) {
   return std::clamp<std::size_t>(portion, 1, kLargestBlock);
 }
 
-// Calls work(block, trees...) for blocks of trees, whichever thread is free.
-template <class Start>
-void over_blocks(std::size_t n_trees, unsigned n_threads, Monitor& monitor, Start&& start) {
+// Takes a tree of a block.
+using TakeTree = std::function<void(std::size_t block, std::size_t tree)>;
+
+// Hands out the trees in blocks, whichever thread is free; start() makes what takes them on a
+// thread.
+inline void over_blocks(std::size_t n_trees, unsigned n_threads, Monitor& monitor,
+                        const std::function<TakeTree()>& start) {
   std::atomic<std::size_t> next{0};
   const std::size_t size = block_size(n_trees, n_threads);
   const std::size_t n_blocks = (n_trees + size - 1) / size;
   run_threads(n_threads, [&](unsigned) {
-    auto take = start();
+    const TakeTree take = start();
     for (std::size_t block = next++; block < n_blocks; block = next++) {
       const std::size_t last = std::min(n_trees, (block + 1) * size);
       for (std::size_t tree = block * size; tree < last; ++tree) {

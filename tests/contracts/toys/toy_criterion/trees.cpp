@@ -9,6 +9,7 @@
 #include "grow/instances/grow_with_definition.hpp"
 #include "grow/recorder.cpp"
 #include "grow/tree_grower.cpp"
+#include "parallel.cpp"
 
 namespace {
 
