@@ -297,33 +297,28 @@ void with_scorer(const Ground& ground, Use&& use) {
   const double of_pairs =
       table.criterion == Impurity::entropy ? 2.0 * apart : uncertainty * std::max(1.0, total / 2.0);
   const double steps = lattice::step_for(pairs ? std::max(uncertainty, of_pairs) : uncertainty);
-  // Calls `use` with the scorer for rows that count 1, or for weights.
-  const auto score = [&](auto&& counted, auto&& weighted, auto&& pair_score) {
-    if (table.weights == nullptr) {
-      use(counted(), pair_score, steps * total);
-    } else {
-      use(weighted(), pair_score, steps * total);
-    }
-  };
+  const double unit = steps * total;
   const auto constant = [](double value) {
     return [value = static_cast<lattice::Score>(value)](std::uint32_t, std::uint32_t) {
       return value;
     };
   };
+  if (table.weights != nullptr) {  // no pairs
+    return use(lattice::Weighted(table.criterion, numbers, steps), constant(0.0), unit);
+  }
   switch (table.criterion) {
     case Impurity::entropy:
-      return score([&] { return lattice::CountedEntropy(table.n_rows, steps, pairs); },
-                   [&] { return lattice::WeightedEntropy(steps); }, constant(2.0 * steps));
+      return use(lattice::CountedEntropy(table.n_rows, steps, pairs), constant(2.0 * steps), unit);
     case Impurity::gini:
-      return score([&] { return lattice::Gini<lattice::Count>(steps, pairs); },
-                   [&] { return lattice::Gini<lattice::Weight>(steps, false); }, constant(steps));
+      return use(lattice::CountedGini(steps, pairs), constant(steps), unit);
     case Impurity::variance:
-      return score([&] { return lattice::Variance<lattice::Count>(numbers, steps, pairs); },
-                   [&] { return lattice::Variance<lattice::Weight>(numbers, steps, false); },
-                   [numbers, steps](std::uint32_t a, std::uint32_t b) {
-                     const double off = numbers[a] - numbers[b];
-                     return static_cast<lattice::Score>(off * off / 2.0 * steps);
-                   });
+      return use(
+          lattice::CountedVariance(numbers, steps, pairs),
+          [numbers, steps](std::uint32_t a, std::uint32_t b) {
+            const double off = numbers[a] - numbers[b];
+            return static_cast<lattice::Score>(off * off / 2.0 * steps);
+          },
+          unit);
   }
 }
 
