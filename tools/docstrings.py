@@ -78,20 +78,15 @@ READING = {
 }
 # The same for `duramen.rank` and `duramen.select`.
 ANALYSES = {
-    "X": (
-        "table of shape (n, p), AnnData, LearningSet, ColumnStore or Table",
-        "Table as for :func:`duramen.encode`. A :class:`duramen.Table` says more of its columns "
-        "and rows.",
-    ),
-    "y": (
-        "array-like of shape (n,), or str",
-        "Target, or the name of its column, as for :class:`duramen.Table`, with which it is None.",
-    ),
+    "y": ("str or array-like of shape (n,), optional", "Target, where `data` is a table."),
     "random_state": SHARED["random_state"],
-    "n_jobs": SHARED["n_jobs"],
+    "n_jobs": (
+        "int, optional",
+        "Number of threads; -1 for all processors. The result does not depend on it.",
+    ),
     "checkpoint": (
         "path, optional",
-        "File that keeps the work done; the same call resumes from it.",
+        "File that saves the work done; the same call resumes a stopped run from it.",
     ),
     "verbose": ("int", "Above 0: progress bars."),
 }

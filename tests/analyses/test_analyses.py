@@ -185,7 +185,7 @@ X, Y = rows()
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: dm.rank(X), "read: target is missing"),
+        (lambda: dm.rank(X), "the table was read without a target"),
         (lambda: dm.rank(X, "kind"), "read: target 'kind' is not a column of the table"),
         (lambda: dm.rank(frame(), "kid"), "did you mean 'kind'"),
         (lambda: dm.rank(X, Y, measure="mdx"), "rank: measure must be one of 'auto', 'mdi'"),

@@ -48,7 +48,7 @@ def test_what_ends_a_command_before_it_begins_is_said(
     def parsing(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr("duramen.cli.functions.built", parsing)
+    monkeypatch.setattr("duramen.cli.functions.command_of", parsing)
     monkeypatch.setattr(sys, "argv", ["duramen", *PLAN])
     with pytest.raises(SystemExit) as ended:
         main()

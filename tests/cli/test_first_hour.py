@@ -722,12 +722,13 @@ def test_classes_of_genepattern_are_annotations(tmp_path):
 REFUSED = {
     "genes in rows, not transposed": (
         file("a.tsv", lambda p: expression().to_csv(p, sep="\t")),
-        ["no column 'y'", "first column, 'gene', names the rows", "--transpose --samples FILE"],
+        ["'y' is not a column of the table", "first column, 'gene', names the rows",
+         "--transpose and --samples FILE"],
     ),
     "genes in rows beside samples": (
         lambda folder: turned("a.csv", lambda p: expression().to_csv(p))(folder)[:1]
         + annotated(folder),
-        ["no column of samples holds the names", "--transpose", "column id of --samples"],
+        ["no column of samples holds the names", "--transpose", "column id of samples"],
     ),
     "a target that samples lack": (
         lambda folder: [*turned("a.csv", lambda p: expression().to_csv(p))(folder), "--drop", "g1"],
@@ -995,11 +996,15 @@ def run_on(file, tmp_path):
 # Samples that need an option of their own, beside a matrix that is as it should be: what writes
 # them, further options, and what the message says; nothing where they are read.
 OF_SAMPLES = {
-    "below a title": (lambda p, t: p.write_text(f"Study 12\n\n{t}"), [], "--skip-rows is for FILE"),
+    "below a title": (
+        lambda p, t: p.write_text(f"Study 12\n\n{t}"),
+        [],
+        "--skip-rows does not apply to samples",
+    ),
     "in an archive of several": (
         lambda p, t: zip_of(p, {"b.csv": t, "c.csv": t}),
         [],
-        "--member is for FILE",
+        "--member does not apply to samples",
     ),
     "in Latin-1": (
         lambda p, t: p.write_bytes(t.replace("ill", "fi\u00e9vre").encode("latin-1")),
@@ -1060,7 +1065,7 @@ def test_samples_are_text_of_their_own(case, tmp_path):
         if message:
             assert result.exit_code == 2
             assert message in result.stderr.splitlines()[-1]
-            assert "(of --samples)" in result.stderr
+            assert "(of samples)" in result.stderr
         else:
             assert result.exit_code == 0, result.output
             assert pq.read_table(out / "result.parquet")["name"][0].as_py() == "g3"
@@ -1249,8 +1254,6 @@ def test_strangers_come_to_their_answer(stranger, tmp_path):
         more = {"plates": ["--drop", "Well"], "genotypes": ["--drop", "IID"]}.get(stranger, more)
         more = ["--drop", "Remarks"] if stranger == "survey" else more
         out = tmp_path / command[0]
-        more += [
-            "--na" if (command[0], word) == ("select", "--na-values") else word for word in options
-        ]
+        more += [*options]
         done(out, *command, *words[:3], *more)
         assert pq.read_table(out / "result.parquet").to_pydict()["name"][0] == first

@@ -7,8 +7,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from duramen.cli.declaration import command_line, recorded
-from duramen.cli.reading import Annotations, Reading
 from tests.cli.commands import assert_refused, done, duramen
 from tests.io.store.stores import genotypes, write_bed
 
@@ -254,22 +252,20 @@ def test_annotations_with_stray_values(tmp_path, people):
     said = " ".join(result.stderr.split())
     assert "note: column 'weight' has numbers in 98 % of its rows, but '?' in 1 row" in said
     assert (
-        "--na '?' --drop-missing-target leaves these rows out; --task classification confirms"
+        "--na-values '?' --drop-missing-target leaves these rows out; --task classification confirms"
         in said
     )
     assert "Warning" not in result.stderr
-    assert_refused("select", tmp_path / "b", [*words, "--na", "?"], "is missing in 1 of 60 rows")
+    assert_refused(
+        "select", tmp_path / "b", [*words, "--na-values", "?"], "is missing in 1 of 60 rows"
+    )
 
 
-def test_options():
+def test_files_that_words_for_missing_values_are_for():
     assert takes_words("a.csv.gz")
     assert takes_words("B.TSV")
     assert takes_words("b.xlsx")
     assert not takes_words("a.parquet")
-    assert recorded(Reading()) == {"categorical": []}
-    text = Reading(na=("?",), decimal=",")
-    assert command_line("rank", text) == "duramen rank --na '?' --decimal ,"
-    assert recorded(Annotations()) == {"samples": None}
 
 
 def test_a_missing_target_is_reported_with_what_is_odd_about_the_file(tmp_path):

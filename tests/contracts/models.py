@@ -237,7 +237,7 @@ RESULTS: dict[str, Any] = {
 }
 # Results that have another origin than rows, or that are values of the rows.
 _REPORTS = ("Report", "RankingReport", "SelectionReport", "ComparisonReport")
-_REPORTS += ("ContextReport", "ExactReport", "PlanReport")
+_REPORTS += ("ContextReport", "ExactReport", "PlanReport", "NetworkReport", "ConnectomeReport")
 WITHOUT_ROWS = {
     "ChallengeScore": "of a network and the true links",
     "NetworkScores": "of a network and the true links",

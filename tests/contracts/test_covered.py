@@ -42,7 +42,6 @@ WITHOUT_CASE = {
     "io.Format": "a record; its files have cases",
     "io.Request": "arguments of a reader of files; every format takes them",
     "data.Task": "the type of an argument",
-    "Table": "a table that `select` takes in place of a learning set",
 }
 # Options that say where and how to work, or are part of every case; and those that answer the look
 # at the data, which tests/cli/test_first_hour.py gives.
@@ -123,13 +122,10 @@ def choices(command: str, option: str) -> tuple[str, ...]:
     return argument.get_choices(force=True) or ()
 
 
-def options(command: str) -> dict[str, bool]:
-    """Return the options of a command by a name that cases have, and whether each is a flag."""
-    used = {word for line in typed()[command] for word in line}
+def options(command: str) -> dict[tuple[str, ...], bool]:
+    """Return the options of a command, each by its names, and whether it is a flag."""
     return {
-        next((name for name in argument.names if name in used), argument.names[0]): (
-            argument.token_count()[0] == 0
-        )
+        argument.names: argument.token_count()[0] == 0
         for argument in arguments(command)
         if argument.names[0].startswith("--") and not OPTIONS_OF_ALL & {*argument.names}
     }

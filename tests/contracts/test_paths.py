@@ -89,7 +89,7 @@ def test_y_of_a_ranking(paths: set[Path_]) -> None:
     X, y = inputs.features(), inputs.classes()
     dm.rank(X, y, estimator=FOREST, n_permutations=19, random_state=0)
     of_tests = ("analyses", "significance", "importances", "forests")
-    assert_straight(paths, ("analyses", "data"), ("analyses", *GROWN), of_tests)
+    assert_straight(paths, ("analyses", "reading", "data"), ("analyses", *GROWN), of_tests)
 
 
 def test_y_of_significance_tests(paths: set[Path_]) -> None:
@@ -110,7 +110,8 @@ def test_a_store(paths: set[Path_], tmp_path: Path) -> None:
     dm.BackwardElimination(n_estimators=5, random_state=0).fit(store, y)
     dm.rank(store, y, estimator=FOREST, random_state=0, test=False)
     of_store = [("selection", *GROWN, "io", "data"), ("selection", "significance", *GROWN)]
-    assert_straight(paths, ("io", "data"), ("estimators", "forests", "io", "data"), *of_store)
+    of_store += [("analyses", "io", "data"), ("estimators", "forests", "io", "data")]
+    assert_straight(paths, *of_store)
 
 
 def test_a_context(paths: set[Path_]) -> None:

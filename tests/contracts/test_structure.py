@@ -17,9 +17,10 @@ CONSTRUCTED = ("estimators", "selection")
 # Functions that commands are made from: a parameter is an option.
 COMMANDS = (
     *("duramen.connectome", "duramen.context", "duramen.exact", "duramen.network", "duramen.rank"),
-    *("duramen.read", "analyses/rank.py: rank"),
+    *("duramen.read", "duramen.pack", "analyses/rank.py: rank"),
     *("analyses/connectome.py: connectome", "analyses/context.py: context"),
     *("analyses/exact.py: exact", "analyses/network.py: network", "reading/tables.py: read"),
+    *("analyses/pack.py: pack", "io/store/packing.py: pack_table"),  # which calls the other
 )
 
 

@@ -20,7 +20,7 @@ Nodes = list[tuple[str, ast.Compare | ast.Call]]
 TASKS = {"classification", "regression", "survival"}
 
 # Files that read the `task` that a user asks for, with the number of comparisons in them.
-READERS = {"analyses/inputs.py": 1, "findings/target.py": 3, "reading/tables.py": 2}
+READERS = {"findings/target.py": 3, "reading/tables.py": 2}
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,9 @@ def test_the_scan_sees_comparisons() -> None:
 def test_targets_are_encoded_and_learning_sets_made_at_one_place(nodes: Nodes) -> None:
     makers = {name for name, node in nodes if called(node) == "LearningSet"}
     assert makers == {"data/learning_sets.py"}
-    # The command line names the option of a target that cannot be used.
+    # `read` names the column of a target that cannot be used.
     encoders = {name for name, node in nodes if called(node) == "encode_target"}
-    assert encoders == {"data/learning_sets.py", "cli/problem.py", "reading/tables.py"}
+    assert encoders == {"data/learning_sets.py", "reading/tables.py"}
 
 
 @pytest.mark.parametrize("kind", TARGETS)

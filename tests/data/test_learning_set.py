@@ -196,7 +196,7 @@ def test_a_command_checks_the_target_once_and_fingerprints_the_data_once(tmp_pat
     monkeypatch.setattr(
         LearningSet, "_derived", lambda self, *a, **k: derived.append(1) or own(self, *a, **k)
     )
-    words = "rank --demo --significance altmann --permutations 20 --trees 20 --quiet --out"
+    words = "rank --demo --test altmann --permutations 20 --trees 20 --quiet --out"
     result = command(*words.split(), tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert counts["_ranked"] == 1  # encodes

@@ -252,7 +252,7 @@ def test_analyses_in_python_tell_of_them():
         (dm.compare, few),
     ):
         report = analysis(X, "ill", **options, **quick)
-        assert any('Hint: groups="id"' in note for note in report.notes)
+        assert any("Hint: groups='id'" in note for note in report.notes)
     report = dm.rank(dm.read(X, "ill", groups="id"), test=False, **quick)
     assert not any("exchangeable" in note for note in report.notes)
     assert "id" not in report.directions
@@ -264,7 +264,7 @@ def test_survival_is_looked_at():
     y = np.array(list(zip(rng(1).random(200) < 0.8, times, strict=True)), dtype="?,f8")
     y.dtype.names = ("event", "time")
     report = dm.rank(X, y, test=False, n_jobs=1, random_state=0)
-    assert any('groups="id"' in note for note in report.notes)
+    assert any("groups='id'" in note for note in report.notes)
 
 
 def test_the_null_hypothesis_names_the_assumption():

@@ -244,3 +244,27 @@ def test_a_table_without_a_target(tmp_path: Path) -> None:
     for refusing in (lambda: data.task, lambda: data.y, lambda: dm.exact(data)):
         with pytest.raises(ValueError, match="read without a target"):
             refusing()
+
+
+def test_values_whose_name_is_that_of_a_column_take_its_place_only_if_they_are_the_same():
+    frame = pd.DataFrame({"dose": np.arange(40.0) % 7, "noise": np.arange(40) % 5})
+    assert dm.read(frame, frame["dose"]).names == ("noise",)
+    assert dm.read(frame, 2 * frame["dose"] % 5).names == ("dose", "noise")
+    assert dm.read(frame, frame["dose"] % 2, groups=frame["noise"]).names == ("dose",)
+    data = dm.read(frame, frame["dose"] % 2, groups=frame["noise"] // 2)
+    assert data.names == ("dose", "noise")
+    assert data.provenance.notes == ()
+
+
+def test_survival_in_which_all_events_occurred():
+    y = np.array([(True, 1 + i % 9) for i in range(40)], dtype=[("event", "?"), ("time", "f8")])
+    assert dm.read(pd.DataFrame({"a": np.arange(40) % 3}), y).task == "survival"
+
+
+def test_rows_left_out_leave_identifiers_and_constants_to_be_found():
+    target = [None] * 6 + ["a", "b"] * 17
+    site = ["x"] * 6 + ["y"] * 34
+    frame = pd.DataFrame({"nr": np.arange(40), "site": site, "dose": np.arange(40) % 7})
+    data = dm.read(dm.encode(frame), np.array(target, dtype=object), drop_missing_target=True)
+    assert data.names == ("site", "dose")
+    assert {finding.kind for finding in data.provenance.findings} == {"identifier", "constant"}

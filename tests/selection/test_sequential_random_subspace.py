@@ -666,7 +666,7 @@ def test_before_the_fit(ask):
         "n_probes": [0, 1.5],
         "sampling": ["firm", None],
         "batch_size": [0, 1.5, None],
-        "patience": [0, 1.5],
+        "patience": [-1, 1.5],
         "n_jobs": [0, 1.5],
         "checkpoint": [5],
         "verbose": [-1, "yes"],

@@ -512,7 +512,8 @@ def _forest(arguments: Mapping[str, Any], task: str) -> Any:
     """Return the estimator of the trees: totally randomized ones, or Extra-Trees."""
     suited = [criterion.name for criterion in CRITERIA if criterion.task == task]
     asked = arguments["criterion"]
-    if task == "survival":
+    criteria = {"classification": "entropy", "regression": "variance"}
+    if task not in criteria:
         raise ValueError("context: the target must be classes or numbers, got survival")
     if asked not in ("auto", *suited):
         raise ValueError(
@@ -521,9 +522,8 @@ def _forest(arguments: Mapping[str, Any], task: str) -> Any:
     names = ("n_estimators", "max_features", "max_depth", "splits")
     stem = "totally-randomized-trees" if arguments["max_features"] == 1 else "extra-trees"
     kind = next(kind for kind in FORESTS if kind.name == stem).estimator(task)
-    criterion = {"classification": "entropy", "regression": "variance"}[task]
     parameters = {name: arguments[name] for name in names if arguments[name] is not None}
-    return kind(**parameters, criterion=criterion if asked == "auto" else asked)
+    return kind(**parameters, criterion=criteria[task] if asked == "auto" else asked)
 
 
 def _notes_of_reading(

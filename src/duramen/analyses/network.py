@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -201,7 +202,7 @@ def network(
     asked: dict[str, Any] = {
         "forest": forest,
         "n_estimators": n_estimators,
-        "max_features": max_features,
+        "max_features": _number(max_features),
         "min_samples_leaf": min_samples_leaf,
         "max_depth": max_depth,
         "bootstrap": bootstrap,
@@ -295,6 +296,14 @@ def _estimator(asked: Mapping[str, Any]) -> Any:
         max_features={"auto": _AUTO, "all": None}.get(most, most),
         **{name: asked[name] for name in limits if asked[name] is not None},
     )
+
+
+def _number(asked: Any) -> Any:
+    """Return the number that a text is; other values as they are."""
+    for kind in (int, float) if isinstance(asked, str) else ():
+        with suppress(ValueError):
+            return kind(asked)
+    return asked
 
 
 def _genes(asked: Any, parameter: str) -> Any:

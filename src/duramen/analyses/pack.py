@@ -241,7 +241,7 @@ def _annotations(samples: Any, options: FileOptions) -> Any:
     if not isinstance(samples, str | os.PathLike):
         return samples
     findings: list[Finding] = []
-    table = options.of_samples(Path(samples)).table(expanded(samples, "pack"), findings, "pack")
+    table = options.table_of_samples(Path(samples), findings, "pack")
     for finding in findings:
         warn(f"pack: {finding}")
     return table

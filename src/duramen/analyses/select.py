@@ -18,6 +18,7 @@ from duramen.analyses.clustering import DISTANCE
 from duramen.analyses.execution import Clock, Execution, checkpoints
 from duramen.analyses.report import AnalysisInterrupted, run_of
 from duramen.data import LearningSet
+from duramen.data.target import target_class
 from duramen.forests.settings import resolve_subspace
 from duramen.importances import clusters as clusters_of
 from duramen.io.store.reader import memory_bytes
@@ -117,7 +118,7 @@ def select(
         Largest distance, in base pairs, between a variant and the representative of its cluster.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
-    n_jobs : int
+    n_jobs : int, optional
         Number of threads; -1 for all processors. The result does not depend on it.
     client : dask.distributed.Client, optional
         Cluster that runs the forests of the selector, if it takes one; the result does not depend
@@ -307,11 +308,10 @@ def _check_rows(data: LearningSet[Any], record: Selector) -> None:
     """Check that a selector takes the target, and the strata and groups of the rows."""
     named = f"selector={record.option!r}"
     if data.task not in record.tasks:
-        holds = {"regression": "numbers", "survival": "survival"}.get(data.task, "classes")
-        wanted = "classes" if record.tasks == ("classification",) else "classes or numbers"
+        wanted = " or ".join(target_class(task).words for task in record.tasks)
         raise ValueError(
-            f"select: {named} is for {wanted}, the target holds {holds}; task='classification' "
-            "takes numbers as classes"
+            f"select: {named} is for {wanted}, the target holds {data.target.words}; "
+            "task='classification' takes numbers as classes"
         )
     for name in data.exchangeability.identity():
         exchanges = attrgetter("exchanges_groups" if name == "groups" else "exchanges")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
 
 COMMANDS = tuple(EXAMPLES)
-_TAKE_HYPHEN = ("--na", "--decimal", "--separator")
+_TAKE_HYPHEN = ("--na-values", "--decimal", "--separator")
 _OTHER = Group("Help", sort_key=1000)
 
 _WIDEST = 26  # characters of an option that its description stands beside, not below

@@ -29,6 +29,8 @@ unseen: set[str] = set()
 """Folders that the user does not know, which messages leave out of names."""
 option_of: dict[str, str] = {}
 """Option of the command that sets a parameter of the library, by the parameter."""
+typed_choices: dict[tuple[str, str], str] = {}
+"""Choices that are typed otherwise than in Python, by the parameter and the name there."""
 _BESIDE = re.compile(r"\b(\w+)(?:=[^()=]*)? \((--([\w-]+)[^()]*)\)")  # an option after a parameter
 _VALUE = r"(?:'[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|[A-Z]+\b|[\d.]+\b)"
 _SETTING = re.compile(rf"\b([a-z_]+)=({_VALUE})")  # in a hint
@@ -123,7 +125,8 @@ def _as_option(setting: re.Match[str]) -> str:
     several = literal if isinstance(literal, list) else [literal]
     if several[1:] == ["..."]:
         return f"{option} NAME, for each of them,"
-    return " ".join(f"{option} {shlex.quote(str(one))}" for one in several)
+    words = [typed_choices.get((setting[1], str(one)), str(one)) for one in several]
+    return " ".join(f"{option} {shlex.quote(word)}" for word in words)
 
 
 def as_typed(text: str) -> str:

@@ -32,6 +32,7 @@ from duramen.cli.console import (
     partial_folder,
     standard_error,
     time_estimates,
+    typed_choices,
     user_errors,
     warnings_as_notes,
 )
@@ -40,6 +41,7 @@ from duramen.cli.ending import Clock, Stopped, obey
 from duramen.cli.output import Output, Workers
 from duramen.cli.parameters import (
     FILE,
+    choices_of,
     first_paragraphs,
     flag,
     hints,
@@ -69,6 +71,8 @@ _DATA = (  # parameters of analyses under the heading of the data
     *("context", "regulators", "targets", "gold"),
 )
 _WORKERS = tuple(signature(Workers).parameters)  # options in place of the parameter `client`
+_SHOWN = {"pack": {"top": 10}}
+"""Defaults of `Output` that are those of a command alone."""
 _NOT_RECORDED = ("file", "n_jobs", "checkpoint", "overwrite", *_WORKERS)
 
 
@@ -106,7 +110,8 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     if name in DEMOS:  # after FILE
         parameters.insert(1, _demo(name, groups[0]))
     place, outputs = Path(f"duramen-{name}"), dict(signature(Output).parameters)
-    outputs["out"] = outputs["out"].replace(default=place)
+    defaults = {"out": place, **_SHOWN.get(name, {})}
+    outputs |= {key: outputs[key].replace(default=value) for key, value in defaults.items()}
     if "client" in own:
         workers = signature(Workers).parameters.values()
         parameters += [option(Workers, parameter, groups[3]) for parameter in workers]
@@ -114,12 +119,16 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
 
     def command(*files: Any, **values: Any) -> None:
         given = {key: values.pop(key) for key in outputs if key in values}
-        output = Output(**{"out": place, **given})
+        output = Output(**{**defaults, **given})
         file = next((key for key in FILE if key in own), "source")
         values |= dict(zip((file,), files, strict=False))
         option_of.clear()
         option_of.update({key: option_names(key)[0] for key in (*reading, *own, *shared)})
         option_of.update(dict.fromkeys(FILE, "FILE"))
+        given_as = "--workers" if values.get("scheduler") is None else "--scheduler"
+        option_of["client"] = given_as
+        typed_choices.clear()
+        typed_choices.update(choices_of(hints(read), hints(analysis)))
         with ending_well(name, output.out), time_estimates(output.quiet):
             if name == "pack":
                 perform_packing(analysis, values, output)
@@ -273,9 +282,9 @@ def _with_data(
     name, taken = analysis.__name__, signature(analysis).parameters
     given, demo = {**FIXED.get(name, {}), **values}, DEMOS.get(name)
     if given.pop("demo", False) and demo is not None:
-        if any(given.get(key) is not None for key in demo.instead):
-            *first, last = ("FILE" if key in FILE else option_names(key)[0] for key in demo.instead)
-            left = f"{', '.join(first)} and {last}"
+        beside = [key for key in demo.instead if given.get(key) is not None]
+        if beside:
+            left = " and ".join("FILE" if key in FILE else option_names(key)[0] for key in beside)
             raise ValueError(f"--demo brings its own data; leave out {left}")
         brought, contexts = demo.data(stack), given.get("context", ())
         drop = tuple(column for column in brought.pop("drop", ()) if column not in contexts)

@@ -177,6 +177,19 @@ def in_python(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[s
     return made
 
 
+def choices_of(*annotations: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """Return the choices that are typed otherwise than in Python, by the parameter and the name."""
+    return {
+        (key, choice): _typed(choice)
+        for hint in annotations
+        for key, own in hint.items()
+        for kind in (own, *get_args(own))
+        if get_origin(kind) is Literal
+        for choice in get_args(kind)
+        if _typed(choice) != choice
+    }
+
+
 def descriptions(function: Callable[..., Any]) -> dict[str, str]:
     """Return the descriptions of the parameters of a function."""
     return {name: plain(text) for name, text in _described(function).items()}

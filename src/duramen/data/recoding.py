@@ -53,6 +53,46 @@ def with_ordinal(
     return recoded.take_columns(np.arange(p))  # without the codes that were replaced
 
 
+def without_unused(table: EncodedTable) -> EncodedTable:
+    """Return a table whose columns have only the values that are in its rows.
+
+    Rows chosen by `take_rows` keep the codes of the table they came from.
+    """
+    parts = np.split(table.cut_values, table.value_offsets[1:-1])
+    blocks: list[list[NDArray[Any]]] = [[] for _ in table.blocks]
+    block_of, slot = table.block_of.copy(), table.slot.copy()
+    missing, labels = table.missing.copy(), dict(table.labels)
+    for j in range(table.n_columns):
+        m, codes = len(table.values(j)), np.asarray(table.codes(j))
+        used = np.flatnonzero(np.bincount(codes, minlength=m + 1)[:m])
+        renumbered = np.searchsorted(used, codes)  # that of missing comes last
+        missing[j] = bool((renumbered == len(used)).any())
+        number = int(narrowest(len(used) + int(missing[j])))
+        block_of[j], slot[j] = number, len(blocks[number])
+        blocks[number].append(renumbered.astype(CODE_TYPES[number]))
+        if j in labels:
+            labels[j], parts[j] = labels[j][used], np.arange(len(used), dtype=np.float64)
+        else:
+            parts[j] = parts[j][used]
+    stacked = [
+        np.stack(rows) if rows else np.empty((0, table.n_rows), dtype=CODE_TYPES[number])
+        for number, rows in enumerate(blocks)
+    ]
+    return replace(
+        table,
+        blocks=(stacked[0], stacked[1], stacked[2]),
+        block_of=block_of,
+        slot=slot,
+        cut_values=np.concatenate(parts) if table.n_columns else table.cut_values,
+        value_offsets=np.cumsum([0, *map(len, parts)]).astype(np.int64)
+        if table.n_columns
+        else table.value_offsets,
+        labels=labels,
+        missing=missing,
+        sparse=None,
+    )
+
+
 def with_permuted(
     table: EncodedTable, columns: ArrayLike, order: ArrayLike, *, function: str = "with_permuted"
 ) -> EncodedTable:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.finding import Finding, columns, them
+from duramen.data.recoding import without_unused
 from duramen.data.schema import KINDS
 from duramen.data.sparse_columns import SPARSE
 from duramen.data.text_numbers import StrayValues, StrayValuesWarning
@@ -433,7 +434,7 @@ def of_codes(table: Codes, named: Sequence[str] = ()) -> list[Finding]:
         many = np.flatnonzero(2 * n_codes > table.n_rows)[:_MOST_READ]
         read = np.union1d(many, nameless)
         if len(read):
-            chosen = table.take_columns(read)
+            chosen = without_unused(table.take_columns(read))  # some rows may be left out
             findings += _closely(chosen, np.searchsorted(read, nameless), named)
     else:
         findings += [*_closely(table, nameless, named), *_duplicates(table)]

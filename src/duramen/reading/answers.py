@@ -26,6 +26,7 @@ _ANSWERS = {
     "target date": "target=NAME names another column",
     "target identifier": "target=NAME names another column, keep_identifiers=True allows this one",
     "one class": "target=NAME names another column",
+    "imbalance": "class_weight='balanced', which rank takes, gives each class the same weight",
     "many classes": "task='regression' treats them as numbers",
     "whole numbers": "task='classification' treats them as classes, task='regression' confirms "
     "numbers",

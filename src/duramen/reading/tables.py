@@ -19,6 +19,7 @@ from duramen.data import EncodedTable, Finding, LearningSet, SurvivalTarget, Tar
 from duramen.data.covariates import covariate_strata
 from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import Provenance, RowNames
+from duramen.data.recoding import without_unused
 from duramen.data.sampling import proportions, sampled_rows
 from duramen.data.sources import is_anndata
 from duramen.data.survival import is_structured, survival_codes, survival_columns
@@ -37,7 +38,15 @@ from duramen.io.formats import format_of
 from duramen.io.store.column_store import of_rows as store_of_rows
 from duramen.io.store.column_store import with_columns, without_names
 from duramen.io.store.packing import pack_table
-from duramen.io.store.row_ids import Names, Pairing, names_of, of_table, pair, texts_of
+from duramen.io.store.row_ids import (
+    Names,
+    Pairing,
+    names_of,
+    of_table,
+    pair,
+    samples_table,
+    texts_of,
+)
 from duramen.reading.answers import answered, of_stray_values
 from duramen.reading.text import FileOptions
 from duramen.support.arrow import is_number, is_text, pa, pc
@@ -413,6 +422,7 @@ class _Part:
     ) -> _Part:
         """Set apart the target and the columns that are no features, and leave columns out."""
         name, values = (None, None) if target is None else self._values("target", target)
+        own = name if isinstance(target, str) or self._holds(name, values) else None
         roles = {
             role: self._values(role, asked) for role, asked in named.items() if asked is not None
         }
@@ -440,7 +450,7 @@ class _Part:
                     f"{len(given):,}"
                 )
         for role, (column, _) in roles.items():
-            if column == name:
+            if own is not None and column == own:
                 raise ValueError(f"read: {role} {quoted(column)} is the target")
         for parameter, columns in (
             ("drop", drop),
@@ -448,7 +458,7 @@ class _Part:
             ("samples_features", samples_features),
         ):
             for column in columns:
-                if column == name:
+                if column == own:
                     raise ValueError(f"read: {parameter} {quoted(column)} is the target")
                 if parameter == "drop" and column not in self.names:
                     raise self._absent(parameter, column)
@@ -466,7 +476,7 @@ class _Part:
         merged: list[Finding] = []
         if name is not None and name not in self.as_text:
             values, merged = _merged(values, name)
-        part = part.without([*([] if name is None else [name]), *apart, *drop])
+        part = part.without([*([] if own is None else [own]), *apart, *drop])
         return replace(
             part,
             target=name or "",
@@ -481,7 +491,20 @@ class _Part:
         """Return the name and the values of a column that is named, or of values given."""
         if isinstance(asked, str):
             return asked, self.column(parameter, asked)
-        return str(getattr(asked, "name", None) or ("y" if parameter == "target" else "")), asked
+        name = str(getattr(asked, "name", None) or "")
+        if parameter == "target":
+            return name or "y", asked
+        return name if self._holds(name, asked) else "", asked
+
+    def _holds(self, name: str | None, values: Any) -> bool:
+        """Tell whether values that were given in Python are those of the column of this name."""
+        if not name or name not in self.names or np.ndim(values) != 1:
+            return False
+        try:
+            column, given = _arrow(self.column("target", name)), _arrow(values)
+        except (pa.ArrowException, TypeError, ValueError):
+            return False  # values of which the check of their parameter says what is wrong
+        return bool(column.to_pylist() == given.to_pylist())
 
     def _with_features(self, names: Sequence[str], asked: Sequence[str]) -> _Part:
         """Add columns of the annotations to the features."""
@@ -593,13 +616,9 @@ class _Part:
                 "as a store; duramen pack takes it"
             )
         else:
-            if categorical and isinstance(columns, ColumnStore) and not self.in_folder:
-                raise ValueError(
-                    f"read: categorical {quoted(categorical[0])} is for duramen.pack: the kinds of "
-                    "the columns of a store are fixed when it is packed"
-                )
             table = columns
-            findings += of_codes(table)
+            shrunk = self.dropped_rows and isinstance(table, EncodedTable)
+            findings += of_codes(without_unused(table) if shrunk else table)
         if self.values is not None:
             findings += self._of_rows(table, words)
         listed = answered(findings, self.file, keep_identifiers=keep_identifiers)
@@ -651,7 +670,8 @@ class _Part:
             findings += of_stray_values([stray], self.file, target=True)
         if "event" in self.roles:
             name, values = self.roles["event"]
-            findings += of_target(values, name, "classification")
+            looked = of_target(values, name or "event", "classification")
+            findings += [one for one in looked if one.kind not in ("one class", "imbalance")]
         return findings
 
     def _of_rows(self, table: Any, task: Any) -> list[Finding]:
@@ -661,7 +681,7 @@ class _Part:
             return of_rows(table, self.values, self.target, task, groups)
         name, events = self.roles["event"]
         finding = dependence(table, self.values, self.target, "regression", groups)
-        leaks = of_leaks(table, events, name, "classification")
+        leaks = of_leaks(table, events, name or "event", "classification")
         return leaks if finding is None else [*leaks, finding]
 
     def _outcome(self, task: Any) -> Target:
@@ -776,7 +796,7 @@ def _sampled(samples: Any, pairing: Pairing, options: FileOptions) -> dict[str, 
     if samples is None:
         return {}
     if isinstance(samples, str | Path):
-        samples = options.of_samples(Path(samples)).table(expanded(samples), [])
+        samples = options.table_of_samples(samples, [])
     matching: dict[str, Any] = {"samples_match": pairing.match}
     return {"samples": samples, "samples_id": pairing.samples_id, **matching}
 
@@ -824,7 +844,7 @@ def _annotated(part: _Part, samples: Any, pairing: Pairing, options: FileOptions
     """Pair sample annotations with a table, which loses its column of names."""
     findings: list[Finding] = []
     if isinstance(samples, str | Path):
-        samples = options.of_samples(Path(samples)).table(expanded(samples), findings)
+        samples = options.table_of_samples(samples, findings)
     assert isinstance(part.columns, nw.DataFrame)
     table = part.columns.to_arrow()
     if pairing.samples_id is not None and pairing.samples_id in table.column_names:
@@ -837,7 +857,17 @@ def _annotated(part: _Part, samples: Any, pairing: Pairing, options: FileOptions
         names = [Names((pairing.samples_id,), labels, in_table=True)]
     else:
         names = of_table(table)
-    paired = pair(samples, names, table.num_rows, pairing)
+    try:
+        paired = pair(samples, names, table.num_rows, pairing)
+    except ValueError as error:
+        title = _names_of_columns(samples, table.column_names)
+        if title is None:
+            raise
+        words = str(error).partition(" Hint: ")[0]
+        raise ValueError(
+            f"{words} Hint: transpose=True, since column {title} of samples names columns of "
+            f"{pairing.where}, whose rows are features, such as genes"
+        ) from None
     labelled = part if paired.column is None else part.without([paired.column])
     return replace(
         labelled,
@@ -846,6 +876,16 @@ def _annotated(part: _Part, samples: Any, pairing: Pairing, options: FileOptions
         notes=(*part.notes, paired.note),
         findings=(*part.findings, *findings),
     )
+
+
+def _names_of_columns(samples: Any, names: Sequence[str]) -> str | None:
+    """Return the column of annotations whose values are mostly names of columns of the table."""
+    there, annotations = set(names), samples_table(samples, "read")
+    for title in annotations.column_names:
+        labels = set(texts_of(annotations.column(title)) or ())
+        if len(labels) > 1 and 2 * len(labels & there) > len(labels):
+            return str(title)
+    return None
 
 
 def _inspected(data: LearningSet[Any], keep_identifiers: bool) -> LearningSet[Any]:

@@ -21,6 +21,12 @@ _SHOWN = 3
 SIGNS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
 """Names of characters between fields."""
 
+_OF_SOURCE = {
+    "skip_rows": "remove the lines of samples before the one that names the columns",
+    "member": "take the file of samples out of the archive",
+}
+"""Parameters that are for the source, and what helps where the annotations need them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
@@ -132,10 +138,27 @@ class FileOptions:
             hint += f"; na_values={words!r} reads limits as missing"
         return replace(finding, hint=hint)
 
-    def of_samples(self, samples: Path) -> FileOptions:
-        """Return the parameters for sample annotations, which may be in UTF-8 beside a table."""
-        encoding = "utf-8" if _is_utf8(samples) else self.encoding
-        return replace(self, skip_rows=0, member=None, encoding=encoding)
+    def table_of_samples(
+        self, samples: Path | str, findings: list[Finding], function: str = "read"
+    ) -> pa.Table:
+        """Read sample annotations, which may be in UTF-8 beside a table that is not.
+
+        Raises
+        ------
+        ValueError
+            If they cannot be read; the message says so of them.
+        """
+        encoding = "utf-8" if _is_utf8(Path(samples)) else self.encoding
+        own = replace(self, skip_rows=0, member=None, encoding=encoding)
+        try:
+            return own.table(expanded(samples, function), findings, function)
+        except ValueError as error:
+            message, _, hint = str(error).partition(" Hint: ")
+            for name, advice in _OF_SOURCE.items():
+                if name in hint:
+                    hint = f"{name} does not apply to samples; {advice}"
+            hint = f" Hint: {hint}" if hint else ""
+            raise ValueError(f"{message}{hint} (of samples)") from None
 
 
 def _of_signs(path: Path, separator: str | None, commas: tuple[str, ...]) -> list[Finding]:

@@ -281,7 +281,7 @@ def test_too_few_permutations_are_pointed_out(gates, out):
 @pytest.mark.slow
 def test_settings_reach_the_library(gates, out):
     words = ["--empty", "zero", "--criterion", "gini", "--splits", "ordered", "--max-depth", 2]
-    _, run = done(out, *by_time(gates, *words, "--max-features", 2, "--plain", "p_values"))
+    _, run = done(out, *by_time(gates, *words, "--max-features", 2, "--plain", "p-values"))
     settings = run["settings"]
     assert (settings["empty"], settings["criterion"]) == ("zero", "gini")
     assert (settings["splits"], settings["max_depth"]) == ("ordered", 2)
@@ -361,7 +361,7 @@ def test_missing_values(holes, out):
 @pytest.mark.slow
 def test_network(gates, out):
     words = ["context", gates, "--network", "--context", "time", "--drop", "hour", "--drop", "coin"]
-    words += ["--drop", "amount", "--categorical", "y", "--plain", "p_values", *FEW]
+    words += ["--drop", "amount", "--categorical", "y", "--plain", "p-values", *FEW]
     result, run = done(out, *words)
     table = written(out)
     assert list(table)[:4] == ["context_name", "source", "target", "context"]
@@ -532,8 +532,8 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
             "must be auto or gini",
         ),
         (
-            ["--demo", "--plain", "p_values", "--permutations", "0"],
-            "--plain p_values needs --n-permutations of at least 1",
+            ["--demo", "--plain", "p-values", "--permutations", "0"],
+            "--plain p-values needs --n-permutations of at least 1",
         ),
         (
             ["--demo", "--context-bandwidth", "2"],

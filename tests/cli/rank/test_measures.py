@@ -398,7 +398,7 @@ def test_command_of_the_record_names_the_measures(file, tmp_path):
     words = ("--estimator", "extra-trees", "--bootstrap", *asked("sandri", "vote-change"))
     _, record = run(file, out, *words, "--seed", 4)
     command = shlex.split(record["command"])
-    assert " ".join(command).endswith("--measure sandri --measure vote-change --test none")
+    assert "--measure sandri --measure vote-change --test none" in " ".join(command)
     done(again, "rank", file, *command[3:])
     assert (again / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
 

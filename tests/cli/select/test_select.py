@@ -460,7 +460,7 @@ def test_demo_takes_other_settings(out):
         (["s", "--target", "kind", "--drop", "kind"], "--drop 'kind' is the target"),
         (
             ["s", "--target", "kind", "--categorical", "g1"],
-            "--categorical 'g1' is for duramen.pack",
+            "--categorical g1 has no effect on an encoded table, such as a store",
         ),
         (
             ["s", "--target", "kind", "--samples", "few.csv"],

@@ -109,5 +109,5 @@ def test_what_is_refused():
         stable_intersections(dm.RandomForestClassifier(3), X, y)
     with pytest.raises(ValueError, match="sets must be different"):
         FeatureSets((("a", "b"), ("b", "a")), np.array([0.5, 0.5]))
-    with pytest.raises(ValueError, match="prevalence must be fractions"):
+    with pytest.raises(ValueError, match=r"prevalence must be in \[0, 1\]"):
         FeatureSets((("a", "b"),), np.array([2.0]))

@@ -13,7 +13,6 @@ import pytest
 from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
-from duramen.cli.reading import Annotations, Reading
 from duramen.io.store.row_ids import folded
 
 N = 40
@@ -80,8 +79,11 @@ def paired_ages(kind, folder, names, frame, match):
     if kind == "table":
         values = {"sample": names, "x": np.linspace(0, 1, N), "nr": np.arange(1, N + 1)}
         frame.to_parquet(folder / "people.parquet", index=False)
-        asked = Annotations(samples=folder / "people.parquet", samples_match=match)
-        return asked.beside(pa.table(values), Reading(), "expr.csv", "rank", [])[1].table["age"]
+        annotated = {"samples": folder / "people.parquet", "samples_match": match}
+        own = {"samples_features": ["age"], "keep_identifiers": True}
+        data = dm.read(pa.table(values), "x", **annotated, **own)
+        ages = data.table.column_values(data.table.names.index("age"))
+        return pa.array(ages, from_pandas=True)
     if kind == "bed":
         lines = [f"F {name.replace(' ', '_')} 0 0 1 -9\n" for name in names]
         (folder / "a.fam").write_text("".join(lines), encoding="utf-8")
