@@ -245,7 +245,9 @@ def read(
         of_file = kinds or dict.fromkeys(categorical, "nominal") or None
         names = None if names is None else list(names)
         opened = _open(source, samples, pairing, options, transpose, layer, names, of_file, stack)
-        opened = replace(opened, findings=(*opened.findings, *opened.of_names()))
+        of_samples = Path(samples).name if isinstance(samples, str | Path) else ""
+        findings = (*opened.findings, *opened.of_names())
+        opened = replace(opened, findings=findings, samples_file=of_samples)
         if target is None:
             opened = opened.without_target(task, event, covariates, drop_missing_target, transpose)
         named = {"event": event, "strata": strata, "groups": groups, "sample_weight": sample_weight}
@@ -283,6 +285,8 @@ class _Part:
     row_names: RowNames = field(default_factory=RowNames)
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    samples_file: str = ""  # of the annotations
+    warned: tuple[str, ...] = ()  # warnings of reading the file
     in_folder: bool = False  # whether a store lies in a temporary folder
     target: str = ""  # its name
     values: Any = None  # of the target; None without one
@@ -333,7 +337,8 @@ class _Part:
         if len(self.names) == 1 and " " in self.names[0]:
             return ValueError(f"{words}. Hint: separator='space', if spaces separate the fields")
         if isinstance(self.columns, nw.DataFrame) and not _names_rows(self.columns):
-            reasons = [f"{note}".rstrip(".") for note in (*self.notes, *self.findings)]
+            told = (*self.warned, *self.notes, *self.findings)
+            reasons = [f"{note}".rstrip(".") for note in told]
             return ValueError("; note: ".join([words, *reasons]))
         return ValueError(
             f"{words}. Hint: the first column, {quoted(self.names[0])}, names the rows. If these "
@@ -667,7 +672,10 @@ class _Part:
             stray = stray_values_of(self.target, _arrow(self.values))
         if stray is not None:
             findings = [finding for finding in findings if finding.kind != "target identifier"]
-            findings += of_stray_values([stray], self.file, target=True)
+            annotated = self.annotations
+            of_samples = annotated is not None and self.target in annotated.column_names
+            file = self.samples_file if of_samples else self.file
+            findings += of_stray_values([stray], file, target=True)
         if "event" in self.roles:
             name, values = self.roles["event"]
             looked = of_target(values, name or "event", "classification")
@@ -773,9 +781,13 @@ def _open(
         return _of_store(open_store(path, **_sampled(samples, pairing, options)), **described)
     if kind is not None and kind.read is not None and not transpose and layer is None:
         findings: list[Finding] = []
-        table = options.table(path, findings)
+        with gathered_warnings() as gathered:
+            table = options.table(path, findings)
+        for warning in gathered:
+            warn(warning)
         frame = nw.from_native(table, eager_only=True)
-        part = _Part(columns=frame, findings=tuple(findings), **described)
+        warned = tuple(str(warning).removeprefix("read: ") for warning in gathered)
+        part = _Part(columns=frame, findings=tuple(findings), warned=warned, **described)
         return part if samples is None else _annotated(part, samples, pairing, options)
     place = Path(stack.enter_context(TemporaryDirectory(prefix="duramen-"))) / path.name
     arguments, detected = options.arguments(path)
