@@ -100,7 +100,7 @@ def test_groups_of_a_command_from_gene_sets(tmp_path):
     assert rows.loc["first", "features"] == "A;B"
     assert set(rows.index) == {"first", "second", "D"}
     file.write_text("first\t\tA\tB\nsecond\t\tB\n", encoding="utf-8")
-    message = "groups must not overlap, but 'B' is in 'first' and 'second'"
+    message = "must not overlap, but 'B' is in 'first' and 'second'"
     assert_refused("rank", tmp_path / "two", (*words, "--feature-groups", file), message)
     file.write_text("first\t\tX\n", encoding="utf-8")
     message = "it names 1 feature, none of which is a column of the table"

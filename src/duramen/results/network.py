@@ -89,7 +89,6 @@ class Network(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         settle, p = object.__setattr__, len(self.names)
         for what in ("sources", "targets"):
             settle(self, what, _mask(what, getattr(self, what), p))
@@ -101,6 +100,7 @@ class Network(Result):
                 f"{_OWNER}: weights must be 0 on the diagonal, in rows of variables that are not "
                 "sources, and in columns of variables that are not targets."
             )
+        super().__post_init__()  # last: it locks arrays, and those that can be changed are copied
 
     # --- links -----------------------------------------------------------------------------
 

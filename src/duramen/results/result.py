@@ -88,7 +88,7 @@ class Result(Saved, Framed):
         for what, value in named_fields(self):
             if what in _CHECKS:
                 object.__setattr__(self, what, _CHECKS[what](owner, value))
-            elif type(value) is np.ndarray:
+            elif type(value) is np.ndarray and value.flags.writeable:
                 locked = value.view()
                 locked.setflags(write=False)
                 object.__setattr__(self, what, locked)
