@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from duramen.data import EncodedTable, LearningSet
     from duramen.importances.comparison import Measured
     from duramen.reports.signals import Signals
+    from duramen.results.importances import Importances
 
 DISTANCE = 250_000
 """Base pairs between a variant and the representative of its cluster, at most, by default."""
@@ -26,24 +27,9 @@ class Clustering:
 
     def signals(self, data: LearningSet[Any], ranked: Measured, clock: Clock) -> Signals:
         """Return the places of features, and their clusters where these are asked for."""
-        from duramen.importances import clusters
         from duramen.reports.facts import as_importances
-        from duramen.reports.signals import Signals
 
-        variants = data.provenance.variants
-        places = Signals(variants)
-        if self.clusters is None:
-            return places
-        scores = as_importances(ranked)
-        with clock.step("cluster"):
-            clustered = clusters(
-                scores,
-                data.table,
-                threshold=self.clusters,
-                positions=None if variants is None else places.positions(scores.names),
-                distance=self.distance,
-            )
-        return replace(places, clusters=clustered)
+        return signals_of(data, as_importances(ranked), self.clusters, self.distance, clock)
 
     def represented(
         self, data: LearningSet[EncodedTable], clock: Clock
@@ -53,6 +39,29 @@ class Clustering:
             return data, None
         with clock.step("cluster"):
             return _represented(data, self.representatives)
+
+
+def signals_of(
+    data: LearningSet[Any],
+    scores: Importances,
+    threshold: float | None,
+    distance: int,
+    clock: Clock,
+) -> Signals:
+    """Return the places of features, and their clusters from a correlation on, if there is one."""
+    from duramen.importances import clusters
+    from duramen.reports.signals import Signals
+
+    variants = data.provenance.variants
+    places = Signals(variants)
+    if threshold is None:
+        return places
+    positions = None if variants is None else places.positions(scores.names)
+    with clock.step("cluster"):
+        clustered = clusters(
+            scores, data.table, threshold=threshold, positions=positions, distance=distance
+        )
+    return replace(places, clusters=clustered)
 
 
 def _represented(

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.analyses.caller import Caller, calling, faults_of_ours
 from duramen.analyses.execution import checkpoints
 from duramen.contexts import KernelWeights, context_importances, context_network, propensity_strata
-from duramen.contexts.importances import beside
 from duramen.contexts.values import (
     UNNAMED,
     are_names,
@@ -31,6 +30,7 @@ from duramen.data.covariates import covariate_strata
 from duramen.estimators.catalogue import FORESTS
 from duramen.findings.table import left_out
 from duramen.forests.criteria import CRITERIA
+from duramen.jobs.replicates import checkpoint_beside
 from duramen.plots.context import EFFECTS_IN_CONTEXT, LINKS_IN_CONTEXT, link_limit
 from duramen.reading.tables import read
 from duramen.reports.facts import about, looked_at, plain, subject, thousands, unit_words
@@ -314,7 +314,7 @@ def context(
         for name, values in contexts.items():
             file = execution.checkpoint
             if file is not None and len(contexts) > 1:
-                file = beside(file, name)
+                file = checkpoint_beside(file, name)
             if network:
                 links = context_network(
                     data.table,

@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duramen.support.warning import gathered_warnings
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass
@@ -77,8 +74,7 @@ class Execution:
             left = files()
             if left:
                 shown = ", ".join(file.name for file in left[:3])
-                again = self.again
-                self.tell(f"{shown} holds the work done so far; {again} resumes from it")
+                self.tell(f"{shown} holds the work done so far; {self.again} resumes from it")
             raise
 
 

@@ -46,7 +46,7 @@ from duramen.analyses.ranking.significance import (
     settings_of,
 )
 from duramen.analyses.report import AnalysisInterrupted, run_of
-from duramen.analyses.run import Steps, beside
+from duramen.analyses.run import Steps
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import returned_at_once
 from duramen.importances import Inputs, Measure, catalogue, mda
@@ -55,6 +55,7 @@ from duramen.importances.refit import leaves_rows_out
 from duramen.io.groups import CLUSTERS
 from duramen.io.store.reader import memory_bytes
 from duramen.jobs.progress import estimates
+from duramen.jobs.replicates import checkpoint_beside
 from duramen.reading.tables import read
 from duramen.reports import Report, summarise
 from duramen.reports.direct import Directness
@@ -422,7 +423,7 @@ def rank(
         selected = () if tested is None else tested.selected()
         given_others = None
         if direct:
-            file = beside(execution.checkpoint, "direct")
+            file = checkpoint_beside(execution.checkpoint, "direct")
             given_others = steps.run(
                 "the test of direct effects",
                 lambda: directness(inputs, groups, execution, file),
@@ -458,7 +459,7 @@ def rank(
             )
         pairs = None
         if interactions:
-            file_of_pairs = beside(execution.checkpoint, "interactions")
+            file_of_pairs = checkpoint_beside(execution.checkpoint, "interactions")
             pairs = steps.run(
                 "the interactions",
                 lambda: all_pairs(inputs, *forest_and_rows(), execution, file_of_pairs),

@@ -77,10 +77,3 @@ class Steps:
         """Say what a stop has left out of the results."""
         if self.stop is not None:
             self.leave_out(f"interrupted; left out of the results: {', '.join(self._unfinished)}")
-
-
-def beside(checkpoint: Path | None, word: str) -> Path | None:
-    """Return the file beside that of the test which keeps the work of another step."""
-    if checkpoint is None:
-        return None
-    return checkpoint.with_name(f"{checkpoint.stem}-{word}{checkpoint.suffix}")

@@ -14,13 +14,12 @@ import numpy as np
 from sklearn.base import clone
 
 from duramen.analyses.caller import calling
-from duramen.analyses.clustering import DISTANCE
-from duramen.analyses.execution import Clock, Execution, checkpoints
+from duramen.analyses.clustering import DISTANCE, signals_of
+from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.report import AnalysisInterrupted, run_of
 from duramen.data import LearningSet
 from duramen.data.target import target_class
 from duramen.forests.settings import resolve_subspace
-from duramen.importances import clusters as clusters_of
 from duramen.io.store.reader import memory_bytes
 from duramen.jobs.progress import estimates
 from duramen.plots.curves import FOUND
@@ -28,7 +27,6 @@ from duramen.reading.tables import read
 from duramen.reports import Report
 from duramen.reports.facts import OTHER_METHODS, about, looked_at, subject, thousands, unit_words
 from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Run, Section, Table
-from duramen.reports.signals import Signals
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.selection import BaseSelector, SelectionSummary, Selector, catalogue
@@ -191,7 +189,7 @@ def select(
         steps = counted(len(next(iter(model.history_.values()), ())), "tree")
         execution.tell(f"interrupted; the results are those after {steps}")
     scores = model.importances_
-    signals = _signals(data, scores, clusters, distance, execution.clock)
+    signals = signals_of(data, scores, clusters, distance, execution.clock)
     summary = model.summary()
     run = run_of(
         data,
@@ -362,21 +360,6 @@ def _announce(search: Any, data: LearningSet[Any], execution: Execution) -> None
         f"{n_trees:,} trees at most: {least}at most {duration(seconds * n_trees)}; Ctrl-C ends "
         "the search and writes what was found"
     )
-
-
-def _signals(
-    data: LearningSet[Any], scores: Importances, clusters: float | None, distance: int, clock: Clock
-) -> Signals:
-    """Return the places of features, and their clusters where these are asked for."""
-    places = Signals(data.provenance.variants)
-    if clusters is None:
-        return places
-    positions = None if data.provenance.variants is None else places.positions(scores.names)
-    with clock.step("cluster"):
-        made = clusters_of(
-            scores, data.table, threshold=clusters, positions=positions, distance=distance
-        )
-    return Signals(data.provenance.variants, clusters=made)
 
 
 def selection_report(

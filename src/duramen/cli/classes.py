@@ -16,15 +16,6 @@ _PARSED = (str, int, float, bool)
 
 
 @dataclass(frozen=True)
-class ClassChoice:
-    """Parameter of an analysis that names a class, and the classes by their names."""
-
-    parameter: str
-    classes: Callable[[], Mapping[str, type[Any]]]
-    without: Callable[[], Collection[str]] = tuple  # parameters that are for Python alone
-
-
-@dataclass(frozen=True)
 class SharedOption:
     """Option for a parameter that some of the classes have."""
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from duramen.contexts.effects import context_effects
 from duramen.contexts.growth import Growth, growth_of, template_for
@@ -19,7 +18,7 @@ from duramen.data.learning_sets import unweighted_set
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import metadata_of
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.jobs.replicates import OBSERVED, Plan, checkpoint_beside, replicate_seed
 from duramen.results.context_importances import EMPTY, ContextImportances
 from duramen.support import checks
 from duramen.support.provenance import fingerprint
@@ -306,7 +305,7 @@ def analyze(
         described |= {"within": within, "plain": importances - within}
     if plain == "p_values":
         if plan.checkpoint is not None:
-            plan = replace(plan, checkpoint=beside(Path(plan.checkpoint), "plain"))
+            plan = replace(plan, checkpoint=checkpoint_beside(Path(plan.checkpoint), "plain"))
         effects = described["plain"]
         described["plain_p_values"] = replace(test, plan=plan).plain_p_values(effects, importances)
     return ContextImportances(
@@ -328,8 +327,3 @@ def analyze(
         metadata=settings,
         **described,
     )
-
-
-def beside(checkpoint: Path, word: str) -> Path:
-    """Return another checkpoint: the word, as in a URL, is added to the name of the file."""
-    return checkpoint.with_name(f"{checkpoint.stem}-{quote(word, safe=' ')}{checkpoint.suffix}")

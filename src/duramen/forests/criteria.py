@@ -27,8 +27,6 @@ CRITERIA = (
     Criterion("log_rank", "log-rank statistic", "chi-square", "survival", ("log_rank",), True),
 )
 
-IMPURITIES = tuple(criterion for criterion in CRITERIA if not criterion.scored)
-
 
 def criterion_named(name: str) -> Criterion:
     """Return the criterion of a name."""

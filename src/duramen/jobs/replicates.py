@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,6 +226,13 @@ class ExecutionParameters:
 
 # The replicate whose seed the forest on the data as they are takes.
 OBSERVED = 2**32 - 1
+
+
+def checkpoint_beside(checkpoint: Path | None, word: str) -> Path | None:
+    """Return another checkpoint: the word, as in a URL, is added to the name of the file."""
+    if checkpoint is None:
+        return None
+    return checkpoint.with_name(f"{checkpoint.stem}-{quote(word, safe=' ')}{checkpoint.suffix}")
 
 
 def replicate_seed(seed: int, number: int) -> int:

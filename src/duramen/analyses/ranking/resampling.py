@@ -10,10 +10,10 @@ from typing import Any, Literal
 from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.ranking.measuring import is_let_go
 from duramen.analyses.ranking.significance import LONG, Request
-from duramen.analyses.run import beside
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.sampling import proportions, sampled_rows
 from duramen.importances import Inputs, Measure, catalogue
+from duramen.jobs.replicates import checkpoint_beside
 from duramen.reports.precision import Precision
 from duramen.results.importances import Importances
 from duramen.results.significance import Intervals
@@ -144,7 +144,7 @@ def _resampled(
     """Give what concerns the run of n forests on parts of the rows, and say how long they take."""
     if execution.announce is not None:
         _announce(what, measure, inputs, n, fraction, execution)
-    file = beside(execution.checkpoint, what)
+    file = checkpoint_beside(execution.checkpoint, what)
     with execution.keeping(lambda: checkpoints(file)), execution.clock.step(what):
         yield {
             "random_state": inputs.random_state,
