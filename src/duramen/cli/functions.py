@@ -286,7 +286,8 @@ def _with_data(
         if beside:
             left = " and ".join("FILE" if key in FILE else option_names(key)[0] for key in beside)
             raise ValueError(f"--demo brings its own data; leave out {left}")
-        brought, contexts = demo.data(stack), given.get("context", ())
+        brought, contexts = demo.data(stack), given.get("context") or ()
+        contexts = (contexts,) if isinstance(contexts, str) else contexts
         drop = tuple(column for column in brought.pop("drop", ()) if column not in contexts)
         if name == "select" and given.get("selector") is not None:
             brought.pop("n_estimators")  # of the default selector
