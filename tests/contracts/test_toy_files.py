@@ -60,15 +60,10 @@ TOY_OF = {
         "toy_selector.py",
         "src/duramen/selection",
         {
-            "src/duramen/selection/records.py": [
-                (
-                    "        Selector(",
-                    "        Selector('toy_selector', 'ToySelector', title='a toy'),",
-                ),
-            ],
             "src/duramen/selection/__init__.py": [
-                ('    "ArtificialContrasts": ', '"ToySelector": "toy_selector",')
-            ],
+                (CATALOGUE, "from duramen.selection.toy_selector import TOY"),
+                ("        Selector(", "TOY,"),
+            ]
         },
     ),
     "file format": Toy(

@@ -72,7 +72,7 @@ def test_course_against_the_oracle(rule, seed):
     hit = random.random((most, p)) < chances
     history, counts = oracle.verdicts(hit.tolist(), rule, level)
     rows = np.column_stack([hit.astype(float), np.full(most, 0.5)])
-    course = HitCounts(p, most, CORRECTIONS[rule], level)
+    course = HitCounts(np.ones(p, dtype=int), most, CORRECTIONS[rule], level)
     ends = []
     for n in range(1, len(history) + 1):
         allowed = course.ready(rows[: n - 1])

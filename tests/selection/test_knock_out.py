@@ -14,7 +14,8 @@ from tests.significance.noise import TINY, Interrupted, correlation, killed_afte
 
 import duramen as dm
 from duramen.jobs.batches import Batches
-from duramen.selection.knock_out import KnockOutRounds
+from duramen.selection.knock_out import knocked_out
+from duramen.selection.refitting import Rounds
 
 
 def knock_out(**options):
@@ -43,8 +44,8 @@ def test_course_against_plain_python(alpha, seed):
     random = np.random.default_rng(seed)
     p, size, most = 6, 20, 4
     left, result, rows = list(range(p)), {}, []
-    course = KnockOutRounds(p, most, size - 1, alpha)
-    batches = Batches(course.steps())
+    course = Rounds(np.zeros(p, dtype=int), most)
+    batches = Batches(knocked_out(course, size, alpha))
     for number in range(1, most + 1):
         values = random.integers(0, 30, size=(size, p)).astype(float)  # with ties
         values[0, :2] += 15
@@ -58,7 +59,7 @@ def test_course_against_plain_python(alpha, seed):
             j: (1 + sum(maximum >= values[0, j] for maximum in largest)) / size for j in left
         }
         new = [j for j in left if p_values[j] <= alpha]
-        assert {j: course.p_values[j] for j in left} == p_values
+        assert {j: course.p_values[-1][j] for j in left} == p_values
         above = [j for j in left if values[0, j] > course.thresholds[-1]]
         assert set(new) == set(above)
         result.update(dict.fromkeys(new, number))

@@ -270,7 +270,7 @@ def _made(
     alike = [entry for entry in catalogue if entry.kind is type(selector)]
     if not alike:
         raise TypeError(
-            f"select: {kind} is not in duramen.selection.records; register its record there."
+            f"select: {kind} is not in duramen.selection.catalogue; register its record there."
         )
     own = selector.get_params(deep=False)
     _check_taken(work, own.__contains__, kind)
@@ -312,7 +312,7 @@ def _check_rows(data: LearningSet[Any], record: Selector) -> None:
             "task='classification' takes numbers as classes"
         )
     for name in data.exchangeability.identity():
-        exchanges = attrgetter("exchanges_groups" if name == "groups" else "exchanges")
+        exchanges = attrgetter("kind." + ("exchanges_groups" if name == "groups" else "exchanges"))
         if not exchanges(record):
             able = " or ".join(entry.option for entry in catalogue if exchanges(entry))
             raise ValueError(

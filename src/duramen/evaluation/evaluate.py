@@ -310,7 +310,7 @@ def evaluate_selection(
 
         * A selector with `fit` and `get_support`: of this package, such as ``dm.Boruta()``, or of
           scikit-learn, which is given numbers.
-        * Name in `duramen.selection.records`: that selector with its defaults.
+        * Name in `duramen.selection.catalogue`: that selector with its defaults.
         * Name in `duramen.importances.catalogue`, or ``measure(forest, X, y)`` that returns
           importances: a ranking, cut at `n_features`; `duramen.evaluation.Ranking` has a forest of
           its own.

@@ -1,27 +1,23 @@
 """Selectors: which features to keep."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from duramen.selection.records import Selector, catalogue
-
-if TYPE_CHECKING:
-    from duramen.selection.artificial_contrasts import ArtificialContrasts
-    from duramen.selection.backward_elimination import BackwardElimination
-    from duramen.selection.boruta import Boruta
-    from duramen.selection.information_filters import InformationFilter
-    from duramen.selection.knock_out import KnockOut
-    from duramen.selection.known_truth import SelectionScores, scores
-    from duramen.selection.linear_models import LassoSelector, RidgeSelector
-    from duramen.selection.markov_boundary import MarkovBoundary
-    from duramen.selection.regularized_forest import RegularizedForestSelector
-    from duramen.selection.relief import ReliefF
-    from duramen.selection.representatives import ClusterRepresentatives
-    from duramen.selection.selector import BaseSelector, SelectionSummary
-    from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
-    from duramen.selection.sequential_selection import SequentialSelection
-    from duramen.selection.stability_selection import StabilitySelection
-    from duramen.selection.vsurf import VSURF
+from duramen.catalogue import Catalogue
+from duramen.results.columns import Column
+from duramen.selection.artificial_contrasts import ArtificialContrasts
+from duramen.selection.backward_elimination import BackwardElimination
+from duramen.selection.boruta import Boruta
+from duramen.selection.information_filters import InformationFilter
+from duramen.selection.knock_out import KnockOut
+from duramen.selection.known_truth import SelectionScores, scores
+from duramen.selection.linear_models import LassoSelector, RidgeSelector
+from duramen.selection.markov_boundary import MarkovBoundary
+from duramen.selection.regularized_forest import RegularizedForestSelector
+from duramen.selection.relief import ReliefF
+from duramen.selection.representatives import ClusterRepresentatives
+from duramen.selection.selector import BaseSelector, SelectionSummary, Selector
+from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
+from duramen.selection.sequential_selection import SequentialSelection
+from duramen.selection.stability_selection import StabilitySelection
+from duramen.selection.vsurf import VSURF
 
 __all__ = [
     "VSURF",
@@ -48,30 +44,174 @@ __all__ = [
     "scores",
 ]
 
-
-_HOMES = {
-    **dict.fromkeys(("SelectionSummary", "BaseSelector", "Column"), "selector"),
-    **dict.fromkeys(("SelectionScores", "scores"), "known_truth"),
-    "ArtificialContrasts": "artificial_contrasts",
-    "BackwardElimination": "backward_elimination",
-    "Boruta": "boruta",
-    "ClusterRepresentatives": "representatives",
-    "InformationFilter": "information_filters",
-    "KnockOut": "knock_out",
-    "LassoSelector": "linear_models",
-    "MarkovBoundary": "markov_boundary",
-    "RegularizedForestSelector": "regularized_forest",
-    "ReliefF": "relief",
-    "RidgeSelector": "linear_models",
-    "SequentialRandomSubspace": "sequential_random_subspace.selector",
-    "SequentialSelection": "sequential_selection",
-    "StabilitySelection": "stability_selection",
-    "VSURF": "vsurf",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a class, and scikit-learn with it, when it is first asked for."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'duramen.selection' has no attribute {name!r}")
-    return getattr(import_module(f"duramen.selection.{_HOMES[name]}"), name)
+catalogue = Catalogue(
+    "selector",
+    (
+        Selector(
+            "sequential_random_subspace",
+            SequentialRandomSubspace,
+            title="selection in random subspaces",
+            reference="A. Sutera, C. Châtel, G. Louppe, L. Wehenkel, P. Geurts (2018). Random "
+            "subspace with trees for feature selection under memory constraints. AISTATS 21.",
+        ),
+        Selector(
+            "boruta",
+            Boruta,
+            title="Boruta",
+            reference="M. B. Kursa, W. R. Rudnicki (2010). Feature selection with the Boruta "
+            "package. Journal of Statistical Software 36(11).",
+        ),
+        Selector(
+            "knock_out",
+            KnockOut,
+            title="knock-out strategy",
+            reference="M. Ganz, D. N. Greve, B. Fischl, E. Konukoglu (2015). Relevant feature set "
+            "estimation with a knock-out strategy and random forests. NeuroImage 122.",
+        ),
+        Selector(
+            "artificial_contrasts",
+            ArtificialContrasts,
+            title="artificial contrasts with ensembles",
+            reference="E. Tuv, A. Borisov, G. Runger, K. Torkkola (2009). Feature selection with "
+            "ensembles, artificial variables, and redundancy elimination. Journal of Machine "
+            "Learning Research 10.",
+        ),
+        Selector(
+            "backward_elimination",
+            BackwardElimination,
+            title="backward elimination",
+            reference="R. Díaz-Uriarte, S. Alvarez de Andrés (2006). Gene selection and "
+            "classification of microarray data using random forest. BMC Bioinformatics 7.",
+        ),
+        Selector(
+            "vsurf",
+            VSURF,
+            title="VSURF",
+            reference="R. Genuer, J.-M. Poggi, C. Tuleau-Malot (2010). Variable selection using "
+            "random forests. Pattern Recognition Letters 31.",
+        ),
+        Selector(
+            "regularized_forest",
+            RegularizedForestSelector,
+            title="regularized random forest",
+            reference="H. Deng, G. Runger (2012). Feature selection via regularized trees. IJCNN.",
+        ),
+        Selector(
+            "guided_regularized_forest",
+            RegularizedForestSelector,
+            title="guided regularized random forest",
+            reference="H. Deng, G. Runger (2013). Gene selection with guided regularized random "
+            "forest. Pattern Recognition 46(12).",
+            parameters={"guidance": 0.5},
+        ),
+        Selector(
+            "forward_selection",
+            SequentialSelection,
+            title="sequential forward selection",
+            reference="A. W. Whitney (1971). A direct method of nonparametric measurement "
+            "selection. IEEE Transactions on Computers 20.",
+        ),
+        Selector(
+            "backward_selection",
+            SequentialSelection,
+            title="sequential backward selection",
+            reference="T. Marill, D. M. Green (1963). On the effectiveness of receptors in "
+            "recognition systems. IEEE Transactions on Information Theory 9.",
+            parameters={"direction": "backward"},
+        ),
+        Selector(
+            "floating_selection",
+            SequentialSelection,
+            title="sequential floating selection",
+            reference="P. Pudil, J. Novovičová, J. Kittler (1994). Floating search methods in "
+            "feature selection. Pattern Recognition Letters 15(11).",
+            parameters={"floating": True},
+        ),
+        Selector(
+            "adaptive_floating_selection",
+            SequentialSelection,
+            title="adaptive sequential floating selection",
+            reference="P. Somol, P. Pudil, J. Novovičová, P. Paclík (1999). Adaptive floating "
+            "search methods in feature selection. Pattern Recognition Letters 20.",
+            parameters={"floating": "adaptive"},
+        ),
+        Selector(
+            "exhaustive_selection",
+            SequentialSelection,
+            title="exhaustive selection",
+            reference="R. Kohavi, G. H. John (1997). Wrappers for feature subset selection. "
+            "Artificial Intelligence 97.",
+            parameters={"direction": "exhaustive"},
+        ),
+        Selector(
+            "markov_boundary",
+            MarkovBoundary,
+            title="smallest Markov boundary",
+            reference="H. Almuallim, T. G. Dietterich (1994). Learning boolean concepts in the "
+            "presence of many irrelevant features. Artificial Intelligence 69.",
+            tasks=("classification",),
+        ),
+        Selector(
+            "mrmr",
+            InformationFilter,
+            title="minimum redundancy, maximum relevance",
+            reference="H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual "
+            "information. IEEE Transactions on Pattern Analysis and Machine Intelligence 27(8).",
+            parameters={"rule": "mrmr"},
+        ),
+        Selector(
+            "jmi",
+            InformationFilter,
+            title="joint mutual information",
+            reference="H. H. Yang, J. Moody (1999). Data visualization and feature selection. NIPS "
+            "12.",
+            parameters={"rule": "jmi"},
+        ),
+        Selector(
+            "cmim",
+            InformationFilter,
+            title="conditional mutual information maximization",
+            reference="F. Fleuret (2004). Fast binary feature selection with conditional mutual "
+            "information. Journal of Machine Learning Research 5.",
+            parameters={"rule": "cmim"},
+        ),
+        Selector(
+            "fcbf",
+            InformationFilter,
+            title="fast correlation-based filter",
+            reference="L. Yu, H. Liu (2003). Feature selection for high-dimensional data: a fast "
+            "correlation-based filter solution. ICML.",
+            parameters={"rule": "fcbf"},
+        ),
+        Selector(
+            "relieff",
+            ReliefF,
+            title="ReliefF",
+            reference="I. Kononenko (1994). Estimating attributes: analysis and extensions of "
+            "RELIEF. ECML. Computed by skrebate.",
+            extra="baselines",
+        ),
+        Selector(
+            "lasso",
+            LassoSelector,
+            title="Lasso",
+            reference="R. Tibshirani (1996). Regression shrinkage and selection via the lasso. "
+            "Journal of the Royal Statistical Society B 58. Computed by scikit-learn.",
+        ),
+        Selector(
+            "ridge",
+            RidgeSelector,
+            title="ridge regression",
+            reference="A. E. Hoerl, R. W. Kennard (1970). Ridge regression: biased estimation for "
+            "nonorthogonal problems. Technometrics 12. Computed by scikit-learn.",
+        ),
+        Selector(
+            "stability_selection",
+            StabilitySelection,
+            title="stability selection with artificial features",
+            reference="J. Hédou, I. Marić, G. Bellan et al. (2024). Discovery of sparse, reliable "
+            "omic biomarkers with Stabl. Nature Biotechnology 42.",
+        ),
+    ),
+)
+"""Selectors that ``duramen select`` can run; ``register`` adds one."""

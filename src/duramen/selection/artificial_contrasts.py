@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +18,10 @@ from duramen.forests.forest import Forest
 from duramen.forests.prediction import estimate_out_of_bag, leaves, rows_of
 from duramen.forests.structure import decision_path
 from duramen.importances.refit import seeded
+from duramen.jobs.batches import Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.selection.refitting import (
-    RoundsOfReplicates,
+    Rounds,
     RoundsSelector,
     beside_shadows,
     require_out_of_bag,
@@ -138,19 +138,12 @@ class ArtificialContrasts(RoundsSelector):
     exchanges_groups = True
     found_as = "accepted"
 
-    estimator: Any = field(default=None, kw_only=False)
-    n_estimators: int | None = None
     measure: str | Callable[..., Any] = "scaled_mda"
     n_permutations: int = 20
     alpha: float = 0.05
     percentile: float = 100.0
     remove_masked: bool = False
     max_rounds: int = 10
-    random_state: Any = None
-    n_jobs: int | None = None
-    client: Any = None
-    checkpoint: str | PathLike[str] | None = None
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Accept features, round after round.
@@ -181,26 +174,46 @@ class ArtificialContrasts(RoundsSelector):
         subject = opening.subject
         require_out_of_bag(subject, owner)
         subject.exchangeability.require(1, owner)
-        masked = Masking(subject, replicates, alpha, percentile, owner)
+        regression = regression_of(subject, owner)
+        p, seed = subject.data.n_columns, opening.seed
+        rounds = Rounds(np.zeros(p, dtype=np.int64), most)
 
-        def residuals(features: IntArray, number: int) -> FloatArray:
-            return unexplained(
-                subject, features, replicate_seed(opening.seed, OBSERVED - 2 * number)
-            )
+        def task(_: int, seed: int, residuals: FloatArray | None) -> FloatArray:
+            """Return importances of all features, and a percentile of those of contrasts.
 
-        def unmasked(features: IntArray, number: int) -> IntArray:
-            if not self.remove_masked:
-                return features
-            return masked.unmasked(
-                features, replicate_seed(opening.seed, OBSERVED - 2 * number - 1)
-            )
+            Later rounds explain residuals, one column after the other; importances are added up.
+            """
+            subjects = [subject]
+            if residuals is not None:
+                subjects = [
+                    with_numbers(regression, column, (seed, k))
+                    for k, column in enumerate(residuals.T)
+                ]
+            parts = [beside_shadows(of, np.arange(p), seed, owner) for of in subjects]
+            own, contrasts = (sum(part[k] for part in parts) for k in (0, 1))
+            return np.append(own, np.percentile(contrasts, percentile))
 
-        rounds = Contrasts(subject.data.n_columns, most, replicates, alpha, residuals, unmasked)
+        def steps() -> Steps[None]:
+            while rounds.open:
+                number, residuals = len(rounds.importances), None
+                if number:
+                    of_residuals = replicate_seed(seed, OBSERVED - 2 * number)
+                    residuals = unexplained(subject, np.flatnonzero(rounds.found_in), of_residuals)
+                rows = yield [(residuals,)] * replicates
+                p_values = paired_p_values(rows[:, :-1], rows[:, -1])
+                importance = rows[:, :-1].mean(axis=0)
+                new = np.flatnonzero((p_values <= alpha) & (rounds.found_in == 0))
+                new = new[np.argsort(-importance[new], kind="stable")]
+                if self.remove_masked:
+                    of_masking = replicate_seed(seed, OBSERVED - 2 * number - 3)
+                    new = unmasked(subject, new, of_masking, replicates, alpha, percentile, owner)
+                rounds.add(importance, float(rows[:, -1].mean()), p_values, new)
+
         opening.follow(
-            Replicate(subject, regression_of(subject, owner), percentile, owner),
+            task,
             most * replicates,
-            subject.data.n_columns + 1,
-            rounds.steps(),
+            p + 1,
+            steps(),
             alpha=alpha,
             replicates_of_round=replicates,
             percentile=percentile,
@@ -208,7 +221,7 @@ class ArtificialContrasts(RoundsSelector):
         )
         p_values = np.array(rounds.p_values)
         last = np.where(rounds.found_in, rounds.found_in, len(p_values)) - 1
-        self._take(opening, rounds, p_values[last, np.arange(len(last))], p_value=p_values)
+        self._take(opening, rounds, p_values[last, np.arange(p)], p_value=p_values)
         return self
 
 
@@ -238,126 +251,41 @@ def paired_p_values(values: FloatArray, threshold: FloatArray) -> FloatArray:
     return np.where(error > 0, tested, np.where(mean > 0, 0.0, 1.0))
 
 
-@dataclass(frozen=True)
-class Replicate:
-    """Task of a replicate: importances of all features, and a percentile of those of contrasts.
+def unmasked(
+    subject: Measured,
+    features: IntArray,
+    seed: int,
+    n_permutations: int,
+    alpha: float,
+    percentile: float,
+    owner: str,
+) -> IntArray:
+    """Return those of some features, the most important first, that no one before masks.
 
-    The first round explains the target; the others the residuals that they are given, a column
-    after the other, whose importances are added up.
+    One feature masks another if its masking of it exceeds a percentile of the masking of contrasts
+    by the paired test at level alpha, over replicates of a few trees each.
     """
-
-    subject: Measured
-    regression: Measured
-    percentile: float
-    function: str
-
-    def __call__(self, _: int, seed: int, residuals: FloatArray | None) -> FloatArray:
-        """Grow the forests of a replicate on all features and their contrasts."""
-        subjects = [self.subject]
-        if residuals is not None:
-            columns = enumerate(residuals.T)
-            subjects = [with_numbers(self.regression, subject, (seed, k)) for k, subject in columns]
-        everything = np.arange(self.subject.data.n_columns)
-        parts = [beside_shadows(subject, everything, seed, self.function) for subject in subjects]
-        own, contrasts = (sum(part[k] for part in parts) for k in (0, 1))
-        return np.append(own, np.percentile(contrasts, self.percentile))
-
-
-@dataclass(frozen=True)
-class Masking:
-    """Features that are not masked by more important ones.
-
-    Attributes
-    ----------
-    subject : Measured
-        The forests, of which every replicate grows a few trees.
-    n_permutations : int
-    alpha : float
-        Level of the paired tests.
-    percentile : float
-        Percentile of the masking of contrasts.
-    function : str
-        Name for errors.
-    """
-
-    subject: Measured
-    n_permutations: int
-    alpha: float
-    percentile: float
-    function: str
-
-    def unmasked(self, features: IntArray, seed: int) -> IntArray:
-        """Return those of some features, the most important first, that no one before masks."""
-        q = len(features)
-        if q < 2:
-            return features
-        masked_by = np.stack(
-            [self._replicate(features, replicate_seed(seed, b)) for b in range(self.n_permutations)]
-        )
-        threshold = np.percentile(masked_by[:, :q, q:], self.percentile, axis=2)
-        unmasked: list[int] = []
-        for j in range(q):
-            values = masked_by[:, unmasked, j]
-            if not (paired_p_values(values, threshold[:, unmasked]) <= self.alpha).any():
-                unmasked.append(j)
-        return features[unmasked]
-
-    def _replicate(self, features: IntArray, seed: int) -> FloatArray:
-        random, data = np.random.default_rng(seed), self.subject.data
+    q, data = len(features), subject.data
+    if q < 2:
+        return features
+    replicates = np.empty((n_permutations, 2 * q, 2 * q))
+    for b in range(n_permutations):
+        seed_b = replicate_seed(seed, b)
+        random = np.random.default_rng(seed_b)
         own = data.table.take_columns(features)
-        orders = [self.subject.exchangeability.permutation(random) for _ in features]
-        table = with_probes(own, np.arange(len(features)), orders, function=self.function)
-        template = seeded(self.subject.template, int(random.integers(2**32)))
+        orders = [subject.exchangeability.permutation(random) for _ in features]
+        table = with_probes(own, np.arange(q), orders, function=owner)
+        template = seeded(subject.template, int(random.integers(2**32)))
         template.n_estimators = MASKING_TREES
-        grown = template.fit(data.with_table(table, key=("masking", features.tolist(), seed)))
-        return masking(grown.forest_, table)
-
-
-class Contrasts(RoundsOfReplicates):
-    """Features accepted in the rounds so far.
-
-    Parameters
-    ----------
-    p : int
-        Number of features.
-    most : int
-        Number of rounds at most.
-    n_permutations : int
-        Number R of replicates of a round.
-    alpha : float
-        Level of the tests.
-    residuals : callable
-        Residuals that accepted features leave after a round.
-    unmasked : callable
-        Those of newly accepted features, the most important first, that are kept after a round.
-    """
-
-    def __init__(
-        self,
-        p: int,
-        most: int,
-        n_permutations: int,
-        alpha: float,
-        residuals: Callable[[IntArray, int], FloatArray],
-        unmasked: Callable[[IntArray, int], IntArray],
-    ) -> None:
-        super().__init__(p, most, n_permutations)
-        self._alpha, self._residuals, self._unmasked = alpha, residuals, unmasked
-        self.p_values: list[FloatArray] = []
-
-    def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
-        """Return importances, threshold and newly accepted features of a round."""
-        p_values = paired_p_values(replicates[:, :-1], replicates[:, -1])
-        self.p_values.append(p_values)
-        importance = replicates[:, :-1].mean(axis=0)
-        new = np.flatnonzero((p_values <= self._alpha) & (self.found_in == 0))
-        new = self._unmasked(new[np.argsort(-importance[new], kind="stable")], len(self.p_values))
-        return importance, float(replicates[:, -1].mean()), new
-
-    def arguments(self) -> tuple[FloatArray | None]:
-        """Return the residuals of the features accepted so far; None in the first round."""
-        number = len(self.importances)
-        return (self._residuals(np.flatnonzero(self.found_in), number) if number else None,)
+        grown = template.fit(data.with_table(table, key=("masking", features.tolist(), seed_b)))
+        replicates[b] = masking(grown.forest_, table)
+    threshold = np.percentile(replicates[:, :q, q:], percentile, axis=2)
+    chosen: list[int] = []
+    for j in range(q):
+        values = replicates[:, chosen, j]
+        if not (paired_p_values(values, threshold[:, chosen]) <= alpha).any():
+            chosen.append(j)
+    return features[chosen]
 
 
 def unexplained(subject: Measured, columns: IntArray, seed: int) -> FloatArray:

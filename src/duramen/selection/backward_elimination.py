@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from os import PathLike
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from duramen.jobs.batches import Steps
 from duramen.results.columns import counted
-from duramen.selection.refitting import (
-    Opening,
-    RefittingSelector,
-    Trial,
-    require_fitted_measure,
-    require_out_of_bag,
-)
-from duramen.selection.selector import SelectionSummary, folds_of, places
+from duramen.selection.refitting import Opening, RefittingSelector, require_out_of_bag, trial
+from duramen.selection.selector import folds_of, places
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -127,19 +120,12 @@ class BackwardElimination(RefittingSelector):
 
     exchanges_groups = True
 
-    estimator: Any = field(default=None, kw_only=False)
-    n_estimators: int | None = None
     measure: str | Callable[..., Any] = "mda"
     drop: float = 0.2
     min_features: int = 2
     recompute: bool = False
     standard_errors: float = 1.0
     nested_folds: int | None = 5
-    random_state: Any = None
-    n_jobs: int | None = None
-    client: Any = None
-    checkpoint: str | PathLike[str] | None = None
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Eliminate features, and select one of the sets.
@@ -169,8 +155,7 @@ class BackwardElimination(RefittingSelector):
         opening = self._open(X, y)
         subject = opening.subject
         data, p = subject.data, subject.data.n_columns
-        require_out_of_bag(subject, owner)
-        require_fitted_measure(subject, owner)
+        require_out_of_bag(subject, owner, fitted=True)
         n_units = data.exchangeability.n_units
         if n_folds > n_units:
             units = "rows" if data.exchangeability.groups is None else "groups"
@@ -178,8 +163,12 @@ class BackwardElimination(RefittingSelector):
             raise checks.refuse(owner, "nested_folds", allowed, n_folds)
         folds = folds_of(data, max(n_folds, 1), np.random.default_rng(opening.seed))
         rounds = sizes(p, min(least, p), drop)
+
+        def task(_: int, seed: int, columns: IntArray, measured: bool, fold: int) -> FloatArray:
+            return trial(subject, seed, columns, measured, folds, fold)
+
         trials, chains = opening.follow(
-            Trial(subject, folds),
+            task,
             len(rounds) * (1 + n_folds),
             p + 3,
             eliminations(p, rounds, 1 + n_folds, self.recompute),
@@ -234,24 +223,21 @@ class BackwardElimination(RefittingSelector):
         order = np.lexsort((self.importances_.values, rounds))
         return places(order)
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
-        account, rounds = super().summary(), len(self.history_["n_features"])
-        nested = np.isfinite(self.nested_error_)
-        return replace(
-            account,
-            run=counted(rounds, "round"),
-            step="round",
-            facts=(
-                ("out-of-bag error", f"{self.error_:.4g}"),
-                *((("nested error", f"{self.nested_error_:.4g}"),) if nested else ()),
-            ),
-            results={
+    def _figures(self) -> dict[str, Any]:
+        rounds, nested = len(self.history_["n_features"]), self.nested_error_
+        facts, is_nested = [("out-of-bag error", f"{self.error_:.4g}")], np.isfinite(nested)
+        if is_nested:
+            facts.append(("nested error", f"{nested:.4g}"))
+        return {
+            "run": counted(rounds, "round"),
+            "step": "round",
+            "facts": tuple(facts),
+            "results": {
                 "rounds": rounds,
                 "error": self.error_,
-                "nested_error": self.nested_error_ if nested else None,
+                "nested_error": nested if is_nested else None,
             },
-        )
+        }
 
 
 def sizes(p: int, least: int, drop: float) -> list[int]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from duramen.importances.arguments import refuse_overlaps
 from duramen.importances.groups import grouping_of
 from duramen.results.columns import Column, counted
 from duramen.results.fields import adjusted
-from duramen.selection.refitting import RefittingSelector, ShadowRound
-from duramen.selection.selector import Data, SelectionSummary, places
-from duramen.significance.measured import Measured
+from duramen.selection.refitting import Opening, RefittingSelector, shadow_round
+from duramen.selection.selector import places
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
@@ -177,8 +174,6 @@ class Boruta(RefittingSelector):
     exchanges = True
     exchanges_groups = True
 
-    estimator: Any = field(default=None, kw_only=False)
-    n_estimators: int | None = None
     measure: str | Callable[..., Any] = "scaled_mda"
     correction: Literal["bonferroni", "two-step"] = "bonferroni"
     alpha: float | None = None
@@ -186,11 +181,6 @@ class Boruta(RefittingSelector):
     max_rounds: int = 99
     feature_groups: str | Path | Any = None
     rough_fix: bool = False
-    random_state: Any = None
-    n_jobs: int | None = None
-    client: Any = None
-    checkpoint: str | PathLike[str] | None = None
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Confirm and reject features.
@@ -223,64 +213,56 @@ class Boruta(RefittingSelector):
         opening = self._open(X, y, threads_grow=True)
         data, subject = opening.data, opening.subject
         subject.exchangeability.require(1, owner)
-        groups = self._groups(subject.names)
-        members = None if groups is None else tuple(groups.values())
-        sizes = None if members is None else np.array([len(group) for group in members])
-        n_tested = data.n_columns if sizes is None else len(sizes)
-        hit_counts = HitCounts(n_tested, most, CORRECTIONS[name], alpha, sizes)
-        task = ShadowRound(subject, percentile, owner, members)
+        groups: dict[str, IntArray] = {}
         choices: dict[str, Any] = {"correction": name, "alpha": float(alpha)}
-        if groups is not None:
+        if self.feature_groups is not None:
+            grouping = grouping_of(self.feature_groups, None, subject.names, "sum", "own", owner)
+            refuse_overlaps(grouping.groups, subject.names, owner)
+            groups = grouping.groups
             choices["feature_groups"] = {name: group.tolist() for name, group in groups.items()}
+        members = tuple(groups.values())
+        sizes = np.array([len(group) for group in members]) if groups else np.ones(len(data.names))
+        hit_counts = HitCounts(sizes.astype(np.int64), most, CORRECTIONS[name], alpha)
+
+        def task(_: int, seed: int, active: IntArray) -> FloatArray:
+            return shadow_round(subject, active, seed, percentile, owner, members)
+
         rounds = opening.run(
             task,
             most,
-            task.width,
+            data.n_columns + len(groups) + 1,
             opening.identity(**choices, percentile=percentile),
-            ready=lambda rounds: hit_counts.ready(rounds[:, -n_tested - 1 :]),
+            ready=lambda rounds: hit_counts.ready(rounds[:, -len(sizes) - 1 :]),
             arguments=lambda _: (hit_counts.active,),
             unit="round",
         )
-        hit_counts.take(rounds[:, -n_tested - 1 :])
-        self._take(data, subject, hit_counts, rounds, groups)
+        hit_counts.take(rounds[:, -len(sizes) - 1 :])
+        self._take(opening, hit_counts, rounds, groups)
         self.alpha_ = float(alpha)
         return self
 
-    def _groups(self, names: tuple[str, ...]) -> dict[str, IntArray] | None:
-        """Return the features of each group, and each feature in none; None without groups."""
-        if self.feature_groups is None:
-            return None
-        owner = type(self).__name__
-        grouping = grouping_of(self.feature_groups, None, names, "sum", "own", owner)
-        refuse_overlaps(grouping.groups, names, owner)
-        return grouping.groups
-
     def _take(
         self,
-        data: Data,
-        subject: Measured,
+        opening: Opening,
         hit_counts: HitCounts,
         rounds: FloatArray,
-        groups: Mapping[str, IntArray] | None,
+        groups: Mapping[str, IntArray],
     ) -> None:
-        importance, threshold = rounds[:, : data.n_columns], rounds[:, -1]
-        verdicts, hits, decided_in = hit_counts.verdicts, hit_counts.hits, hit_counts.decided_in
-        scores = rounds[:, -len(verdicts) - 1 : -1]
-        verdicts = verdicts.copy()
+        p, decided_in = opening.data.n_columns, hit_counts.decided_in
+        importance, threshold = rounds[:, :p], rounds[:, -1]
+        scores = rounds[:, -len(decided_in) - 1 : -1]
+        verdicts = hit_counts.verdicts.copy()
         tentative = np.flatnonzero(verdicts == TENTATIVE)
         if self.rough_fix and len(tentative):
             above = np.median(scores[:, tentative], axis=0) > np.median(threshold)
             verdicts[tentative] = np.where(above, CONFIRMED, REJECTED)
-        if groups is not None:
-            of_groups = zip(groups, verdicts.tolist(), strict=True)
-            group_verdicts = {name: VERDICTS[verdict] for name, verdict in of_groups}
-            label = np.empty(data.n_columns, dtype=np.int64)
-            for g, members in enumerate(groups.values()):
-                label[members] = g
-            verdicts, hits, decided_in = verdicts[label], hits[label], decided_in[label]
+        label = np.arange(p)  # what each feature is tested as
+        for g, members in enumerate(groups.values()):
+            label[members] = g
+        of_features = verdicts[label]
         mean = np.nanmean(importance, axis=0)
-        confirmed = np.flatnonzero(verdicts == CONFIRMED)
-        rounds_of = np.where(decided_in, decided_in, len(rounds) + 1)[confirmed]
+        confirmed = np.flatnonzero(of_features == CONFIRMED)
+        rounds_of = np.where(decided_in, decided_in, len(rounds) + 1)[label[confirmed]]
         counts = np.array(hit_counts.counts)
         history: dict[str, NDArray[Any]] = {
             "n_selected": counts[:, 1 + CONFIRMED],
@@ -288,54 +270,55 @@ class Boruta(RefittingSelector):
             "n_rejected": counts[:, 1 + REJECTED],
             "threshold": threshold,
             "importance": importance,
+            **({"group_score": scores} if groups else {}),
         }
-        if groups is not None:
-            history["group_score"] = scores
         order = np.lexsort((-mean[confirmed], rounds_of))
-        self._adopt(data, confirmed[order], history)
-        if groups is not None:
-            self.group_verdicts_ = group_verdicts
-        self.verdicts_ = np.array([VERDICTS[verdict] for verdict in verdicts.tolist()])
-        self.hits_ = hits
-        self.decided_in_ = decided_in
+        self._adopt(opening.data, confirmed[order], history)
+        if groups:
+            words = [VERDICTS[verdict] for verdict in verdicts.tolist()]
+            self.group_verdicts_ = dict(zip(groups, words, strict=True))
+        self.verdicts_ = np.array([VERDICTS[verdict] for verdict in of_features.tolist()])
+        self.hits_, self.decided_in_ = hit_counts.hits[label], decided_in[label]
         self.n_rounds_ = len(rounds)
-        self._set_importances(subject, mean)
+        self._set_importances(opening.subject, mean)
 
     def _scores(self) -> FloatArray:
         # Tentative features come before rejected ones.
         order = np.lexsort((self.importances_.values, self.verdicts_ == VERDICTS[TENTATIVE]))
         return places(order)
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
-        check_is_fitted(self, "support_")
-        account = super().summary()
-        counts = {word: int((self.verdicts_ == word).sum()) for word in VERDICTS.values()}
-        words = ", ".join(f"{count:,} {word}" for word, count in counts.items())
-        settings = {**account.settings, "alpha": self.alpha_}
-        facts = [("rounds", f"{self.n_rounds_:,}"), ("verdicts", words)]
-        results: dict[str, Any] = {"rounds": self.n_rounds_, **counts}
+    def _settings(self) -> dict[str, Any]:
+        settings = {**super()._settings(), "alpha": self.alpha_}
         del settings["feature_groups"]
+        of_groups = {"feature_groups": list(getattr(self, "group_verdicts_", {}))}
+        return settings if self.feature_groups is None else {**settings, **of_groups}
+
+    def _figures(self) -> dict[str, Any]:
+        def listed(verdicts: Sequence[str]) -> dict[str, int]:
+            return {word: verdicts.count(word) for word in VERDICTS.values()}
+
+        def in_words(verdicts: Sequence[str]) -> str:
+            return ", ".join(f"{count:,} {word}" for word, count in listed(verdicts).items())
+
+        verdicts = self.verdicts_.tolist()
+        counts = listed(verdicts)
+        facts = [("rounds", f"{self.n_rounds_:,}"), ("verdicts", in_words(verdicts))]
+        results: dict[str, Any] = {"rounds": self.n_rounds_, **counts}
         if self.feature_groups is not None:
-            of_groups = list(self.group_verdicts_.values())
-            settings["feature_groups"] = list(self.group_verdicts_)
             results["groups"] = self.group_verdicts_
-            listed = (f"{of_groups.count(word):,} {word}" for word in VERDICTS.values())
-            facts.append(("verdicts of groups", ", ".join(listed)))
-        return replace(
-            account,
-            run=counted(self.n_rounds_, "round"),
-            step="round",
-            facts=tuple(facts),
-            nothing=f"No feature was confirmed; {counts['tentative']:,} tentative, "
+            facts.append(("verdicts of groups", in_words(list(self.group_verdicts_.values()))))
+        return {
+            "run": counted(self.n_rounds_, "round"),
+            "step": "round",
+            "facts": tuple(facts),
+            "nothing": f"No feature was confirmed; {counts['tentative']:,} tentative, "
             f"{counts['rejected']:,} rejected",
-            columns=(
-                Column("verdict", self.verdicts_.tolist(), "words", name="verdict"),
+            "columns": (
+                Column("verdict", verdicts, "words", name="verdict"),
                 Column("rounds above all shadows", name="hits", numbers=self.hits_),
             ),
-            settings=settings,
-            results=results,
-        )
+            "results": results,
+        }
 
 
 @dataclass(frozen=True)
@@ -400,28 +383,18 @@ class HitCounts:
 
     Parameters
     ----------
-    p : int
-        Number of features.
+    sizes : int64 array of shape (p,)
+        Number of features of each group that has a verdict; 1 for a feature by itself.
     most : int
         Maximum number of rounds.
     correction : Correction
     alpha : float
         Level of the tests.
-    sizes : int64 array of shape (p,), optional
-        Numbers of features of groups, whose verdicts these are.
     """
 
-    def __init__(
-        self,
-        p: int,
-        most: int,
-        correction: Correction,
-        alpha: float,
-        sizes: IntArray | None = None,
-    ) -> None:
-        self._rule = (correction, alpha)
-        self._most = most
-        self._sizes = np.ones(p, dtype=np.int64) if sizes is None else sizes
+    def __init__(self, sizes: IntArray, most: int, correction: Correction, alpha: float) -> None:
+        p = len(sizes)
+        self._rule, self._most, self._sizes = (correction, alpha), most, sizes
         self.hits = np.zeros(p, dtype=np.int64)
         self.verdicts = np.full(p, TENTATIVE, dtype=np.int64)
         self.decided_in = np.zeros(p, dtype=np.int64)  # round; 0 for tentative features

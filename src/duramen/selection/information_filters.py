@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column
-from duramen.selection.selector import BaseSelector, Data, SelectionSummary, without_forest
+from duramen.selection.selector import BaseSelector, Data, without_forest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -194,12 +194,9 @@ class InformationFilter(BaseSelector):
         self.importances_ = without_forest(data, relevance, measure, unit, n_bins=n_bins)
         return self
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
-        return replace(
-            super().summary(),
-            columns=(Column("score", name="score", numbers=self._of_selected(self.scores_)),),
-        )
+    def _figures(self) -> dict[str, Any]:
+        scores = self._of_selected(self.scores_)
+        return {"columns": (Column("score", name="score", numbers=scores),)}
 
 
 def _codes(data: Data, n_bins: int) -> tuple[list[NDArray[Any]], Codes]:

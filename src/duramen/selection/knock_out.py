@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from os import PathLike
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from duramen.selection.refitting import RoundsOfReplicates, RoundsSelector
-from duramen.significance.measured import Measured
+from duramen.jobs.batches import Steps
+from duramen.selection.refitting import Rounds, RoundsSelector
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -115,17 +114,10 @@ class KnockOut(RoundsSelector):
     exchanges_groups = True
     found_as = "found"
 
-    estimator: Any = field(default=None, kw_only=False)
-    n_estimators: int | None = None
     measure: str | Callable[..., Any] = "scaled_mda"
     alpha: float = 0.05
     n_permutations: int = 99
     max_rounds: int = 10
-    random_state: Any = None
-    n_jobs: int | None = None
-    client: Any = None
-    checkpoint: str | PathLike[str] | None = None
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find features, round after round.
@@ -161,73 +153,47 @@ class KnockOut(RoundsSelector):
         opening = self._open(X, y)
         data, subject = opening.data, opening.subject
         subject.exchangeability.require(permutations, owner, data.target.values)
-        rounds = KnockOutRounds(data.n_columns, most, permutations, alpha)
+        rounds = Rounds(np.zeros(data.n_columns, dtype=np.int64), most)
+
+        def task(number: int, seed: int, left: IntArray) -> FloatArray:
+            """Return importances of the features that are left, NaN for the others."""
+            whole = subject.data
+            table = whole.table.take_columns(left)
+            among = replace(subject, data=whole.with_table(table, key=("left", left.tolist())))
+            row = np.full(whole.n_columns, np.nan)
+            if number % (permutations + 1) == 0:
+                row[left] = among.scores(seed)
+            else:
+                row[left] = among.permuted_scores(np.random.default_rng(seed), seed)
+            return row
+
         opening.follow(
-            Forests(subject, permutations + 1),
+            task,
             most * (permutations + 1),
             data.n_columns,
-            rounds.steps(),
+            knocked_out(rounds, permutations + 1, alpha),
             alpha=alpha,
             n_permutations=permutations,
         )
-        self._take(opening, rounds, rounds.p_values)
+        self._take(opening, rounds, rounds.p_values[-1])
         return self
 
 
-@dataclass(frozen=True)
-class Forests:
-    """Task of a forest: importances of the features that are left, NaN for the others.
+def knocked_out(rounds: Rounds, size: int, alpha: float) -> Steps[None]:
+    """Yield the forests of the rounds: one on the target, and others on permuted ones.
 
-    The first of every `per_round` forests is grown on the target, the others on permutations of it.
+    The p-values of a feature are those of the last round in which it took part.
     """
-
-    subject: Measured
-    per_round: int
-
-    def __call__(self, number: int, seed: int, left: IntArray) -> FloatArray:
-        """Grow a forest and measure it."""
-        data = self.subject.data
-        table = data.table.take_columns(left)
-        among = replace(self.subject, data=data.with_table(table, key=("left", left.tolist())))
-        row = np.full(data.n_columns, np.nan)
-        if number % self.per_round == 0:
-            row[left] = among.scores(seed)
-        else:
-            row[left] = among.permuted_scores(np.random.default_rng(seed), seed)
-        return row
-
-
-class KnockOutRounds(RoundsOfReplicates):
-    """Features found in the rounds so far: a forest on the target, and others on permuted ones.
-
-    Parameters
-    ----------
-    p : int
-        Number of features.
-    most : int
-        Number of rounds at most.
-    n_permutations : int
-        Number S of permutations of a round.
-    alpha : float
-        Level of a round.
-    """
-
-    def __init__(self, p: int, most: int, n_permutations: int, alpha: float) -> None:
-        super().__init__(p, most, n_permutations + 1)
-        self._alpha = alpha
-        self.p_values = np.ones(p)
-
-    def arguments(self) -> tuple[IntArray]:
-        """Return the features that are left."""
-        return (self.left,)
-
-    def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
-        """Return importances, threshold and features found in a round."""
-        left, observed = self.left, replicates[0]
+    p_values = np.ones(len(rounds.found_in))
+    while rounds.open:
+        left = rounds.left
+        replicates = yield [(left,)] * size
+        observed = replicates[0]
         largest = np.sort(replicates[1:, left].max(axis=1))
         reached = len(largest) - np.searchsorted(largest, observed[left], side="left")
-        self.p_values[left] = (1 + reached) / self._size
+        p_values = p_values.copy()
+        p_values[left] = (1 + reached) / size
         # At most level (S + 1) - 1 of the largest may reach it.
-        allowed = int(self._alpha * self._size + 1e-9) - 1
+        allowed = int(alpha * size + 1e-9) - 1
         threshold = float(largest[len(largest) - 1 - min(allowed, len(largest) - 1)])
-        return observed, threshold, left[self.p_values[left] <= self._alpha]
+        rounds.add(observed, threshold, p_values, left[p_values[left] <= alpha])

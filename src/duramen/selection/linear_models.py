@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,9 +14,8 @@ from duramen.results.columns import Column
 from duramen.selection.selector import (
     BaseSelector,
     Data,
-    SelectionSummary,
-    folds_of,
     numbers_of,
+    splits_of,
     without_forest,
 )
 from duramen.support import checks
@@ -54,13 +53,9 @@ class LinearSelector(BaseSelector):
         self.importances_ = without_forest(data, sizes, "absolute_coefficient", unit, **settings)
         return self
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
-        return replace(
-            super().summary(),
-            columns=(Column("coefficient", name="coefficient", numbers=self.coefficients_),),
-            results={"penalty": self.penalty_},
-        )
+    def _figures(self) -> dict[str, Any]:
+        coefficients = Column("coefficient", name="coefficient", numbers=self.coefficients_)
+        return {"columns": (coefficients,), "results": {"penalty": self.penalty_}}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -159,10 +154,7 @@ class LassoSelector(LinearSelector):
         owner = type(self).__name__
         n_threads = checks.check_jobs(owner, self.n_jobs)
         rows, data, values = self._standardized(X, y, n_threads)
-        most = max(data.exchangeability.n_units, 2)
-        n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=most)
-        folds = folds_of(data, n_folds, np.random.default_rng(checks.draw_seed(self.random_state)))
-        splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)]
+        splits = splits_of(data, self.cv, checks.draw_seed(self.random_state), owner)
         response = data.target.responses()
         if response.shape[1] > 1:
             model = MultiTaskLassoCV(cv=splits, n_jobs=n_threads)
@@ -177,7 +169,7 @@ class LassoSelector(LinearSelector):
         selected = np.flatnonzero(sizes)
         history = {"penalty": model.alphas_, "error": model.mse_path_.mean(axis=1)}
         self._adopt(rows, selected[np.argsort(-sizes[selected], kind="stable")], history)
-        return self._take(data, coefficients, sizes, float(model.alpha_), cv=n_folds)
+        return self._take(data, coefficients, sizes, float(model.alpha_), cv=len(splits))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

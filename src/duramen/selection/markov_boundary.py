@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from duramen.selection.selector import BaseSelector, SelectionSummary, without_forest
+from duramen.selection.selector import BaseSelector, without_forest
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 from duramen.theory.dependence import markov_boundaries
@@ -124,12 +124,11 @@ class MarkovBoundary(BaseSelector):
         self.importances_ = without_forest(data, informations, "mutual_information", "bits")
         return self
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
+    def _figures(self) -> dict[str, Any]:
         count = len(self.boundaries_) if self._listed else None
-        return replace(
-            super().summary(),
-            facts=(("Markov boundaries", "too many to list" if count is None else f"{count:,}"),),
-            nothing="No feature is needed: the target does not depend on them in these rows",
-            results={"boundaries": count},
-        )
+        words = "too many to list" if count is None else f"{count:,}"
+        return {
+            "facts": (("Markov boundaries", words),),
+            "nothing": "No feature is needed: the target does not depend on them in these rows",
+            "results": {"boundaries": count},
+        }

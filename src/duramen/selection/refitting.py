@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, LearningSet, Target, Task
 from duramen.data.recoding import with_probes
@@ -21,9 +20,9 @@ from duramen.importances.measures.mda import SCALED_MDA
 from duramen.importances.refit import seeded, template_of
 from duramen.jobs.batches import Batches, OutcomeT, Steps
 from duramen.jobs.replicates import OBSERVED, replicate_seed
-from duramen.results.columns import Column
+from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
-from duramen.selection.selector import BaseSelector, Data, SelectionSummary
+from duramen.selection.selector import BaseSelector, Data
 from duramen.significance.measured import Measured, MeasureLike, Refits, automatic, measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -75,17 +74,16 @@ class Opening(Refits):
         return rows, cast(OutcomeT, batches.outcome)
 
 
-class RefittingSelector(BaseSelector):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestSelector(BaseSelector):
     """Selector by importances of forests, with the parameters that all of these have."""
 
-    estimator: Any
-    n_estimators: Any
-    measure: Any
-    random_state: Any
-    n_jobs: Any
-    client: Any = None
-    checkpoint: Any = None
-    verbose: Any
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int | None = None
+    measure: str | Callable[..., Any] = "mda"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _open(self, X: Any, y: Any, *, threads_grow: bool = False) -> Opening:
         """Check the shared parameters and the rows.
@@ -117,68 +115,61 @@ class RefittingSelector(BaseSelector):
             metadata=subject.identity(owner),
         )
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
-        account = super().summary()
+    def _settings(self) -> dict[str, Any]:
         metadata = self.importances_.metadata
-        forest = {
-            "estimator": metadata["estimator"],
-            "n_estimators": int(metadata["parameters"]["n_estimators"]),
-        }
-        return replace(account, settings={**account.settings, **forest})
+        n_estimators = int(metadata["parameters"]["n_estimators"])
+        forest = {"estimator": metadata["estimator"], "n_estimators": n_estimators}
+        return {**super()._settings(), **forest}
 
 
-class RoundsOfReplicates(ABC):
-    """Features found in rounds of R replicates, each of which ends before the next begins.
+@dataclass(kw_only=True, eq=False, repr=False)
+class RefittingSelector(ForestSelector):
+    """Selector that grows forests again and again."""
 
-    Parameters
-    ----------
-    p : int
-        Number of features.
-    most : int
-        Number of rounds at most.
-    n_replicates : int
-        Number R of replicates of a round.
+    client: Any = None
+    checkpoint: str | PathLike[str] | None = None
+
+
+@dataclass(eq=False)
+class Rounds:
+    """Features found in rounds, each of which ends before the next begins.
 
     Attributes
     ----------
     found_in : int64 array of shape (p,)
         Round in which each feature was found; 0 for the others.
+    most : int
+        Number of rounds at most.
     importances : list of float64 arrays of shape (p,)
         Importances of each round.
     thresholds : list of float
         Importance that was to be exceeded in each round.
+    p_values : list of float64 arrays of shape (p,)
+        P-values of each round.
     """
 
-    def __init__(self, p: int, most: int, n_replicates: int) -> None:
-        self._most, self._size = most, n_replicates
-        self.found_in = np.zeros(p, dtype=np.int64)
-        self.importances: list[FloatArray] = []
-        self.thresholds: list[float] = []
+    found_in: IntArray
+    most: int
+    importances: list[FloatArray] = field(default_factory=list)
+    thresholds: list[float] = field(default_factory=list)
+    p_values: list[FloatArray] = field(default_factory=list)
+    open: bool = True  # whether another round follows
 
     @property
     def left(self) -> IntArray:
         """Features that are not found."""
         return np.flatnonzero(self.found_in == 0)
 
-    @abstractmethod
-    def judged(self, replicates: FloatArray) -> tuple[FloatArray, float, IntArray]:
-        """Return importances, threshold and new features of a round from its replicates."""
-
-    @abstractmethod
-    def arguments(self) -> tuple[Any, ...]:
-        """Return the arguments of the replicates of the next round."""
-
-    def steps(self) -> Steps[None]:
-        """Yield the replicates of the rounds, until one finds nothing, or all is found."""
-        for number in range(1, self._most + 1):
-            replicates = yield [self.arguments()] * self._size
-            importance, threshold, new = self.judged(replicates)
-            self.found_in[new] = number
-            self.importances.append(importance)
-            self.thresholds.append(threshold)
-            if not len(new) or not len(self.left):
-                return
+    def add(
+        self, importance: FloatArray, threshold: float, p_values: FloatArray, new: IntArray
+    ) -> None:
+        """Add a round; the last one finds nothing, or all that is left, or is the most-th."""
+        self.importances.append(importance)
+        self.thresholds.append(threshold)
+        self.p_values.append(p_values)
+        number = len(self.importances)
+        self.found_in[new] = number
+        self.open = len(new) > 0 and len(self.left) > 0 and number < self.most
 
 
 class RoundsSelector(RefittingSelector):
@@ -191,19 +182,14 @@ class RoundsSelector(RefittingSelector):
     n_rounds_: int
 
     def _take(
-        self,
-        opening: Opening,
-        rounds: RoundsOfReplicates,
-        p_values: FloatArray,
-        **history: NDArray[Any],
+        self, opening: Opening, rounds: Rounds, p_values: FloatArray, **history: NDArray[Any]
     ) -> None:
         """Take the features that were found, by round, and by importance within a round."""
         importance = np.array(rounds.importances)
         selected = np.flatnonzero(rounds.found_in)
         round_of = rounds.found_in[selected]
-        sizes = [np.count_nonzero(round_of <= k + 1) for k in range(len(importance))]
         history = {
-            "n_selected": np.array(sizes),
+            "n_selected": np.cumsum(np.bincount(round_of, minlength=len(importance) + 1)[1:]),
             "threshold": np.array(rounds.thresholds),
             "importance": importance,
             **history,
@@ -215,20 +201,17 @@ class RoundsSelector(RefittingSelector):
         self.n_rounds_ = len(importance)
         self._set_importances(opening.subject, importance[0])
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
-        check_is_fitted(self, "support_")
-        return replace(
-            super().summary(),
-            run=f"{self.n_rounds_:,} round{'s' * (self.n_rounds_ != 1)}",
-            step="round",
-            facts=(("rounds", f"{self.n_rounds_:,}"),),
-            columns=(
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "run": counted(self.n_rounds_, "round"),
+            "step": "round",
+            "facts": (("rounds", f"{self.n_rounds_:,}"),),
+            "columns": (
                 Column(f"{self.found_as} in round", name="round", numbers=self.found_in_),
                 Column("p-value", name="p_value", numbers=self.p_values_),
             ),
-            results={"rounds": self.n_rounds_},
-        )
+            "results": {"rounds": self.n_rounds_},
+        }
 
 
 N_TREES = 500
@@ -301,41 +284,34 @@ def beside_shadows(
     return scores[: len(columns)], scores[len(columns) :]
 
 
-@dataclass(frozen=True)
-class ShadowRound:
-    """Task of a round: importances of all features, and a percentile of those of their shadows.
+def shadow_round(
+    subject: Measured,
+    active: IntArray,
+    seed: int,
+    percentile: float,
+    owner: str,
+    groups: tuple[IntArray, ...] = (),
+) -> FloatArray:
+    """Return importances of all features, and a percentile of those of their shadows.
 
     Features that are not active have NaN. With groups, a disjoint cover of the features, the scores
     of the groups stand between importances and percentile, which is that of the scores of shadow
     groups, and groups are active or not.
     """
-
-    subject: Measured
-    percentile: float
-    function: str
-    groups: tuple[IntArray, ...] | None = None
-
-    @property
-    def width(self) -> int:
-        """Numbers of a round."""
-        return self.subject.data.n_columns + 1 + len(self.groups or ())
-
-    def __call__(self, _: int, seed: int, active: IntArray) -> FloatArray:
-        """Grow the forest of a round on the active features and their shadows."""
-        row = np.full(self.width, np.nan)
-        if self.groups is None:
-            own, shadows = beside_shadows(self.subject, active, seed, self.function)
-            row[active] = own
-        else:
-            groups = [self.groups[g] for g in active]
-            columns, sizes = np.concatenate(groups), np.array([len(group) for group in groups])
-            own, copies = beside_shadows(self.subject, columns, seed, self.function, sizes)
-            row[columns] = own
-            center = copies.mean()
-            row[self.subject.data.n_columns + active] = _group_scores(own, sizes, center)
-            shadows = _group_scores(copies.reshape(-1, len(columns)), sizes, center).ravel()
-        row[-1] = np.percentile(shadows, self.percentile)
-        return row
+    p = subject.data.n_columns
+    row = np.full(p + len(groups) + 1, np.nan)
+    if not groups:
+        row[active], shadows = beside_shadows(subject, active, seed, owner)
+    else:
+        members = [groups[g] for g in active]
+        columns, sizes = np.concatenate(members), np.array([len(group) for group in members])
+        own, copies = beside_shadows(subject, columns, seed, owner, sizes)
+        row[columns] = own
+        center = copies.mean()
+        row[p + active] = _group_scores(own, sizes, center)
+        shadows = _group_scores(copies.reshape(-1, len(columns)), sizes, center).ravel()
+    row[-1] = np.percentile(shadows, percentile)
+    return row
 
 
 def _group_scores(values: FloatArray, sizes: IntArray, center: float) -> FloatArray:
@@ -345,13 +321,12 @@ def _group_scores(values: FloatArray, sizes: IntArray, center: float) -> FloatAr
     return scores
 
 
-def require_out_of_bag(subject: Measured, owner: str) -> None:
-    """Raise ValueError if trees do not leave rows out.
+def require_out_of_bag(subject: Measured, owner: str, *, fitted: bool = False) -> None:
+    """Check that trees leave rows out; with `fitted`, that the measure grows no other forests.
 
     Raises
     ------
     ValueError
-        If every tree has all rows.
     """
     data = subject.data
     if not subject.template.growth_settings(data.n_rows, data.n_columns).samples_rows:
@@ -362,17 +337,7 @@ def require_out_of_bag(subject: Measured, owner: str) -> None:
             type(subject.template).__name__,
             "bootstrap=True, or max_samples below all the rows",
         )
-
-
-def require_fitted_measure(subject: Measured, owner: str) -> None:
-    """Raise ValueError if a measure grows forests of its own.
-
-    Raises
-    ------
-    ValueError
-        If it does.
-    """
-    if subject.measure.refits:
+    if fitted and subject.measure.refits:
         raise refuse(
             owner,
             "measure",
@@ -402,62 +367,62 @@ def standard_error(losses: FloatArray, groups: IntArray | None) -> float:
     return float(np.sqrt(sums @ sums) / len(losses))
 
 
-@dataclass(frozen=True)
-class Trial:
-    """Task of a forest on some features: p importances, error, its standard error, held-out error.
+def trial(
+    subject: Measured,
+    seed: int,
+    columns: IntArray,
+    measured: bool = False,
+    folds: IntArray | None = None,
+    fold: int = -1,
+) -> FloatArray:
+    """Grow a forest on some features; return its importances and errors.
 
-    Attributes
+    Parameters
     ----------
     subject : Measured
         The forests.
-    folds : int64 array of shape (n,) or None
+    seed : int
+        Seed of the forest.
+    columns : int64 array
+        The features.
+    measured : bool
+        Whether importances are computed.
+    folds : int64 array of shape (n,), optional
         Fold of each row, of which a trial may leave one out.
+    fold : int
+        The fold that is left out; -1 for all rows.
+
+    Returns
+    -------
+    float64 array of shape (p + 3,)
+        Importances of the columns, NaN for others and where they are not asked for; the
+        out-of-bag error and its standard error; the mean loss of the fold, or NaN. Classes that
+        the forest lacks are missed.
     """
-
-    subject: Measured
-    folds: IntArray | None = None
-
-    def __call__(
-        self, _: int, seed: int, columns: IntArray, measured: bool, fold: int = -1
-    ) -> FloatArray:
-        """Grow a forest without the rows of a fold; -1 for all rows.
-
-        Returns
-        -------
-        float64 array of shape (p + 3,)
-            Importances of the columns, NaN for others and where they are not asked for; the
-            out-of-bag error and its standard error; the mean loss of the fold, or NaN.
-        """
-        whole = self.subject.data
-        table = whole.table.take_columns(columns)
-        data = whole.with_table(table, key=("columns", columns.tolist()))
-        if self.folds is not None and fold >= 0:
-            data = data.of_rows(np.flatnonzero(self.folds != fold), key=("without", fold))
-        grown = seeded(self.subject.template, seed).fit(data)
-        row = np.full(whole.n_columns + 3, np.nan)
-        if measured:
-            inputs = Inputs(grown, data, seed % 2**32, self.subject.template.n_jobs)
-            importances: Any = self.subject.measure(inputs)
-            row[columns] = importances.values
-        loss = losses(
-            estimate_out_of_bag(grown.forest_, data.table, data.target).means(), data.target
-        )
-        seen = ~np.isnan(loss)
-        if seen.any():
-            groups = data.exchangeability.groups
-            own_groups = None if groups is None else groups[seen]
-            row[-3:-1] = loss[seen].mean(), standard_error(loss[seen], own_groups)
-        if self.folds is not None and fold >= 0:
-            row[-1] = self._held_out(grown.forest_, table, fold)
-        return row
-
-    def _held_out(self, forest: Forest, table: EncodedTable, fold: int) -> float:
-        """Return the mean loss of the rows of a fold; classes that the forest lacks are missed."""
-        rows = np.flatnonzero(self.folds == fold)
-        held = table.take_rows(rows)
-        means = predict(forest, rows_of(forest, held, "", "trial"))
-        target = self.subject.data.target
+    whole = subject.data
+    table = whole.table.take_columns(columns)
+    data = whole.with_table(table, key=("columns", columns.tolist()))
+    held_out = folds is not None and fold >= 0
+    if held_out:
+        data = data.of_rows(np.flatnonzero(folds != fold), key=("without", fold))
+    grown = seeded(subject.template, seed).fit(data)
+    forest: Forest = grown.forest_
+    row = np.full(whole.n_columns + 3, np.nan)
+    if measured:
+        inputs = Inputs(grown, data, seed % 2**32, subject.template.n_jobs)
+        importances: Any = subject.measure(inputs)
+        row[columns] = importances.values
+    loss = losses(estimate_out_of_bag(forest, data.table, data.target).means(), data.target)
+    seen = ~np.isnan(loss)
+    if seen.any():
+        groups = data.exchangeability.groups
+        row[-3] = loss[seen].mean()
+        row[-2] = standard_error(loss[seen], None if groups is None else groups[seen])
+    if held_out:
+        rows = np.flatnonzero(folds == fold)
+        means = predict(forest, rows_of(forest, table.take_rows(rows), "", "trial"))
         if forest.classes is None:
-            return float(losses(means, target.take(rows)).mean())
-        labels = forest.classes[np.argmax(means, axis=1)]
-        return float(np.mean(labels != target.labels[rows]))
+            row[-1] = losses(means, whole.target.take(rows)).mean()
+        else:
+            row[-1] = np.mean(forest.classes[np.argmax(means, axis=1)] != whole.target.labels[rows])
+    return row

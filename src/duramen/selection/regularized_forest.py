@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,8 +17,7 @@ from duramen.jobs.progress import progress_bar
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
-from duramen.selection.refitting import Opening, RefittingSelector
-from duramen.selection.selector import SelectionSummary
+from duramen.selection.refitting import ForestSelector, Opening
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -27,7 +26,7 @@ PENALTIES = ("gain", "proxy")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RegularizedForestSelector(RefittingSelector):
+class RegularizedForestSelector(ForestSelector):
     r"""Regularized random forest (RRF), and the guided one (GRRF): the features that it uses.
 
     The trees grow one after the other, and F is the set of features that some node was split on so
@@ -129,15 +128,10 @@ class RegularizedForestSelector(RefittingSelector):
 
     exchanges_groups = True
 
-    estimator: Any = field(default=None, kw_only=False)
-    n_estimators: int | None = None
     penalty: float | None = None
     guidance: float = 0.0
     penalize: Literal["gain", "proxy"] = "gain"
     measure: str | Callable[..., Any] = "mdi"
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Grow a regularized forest.
@@ -213,15 +207,13 @@ class RegularizedForestSelector(RefittingSelector):
     def _scores(self) -> FloatArray:
         return self.factors_
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
-        return replace(
-            super().summary(),
-            run=counted(self.forest_.n_trees, "tree"),
-            step="tree",
-            label="features in use",
-            columns=(
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "run": counted(self.forest_.n_trees, "tree"),
+            "step": "tree",
+            "label": "features in use",
+            "columns": (
                 Column("first used in tree", name="tree", numbers=self.entered_),
                 Column("factor of the gain", name="factor", numbers=self.factors_),
             ),
-        )
+        }

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import parallel_config
 
 from duramen.results.columns import Column
-from duramen.selection.selector import BaseSelector, SelectionSummary, numbers_of, without_forest
+from duramen.selection.selector import BaseSelector, numbers_of, without_forest
 from duramen.support import checks
 from duramen.support.threads import end_with
 
@@ -124,9 +124,6 @@ class ReliefF(BaseSelector):
         self.importances_ = without_forest(data, weights, variant, "difference")
         return self
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
+    def _figures(self) -> dict[str, Any]:
         weights = self.importances_.values
-        return replace(
-            super().summary(), columns=(Column("weight", name="weight", numbers=weights),)
-        )
+        return {"columns": (Column("weight", name="weight", numbers=weights),)}

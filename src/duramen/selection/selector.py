@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -14,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from duramen.catalogue import Entry
 from duramen.data import EncodedTable, LearningSet, Task
 from duramen.data.learning_sets import unweighted_set
 from duramen.io import ColumnStore
@@ -21,7 +23,7 @@ from duramen.jobs.replicates import Plan
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.checks import refuse
+from duramen.support.checks import check_integer, refuse
 from duramen.support.provenance import versions
 
 Data = LearningSet[EncodedTable | ColumnStore]
@@ -63,6 +65,44 @@ class SelectionSummary:
     columns: tuple[Column, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     results: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Selector(Entry):
+    """Record of a selector in :data:`duramen.selection.catalogue`.
+
+    Attributes
+    ----------
+    name : str
+        Name in Python; on the command line it has hyphens.
+    kind : type
+        Class of the selector, a :class:`BaseSelector`.
+    title : str
+        Name in sentences and as the kind of a report.
+    reference : str
+        Source.
+    parameters : mapping
+        Parameters of the class that make it this selector.
+    extra : str
+        Extra of this package that the selector needs, if any.
+    tasks : tuple of str
+        Targets that it takes.
+    """
+
+    kind: type[Any]
+    title: str
+    reference: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    extra: str = ""
+    tasks: tuple[Task, ...] = ("classification", "regression")
+
+    def takes(self, parameter: str) -> bool:
+        """Tell whether the selector has a parameter."""
+        return parameter in signature(self.kind).parameters
+
+    def make(self, **parameters: Any) -> Any:
+        """Return the selector, not fitted, with these parameters beside its own."""
+        return self.kind(**{**self.parameters, **parameters})
 
 
 class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -150,9 +190,10 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _plan(self) -> Plan:
         """Check the parameters of execution, which this selector has."""
         owner = type(self).__name__
-        if self.checkpoint is not None and not isinstance(self.checkpoint, str | PathLike):
-            raise refuse(owner, "checkpoint", "a path or None", self.checkpoint)
-        return Plan.checked(owner, self.n_jobs, self.checkpoint, self.verbose, self.client)
+        checkpoint, client = getattr(self, "checkpoint", None), getattr(self, "client", None)
+        if checkpoint is not None and not isinstance(checkpoint, str | PathLike):
+            raise refuse(owner, "checkpoint", "a path or None", checkpoint)
+        return Plan.checked(owner, self.n_jobs, checkpoint, self.verbose, client)
 
     def _of_selected(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values of the selected features as those of all p, masked elsewhere."""
@@ -162,11 +203,17 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def summary(self) -> SelectionSummary:
         """Return the summary of the run for a report."""
+        check_is_fitted(self, "support_")
+        return SelectionSummary(settings=self._settings(), **self._figures())
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the settings, resolved."""
         left_out = {*WORKING, "random_state"}
-        settings = {
-            name: value for name, value in self.get_params().items() if name not in left_out
-        }
-        return SelectionSummary(settings=settings)
+        return {name: value for name, value in self.get_params().items() if name not in left_out}
+
+    def _figures(self) -> dict[str, Any]:
+        """Return the other fields of the summary."""
+        return {}
 
     # --- among scikit-learn's tools ----------------------------------------------------------
 
@@ -298,3 +345,12 @@ def folds_of(data: LearningSet[Any], n_folds: int, random: np.random.Generator) 
         order = order[np.argsort(codes[order], kind="stable")]
     folds[order] = np.arange(n) % n_folds
     return folds if groups is None else folds[groups]
+
+
+def splits_of(
+    data: LearningSet[Any], cv: Any, seed: int, owner: str
+) -> list[tuple[IntArray, IntArray]]:
+    """Return the training and the test rows of each fold of a cross-validation."""
+    n_folds = check_integer(owner, "cv", cv, 2, most=max(data.exchangeability.n_units, 2))
+    folds = folds_of(data, n_folds, np.random.default_rng(seed))
+    return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)]

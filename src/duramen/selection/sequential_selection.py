@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 from os import PathLike
 from typing import Any, Literal, Self
@@ -12,13 +12,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import clone
 
-from duramen.data import EncodedTable, LearningSet, Task
+from duramen.data import Task
 from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import template_of
 from duramen.jobs.batches import Batches, Steps
 from duramen.jobs.replicates import run_replicates
 from duramen.results.importances import Importances
-from duramen.selection.selector import BaseSelector, SelectionSummary, folds_of, numbers_of
+from duramen.selection.selector import BaseSelector, numbers_of, splits_of
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
@@ -189,29 +189,44 @@ class SequentialSelection(BaseSelector):
         """
         from sklearn.metrics import check_scoring
 
+        from duramen.estimators.base import BaseForest
+
         owner = type(self).__name__
         plan = self._plan()
         task = _task(self.estimator, owner)
         rows = self._learning_set(X, y, task, n_threads=plan.threads_within)
         data, p = rows.in_memory(), rows.n_columns
-        n_folds = None
+        seed = checks.draw_seed(self.random_state)
+        splits = [(np.arange(data.n_rows),) * 2]
         if self.cv is not None:
-            most = max(data.exchangeability.n_units, 2)
-            n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=most)
+            splits = splits_of(data, self.cv, seed, owner)
         steps = self._steps(owner, p)
         learner = self.estimator
         if learner is None:
             learner = random_forest(data.task, _TREES)
         scorer = check_scoring(learner, scoring=self.scoring)
-        seed = checks.draw_seed(self.random_state)
-        folds = None
-        if n_folds is not None:
-            folds = folds_of(data, n_folds, np.random.default_rng(seed))
         path = Path()
         sets = Batches(new_sets(search(path, p, **steps)))
         most = self._most_sets(owner, p, steps)
+        is_forest, groups = isinstance(learner, BaseForest), data.exchangeability.groups
+
+        def fit_and_score(_: int, __: int, columns: IntArray) -> FloatArray:
+            """Fit the learner without each fold, and return its mean score on the folds."""
+            table, labels = data.table.take_columns(columns), data.y
+            rows: Any = table.take_rows if is_forest else numbers_of(table).__getitem__
+            scores = []
+            for inside, out in splits:
+                fitted = clone(learner)
+                if "random_state" in fitted.get_params():
+                    fitted.set_params(random_state=seed % 2**32)
+                grouped = is_forest and groups is not None
+                own_groups = {"groups": groups[inside]} if grouped else {}
+                fitted.fit(rows(inside), labels[inside], **own_groups)
+                scores.append(float(scorer(fitted, rows(out), labels[out])))
+            return np.array([np.mean(scores)])
+
         scored = run_replicates(
-            Score(learner, scorer, data, folds, seed),
+            fit_and_score,
             most,
             1,
             seed=seed,
@@ -220,7 +235,7 @@ class SequentialSelection(BaseSelector):
                 "learner": repr(learner),
                 "scoring": str(self.scoring),
                 "steps": steps,
-                "cv": n_folds,
+                "cv": None if self.cv is None else len(splits),
                 "data": data.fingerprint,
                 **data.exchangeability.identity(),
             },
@@ -256,7 +271,7 @@ class SequentialSelection(BaseSelector):
         direction = checks.check_choice(owner, "direction", self.direction, DIRECTIONS)
         floating, exhaustive = self.floating, direction == "exhaustive"
         if floating != "adaptive":
-            floating = checks.check_flag(owner, "floating", floating)
+            checks.check_flag(owner, "floating", floating)
         max_step = checks.check_integer(owner, "max_step", self.max_step, 1)
         monotone = checks.check_flag(owner, "monotone", self.monotone)
         if monotone and (not exhaustive or self.n_features == "best"):
@@ -323,16 +338,15 @@ class SequentialSelection(BaseSelector):
             metadata={"learner": repr(self.estimator), "versions": versions()},
         )
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
-        account = super().summary()
-        return replace(
-            account,
-            run=f"{self.n_scored_:,} sets of features",
-            facts=(("score", f"{self.score_:.4g}"),),
-            settings={**account.settings, "estimator": repr(self.estimator)},
-            results={"score": self.score_, "sets_scored": self.n_scored_},
-        )
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "estimator": repr(self.estimator)}
+
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "run": f"{self.n_scored_:,} sets of features",
+            "facts": (("score", f"{self.score_:.4g}"),),
+            "results": {"score": self.score_, "sets_scored": self.n_scored_},
+        }
 
 
 def _too_many(owner: str, number: str) -> str:
@@ -390,11 +404,12 @@ class Path:
         return current
 
 
-def _step(current: Subset, p: int, add: bool, size: int = 1) -> Move:
+def _step(path: Path, current: Subset, p: int, add: bool, size: int = 1) -> Move:
     """Score all sets of some features more or fewer, and return the best, the first of equals."""
     features = sorted(set(range(p)) - current if add else current)
     sets = [current ^ set(changed) for changed in combinations(features, size)]
     scores = yield sets
+    path.first = path.first or list(scores)
     best = int(np.argmax(scores))
     return sets[best], scores[best]
 
@@ -453,14 +468,13 @@ def search(
             current = yield from _adaptive(path, current, p, goal, forward, longest)
             continue
         for _ in range(plus):
-            move = _step(current, p, forward)
-            current = path.go(*(yield from _noting(path, move)))
+            current = path.go(*(yield from _step(path, current, p, forward)))
             if len(current) == goal:
                 return
         for _ in range(minus):
-            current = path.go(*(yield from _step(current, p, not forward)))
+            current = path.go(*(yield from _step(path, current, p, not forward)))
         while floating and (len(current) > 1 if forward else len(current) < p):
-            back, score = yield from _step(current, p, not forward)
+            back, score = yield from _step(path, current, p, not forward)
             if not path.improves(back, score):
                 break
             current = path.go(back, score)
@@ -475,7 +489,7 @@ def _adaptive(
     set of one feature more (or fewer) that it has come to.
     """
     for size in range(1, min(longest, abs(goal - len(current))) + 1):
-        move, score = yield from _noting(path, _step(current, p, forward, size))
+        move, score = yield from _step(path, current, p, forward, size)
         if path.improves(move, score):
             current = path.go(move, score)
             break
@@ -487,7 +501,7 @@ def _adaptive(
     while room:
         room = False
         for size in range(1, min(longest, len(current) - 1 if forward else p - len(current)) + 1):
-            back, score = yield from _step(current, p, not forward, size)
+            back, score = yield from _step(path, current, p, not forward, size)
             if path.improves(back, score):
                 current, room = path.go(back, score), True
                 break
@@ -527,27 +541,12 @@ def _branch_and_bound(path: Path, p: int, goal: int) -> Scores:
             continue
         sets = [current - {j} for j in removable]
         scores = yield sets
-        if not path.first:
-            path.first = list(scores)
+        path.first = path.first or list(scores)
         order = sorted(range(len(sets)), key=scores.__getitem__)
         for place, i in enumerate(order):
             rest = [removable[k] for k in order[place + 1 :]]
             if len(sets[i]) - len(rest) <= goal:
                 waiting.append((sets[i], scores[i], rest))
-
-
-def _noting(path: Path, move: Move) -> Move:
-    """Note the scores of the first step of a search."""
-    if path.first:
-        return (yield from move)
-    sets = next(move)
-    path.first = list((yield sets))
-    try:
-        move.send(path.first)
-    except StopIteration as end:
-        reached: tuple[Subset, float] = end.value
-        return reached
-    raise RuntimeError("a step yields once")
 
 
 def new_sets(steps: Scores) -> Steps[None]:
@@ -562,54 +561,3 @@ def new_sets(steps: Scores) -> Steps[None]:
             asked = steps.send([scored[subset] for subset in asked])
         except StopIteration:
             return
-
-
-@dataclass(frozen=True)
-class Score:
-    """Task of a set of features: mean score over folds.
-
-    All sets have the same folds and the same seed of the learner.
-
-    Attributes
-    ----------
-    learner : estimator
-        Classifier or regressor, not fitted.
-    scorer : callable
-        Given a fitted learner, rows and labels, returns a number; larger is better.
-    data : LearningSet
-    folds : int64 array of shape (n,), or None
-        Fold of each row; None scores the rows that the learner is fitted on.
-    seed : int
-        Seed of the learner, if it has one.
-    """
-
-    learner: Any
-    scorer: Callable[[Any, Any, Any], float]
-    data: LearningSet[EncodedTable]
-    folds: IntArray | None
-    seed: int
-
-    def __call__(self, _: int, __: int, columns: IntArray) -> FloatArray:
-        """Fit the learner without each fold, and score it on the fold, or all on all rows."""
-        from duramen.estimators.base import BaseForest
-
-        table, labels = self.data.table.take_columns(columns), self.data.y
-        own, groups = isinstance(self.learner, BaseForest), self.data.exchangeability.groups
-        rows = table.take_rows if own else numbers_of(table).__getitem__
-        fold_scores = []
-        if self.folds is None:
-            everything = np.arange(self.data.n_rows)
-            splits = [(everything, everything)]
-        else:
-            splits = [
-                (np.flatnonzero(self.folds != fold), np.flatnonzero(self.folds == fold))
-                for fold in range(int(self.folds.max()) + 1)
-            ]
-        for inside, out in splits:
-            learner = clone(self.learner)
-            if "random_state" in learner.get_params():
-                learner.set_params(random_state=self.seed % 2**32)
-            own_groups = {} if groups is None or not own else {"groups": groups[inside]}
-            learner.fit(rows(inside), labels[inside], **own_groups)
-            fold_scores.append(float(self.scorer(learner, rows(out), labels[out])))
-        return np.array([np.mean(fold_scores)])

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from os import PathLike
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable
 from duramen.data.recoding import with_knockoffs, with_probes
@@ -19,7 +17,7 @@ from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.selection.linear_models import linear_columns, standardized
 from duramen.selection.refitting import RefittingSelector
-from duramen.selection.selector import SelectionSummary, numbers_of
+from duramen.selection.selector import numbers_of
 from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs
 from duramen.significance.measured import Measured
 from duramen.significance.resampling import Draw, SamplingUnits, subsample_size, subsamples
@@ -168,8 +166,6 @@ class StabilitySelection(RefittingSelector):
     exchanges = True
     exchanges_groups = True
 
-    estimator: Any = field(default=None, kw_only=False)
-    n_estimators: int | None = None
     measure: str | Callable[..., Any] = "auto"
     learner: Literal["forest", "lasso"] = "forest"
     artificial: Literal["permuted", "knockoff"] = "permuted"
@@ -177,11 +173,6 @@ class StabilitySelection(RefittingSelector):
     subsample: int | float = 0.5
     n_per_draw: int | None = None
     alpha: float = 0.25
-    random_state: Any = None
-    n_jobs: int | None = None
-    client: Any = None
-    checkpoint: str | PathLike[str] | None = None
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select features.
@@ -264,26 +255,20 @@ class StabilitySelection(RefittingSelector):
         )
         return self
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
-        check_is_fitted(self, "support_")
-        account = super().summary()
+    def _figures(self) -> dict[str, Any]:
         count = len(self.selected_)
         estimate = (("estimated false fraction", f"{self.fdp_:.2g}"),) if count else ()
-        return replace(
-            account,
-            run=f"{self.n_draws:,} draws of rows",
-            facts=(("artificial features", ARTIFICIAL[self.artificial]), *estimate),
-            columns=(
-                Column("fraction of the draws", name="frequency", numbers=self.frequency_),
-                Column(
-                    "that of its artificial feature",
-                    name="artificial_frequency",
-                    numbers=self.artificial_frequency_,
-                ),
+        own, other = self.frequency_, self.artificial_frequency_
+        title = "that of its artificial feature"
+        return {
+            "run": f"{self.n_draws:,} draws of rows",
+            "facts": (("artificial features", ARTIFICIAL[self.artificial]), *estimate),
+            "columns": (
+                Column("fraction of the draws", name="frequency", numbers=own),
+                Column(title, name="artificial_frequency", numbers=other),
             ),
-            results={"threshold": self.threshold_, "fdp": self.fdp_} if count else {},
-        )
+            "results": {"threshold": self.threshold_, "fdp": self.fdp_} if count else {},
+        }
 
 
 def with_artificial(

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from os import PathLike
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from duramen.jobs.batches import Steps
 from duramen.results.columns import Column
-from duramen.selection.refitting import (
-    Opening,
-    RefittingSelector,
-    Trial,
-    require_fitted_measure,
-    require_out_of_bag,
-)
-from duramen.selection.selector import SelectionSummary
+from duramen.selection.refitting import Opening, RefittingSelector, require_out_of_bag, trial
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -132,8 +124,6 @@ class VSURF(RefittingSelector):
 
     exchanges_groups = True
 
-    estimator: Any = field(default=None, kw_only=False)
-    n_estimators: int | None = None
     measure: str | Callable[..., Any] = "mda"
     select: Literal["prediction", "interpretation", "threshold"] = "prediction"
     n_thresholding: int = 20
@@ -142,11 +132,6 @@ class VSURF(RefittingSelector):
     threshold_factor: float = 1.0
     standard_deviations: float = 1.0
     jump_factor: float = 1.0
-    random_state: Any = None
-    n_jobs: int | None = None
-    client: Any = None
-    checkpoint: str | PathLike[str] | None = None
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select features in three steps.
@@ -179,21 +164,20 @@ class VSURF(RefittingSelector):
         ]
         opening = self._open(X, y)
         subject, p = opening.subject, opening.subject.data.n_columns
-        require_out_of_bag(subject, owner)
-        require_fitted_measure(subject, owner)
+        require_out_of_bag(subject, owner, fitted=True)
         first = opening.run(
-            Trial(subject),
+            lambda _, seed, columns: trial(subject, seed, columns, measured=True),
             counts[0],
             p + 3,
             opening.identity(step="thresholding"),
-            arguments=lambda _: (np.arange(p), True),
+            arguments=lambda _: (np.arange(p),),
         )[:, :p]
         mean, deviation = first.mean(axis=0), first.std(axis=0, ddof=1)
         order = np.argsort(-mean, kind="stable")
         threshold = factors[0] * noise_level(deviation[order], opening.seed)
         selected = order[: above(mean[order], threshold)]
         _, models = opening.follow(
-            Errors(subject),
+            lambda _, seed, columns: trial(subject, seed, columns)[-3:-2],
             (counts[1] + counts[2]) * len(selected),
             1,
             nested_models(selected, counts[1], counts[2], factors[1], factors[2]),
@@ -231,8 +215,7 @@ class VSURF(RefittingSelector):
         self.jump_ = models.least
         self._set_importances(opening.subject, first.mean(axis=0))
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
+    def _figures(self) -> dict[str, Any]:
         steps = np.full(self.n_features_in_, "none", dtype="U14")
         sets = {
             "threshold": self.thresholded_,
@@ -242,22 +225,11 @@ class VSURF(RefittingSelector):
         for name, features in sets.items():
             steps[features] = name
         words = ", ".join(f"{len(features):,} {name}" for name, features in sets.items())
-        return replace(
-            super().summary(),
-            facts=(("features of the steps", words),),
-            columns=(Column("last step", steps.tolist(), "words", name="step"),),
-            results={f"features_{name}": len(features) for name, features in sets.items()},
-        )
-
-
-class Errors(Trial):
-    """Task of a forest on some features: its out-of-bag error."""
-
-    def __call__(
-        self, number: int, seed: int, columns: IntArray, measured: bool = False, fold: int = -1
-    ) -> FloatArray:
-        """Grow a forest and return its error, shape (1,)."""
-        return super().__call__(number, seed, columns, measured, fold)[-3:-2]
+        return {
+            "facts": (("features of the steps", words),),
+            "columns": (Column("last step", steps.tolist(), "words", name="step"),),
+            "results": {f"features_{name}": len(features) for name, features in sets.items()},
+        }
 
 
 class Models(NamedTuple):

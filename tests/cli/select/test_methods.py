@@ -48,12 +48,12 @@ def test_methods_that_permute_rows_take_strata_and_others_refuse_them(table, tmp
     for record in catalogue:
         words = [*table, "--selector", record.option, "--strata", "batch"]
         out = tmp_path / record.option
-        if record.exchanges:
+        if record.kind.exchanges:
             more = ["--trees", 5, *few.get(record.option, ["--max-rounds", "12"])]
             done = duramen("select", *words, *more, "--quiet", "--out", out)
             assert done.exit_code == 0, done.output
             words = [*table, "--selector", record.option, "--groups", "batch"]
-            if not record.exchanges_groups:
+            if not record.kind.exchanges_groups:
                 message = f"--groups has no effect with --selector {record.option}, which"
                 assert_refused("select", tmp_path / "no", words, message)
         else:

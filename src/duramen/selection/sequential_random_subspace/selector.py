@@ -25,7 +25,7 @@ from duramen.jobs.replicates import run_jobs
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.selection.refitting import task_of
-from duramen.selection.selector import BaseSelector, Data, SelectionSummary
+from duramen.selection.selector import BaseSelector, Data
 from duramen.selection.sequential_random_subspace.search import (
     PARAMETERS_OF_TESTS,
     SAMPLING,
@@ -478,9 +478,7 @@ class SequentialRandomSubspace(BaseSelector):
     def _scores(self) -> FloatArray:
         return self._evidence.total[: self.n_features_in_]  # without names
 
-    def summary(self) -> SelectionSummary:
-        """Return the summary of the run for a report."""
-        check_is_fitted(self, "support_")
+    def _figures(self) -> dict[str, Any]:
         n_trees, q = self.n_estimators_, self.n_subspace_features_
         mean_draws = float(self.draws_.mean())
         columns = [
@@ -492,17 +490,16 @@ class SequentialRandomSubspace(BaseSelector):
         results = {"trees": n_trees, "mean_draws": mean_draws}
         if self.n_shadows_:
             results["shadow_features_of_each"] = self.n_shadows_
-        return SelectionSummary(
-            run=f"{counted(n_trees, 'tree')} of {counted(q, 'feature')}",
-            step="tree",
-            label=f"keep = {self.keep:g}",
-            facts=(("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
-            nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} "
+        return {
+            "run": f"{counted(n_trees, 'tree')} of {counted(q, 'feature')}",
+            "step": "tree",
+            "label": f"keep = {self.keep:g}",
+            "facts": (("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
+            "nothing": f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} "
             "trees on average",
-            columns=tuple(columns),
-            settings=self._settings(),
-            results=results,
-        )
+            "columns": tuple(columns),
+            "results": results,
+        }
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings that mean anything for the test of relevance, resolved."""
