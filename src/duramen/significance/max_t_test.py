@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.columns import counted
-from duramen.results.importances import Importances, PermutedImportances
+from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance
 from duramen.significance.cost import announced
 from duramen.significance.hypotheses import Hypotheses
@@ -255,49 +255,52 @@ def max_t(
         )
     marginals: FloatArray = np.empty((0, 0))
     joints: JointStatistics | None = None
-
-    def designed(observed: Importances, n: int, stages: int) -> _Design:
-        tested = Hypotheses.of(observed.names, feature_groups, grouped, name)
-        return _Design(tested, observed.values, marginals, joints, n, stages, balanced, alpha)
-
+    refits: Refits | None = None
     if isinstance(estimator, PermutedImportances):
-        first, choices["max_stages"] = estimator, 1
-        if marginal:
-            if first.marginal is None:
-                raise ValueError(
-                    f"{name}: marginal must be False for PermutedImportances without marginal "
-                    "statistics. Hint: permuted_importances(..., marginal=True) computes them."
-                )
-            marginals, joints = first.marginal, lambda kept: first.joint
-        design = designed(first.importances, len(first.permuted), 1)
-        null = design.asked_for(first.permuted)
+        if marginal and estimator.marginal is None:
+            raise ValueError(
+                f"{name}: marginal must be False for PermutedImportances without marginal "
+                "statistics. Hint: permuted_importances(..., marginal=True) computes them."
+            )
+        observed, n, stages, choices["max_stages"] = (
+            estimator.importances,
+            len(estimator.permuted),
+            1,
+            1,
+        )
+        if marginal and estimator.marginal is not None:
+            marginals, joints = estimator.marginal, lambda kept: estimator.joint
     else:
         n = checks.check_integer(name, "n_permutations", n_permutations, 1)
-        max_stages = checks.check_integer(name, "max_stages", max_stages, 1)
-        choices |= {"n_permutations": n, "max_stages": max_stages}
+        stages = checks.check_integer(name, "max_stages", max_stages, 1)
+        choices |= {"n_permutations": n, "max_stages": stages}
         execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
         refits = Refits.checked(
             name, estimator, X, y, measure, execution, strata=strata, groups=groups
         )
         subject = refits.subject
         subject.exchangeability.require(n, name, subject.data.target.values)
-        importances = announced(refits, 1 + max_stages * n)
+        observed = announced(refits, 1 + stages * n)
         if marginal:
             marginals, joints = permuted_marginal(refits, n), permuted_joint(refits, n)
         # Targets of groups of different sizes are permuted, and features cannot be kept with them.
-        permutes_rows = len(np.unique(permuted_order(refits, 0))) == subject.data.n_rows
-        design = designed(importances, n, max_stages if permutes_rows else 1)
+        if len(np.unique(permuted_order(refits, 0))) < subject.data.n_rows:
+            stages = 1
+    tested = Hypotheses.of(observed.names, feature_groups, grouped, name)
+    design = _Design(tested, observed.values, marginals, joints, n, stages, balanced, alpha)
+    if refits is None:
+        first, until = estimator, 0
+        while (more := min(design.walk(first.permuted[:until])[1], n)) > until:
+            until = more  # up to the look at which the stage ends
+        null = first.permuted[:until]
+    else:
         null = _permuted_scores(refits, design, choices)
+        metadata, notes = refits.metadata(), pivotality_notes(subject)
         first = PermutedImportances(
-            importances,
-            null[:n],
-            subject.clause,
-            metadata=refits.metadata(),
-            notes=pivotality_notes(subject),
+            observed, null[:n], subject.clause, metadata=metadata, notes=notes
         )
     result = design.result(null)
-    if feature_groups is not None:
-        tested = design.tested
+    if grouped:
         choices["feature_groups"] = {
             name: len(tested.features[h]) for h, name in enumerate(tested.groups)
         }
@@ -305,15 +308,16 @@ def max_t(
     if first is estimator and confirmed:
         notes = (*notes, _ONE_STAGE.format(counted(confirmed, "feature")))
     return AdjustedSignificance(
-        names=design.tested.names,
-        scores=design.tested.pooled(first.importances.values),
+        names=tested.names,
+        scores=tested.pooled(observed.values),
         method=name,
         null=NULL + first.restrictions,
-        unit=first.importances.unit,
+        unit=observed.unit,
         adjustment="pooled permutations",
         metadata={**first.metadata, "method": name, **choices, "n_forests": 1 + len(null)},
         notes=notes,
-        **result,
+        **{name: result.pop(name) for name in ("p_values", "p_adjusted", "statistics", "q_values")},
+        details=result,
     )
 
 
@@ -324,9 +328,9 @@ def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -
 
     def ready(null: FloatArray) -> int:
         nonlocal rejected
-        walk = design.walk(null)
-        rejected = design.features_of(walk.rejected)
-        return walk.until
+        _, until, confirmed = design.walk(null)
+        rejected = design.features_of(confirmed)
+        return until
 
     def task(b: int, _: int, rejected: IndexArray) -> FloatArray:
         seed_b = replicate_seed(seed, b % n)
@@ -344,74 +348,49 @@ def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -
 
 @dataclass(frozen=True, eq=False)
 class _Stage:
-    """Statistics of the features that are tested in one stage, on the data and b permutations."""
+    """Comparison of the features that are tested in one stage, on the data and b permutations."""
 
     tested: IndexArray  # (t,), indices of the features
     rejected: IndexArray  # features that are permuted together with the target
     # Statistics of each kind, (b + 1, t), on one scale; the first row is the data. There are always
     # those of the importances, and may be marginal and joint ones.
     by_kind: dict[str, FloatArray]
-    of_kept: FloatArray  # (k,), statistics of the kept features on the scale of this stage
+    statistics: FloatArray  # (b + 1, t), the largest of these
+    order: IndexArray  # (t,), tested features by decreasing statistic, as indices of `tested`
+    p_adjusted: FloatArray  # (t,), step-down max-T
+    kept_p_values: FloatArray  # (k,), of each kept feature among the tested ones; 0 if none reaches
+    rates: FloatArray  # (t,), false discovery rate of the kept and the first i tested features
 
-    @cached_property
-    def statistics(self) -> FloatArray:
-        """Return the largest of the statistics of each feature, (b + 1, t)."""
-        largest: FloatArray = np.maximum.reduce(list(self.by_kind.values()))
-        return largest
-
-    @cached_property
-    def kept_p_values(self) -> FloatArray:
-        """Return the p-value of each kept feature among the tested ones, (k,).
-
-        It is 0 if no permutation reaches the feature, however few there were.
-        """
-        largest = self.statistics[1:].max(axis=1)
-        reached = (largest[:, None] >= self.of_kept).sum(axis=0)
-        return np.where(reached, (1.0 + reached) / (1.0 + len(largest)), 0.0)
-
-    @cached_property
-    def p_values(self) -> FloatArray:
-        """Return the p-value of each tested feature alone, (t,)."""
-        return sequential_p_values(
-            self.statistics[0], self.statistics[1:], len(self.statistics) - 1
+    @classmethod
+    def of(
+        cls,
+        tested: IndexArray,
+        rejected: IndexArray,
+        by_kind: dict[str, FloatArray],
+        of_kept: FloatArray,
+    ) -> _Stage:
+        """Compare statistics of tested features, and of kept ones on the same scale, (k,)."""
+        statistics: FloatArray = np.maximum.reduce(list(by_kind.values()))
+        order = np.argsort(-statistics[0], kind="stable")
+        ranked = statistics[0][order]
+        counts = len(rejected) + np.searchsorted(-ranked, -ranked, side="right")
+        among = _among(statistics, of_kept)
+        return cls(
+            tested,
+            rejected,
+            by_kind,
+            statistics,
+            order,
+            step_down(statistics[0], statistics[1:]),
+            np.where(among > 1.0 / len(statistics), among, 0.0),
+            np.minimum(expected_discoveries(ranked, statistics) / counts, 1.0),
         )
-
-    @cached_property
-    def p_adjusted(self) -> FloatArray:
-        """Return the step-down max-T adjusted p-value of each tested feature, (t,)."""
-        return step_down(self.statistics[0], self.statistics[1:])
-
-    def p_adjusted_of(self, kind: str) -> FloatArray:
-        """Return the p-value of each statistic of a kind among the largest of all, (t,)."""
-        largest = self.statistics[1:].max(axis=1)
-        reached = (largest[:, None] >= self.by_kind[kind][0]).sum(axis=0)
-        adjusted: FloatArray = (1.0 + reached) / (1.0 + len(largest))
-        return adjusted
-
-    @cached_property
-    def order(self) -> IndexArray:
-        """Return the tested features by decreasing statistic, as indices of `tested`."""
-        order: IndexArray = np.argsort(-self.statistics[0], kind="stable")
-        return order
-
-    @cached_property
-    def rates(self) -> FloatArray:
-        """Return the false discovery rate of the kept and the first i tested features, (t,)."""
-        ranked = self.statistics[0][self.order]
-        counts = len(self.rejected) + np.searchsorted(-ranked, -ranked, side="right")
-        rates: FloatArray = np.minimum(expected_discoveries(ranked, self.statistics) / counts, 1.0)
-        return rates
-
-    def confirmed(self, alpha: float) -> IndexArray:
-        """Return the features with an adjusted p-value up to `alpha`, the best first."""
-        confirmed: IndexArray = self.tested[self.order[self.p_adjusted[self.order] <= alpha]]
-        return confirmed
 
     def futile(self, alpha: float, n: int) -> bool:
         """Tell whether n permutations in all would hardly change a verdict.
 
-        No tested feature can be confirmed any more, no false discovery rate is below twice the
-        level, and each kept feature is reached by no permutation or by too many.
+        That is so if the largest statistic is exceeded too often for any feature to be confirmed,
+        no false discovery rate is below twice the level, and no kept feature is undecided.
         """
         largest = self.statistics.max(axis=1)
         exceeded = 1 + np.count_nonzero(largest[1:] >= largest[0])
@@ -420,12 +399,11 @@ class _Stage:
         return bool(exceeded > alpha * (n + 1) and self.rates.min() > 2 * alpha and not open_.any())
 
 
-class _Walk(NamedTuple):
-    """Stages of a test so far."""
-
-    stages: list[_Stage]
-    until: int  # permutations that can be computed next, in all; as many as there are at the end
-    rejected: IndexArray  # features that the next ones permute together with the target
+def _among(statistics: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the p-values of some statistics among the largest ones under permuted labels."""
+    largest = statistics[1:].max(axis=1)
+    p_values: FloatArray = (1.0 + (largest[:, None] >= values).sum(axis=0)) / len(statistics)
+    return p_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,14 +419,25 @@ class _Design:
     balanced: bool
     alpha: float
 
-    @cached_property
-    def observed(self) -> FloatArray:
-        """Return the importances on the data of what is tested first: groups, or features."""
-        return self._of_groups(self.importances)
+    def features_of(self, confirmed: IndexArray) -> IndexArray:
+        """Return the features of what is confirmed among what is tested first."""
+        if self.tested.parents is None or not len(confirmed):
+            return confirmed
+        return np.concatenate([self.tested.features[h] for h in self.tested.top[confirmed]])
+
+    def _pooled(self, importances: FloatArray) -> FloatArray:
+        """Return importances of what is tested first; sums of groups over the root of their size.
+
+        Standardized importances have one scale then: the standard deviation of a sum of independent
+        importances grows with this root.
+        """
+        tested = self.tested
+        if tested.parents is None:
+            return importances
+        return (tested.pooled(importances) / np.sqrt(tested.sizes))[..., tested.top]
 
     @cached_property
-    def marginal(self) -> FloatArray:
-        """Return the marginal statistics of what is tested first, (n + 1, h)."""
+    def _marginal(self) -> FloatArray:
         return self._largest(self.marginals)
 
     def _largest(self, statistics: FloatArray) -> FloatArray:
@@ -458,41 +447,24 @@ class _Design:
         largest = self.tested.pooled(statistics, "max")[:, self.tested.top]
         return standardized(largest, 0.0)
 
-    def _of_groups(self, importances: FloatArray) -> FloatArray:
-        """Return importances of what is tested first, of groups as standardized ones need them.
-
-        The variance of a sum grows with the size of the group.
-        """
-        tested = self.tested
-        if tested.parents is None:
-            return importances
-        return (tested.pooled(importances) / np.sqrt(tested.sizes))[..., tested.top]
-
-    def features_of(self, confirmed: IndexArray) -> IndexArray:
-        """Return the features of what is confirmed."""
-        if self.tested.parents is None or not len(confirmed):
-            return confirmed
-        return np.concatenate([self.tested.features[h] for h in self.tested.top[confirmed]])
-
-    def result(self, null: FloatArray) -> dict[str, Any]:
-        """Return the fields of the result from the importances of all permutations."""
+    def result(self, null: FloatArray) -> dict[str, FloatArray]:
+        """Return columns of the result from the importances of all permutations."""
         tested, of_stage = self.tested, null[: self.n]
-        result = _result(self.walk(null).stages, len(self.observed))
+        result = _result(self.walk(null)[0])
         if tested.parents is not None:
             single = Hypotheses(tested.names, tested.features)
-            features = replace(self, tested=single, max_stages=1).walk(of_stage)
-            of_features = _result(features.stages[:1], null.shape[1])
-            result = _nested(tested, tested.pooled(self.importances), result, of_features)
+            features = replace(self, tested=single, max_stages=1).walk(of_stage)[0]
+            result = _nested(tested, tested.pooled(self.importances), result, _result(features[:1]))
         pooled = tested.pooled(of_stage)
-        result["details"] |= {"null_mean": pooled.mean(axis=0), "null_sd": pooled.std(axis=0)}
-        return result
+        return {**result, "null_mean": pooled.mean(axis=0), "null_sd": pooled.std(axis=0)}
 
-    def walk(self, null: FloatArray) -> _Walk:
+    def walk(self, null: FloatArray) -> tuple[list[_Stage], int, IndexArray]:
         """Return the stages that begin among the importances of these permutations.
 
-        `null`, of shape (b, p), holds one permutation after the other, stage after stage.
+        With them go the number of permutations that can be computed next, in all, as many as there
+        are at the end, and the features that the next ones permute together with the target.
         """
-        null = self._of_groups(null)
+        observed, null = self._pooled(self.importances), self._pooled(null)
         looks = sorted({min(look, self.n) for look in (*_LOOKS, self.n)})
         stages, start = list[_Stage](), 0
         rejected, of_kept = np.empty(0, dtype=np.intp), np.empty((1 + self.n, 0))
@@ -500,52 +472,47 @@ class _Design:
             rows = null[start : start + self.n]
             until = start + next((look for look in looks if look > len(rows)), self.n)
             if not len(rows):
-                return _Walk(stages, until, rejected)
-            stage = self._stage(rejected, rows, of_kept)
+                return stages, until, rejected
+            stage = self._stage(observed, rejected, rows, of_kept)
             stages.append(stage)
             if len(rows) < self.n:
                 futile = len(rows) in looks and stage.futile(self.alpha, self.n)
-                return _Walk(stages, len(null) if futile else until, rejected)
-            confirmed = stage.confirmed(self.alpha)
+                return stages, len(null) if futile else until, rejected
+            confirmed = stage.tested[stage.order[stage.p_adjusted[stage.order] <= self.alpha]]
             last = len(stages) == self.max_stages or confirmed.size == stage.tested.size
             if last or not confirmed.size:
-                return _Walk(stages, len(null), rejected)
+                return stages, len(null), rejected
             rejected, start = np.concatenate([rejected, confirmed]), start + self.n
-            of_kept = np.hstack([of_kept, np.vstack([self.observed, rows])[:, confirmed]])
+            of_kept = np.hstack([of_kept, np.vstack([observed, rows])[:, confirmed]])
 
-    def asked_for(self, null: FloatArray) -> FloatArray:
-        """Return the first permutations, up to the look at which the walk ends."""
-        until = 0
-        while (more := min(self.walk(null[:until]).until, len(null))) > until:
-            until = more
-        return null[:until]
-
-    def _stage(self, rejected: IndexArray, null: FloatArray, of_kept: FloatArray) -> _Stage:
+    def _stage(
+        self, observed: FloatArray, rejected: IndexArray, null: FloatArray, of_kept: FloatArray
+    ) -> _Stage:
         """Compare the features that are not kept, and place the kept ones on their scale.
 
-        `of_kept`, of shape (n + 1, k), has the importances of the kept features on the data and
-        under the permutations of the stage that confirmed each. Their statistics have the least
-        standard deviation of this stage: in the stage that confirmed it, a feature that explains
-        most of the target raises it far above what irrelevant features vary by.
+        The importances of a kept feature, (n + 1, k) for all, are those of the stage that confirmed
+        it. They are standardized among themselves, with the least standard deviation of this stage.
         """
-        tested = np.setdiff1d(np.arange(len(self.observed)), rejected)
-        importance, standing = np.vstack([self.observed, null])[:, tested], of_kept[0]
+        tested = np.setdiff1d(np.arange(len(observed)), rejected)
+        importance, standing = np.vstack([observed, null])[:, tested], of_kept[0]
         if self.balanced:
             least = mean_variance(importance)
             standing = standardized(of_kept, least)[0]
             importance = standardized(importance, least)
-        if self.joints is None or not self.marginal.size:
-            return _Stage(tested, rejected, {"importance": importance}, standing)
+        if self.joints is None or not self._marginal.size:
+            return _Stage.of(tested, rejected, {"importance": importance}, standing)
         rows = len(null) + 1
-        by_kind = {"importance": importance, "marginal": self.marginal[:rows, tested]}
-        of_kind = {"importance": standing, "marginal": self.marginal[0, rejected]}
+        by_kind = {"importance": importance, "marginal": self._marginal[:rows, tested]}
+        of_kind = {"importance": standing, "marginal": self._marginal[0, rejected]}
         first, joint = self.joints(rejected[:0]), self.joints(self.features_of(rejected))
         if first is not None and joint is not None:
             by_kind["joint"] = self._largest(joint)[:rows, tested]
             of_kind["joint"] = self._largest(first)[0, rejected]
-        fractions = _FRACTIONS["joint" in by_kind]
-        scales = {kind: _scale(by_kind[kind], fraction) for kind, fraction in fractions.items()}
-        return _Stage(
+        scales = {
+            kind: _scale(by_kind[kind], fraction)
+            for kind, fraction in _FRACTIONS["joint" in by_kind].items()
+        }
+        return _Stage.of(
             tested,
             rejected,
             {kind: statistics / scales[kind] for kind, statistics in by_kind.items()},
@@ -565,70 +532,65 @@ def _scale(statistics: FloatArray, fraction: float) -> float:
     return scale if scale > 0 else 1.0
 
 
-def _result(stages: list[_Stage], p: int) -> dict[str, Any]:
-    """Return the fields of the result: each feature as in the last stage that tested it."""
-    numbers = {name: np.zeros(p) for name in ("p_values", "p_adjusted", "statistics")}
-    kinds = list(stages[0].by_kind)
-    details = {name: np.zeros(p) for name in ("stage", *(f"{kind}_statistic" for kind in kinds))}
-    details |= {f"{kind}_p_adjusted": np.zeros(p) for kind in kinds if kind != "importance"}
+def _result(stages: list[_Stage]) -> dict[str, FloatArray]:
+    """Return columns of the result: each feature as in the last stage that tested it."""
+    p, kinds, last = len(stages[0].tested), list(stages[0].by_kind), stages[-1]
+    names = ["p_values", "p_adjusted", "statistics", "q_values", "stage"]
+    names += [f"{kind}_statistic" for kind in kinds]
+    names += [f"{kind}_p_adjusted" for kind in kinds if kind != "importance"]
+    result = {name: np.zeros(p) for name in names}
+    adjusted, q_values, least = result["p_adjusted"], result["q_values"], 0.0
     order, rates = list[IndexArray](), list[FloatArray]()
     for number, stage in enumerate(stages, 1):
-        after = stages[number].rejected if number < len(stages) else np.empty(0, dtype=np.intp)
-        decided = np.isin(stage.tested, after) | (number == len(stages))
-        places = stage.tested[decided]
-        details["stage"][places] = number
+        decided = np.ones(len(stage.tested), dtype=np.bool_)
+        if stage is not last:
+            decided = np.isin(stage.tested, stages[number].rejected)
+        places, statistics = stage.tested[decided], stage.statistics
+        result["stage"][places] = number
         for kind in kinds:
-            details[f"{kind}_statistic"][places] = stage.by_kind[kind][0, decided]
+            values = stage.by_kind[kind][0, decided]
+            result[f"{kind}_statistic"][places] = values
             if kind != "importance":
-                details[f"{kind}_p_adjusted"][places] = stage.p_adjusted_of(kind)[decided]
-        numbers["statistics"][places] = stage.statistics[0, decided]
-        numbers["p_values"][places] = stage.p_values[decided]
-        least = numbers["p_adjusted"][order[-1][-1]] if order else 0.0
-        numbers["p_adjusted"][places] = np.maximum(stage.p_adjusted[decided], least)
-        in_order = stage.order[decided[stage.order]]
-        order.append(stage.tested[in_order])
+                result[f"{kind}_p_adjusted"][places] = _among(statistics, values)
+        result["statistics"][places] = statistics[0, decided]
+        p_values = sequential_p_values(statistics[0], statistics[1:], len(statistics) - 1)
+        result["p_values"][places] = p_values[decided]
+        adjusted[places] = np.maximum(stage.p_adjusted[decided], least)
+        order.append(stage.tested[stage.order[decided[stage.order]]])
         rates.append(stage.rates[decided[stage.order]])
-    adjusted, last = numbers["p_adjusted"], stages[-1]
+        least = adjusted[order[-1][-1]]
     adjusted[last.rejected] = np.maximum(adjusted[last.rejected], last.kept_p_values)
     ranked = np.concatenate(order)
-    q_values = np.empty(p)
     q_values[ranked] = least_from(np.concatenate(rates))
     ranked = ranked[np.argsort(adjusted[ranked], kind="stable")]
     q_values[ranked] = np.maximum.accumulate(q_values[ranked])
-    return {**numbers, "q_values": q_values, "details": details}
+    return result
 
 
 def _nested(
-    tested: Hypotheses, scores: FloatArray, of_groups: dict[str, Any], of_features: dict[str, Any]
-) -> dict[str, Any]:
+    tested: Hypotheses,
+    scores: FloatArray,
+    of_groups: dict[str, FloatArray],
+    of_features: dict[str, FloatArray],
+) -> dict[str, FloatArray]:
     """Join the results of groups and of all features, whose members need a confirmed group.
 
-    A member has no smaller adjusted p-value and false discovery rate than its group.
+    Group after group has the least adjusted p-values; a member has none below that of its group.
     """
-    top, members = tested.top, tested.members
-    own = np.array([tested.features[h][0] for h in members], dtype=np.intp)
-
-    def both(groups: FloatArray, features: FloatArray) -> FloatArray:
-        values = np.empty(len(tested))
-        values[top], values[members] = groups, features[own]
-        return values
-
-    details = {
-        name: both(values, of_features["details"][name])
-        for name, values in of_groups["details"].items()
-    }
-    numbers = {
-        name: both(of_groups[name], of_features[name])
-        for name in ("p_values", "p_adjusted", "statistics", "q_values")
-    }
     assert tested.parents is not None
+    top, members = tested.top, tested.members
+    single = np.array([tested.features[h][0] for h in members], dtype=np.intp)
+    result = {}
+    for name, values in of_groups.items():
+        result[name] = np.empty(len(tested))
+        result[name][top], result[name][members] = values, of_features[name][single]
     for name in ("p_adjusted", "q_values"):
-        values = numbers[name]
+        values = result[name]
         values[members] = np.maximum(values[members], values[tested.parents[members]])
-    by_statistic = (-scores, -numbers["statistics"])
-    order = np.lexsort((*by_statistic, details["stage"], numbers["p_adjusted"]))
-    numbers["q_values"][order] = np.maximum.accumulate(numbers["q_values"][order])
-    return {**numbers, "details": details}
+    by_statistic = (-scores, -result["statistics"])
+    order = np.lexsort((*by_statistic, result["stage"], result["p_adjusted"]))
+    result["q_values"][order] = np.maximum.accumulate(result["q_values"][order])
+    return result
 
 
 def step_down(observed: FloatArray, null: FloatArray) -> FloatArray:
