@@ -1,17 +1,14 @@
 """Boruta: its rules, the course of its rounds, and what it selects."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from tests.cli.commands import assert_refused, done
 from tests.grid import one_test
 from tests.oracles import boruta as oracle
-from tests.significance.noise import TINY, Interrupted, correlation, killed_after, noise, signal
+from tests.significance.noise import TINY, correlation, noise, signal
 
 import duramen as dm
 from duramen.selection.boruta import CONFIRMED, CORRECTIONS, VERDICTS, HitCounts, decided
@@ -179,14 +176,6 @@ def test_all_identical_relevant_columns_are_confirmed(correction, measure):
     assert {0, 5, 6} <= set(model.fit(X, y).selected_.tolist())
 
 
-def test_regression():
-    X = np.random.default_rng(0).normal(size=(100, 6))
-    model = boruta().fit(X, X[:, 2] - X[:, 4])
-    assert set(model.selected_) == {2, 4}
-    assert model.importances_.unit == "variance"
-    assert not hasattr(model, "classes_")
-
-
 @pytest.mark.filterwarnings("ignore:No features were selected")
 def test_nothing_is_confirmed():
     X, y = noise(0, p=5)
@@ -209,49 +198,6 @@ def test_rate_on_noise():
 # --- work ---------------------------------------------------------------------------------------
 
 
-def test_threads_change_nothing():
-    X, y = signal()
-    for measure in ("mdi", "scaled_mda", "air"):
-        first, two = (boruta(measure=measure, n_jobs=n, max_rounds=12).fit(X, y) for n in (1, 2))
-        assert everything(first) == everything(two)
-
-
-def test_checkpoint(tmp_path):
-    X, y = noise(2, p=10)
-    whole = plain().fit(X, y)
-    for calls in (5, 9):
-        path = tmp_path / str(calls)
-        with pytest.raises(Interrupted):
-            plain(measure=named(killed_after(correlation, calls)), checkpoint=path).fit(X, y)
-        resumed = plain(measure=named(correlation), checkpoint=path).fit(X, y)
-        assert everything(resumed) == everything(whole)
-        again = plain(measure=named(killed_after(correlation, 1)), checkpoint=path).fit(X, y)
-        assert everything(again) == everything(whole)  # but for the unit, no forest is grown
-        with pytest.raises(ValueError, match="another run"):
-            plain(measure=named(correlation), checkpoint=path, correction="two-step").fit(X, y)
-
-
-def named(function):
-    """The function by one name, whichever it is: checkpoints tell measures by their names."""
-
-    def measure(forest, table, y):
-        return function(forest, table, y)
-
-    return measure
-
-
-def test_client():
-    distributed = pytest.importorskip("distributed")
-    X, y = signal()
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        assert everything(boruta(client=client).fit(X, y)) == everything(boruta().fit(X, y))
-
-
 def test_learning_sets_and_stores(tmp_path):
     X, y = signal()
     whole = everything(boruta().fit(X, y))
@@ -265,19 +211,6 @@ def test_learning_sets_and_stores(tmp_path):
 
 
 # --- among scikit-learn's tools -----------------------------------------------------------------
-
-
-def test_pipeline_and_names():
-    X, y = signal()
-    frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    line = make_pipeline(boruta(), DecisionTreeClassifier(random_state=0)).fit(frame, y)
-    assert line.score(frame, y) == 1.0
-    model = line[0]
-    assert model.feature_names_in_.tolist() == list("abcdefgh")
-    assert model.get_feature_names_out().tolist() == ["a", "b"]
-    assert list(model.set_output(transform="pandas").transform(frame)) == ["a", "b"]
-    assert everything(pickle.loads(pickle.dumps(model))) == everything(model)
-    assert not hasattr(clone(model), "support_")
 
 
 @one_test
@@ -302,35 +235,6 @@ def test_refusals(options, message):
 
 
 # --- command line -------------------------------------------------------------------------------
-
-
-def test_command(tmp_path):
-    X, y = signal()
-    frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(8)]).assign(y=y)
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    words = [
-        "--selector",
-        "boruta",
-        "--trees",
-        30,
-        "--max-rounds",
-        25,
-        "--measure",
-        "mdi",
-        "--jobs",
-        1,
-    ]
-    result, run = done(tmp_path / "out", "select", tmp_path / "t.csv", "--target", "y", *words)
-    assert "Boruta, " in result.stdout
-    assert "confirmed" in result.stdout
-    table = pd.read_csv(tmp_path / "out" / "result.csv")
-    assert sorted(table["name"][:2]) == ["g0", "g1"]
-    assert set(table["verdict"][2:]) <= {"tentative", "rejected"}
-    assert run["settings"]["alpha"] == 0.01
-    assert run["settings"]["n_estimators"] == 30
-    assert run["results"]["confirmed"] == 2
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "best shadow" in page
 
 
 # --- groups -------------------------------------------------------------------------------------
@@ -403,17 +307,6 @@ def test_weak_members_are_found_together():
     counts = grouped.history_
     total = counts["n_selected"] + counts["n_tentative"] + counts["n_rejected"]
     assert set(total.tolist()) == {40}
-
-
-def test_groups_resume_from_a_checkpoint(tmp_path):
-    X, y = signal()
-    options = {"feature_groups": {"a": [0, 1, 2], "b": [3, 4]}, "rough_fix": True}
-    whole = plain(**options).fit(X, y)
-    path = tmp_path / "c"
-    for _ in range(2):
-        assert everything(plain(**options, checkpoint=path).fit(X, y)) == everything(whole)
-    with pytest.raises(ValueError, match="checkpoint"):
-        plain(feature_groups={"a": [0, 1]}, checkpoint=path).fit(X, y)
 
 
 def test_groups_must_not_overlap():

@@ -1,16 +1,10 @@
 """Knock-out strategy: rounds, thresholds, and what it finds."""
 
-import pickle
-
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
-from tests.cli.commands import done
 from tests.grid import one_test
-from tests.significance.noise import TINY, Interrupted, correlation, killed_after, noise, signal
+from tests.significance.noise import TINY, correlation, noise, signal
 
 import duramen as dm
 from duramen.jobs.batches import Batches
@@ -123,51 +117,6 @@ def test_regression_and_learning_sets(tmp_path):
         assert everything(knock_out(measure="mdi").fit(again)) == everything(model)
 
 
-def test_threads_and_client_change_nothing():
-    distributed = pytest.importorskip("distributed")
-    X, y = signal()
-    single = everything(knock_out().fit(X, y))
-    assert everything(knock_out(n_jobs=2).fit(X, y)) == single
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        assert everything(knock_out(client=client).fit(X, y)) == single
-
-
-def test_checkpoint(tmp_path):
-    X, y = signal()
-
-    def named(function):
-        def measure(forest, table, labels):
-            return function(forest, table, labels)
-
-        return measure
-
-    whole = everything(plain().fit(X, y))
-    for calls in (7, 25):
-        path = tmp_path / str(calls)
-        with pytest.raises(Interrupted):
-            plain(measure=named(killed_after(correlation, calls)), checkpoint=path).fit(X, y)
-        assert everything(plain(measure=named(correlation), checkpoint=path).fit(X, y)) == whole
-        with pytest.raises(ValueError, match="another run"):
-            plain(measure=named(correlation), checkpoint=path, alpha=0.1).fit(X, y)
-
-
-def test_pipeline_and_names():
-    X, y = signal()
-    frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    line = make_pipeline(knock_out(), DecisionTreeClassifier(random_state=0)).fit(frame, y)
-    assert line.score(frame, y) == 1.0
-    model = line[0]
-    assert {"a", "b"} <= set(model.get_feature_names_out())
-    assert {"a", "b"} <= set(model.set_output(transform="pandas").transform(frame))
-    assert everything(pickle.loads(pickle.dumps(model))) == everything(model)
-    assert not hasattr(clone(model), "support_")
-
-
 @one_test
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -183,16 +132,3 @@ def test_refusals(options, message):
     X, y = signal()
     with pytest.raises((ValueError, TypeError), match=f"KnockOut: {message}"):
         knock_out(**options).fit(X, y)
-
-
-def test_command(tmp_path):
-    X, y = signal()
-    frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(8)]).assign(y=y)
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    words = ["--selector", "knock-out", "--trees", 30, "--permutations", 19, "--jobs", 1]
-    result, run = done(tmp_path / "out", "select", tmp_path / "t.csv", "--target", "y", *words)
-    assert "knock-out strategy, " in result.stdout
-    table = pd.read_csv(tmp_path / "out" / "result.csv")
-    assert {"g0", "g1"} <= set(table["name"][table["found"]])
-    assert (table["p_value"][table["found"]] <= 0.05).all()
-    assert (run["settings"]["n_permutations"], run["settings"]["n_estimators"]) == (19, 30)

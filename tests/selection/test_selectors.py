@@ -121,9 +121,6 @@ def test_standard_error_of_rows_that_are_groups():
 
 
 LONG = [entry for entry in RECORDS if takes(entry, "client")]
-LONG = [
-    entry for entry in LONG if entry.name != "sequential_random_subspace"
-]  # has tests of its own
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """The sequential random subspace selector."""
 
 import itertools
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -10,9 +9,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
-from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.forests.problems import mixed_table
 from tests.grid import one_test
@@ -22,8 +19,6 @@ from tests.oracles.theory.subspaces import decreases_of_tree
 import duramen as dm
 from duramen.forests.prediction import leaves
 from duramen.io.store.reader import memory_bytes
-from duramen.jobs import replicates
-from duramen.results import archive
 from duramen.results.archive import read_archive
 from duramen.selection import SequentialRandomSubspace
 from duramen.selection.sequential_random_subspace.search import (
@@ -268,12 +263,6 @@ def test_cart_on_a_subspace_is_the_tree_of_a_peer(grown, task):
         assert model.score(X, y) == pytest.approx(r2_score(y, mean))
 
 
-def test_trees_are_of_three_kinds():
-    X, y = problem()
-    kinds = [everything(selector(10, tree=tree).fit(X, y)) for tree in ("extra", "cart", "random")]
-    assert len({kind["importances"] for kind in kinds}) == 3
-
-
 @pytest.mark.parametrize("keep", [0.5, 1.0])
 def test_soft_sampling_draws_by_mean_importance(grown, keep):
     X, y = problem()
@@ -288,43 +277,6 @@ def test_soft_sampling_draws_by_mean_importance(grown, keep):
 
 
 # --- the same always --------------------------------------------------------------------------
-
-
-@one_test
-@pytest.mark.parametrize("options", [{}, {"sampling": "soft"}, {"relevance": "decoy"}])
-def test_threads_change_nothing(options):
-    X, y = problem()
-    models = [selector(22, batch_size=4, n_jobs=k, **options).fit(X, y) for k in (1, 2, 4)]
-    first, *others = map(everything, models)
-    assert all(other == first for other in others)
-    assert everything(selector(22, batch_size=4, random_state=1, **options).fit(X, y)) != first
-
-
-def test_a_round_knows_what_was_found_before_it(grown):
-    X, y = problem()
-    model = selector(22, batch_size=4).fit(X, y)
-    assert [call[0] for call in grown] == list(range(22))
-    for tree, columns, result, _ in grown:
-        before = model.selected_[model.entered_ <= tree - tree % 4]
-        np.testing.assert_array_equal(result, np.isin(columns, before))
-
-
-def test_one_round_of_all_trees_finds_what_alpha_zero_finds():
-    X, y = problem()
-    one_round = selector(30, batch_size=30, keep=1.0).fit(X, y)
-    assert everything(one_round) == everything(selector(30, keep=0.0).fit(X, y))
-
-
-def test_rounds_begin_alike():
-    """Up to the first feature found, trees do not depend on the size of the rounds."""
-    X, y = problem()
-    models = [selector(12, batch_size=b, min_draws=3).fit(X, y) for b in (1, 3)]
-    first = models[0].entered_[0]
-    assert first == models[1].entered_[0] > 3
-    end = models[0].forest_.offsets[first]
-    assert end == models[1].forest_.offsets[first]
-    impurities = [model.forest_.impurity[:end] for model in models]
-    np.testing.assert_array_equal(*impurities)
 
 
 def test_patience_ends_a_search():
@@ -441,16 +393,6 @@ def test_staged_predictions_are_those_of_shorter_runs(variant):
         np.testing.assert_array_equal(predicted, shorter.predict(rows))
 
 
-@one_test
-@pytest.mark.parametrize("every", [0, 1.5, True])
-def test_steps_that_will_not_do_are_refused(every):
-    X, y = problem()
-    model = selector(3).fit(X, y)
-    for ask in (model.staged_importances, lambda every: model.staged_predict(X, every)):
-        with pytest.raises(ValueError, match="every"):
-            list(ask(every=every))
-
-
 def test_at_a_split_on_a_probe_rows_go_where_most_went():
     """Trees of a single column, with holes as in its probes; the paths that see probes alone."""
     random = np.random.default_rng(0)
@@ -488,22 +430,6 @@ def test_containers_of_rows():
     for rows in (X.tolist(), scipy.sparse.csc_matrix(X)):
         assert everything(selector().fit(rows, y)) == everything(model)
     assert model.predict(X[:1]).shape == (1,)
-
-
-@one_test
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_data_frames_of_rows(frame):
-    X, y = problem()
-    names = [f"gene {j}" for j in range(20)]
-    rows = frame(dict(zip(names, X.T, strict=True)))
-    model = selector().fit(rows, y)
-    np.testing.assert_array_equal(model.predict_proba(rows), selector().fit(X, y).predict_proba(X))
-    assert model.feature_names_in_.tolist() == names
-    assert model.get_feature_names_out().tolist() == [names[j] for j in np.sort(model.selected_)]
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
-        model.predict(X)
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.predict(frame(dict(zip(names[::-1], X.T, strict=True))))
 
 
 @one_test
@@ -554,97 +480,6 @@ def test_rows_that_do_not_fit_are_refused():
 
 
 # --- scikit-learn -----------------------------------------------------------------------------
-
-
-def test_clones_pickles_and_parameters():
-    X, y = problem()
-    model = selector(batch_size=2, tree="cart", alpha=0.1)
-    copy = clone(model)
-    assert copy.get_params().keys() == model.get_params().keys()
-    assert repr(copy) == repr(model)
-    assert copy.estimator is not model.estimator
-    assert model.set_params(keep=0.25).keep == 0.25
-    fitted = copy.fit(X, y)
-    assert everything(pickle.loads(pickle.dumps(fitted))) == everything(fitted)
-    assert not hasattr(clone(fitted), "support_")
-
-
-def test_prediction_changes_no_attribute():
-    X, y = problem()
-    model = selector(5).fit(X, y)
-    before = dict(vars(model))
-    model.predict(X)
-    assert vars(model) == before
-
-
-def test_transform_and_names():
-    X, y = problem()
-    model = selector().fit(X, y)
-    chosen = np.sort(model.selected_)
-    assert 0 < len(chosen) < 20
-    np.testing.assert_array_equal(model.transform(X), X[:, chosen])
-    np.testing.assert_array_equal(selector().fit_transform(X, y), X[:, chosen])
-    np.testing.assert_array_equal(model.get_support(), model.support_)
-    np.testing.assert_array_equal(model.get_support(indices=True), chosen)
-    assert model.get_feature_names_out().tolist() == [f"x{j}" for j in chosen]
-    assert not hasattr(model, "feature_names_in_")
-    sparse = scipy.sparse.csr_matrix(X)
-    np.testing.assert_array_equal(model.transform(sparse).toarray(), X[:, chosen])
-    back = model.inverse_transform(X[:, chosen])
-    np.testing.assert_array_equal(back, X * model.support_)
-    holed = X.copy()
-    holed[3] = np.nan
-    np.testing.assert_array_equal(model.transform(holed), holed[:, chosen])
-
-
-def test_transform_of_data_frames():
-    X, y = mixed_table()
-    labels = y > np.median(y)
-    model = selector(n_subspace_features=3).fit(X, labels)
-    names = [X.columns[j] for j in np.sort(model.selected_)]
-    assert model.transform(X).shape == (len(X), len(names))
-    assert model.get_feature_names_out().tolist() == names
-    model.set_output(transform="pandas")
-    pd.testing.assert_frame_equal(model.transform(X), X[names])
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.transform(X[X.columns[::-1]])
-
-
-def test_nothing_found_is_warned_about_as_by_other_selectors():
-    X, y = problem()
-    model = selector(5, relevance="decoy").fit(X, y)
-    with pytest.warns(UserWarning, match="No features were selected"):
-        assert model.transform(X).shape == (60, 0)
-
-
-def test_in_a_pipeline():
-    X, y = problem(n=150)
-    pipeline = make_pipeline(selector(), dm.RandomForestClassifier(20, random_state=0))
-    assert pipeline.fit(X, y).score(X, y) > 0.9
-    assert pipeline[0].get_support().sum() == pipeline[1].n_features_in_
-
-
-@one_test
-@pytest.mark.parametrize(
-    "ask",
-    [
-        *(
-            lambda m, name=name: getattr(m, name)
-            for name in ("importances_", "forest_", "forest_columns_")
-        ),
-        *(
-            lambda m, name=name: getattr(m, name)(np.ones((2, 3)))
-            for name in ("predict", "predict_proba", "transform")
-        ),
-        lambda m: m.transform(dm.encode(np.ones((2, 3)))),
-        lambda m: m.score(np.ones((2, 3)), [0, 1]),
-        lambda m: m.get_support(),
-        lambda m: m.get_feature_names_out(),
-    ],
-)
-def test_before_the_fit(ask):
-    with pytest.raises(NotFittedError, match="is not fitted yet"):
-        ask(SequentialRandomSubspace())
 
 
 @one_test
@@ -711,11 +546,6 @@ def test_estimators_that_are_refused(estimator, relevance, message):
         selector(5, estimator=estimator, relevance=relevance).fit(X, y)
 
 
-def test_what_is_no_forest_is_refused():
-    with pytest.raises(TypeError, match=r"SequentialRandomSubspace: estimator must be a forest"):
-        selector(5, estimator=DecisionTreeClassifier()).fit(*problem())
-
-
 @one_test
 @pytest.mark.parametrize(
     "estimator",
@@ -762,13 +592,6 @@ def test_memory_holds_the_widest_columns(tmp_path):
     options = {"n_subspace_features": None, "memory": "1MB", "relevance": "decoy"}
     for source in (X, dm.pack(X, tmp_path / "s"), dm.encode(X)):
         assert selector(1, **options).fit(source, y).n_subspace_features_ == expected
-
-
-def test_memory_does_not_let_the_threads_change_anything():
-    X, y = problem(n=100, p=1500)
-    options = {"n_subspace_features": None, "memory": "1MB", "batch_size": 4, "relevance": "decoy"}
-    first, two = (selector(4, n_jobs=k, **options).fit(X, y) for k in (1, 2))
-    assert everything(first) == everything(two)
 
 
 def test_memory_that_will_not_do_is_refused():
@@ -902,24 +725,6 @@ def test_rounding_is_no_importance():
     assert selected_by(X, X[:, 2] * 1e9, 3, **scaled) == {2}
 
 
-def test_targets_that_do_not_fit_are_refused():
-    X, y = problem()
-    with pytest.raises(ValueError, match="fit"):
-        selector(5).fit(X, y[:-1])
-    with pytest.raises(ValueError, match="fit"):
-        selector(5, criterion="variance").fit(X, np.array(["a", "b"])[y])
-
-
-def test_the_bar_counts_trees(capsys):
-    X, y = problem()
-    silent = selector(6).fit(X, y)
-    assert capsys.readouterr().err == ""
-    model = selector(6, verbose=1).fit(X, y)
-    assert "6/6" in (text := capsys.readouterr().err)
-    assert f"{len(model.selected_)} found" in text
-    assert everything(silent) == everything(model)
-
-
 # --- checkpoints ------------------------------------------------------------------------------
 
 
@@ -927,44 +732,6 @@ def stored_trees(path):
     if not path.exists():
         return 0
     return len(read_archive(path, what="jobs", newest=1, function="")[1]["places.shapes"])
-
-
-VARIED = {"sampling": "soft"}, {"relevance": "decoy"}, {"splits": "multiway"}, {"keep": 1.0}
-
-
-@pytest.mark.slow
-@one_test
-@pytest.mark.parametrize("options", [{}, *VARIED])
-@pytest.mark.parametrize(("n_jobs", "trees"), [(1, 1), (2, 10), (1, 23)])
-def test_interrupted_while_trees_grow(tmp_path, monkeypatch, options, n_jobs, trees):
-    X, y = problem()
-    path = tmp_path / "run"
-    model = selector(30, batch_size=4, n_jobs=n_jobs, checkpoint=path, **options)
-    original = Grower.grow
-    with monkeypatch.context() as patch:
-
-        def failing(self, tree, columns, result):
-            if tree >= trees:
-                raise KeyboardInterrupt
-            return original(self, tree, columns, result)
-
-        patch.setattr(Grower, "grow", failing)
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(X, y)
-    assert stored_trees(path) == trees
-    undisturbed = selector(30, batch_size=4, checkpoint=tmp_path / "fresh", **options).fit(X, y)
-    assert everything(model.fit(X, y)) == everything(undisturbed)
-    assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
-
-
-def test_what_was_kept_is_not_grown_again(tmp_path, grown):
-    X, y = problem()
-    model = selector(20, checkpoint=tmp_path / "run").fit(X, y)
-    before, bytes_before = everything(model), (tmp_path / "run").read_bytes()
-    assert len(grown) == 20
-    assert everything(clone(model).fit(X, y)) == before  # a finished run
-    assert len(grown) == 20
-    assert (tmp_path / "run").read_bytes() == bytes_before
 
 
 def test_interrupted_between_rounds(tmp_path, monkeypatch):
@@ -985,67 +752,6 @@ def test_interrupted_between_rounds(tmp_path, monkeypatch):
             model.fit(X, y)
     assert stored_trees(tmp_path / "run") == 13
     assert everything(model.fit(X, y)) == everything(selector(30, batch_size=4).fit(X, y))
-
-
-def test_checkpoints_of_other_runs_are_refused(tmp_path):
-    X, y = problem()
-    path = tmp_path / "run"
-    selector(6, checkpoint=path).fit(X, y)
-    bytes_before = path.read_bytes()
-    other = X.copy()
-    other[0, 0] = 2 - X[0, 0] if X[0, 0] != 1 else 0
-    runs = [({}, other, y), ({}, X, 1 - y)]
-    changed = {
-        "n_estimators": 7,  # more trees
-        "random_state": 1,
-        "keep": 1.0,
-        "tree": "cart",
-        "n_subspace_features": 5,
-        "max_features": 3,
-        "criterion": "entropy",
-        "splits": "multiway",
-        "max_depth": 3,
-        "min_samples_leaf": 2,
-        "relevance": "binomial",
-        "min_draws": 3,
-        "min_win_rate": 0.7,
-        "n_probes": 2,
-        "sampling": "soft",
-        "batch_size": 2,
-        "patience": 5,
-    }
-    runs += [({name: value}, X, y) for name, value in changed.items()]
-    for run, rows, target in runs:
-        with pytest.raises(ValueError, match=r"fit: the checkpoint .*run is of another run.*Hint"):
-            selector(**{"n_estimators": 6, "checkpoint": path, **run}).fit(rows, target)
-    assert path.read_bytes() == bytes_before
-    selector(6, checkpoint=path, n_jobs=2, verbose=0).fit(X, y)  # these change nothing
-
-
-def test_files_and_folders_that_will_not_do(tmp_path):
-    X, y = problem()
-    with pytest.raises(ValueError, match=r"fit: the folder of the checkpoint .* does not exist"):
-        selector(6, checkpoint=tmp_path / "missing" / "run").fit(X, y)
-    (tmp_path / "text").write_text("no archive")
-    with pytest.raises(ValueError, match="is not a file saved by duramen"):
-        selector(6, checkpoint=tmp_path / "text").fit(X, y)
-    assert (tmp_path / "text").read_text() == "no archive"
-
-
-def test_it_is_written_now_and_then(tmp_path, monkeypatch):
-    X, y = problem()
-    lengths = []
-    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
-    monkeypatch.setattr(archive, "_PATIENCE", 0)
-    original = Grower.grow
-
-    def watched(self, tree, columns, result):
-        lengths.append(stored_trees(tmp_path / "run"))
-        return original(self, tree, columns, result)
-
-    monkeypatch.setattr(Grower, "grow", watched)
-    selector(6, checkpoint=str(tmp_path / "run")).fit(X, y)
-    assert lengths == [0, 1, 2, 3, 4, 5]
 
 
 # --- what it finds ----------------------------------------------------------------------------

@@ -57,17 +57,6 @@ def test_ties_at_the_limit_are_left_out():
     assert largest(np.array([0.0, 1.0, 0.0]), 2).tolist() == [False, True, False]
 
 
-def test_threads_and_resumes_change_nothing(tmp_path):
-    X, y = lines(60, 10)
-    model = dm.StabilitySelection(n_estimators=10, n_draws=12, random_state=1)
-    frequency = model.fit(X, y).frequency_
-    model.set_params(n_jobs=3, checkpoint=tmp_path / "draws").fit(X, y)
-    assert np.array_equal(model.frequency_, frequency)
-    assert np.array_equal(model.fit(X, y).frequency_, frequency)
-    with pytest.raises(ValueError, match="checkpoint"):
-        model.set_params(n_per_draw=2).fit(X, y)
-
-
 def test_groups_are_drawn_whole():
     X, y = lines(40, 8)
     model = dm.StabilitySelection(learner="lasso", n_draws=20, alpha=1, random_state=0)

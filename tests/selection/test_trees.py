@@ -72,35 +72,8 @@ def test_the_tree_does_not_depend_on_what_was_found(grower):
             np.testing.assert_array_equal(new.arrays[name], forest.arrays[name])
 
 
-def test_the_same_whenever_it_is_asked(grower):
-    first = grower.grow(3, COLUMNS, NEW)
-    grower.grow(4, COLUMNS, NEW)
-    again = replace(grower).grow(3, COLUMNS, NEW)
-    np.testing.assert_array_equal(again.excess, first.excess)
-    np.testing.assert_array_equal(again.arrays["feature"], first.arrays["feature"])
-    other = replace(grower, seed=SEED + 1).grow(3, COLUMNS, NEW)
-    assert (other.excess != first.excess).any()
-
-
-def test_without_decoys_there_is_no_excess(grower):
-    alone = replace(grower, n_probes=2, decoy=False)
-    outcome = alone.grow(0, np.array([2, 3]), np.zeros(2, dtype=bool))
-    assert outcome.excess.shape == (0,)
-    assert outcome.probes.shape == (2,)
-    assert set(outcome.arrays["feature"].tolist()) <= {-1, 2, 3, 8}
-
-
 def test_without_decoys_and_probes_the_tree_is_the_forests(grower):
     outcome = replace(grower, decoy=False).grow(2, COLUMNS, NEW)
     data = grower.data.with_table(grower.data.table.take_columns(COLUMNS))
     forest = grow(data, SETTINGS, n_trees=1, seed=SEED, first_tree=2)
     np.testing.assert_array_equal(outcome.values, mean_decreases(forest).values)
-
-
-def test_trees_are_known_by_their_data(grower):
-    forest, _ = beside_decoys(grower, 6, COLUMNS, ~NEW)
-    data = grower.data.with_table(grower.data.table.take_columns(COLUMNS))
-    assert forest.fingerprint == data.fingerprint
-    assert forest.seed == SEED
-    assert forest.first_tree == 6
-    assert forest.total_weight == 90

@@ -15,7 +15,6 @@ from tests.selection.test_sequential_random_subspace import (
     everything,
     problem,
     selector,
-    stored_trees,
 )
 
 import duramen as dm
@@ -88,34 +87,6 @@ def test_the_workers_grow_all_trees_and_forget_them(client, monkeypatch):
     assert model.n_estimators_ == 22
 
 
-def test_a_checkpoint_is_taken_up_with_and_without_a_client(client, tmp_path):
-    X, y = problem()
-    options = {"batch_size": 4, "checkpoint": tmp_path / "run"}
-    expected = everything(selector(24, batch_size=4).fit(X, y))
-
-    def stopped(model, tree):
-        """Fit it, and press Ctrl-C when a tree is about to be sent."""
-        with pytest.MonkeyPatch.context() as patch:
-            sent = at_tree(client, patch, tree, _interrupt)
-            with pytest.raises(KeyboardInterrupt):
-                model.fit(X, y)
-        assert all(future.status == "cancelled" for future in sent[-3:])
-
-    stopped(selector(24, client=client, **options), 12)
-    assert stored_trees(tmp_path / "run") == 8
-    stopped(selector(24, client=client, **options), 8)
-    assert stored_trees(tmp_path / "run") == 12
-    shutil.copy(tmp_path / "run", tmp_path / "copy")
-    assert everything(selector(24, **options).fit(X, y)) == expected
-    options["checkpoint"] = tmp_path / "copy"
-    assert everything(selector(24, client=client, **options).fit(X, y)) == expected
-    assert (tmp_path / "copy").read_bytes() == (tmp_path / "run").read_bytes()
-
-
-def _interrupt():
-    raise KeyboardInterrupt
-
-
 def test_errors_of_workers_come_back_as_they_are(client, monkeypatch):
     X, y = problem()
     original, calls = Grower.grow, []
@@ -130,23 +101,6 @@ def test_errors_of_workers_come_back_as_they_are(client, monkeypatch):
     with pytest.raises(LookupError, match="tree six"):
         selector(22, batch_size=4, client=client).fit(X, y)
     assert len(calls) == 3  # it was tried again
-
-
-def test_a_passing_error_passes(client, monkeypatch):
-    X, y = problem()
-    original, calls = Grower.grow, []
-    expected = everything(selector(12, batch_size=4).fit(X, y))
-
-    def shaky(self, tree, columns, result):
-        calls.append(tree)
-        if calls.count(6) < 3 and tree == 6:
-            raise OSError("away for a moment")
-        return original(self, tree, columns, result)
-
-    monkeypatch.setattr(Grower, "grow", shaky)
-    model = selector(12, batch_size=4, client=client).fit(X, y)
-    assert everything(model) == expected
-    assert sorted(calls) == sorted([*range(12), 6, 6])
 
 
 # --- among scikit-learn's tools ---------------------------------------------------------------
@@ -170,13 +124,6 @@ def test_clones_keep_the_client_and_pickles_do_not(client):
     assert unfitted.get_params() == selector(8).get_params()
     model.set_params(client=None)
     assert everything(model.fit(X, y)) == everything(again)
-
-
-@one_test
-@pytest.mark.parametrize("wrong", ["scheduler:8786", 4, object])
-def test_what_is_no_client_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"SequentialRandomSubspace: client must be"):
-        selector(8, client=wrong).fit(*problem())
 
 
 def test_closed_and_asynchronous_clients_are_refused(client, monkeypatch):
@@ -239,15 +186,6 @@ def test_workers_of_other_versions_are_refused(monkeypatch):
 
 
 # --- workers that are processes ---------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", VARIANTS)
-def test_processes_change_nothing(processes, options):
-    X, y = problem()
-    options = {"batch_size": 4, **options}
-    together = selector(22, client=processes, **options).fit(X, y)
-    assert everything(together) == everything(selector(22, **options).fit(X, y))
 
 
 @pytest.mark.slow

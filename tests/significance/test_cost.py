@@ -26,28 +26,6 @@ def test_it_is_the_time_of_a_forest_times_their_number(n_jobs, least):
     assert (cost.n_forests, cost.n_threads) == (100, n_jobs or 1)
 
 
-@pytest.mark.slow
-def test_larger_forests_cost_more():
-    def measure(forest, X, y):
-        time.sleep(0.02 * len(forest.forest_))
-        return np.zeros(6)
-
-    seconds = [
-        estimate_cost(dm.RandomForestClassifier(trees), *problem(), 10, measure=measure).seconds
-        for trees in (1, 25)
-    ]
-    assert seconds[1] >= 10 * 25 * 0.02
-    assert seconds[0] < seconds[1]
-
-
-def test_numpys_global_state_is_left_alone():
-    np.random.seed(0)  # noqa: NPY002
-    expected = np.random.random()  # noqa: NPY002
-    np.random.seed(0)  # noqa: NPY002
-    estimate_cost(dm.RandomForestClassifier(2), *problem(), 10)
-    assert np.random.random() == expected  # noqa: NPY002
-
-
 @one_test
 @pytest.mark.parametrize(
     "seconds, text",

@@ -1,14 +1,13 @@
 """Error rates of the default test beside relevant features, by `error_rates.partial_nulls`."""
 
 import csv
-import math
 
 import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.defaults.default_test import confirm, default_result
 from benchmarks.designs.problem import Problem
-from benchmarks.error_rates.partial_nulls import RATES, SETTINGS, main, replicates, stages, verdict
+from benchmarks.error_rates.partial_nulls import RATES, SETTINGS, replicates
 from tests.cli.commands import done
 from tests.significance.noise import band
 
@@ -57,69 +56,3 @@ def test_default_test_is_that_of_the_command(tmp_path, task):
     verdicts = confirm(problem, 3, trees=40, permutations=19)
     wanted = zip(result.p_adjusted.tolist(), verdicts.tolist(), strict=True)
     assert verdict_of == dict(zip(result.names, wanted, strict=True))
-
-
-def test_all_settings_have_relevant_and_irrelevant_features():
-    assert len(SETTINGS) >= 34
-    for name, setting in SETTINGS.items():
-        drawn = setting.draw(np.random.default_rng(1))
-        data = drawn.learning_set()
-        assert data.table.shape == (len(drawn.y), len(drawn.relevant)), name
-        assert 0 < drawn.relevant.sum() < len(drawn.relevant), name
-        assert data.target.task == drawn.task, name
-
-
-def test_columns_are_in_random_order_and_relevance_follows():
-    """Copies are those that correlate with each other, and the relevant ones do not."""
-    places = set()
-    for seed in range(5):
-        drawn = SETTINGS["copies, r = 0.99"].draw(np.random.default_rng(seed))
-        together = (np.abs(np.corrcoef(drawn.X.to_numpy().T)) > 0.9).sum(axis=0) > 1
-        assert together.sum() == 6
-        assert not together[drawn.relevant].any()
-        places.add(tuple(np.flatnonzero(drawn.relevant)))
-    assert len(places) > 1
-
-
-def settled(n, **rates):
-    return np.tile([rates.get(rate, 0.0) for rate in RATES], (n, 1))
-
-
-def test_further_data_sets_are_drawn_above_a_rate_of_two_percent():
-    needed = stages(400, 100)
-    assert needed(settled(0)) == 100
-    assert needed(settled(100)) == 100
-    assert needed(settled(100, fdr=0.03)) == 400
-    assert needed(settled(100, false_confirmed=0.03)) == 400
-    assert needed(settled(100, false_found=0.5)) == 100
-    assert stages(60, 100)(settled(60, fdr=0.03)) == 60
-    assert stages(60, 100)(settled(60)) == 60
-
-
-def test_band_is_that_of_the_binomial_distribution():
-    """The largest count that is exceeded with a probability of at most .005."""
-    n = 100
-    done = settled(n)
-    upper, holds = verdict(done)
-    terms = [math.comb(n, k) * 0.05**k * 0.95 ** (n - k) for k in range(n + 1)]
-    most = next(k for k in range(n + 1) if sum(terms[k + 1 :]) <= 0.005)
-    assert upper == most / n
-    assert holds
-    done[:most, 0] = 1.0
-    assert verdict(done)[1]
-    done[: most + 1, 0] = 1.0
-    assert not verdict(done)[1]
-
-
-def test_run_goes_on_from_its_files_and_prints_a_table(tmp_path, capsys):
-    words = ("--out", str(tmp_path), "--trees", "3", "--permutations", "19", "--settings", "20 x 6")
-    assert main([*words, "--data-sets", "2"]) in (0, 1)
-    first = {path.name: np.load(path)["values"] for path in tmp_path.glob("*.npz")}
-    assert main([*words, "--data-sets", "4"]) in (0, 1)
-    assert sorted(first) == ["20-x-6--regression.npz", "20-x-6.npz"]
-    for name, values in first.items():
-        again = np.load(tmp_path / name)["values"]
-        assert again.shape == (4, len(RATES))
-        assert np.array_equal(again[:2], values)
-    printed = capsys.readouterr().out
-    assert "| 20 x 6, regression | 4 |" in printed

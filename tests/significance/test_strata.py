@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.error_rates.rejections import correlation, rates, refitted
-from benchmarks.error_rates.strata import PROBLEMS, populations, samples, variants
+from benchmarks.error_rates.strata import PROBLEMS, variants
 from tests.grid import one_test
 from tests.significance.noise import TINY, band
 
@@ -297,24 +297,6 @@ def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
 # --- what is refused -----------------------------------------------------------------------------
 
 
-@one_test
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize(
-    "options, error, message",
-    [
-        ({"strata": np.arange(N)}, ValueError, "strata must leave rows to exchange"),
-        ({"groups": np.zeros(N)}, ValueError, "groups must leave rows to exchange"),
-        ({"strata": [0]}, ValueError, "strata must have a label for each of the 24 rows"),
-        ({"groups": [None] * N}, ValueError, "groups must have a label for every row"),
-        ({"strata": "population"}, TypeError, "got the text 'population'"),
-        ({"strata": np.arange(N) % 2, "groups": GROUPS}, ValueError, "must lie in one stratum"),
-    ],
-)
-def test_wrong_labels_are_refused(name, options, error, message):
-    with pytest.raises(error, match=f"^{name.partition(',')[0]}: .*{message}"):
-        call(name, FOREST, *table(), **METHODS[name], **options)
-
-
 def test_methods_that_permute_nothing_refuse_strata():
     X, y = table()
     forest = dm.ExtraTreesRegressor(2, max_features=1, random_state=0)
@@ -344,18 +326,6 @@ def test_few_arrangements_are_pointed_out_at_the_caller():
             TINY, X, y, measure="mdi", strata=np.arange(8) // 2, n_permutations=19
         )
     assert caught[0].filename == __file__
-
-
-def test_a_checkpoint_belongs_to_its_strata(tmp_path):
-    X, y = table()
-    path = tmp_path / "run"
-    test = {"random_state": 0, "checkpoint": path, "measure": correlation_of, **PERMUTED}
-    first = dm.significance.altmann(FOREST, X, y, strata=STRATA, **test)
-    renamed = np.array(["b", "c", "a"])[STRATA]
-    assert dm.significance.altmann(FOREST, X, y, strata=renamed, **test).equals(first)
-    for other in ({}, {"strata": np.arange(N) % 2}, {"groups": STRATA}):
-        with pytest.raises(ValueError, match="is of another run"):
-            dm.significance.altmann(FOREST, X, y, **other, **test)
 
 
 # --- known answers -------------------------------------------------------------------------------
@@ -439,20 +409,3 @@ def test_blocks_hold_the_level_of_forests(name):
     rate, error = result["altmann", label]["features"]
     assert 0.02 < rate <= 0.05 + 3.3 * max(error, 0.01)
     assert result["probe", label]["any"][0] <= 0.05 + band(0.05, 30)
-
-
-def test_problems_are_what_they_say():
-    random = np.random.default_rng(0)
-    data = populations(random, 4000)
-    population = data.rows["strata"]
-    ill = [data.y[population == k].mean() for k in (0, 1)]
-    np.testing.assert_allclose(ill, [0.25, 0.75], atol=0.04)
-    means = np.array([data.X[population == k].mean(axis=0) / 2 for k in (0, 1)])
-    np.testing.assert_allclose(means[1, :10] - means[0, :10], 0.35, atol=0.05)
-    np.testing.assert_allclose(means[1, 10:], means[0, 10:], atol=0.05)
-    data = samples(random, 400)
-    person = data.rows["groups"]
-    first = np.unique(person, return_index=True)[1]
-    np.testing.assert_array_equal(data.y, data.y[first][person])
-    x, z = data.X[first, 0], data.X[first + 1, 0]
-    assert np.corrcoef(x, z)[0, 1] == pytest.approx(0.7, abs=0.1)

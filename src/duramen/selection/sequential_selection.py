@@ -219,8 +219,8 @@ class SequentialSelection(BaseSelector):
                 fitted = clone(learner)
                 if "random_state" in fitted.get_params():
                     fitted.set_params(random_state=seed % 2**32)
-                grouped = is_forest and groups is not None
-                own_groups = {"groups": groups[inside]} if grouped else {}
+                grouped = groups if is_forest else None
+                own_groups = {} if grouped is None else {"groups": grouped[inside]}
                 fitted.fit(rows(inside), labels[inside], **own_groups)
                 scores.append(float(scorer(fitted, rows(out), labels[out])))
             return np.array([np.mean(scores)])

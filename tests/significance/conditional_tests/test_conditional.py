@@ -58,18 +58,6 @@ def test_classes_with_and_without_an_estimator():
 
 
 @pytest.mark.slow
-def test_the_result_does_not_depend_on_threads_and_resumes(tmp_path):
-    X, y = proxies(120)
-    single = conditional(FOREST, X, y, random_state=1, n_jobs=1)
-    file = tmp_path / "done"
-    other = conditional(FOREST, X, y, random_state=1, n_jobs=3, checkpoint=file)
-    again = conditional(FOREST, X, y, random_state=1, checkpoint=file)
-    assert single.equals(other)
-    assert single.equals(again)
-    assert not single.equals(conditional(FOREST, X, y, random_state=2))
-
-
-@pytest.mark.slow
 def test_groups_of_features_tell_the_common_information_of_their_members():
     X, y = proxies()
     groups = {"both": ["x0", "x1"], "noise": ["x4", "x5"]}

@@ -50,18 +50,6 @@ def test_classes_and_measures_of_one_forest():
         assert f"'measure': '{measure}'" in str(by_measure.metadata)
 
 
-def test_the_result_does_not_depend_on_threads_and_resumes(tmp_path):
-    X, y = doubled(100)
-    single = knockoffs(FOREST, X, y, n_draws=3, random_state=1, n_jobs=1)
-    file = tmp_path / "done"
-    other = knockoffs(FOREST, X, y, n_draws=3, random_state=1, n_jobs=3, checkpoint=file)
-    again = knockoffs(FOREST, X, y, n_draws=3, random_state=1, checkpoint=file)
-    assert single.equals(other)
-    assert single.equals(again)
-    with pytest.raises(ValueError, match="checkpoint"):
-        knockoffs(FOREST, X, y, sampler="gaussian", random_state=1, checkpoint=file)
-
-
 @pytest.mark.slow
 def test_groups_are_selected_as_wholes():
     X, y = doubled(k=20)

@@ -7,7 +7,6 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen import Importances
 from duramen.data.recoding import with_permuted
 from duramen.importances import group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
@@ -157,14 +156,6 @@ def test_stopping_decides_as_all_permutations_do(stop_at, n_permutations):
         X, y, n_permutations, 1, rank_based=None, members=members, stop_after=stop_after
     )
     np.testing.assert_allclose(result.details["estimate"][: last + 1], rates[: last + 1])
-
-
-def test_unknown_rates_are_not_taken_for_known():
-    X, y = problem(1, n=150)
-    settings = {"n_permutations": 39, "random_state": 0}
-    result = conditional_error_rate(FOREST, X, y, **settings)
-    with pytest.raises(ValueError, match=r"rates of the first 3 of 5 .* larger stop_at"):
-        result.selected(result.rates[2])
 
 
 # --- ties and groups -----------------------------------------------------------------------
@@ -357,30 +348,6 @@ def test_by_rank_the_promise_holds_for_independent_features_and_not_for_correlat
 # --- engine, errors ------------------------------------------------------------------------
 
 
-def test_threads_and_resumption_give_the_same(tmp_path):
-    X, y = problem(1, n=100)
-    settings = {"n_permutations": 19, "random_state": 4}
-    plain = conditional_error_rate(
-        FOREST, X, y, measure=lambda f, X, y: dm.importances.mdi(f), **settings
-    )
-    calls = [0]
-
-    def measure(forest, X, y):
-        calls[0] += 1
-        if calls[0] == 24:
-            raise KeyboardInterrupt
-        return dm.importances.mdi(forest)
-
-    path = tmp_path / "run"
-    with pytest.raises(KeyboardInterrupt):
-        conditional_error_rate(FOREST, X, y, measure=measure, checkpoint=path, **settings)
-    for n_jobs in (1, 3):
-        resumed = conditional_error_rate(
-            FOREST, X, y, measure=measure, checkpoint=path, n_jobs=n_jobs, **settings
-        )
-        assert resumed.equals(plain)
-
-
 def test_a_larger_bound_goes_on_from_a_checkpoint(tmp_path):
     X, y = problem(1, n=100)
     settings = {"n_permutations": 19, "random_state": 4}
@@ -391,21 +358,6 @@ def test_a_larger_bound_goes_on_from_a_checkpoint(tmp_path):
     assert every.equals(conditional_error_rate(FOREST, X, y, stop_at=None, **settings))
     again = conditional_error_rate(FOREST, X, y, checkpoint=path, **settings)
     assert again.equals(first)
-
-
-def test_checkpoint_of_another_run_is_refused(tmp_path):
-    X, y = problem()
-    settings = {"n_permutations": 19, "random_state": 0, "checkpoint": tmp_path / "run"}
-    conditional_error_rate(FOREST, X, y, **settings)
-    for change in ({"rank_based": "later"}, {"feature_groups": GROUPS}, {"n_permutations": 25}):
-        with pytest.raises(ValueError, match=r"the checkpoint .* is of another run"):
-            conditional_error_rate(FOREST, X, y, **{**settings, **change})
-
-
-def test_cost_is_said_beforehand(capfd):
-    conditional_error_rate(FOREST, *problem(), n_permutations=19, verbose=1)
-    err = capfd.readouterr().err
-    assert err.startswith("conditional_error_rate: at most 95 forests, 1 at a time: about ")
 
 
 @one_test
@@ -433,13 +385,3 @@ def test_wrong_arguments_are_refused(changes, error, message):
     call = {"estimator": FOREST, "X": X, "y": y, "n_permutations": 19}
     with pytest.raises(error, match=message):
         conditional_error_rate(**{**call, **changes})
-
-
-def test_importances_of_a_measure_may_carry_their_unit():
-    def measure(forest, X, y):
-        return Importances(X.names, np.arange(5.0)[::-1], "mine", "bits")
-
-    result = conditional_error_rate(FOREST, *problem(), measure=measure, n_permutations=19)
-    assert result.unit == "bits"
-    assert result.names == ("x0", "x1", "x2", "x3", "x4")
-    assert result.selected() == ()

@@ -3,17 +3,14 @@ import pandas as pd
 import pytest
 from tests.significance.noise import (
     TINY,
-    Interrupted,
     band,
     correlation,
-    killed_after,
     noise,
     scripted,
     signal,
 )
 
 import duramen as dm
-from duramen.jobs import replicates
 from duramen.significance import multiple_probes
 
 # --- the rates -----------------------------------------------------------------------------------
@@ -62,19 +59,6 @@ def test_probes_are_copies_of_all_columns_by_one_permutation():
     assert len(set(orders)) == 10
 
 
-def test_candidates_are_those_of_the_given_columns():
-    X, y = noise(0, p=16)
-    seen = []
-
-    def look(forest, table, y):
-        seen.append((forest.forest_.settings.max_features, forest.forest_.settings.column_samples))
-        return np.zeros(32)
-
-    for estimator in (dm.RandomForestClassifier(1), dm.RandomPatchesClassifier(1)):
-        multiple_probes(estimator, X, y, measure=look, n_permutations=1)
-    assert seen == [(4, 0), (8, 8)]
-
-
 def test_relevant_features_beat_all_probes():
     X, y = signal()
     result = multiple_probes(dm.RandomForestClassifier(60), X, y, n_permutations=30, random_state=0)
@@ -101,31 +85,6 @@ def test_features_that_are_all_alike_are_not_selected():
 
 
 # --- the run -------------------------------------------------------------------------------------
-
-
-def test_same_bits_for_any_threads_and_seed_matters():
-    X, y = signal()
-    forest = dm.RandomForestClassifier(10)
-    single = multiple_probes(forest, X, y, n_permutations=10, random_state=3)
-    assert multiple_probes(forest, X, y, n_permutations=10, random_state=3, n_jobs=2).equals(single)
-    assert not multiple_probes(forest, X, y, n_permutations=10, random_state=4).equals(single)
-
-
-def test_killed_run_goes_on_to_the_same_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
-    X, y = signal()
-    options = {"n_permutations": 12, "random_state": 1}
-    whole = multiple_probes(TINY, X, y, measure=correlation, **options)
-    path = tmp_path / "runs"
-    with pytest.raises(Interrupted):
-        multiple_probes(
-            TINY, X, y, measure=killed_after(correlation, 7), checkpoint=path, **options
-        )
-    rest = killed_after(correlation, 5)  # 7 are on disk
-    assert multiple_probes(TINY, X, y, measure=rest, checkpoint=path, **options).equals(whole)
-    X[0, 0] += 1
-    with pytest.raises(ValueError, match=r"multiple_probes: the checkpoint .* is of another run"):
-        multiple_probes(TINY, X, y, measure=correlation, checkpoint=path, **options)
 
 
 def test_wrong_arguments_are_refused():

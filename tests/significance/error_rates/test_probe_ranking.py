@@ -7,17 +7,14 @@ from tests.grid import one_test
 from tests.oracles import probes as oracle
 from tests.significance.noise import (
     TINY,
-    Interrupted,
     band,
     correlation,
-    killed_after,
     noise,
     scripted,
     signal,
 )
 
 import duramen as dm
-from duramen.jobs import replicates
 from duramen.significance import forest_probe_ranking, probe_ranking
 from duramen.significance.probes import probe_tail
 
@@ -221,22 +218,6 @@ def test_relevant_features_come_before_the_probes():
     flat = forest_probe_ranking(dm.RandomForestClassifier(3), np.ones((80, 2)), y, n_permutations=2)
     assert flat.selected() == ()
     np.testing.assert_array_equal(flat.rates, 1)
-
-
-def test_same_bits_for_any_threads_and_from_a_checkpoint(tmp_path, monkeypatch):
-    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
-    X, y = signal()
-    forest = dm.RandomForestClassifier(10)
-    single = forest_probe_ranking(forest, X, y, random_state=3)
-    assert forest_probe_ranking(forest, X, y, random_state=3, n_jobs=2).equals(single)
-    path = tmp_path / "runs"
-    whole = forest_probe_ranking(TINY, X, y, measure=correlation, random_state=1)
-    killed = killed_after(correlation, 6)
-    with pytest.raises(Interrupted):
-        forest_probe_ranking(TINY, X, y, measure=killed, random_state=1, checkpoint=path)
-    rest = killed_after(correlation, 4)
-    again = forest_probe_ranking(TINY, X, y, measure=rest, random_state=1, checkpoint=path)
-    assert again.equals(whole)
 
 
 def test_wrong_arguments_of_the_forest_form_are_refused():

@@ -37,17 +37,6 @@ def test_a_feature_alone_has_the_difference_of_means():
     assert result.values[0] == pytest.approx(y[50:].mean() - y[:50].mean(), abs=0.05)
 
 
-def test_forests_are_the_default():
-    X, y = confounded(1, 200)
-    result = average_effects(X, y, random_state=0, names=["drug", "age"])
-    again = average_effects(X, y, random_state=0, names=["drug", "age"])
-    np.testing.assert_array_equal(result.values, again.values)
-    assert result["drug"][1] > 0
-    cuts = result.metadata["average_effects"]["cuts"]
-    assert cuts["drug"] == 0.0
-    assert cuts["age"] == pytest.approx(np.median(X[:, 1]))
-
-
 @pytest.mark.slow
 def test_intervals_cover_as_they_say():
     covered = 0

@@ -16,7 +16,6 @@ from duramen.significance import confidence_intervals
 from duramen.significance.measured import measured
 from duramen.significance.resampling import bootstraps, subsamples, tree_variance
 from duramen.significance.resampling_intervals import (
-    METHODS,
     Replicated,
     Tails,
     importances_of_copies,
@@ -347,49 +346,6 @@ def test_no_p_values_where_irrelevant_features_have_more_than_0():
     assert own.above() == ("x3", "x2", "x1")
 
 
-@one_test
-@pytest.mark.parametrize("method", METHODS)
-def test_the_same_for_any_number_of_threads(method):
-    X, y = linear(classes=True)
-    first, two = (
-        confidence_intervals(
-            dm.RandomForestClassifier(8, random_state=1),
-            X,
-            y,
-            method=method,
-            n_resamples=9,
-            random_state=3,
-            n_jobs=n_jobs,
-        )
-        for n_jobs in (1, 3)
-    )
-    assert first.equals(two)
-
-
-@pytest.mark.parametrize("method", ["subsampling", "double-bootstrap"])
-def test_a_checkpoint_goes_on_to_the_same_bytes(method, tmp_path, monkeypatch):
-    X, y = linear()
-    forest = dm.RandomForestRegressor(5)
-    options = {"method": method, "random_state": 0}
-    path = tmp_path / "run"
-    confidence_intervals(forest, X, y, n_resamples=4, checkpoint=path, **options)
-    fits = []
-    original = dm.RandomForestRegressor._fit
-    monkeypatch.setattr(
-        dm.RandomForestRegressor, "_fit", lambda self, *a: fits.append(1) or original(self, *a)
-    )
-    resumed = confidence_intervals(forest, X, y, n_resamples=10, checkpoint=path, **options)
-    assert len(fits) == 7  # the forest on all rows and six replicates
-    assert resumed.equals(confidence_intervals(forest, X, y, n_resamples=10, **options))
-    if method == "subsampling":  # the same replicates serve the jackknife
-        fits.clear()
-        options["method"] = "delete-d"
-        confidence_intervals(forest, X, y, n_resamples=10, checkpoint=path, **options)
-        assert len(fits) == 1
-    with pytest.raises(ValueError, match="is of another run"):
-        confidence_intervals(forest, X[::-1], y, checkpoint=path, **options)
-
-
 def test_a_jackknife_is_wider_where_small_samples_find_less():
     X, y = linear(100)
 
@@ -591,16 +547,6 @@ def test_arguments_that_do_not_go_together(options, message):
     X, y = linear()
     with pytest.raises(ValueError, match=message):
         confidence_intervals(dm.RandomForestRegressor(5), X, y, **options)
-
-
-def test_estimators_of_others_and_too_few_rows_are_refused():
-    X, y = linear(classes=True)
-    with pytest.raises(TypeError, match="must be a forest estimator of duramen"):
-        confidence_intervals("forest", X, y)
-    with pytest.raises(ValueError, match=r"keep 3 at least: an int in 3..3"):
-        confidence_intervals(
-            dm.RandomForestClassifier(5), X[:4], [0, 1, 2, 0], subsample=2, measure="mdi"
-        )
 
 
 # --- coverage of importances -------------------------------------------------------------------

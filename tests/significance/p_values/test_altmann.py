@@ -7,7 +7,6 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen import Significance
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance import altmann
 from duramen.significance.measured import Refits, measured
@@ -198,81 +197,6 @@ def test_fitted_p_values_fall_back_to_empirical_ones(family):
 
 
 # --- engine, errors ------------------------------------------------------------------------
-
-
-def test_any_number_of_threads_and_any_resumption_give_the_same(tmp_path):
-    X, y = problem()
-    calls = [0]
-
-    def measure(forest, X, y):
-        calls[0] += 1
-        if calls[0] == 8:
-            raise KeyboardInterrupt
-        return dm.importances.mdi(forest)
-
-    settings = {"n_permutations": 15, "random_state": 3}
-    checkpoint = tmp_path / "run"
-    with pytest.raises(KeyboardInterrupt):
-        altmann(FOREST, X, y, measure=measure, checkpoint=checkpoint, **settings)
-    assert checkpoint.exists()
-    resumed = altmann(FOREST, X, y, measure=measure, checkpoint=checkpoint, n_jobs=2, **settings)
-    assert calls[0] == 8 + 15 - 6 + 1
-    plain = altmann(FOREST, X, y, measure=lambda f, X, y: dm.importances.mdi(f), **settings)
-    assert resumed.equals(plain)
-    assert altmann(FOREST, X, y, n_jobs=3, **settings).equals(
-        altmann(FOREST, X, y, n_jobs=1, **settings)
-    )
-
-
-@one_test
-@pytest.mark.parametrize("change", ["X", "y", "estimator", "measure", "seed"])
-def test_checkpoint_of_another_run_is_refused(tmp_path, change):
-    X, y = problem()
-    call = {"estimator": FOREST, "X": X, "y": y, "measure": "mdi", "random_state": 0}
-    call |= {"n_permutations": 3, "checkpoint": tmp_path / "run"}
-    altmann(**call)
-    other = {
-        "X": {"X": X + np.eye(60, 6)},
-        "y": {"y": y[::-1]},
-        "estimator": {"estimator": dm.RandomForestClassifier(20, max_depth=3)},
-        "measure": {"measure": "frequency"},
-        "seed": {"random_state": 1},
-    }
-    with pytest.raises(ValueError, match=r"altmann: the checkpoint .* is of another run"):
-        altmann(**{**call, **other[change]})
-
-
-@one_test
-@pytest.mark.parametrize("measure", ["mdi_oob", "mda", "holdout_mda", "air", "sandri"])
-def test_any_measure_finds_what_is_relevant(measure):
-    X, y = problem(n=40, p=4)
-    result = altmann(
-        dm.RandomForestClassifier(10), X, y, measure=measure, n_permutations=19, random_state=0
-    )
-    assert result.order()[0] == 0
-    assert result.metadata["measure"] == measure
-
-
-def test_regression_and_a_data_frame():
-    pd = pytest.importorskip("pandas")
-    random = np.random.default_rng(0)
-    X = pd.DataFrame(random.normal(size=(50, 3)), columns=["a", "b", "c"])
-    result = altmann(dm.ExtraTreesRegressor(20), X, 2 * X["b"], n_permutations=19, random_state=0)
-    assert result.names == ("a", "b", "c")
-    assert result.selected(control="none") == ("b",)
-
-
-def test_result_says_what_was_tested_and_survives_saving(tmp_path):
-    result = altmann(FOREST, *problem(), measure="mdi", n_permutations=3, random_state=6)
-    assert result.method == "altmann"
-    assert "target is independent of all features together" in result.null
-    assert result.unit == "gini"
-    assert result.metadata["seed"] == draw_seed(6)
-    assert result.metadata["n_permutations"] == 3
-    assert result.metadata["estimator"] == "RandomForestClassifier"
-    assert result.metadata["parameters"]["n_estimators"] == "20"
-    result.save(tmp_path / "r")
-    assert Significance.load(tmp_path / "r").equals(result)
 
 
 @one_test

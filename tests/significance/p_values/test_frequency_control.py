@@ -7,7 +7,6 @@ from tests.significance.noise import band, noise, signal
 
 import duramen as dm
 from duramen.importances import frequency
-from duramen.jobs import replicates
 from duramen.significance import altmann, frequency_control
 from duramen.significance.selection_frequency import split_probability
 
@@ -96,21 +95,6 @@ def test_equal_fractions_count_against_a_feature():
         dm.RandomForestClassifier(3), X, y, null="permuted", n_permutations=9
     )
     np.testing.assert_array_equal(result.p_values, 1)
-
-
-def test_same_bits_for_any_threads_and_from_a_checkpoint(tmp_path, monkeypatch):
-    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
-    X, y = signal()
-    forest = dm.RandomForestClassifier(5)
-    settings = {"n_permutations": 9, "random_state": 1}
-    significance = frequency_control(forest, X, y, **settings)
-    assert frequency_control(forest, X, y, n_jobs=2, **settings).equals(significance)
-    path = tmp_path / "permutations"
-    short = {**settings, "n_permutations": 4}
-    frequency_control(forest, X, y, checkpoint=path, **short)  # 4 of the 9
-    assert frequency_control(forest, X, y, checkpoint=path, **settings).equals(significance)
-    with pytest.raises(ValueError, match=r"frequency_control: the checkpoint .* of another run"):
-        frequency_control(forest, X, y, checkpoint=path, n_permutations=9, random_state=2)
 
 
 # --- refusals ------------------------------------------------------------------------------------

@@ -1,5 +1,4 @@
 from functools import partial
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -83,16 +82,6 @@ def test_each_feature_is_on_its_own():
     assert longer.details["draws"][0] == 30
 
 
-def test_threads_change_nothing():
-    X, y = problem()
-    settings = {"n_permutations": 12, "stop_after": 2, "random_state": 0}
-    significance = hapfelmeier(FOREST, X, y, n_jobs=1, **settings)
-    for n_jobs in (2, 5):
-        other = hapfelmeier(FOREST, X, y, n_jobs=n_jobs, **settings)
-        assert other.equals(significance)
-        assert other.metadata["n_grown"] == significance.metadata["n_grown"]
-
-
 def test_nothing_is_selected_where_there_is_nothing():
     random = np.random.default_rng(3)
     X, y = random.normal(size=(40, 3)), random.integers(0, 2, 40)
@@ -145,43 +134,6 @@ def test_p_values_are_valid_under_the_null():
 
 
 # --- checkpoints ---------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@one_test
-@pytest.mark.parametrize("stop_after", [None, 2])
-@pytest.mark.parametrize("killed_at", [0, 3, 11, 20])
-def test_killed_run_goes_on_to_the_same(tmp_path, monkeypatch, stop_after, killed_at):
-    X, y = problem()
-    settings = {"n_permutations": 10, "stop_after": stop_after, "random_state": 3}
-    plain = hapfelmeier(FOREST, X, y, **settings)
-    module = import_module("duramen.significance.column_permutations")
-    grown, left = [], [killed_at]
-
-    def counted(subject, column, draw, seed):
-        left[0] -= 1
-        if left[0] == -1:
-            raise KeyboardInterrupt
-        grown.append((column, draw))
-        return permuted_score(subject, column, draw, seed)
-
-    permuted_score = module._permuted_score
-    monkeypatch.setattr(module, "_permuted_score", counted)
-    path = tmp_path / "run"
-    with pytest.raises(KeyboardInterrupt):
-        hapfelmeier(FOREST, X, y, checkpoint=path, **settings)
-    resumed = hapfelmeier(FOREST, X, y, checkpoint=path, n_jobs=2, **settings)
-    assert resumed.equals(plain)
-    assert len(grown) == len(set(grown)) == plain.metadata["n_grown"]
-
-
-def test_checkpoint_of_another_run_is_refused(tmp_path):
-    X, y = problem()
-    settings = {"n_permutations": 3, "random_state": 0, "checkpoint": tmp_path / "run"}
-    hapfelmeier(FOREST, X, y, **settings)
-    for change in ({"features": [0]}, {"stop_after": 1}, {"n_permutations": 4}):
-        with pytest.raises(ValueError, match=r"hapfelmeier: the checkpoint .* of another run"):
-            hapfelmeier(FOREST, X, y, **{**settings, **change})
 
 
 # --- errors --------------------------------------------------------------------------------

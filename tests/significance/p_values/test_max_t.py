@@ -176,30 +176,6 @@ def test_p_values_and_curve_are_those_of_altmann_and_fdr_curve():
         assert sorted(importance) == sorted(mine.scores)
 
 
-def test_threads_and_resumption_give_the_same(tmp_path):
-    X, y = problem()
-    options = {"n_permutations": 12, "random_state": 4, "measure": "mdi"}
-    plain = max_t(FOREST, X, y, **options)
-    assert max_t(FOREST, X, y, n_jobs=3, **options).equals(plain)
-
-    calls, left = [], [6]
-
-    def measure(forest, X, y):
-        if len(calls) >= left[0]:
-            raise Interrupted
-        calls.append(1)
-        return dm.importances.mdi(forest)
-
-    options = {**options, "measure": measure, "checkpoint": tmp_path / "run"}
-    with pytest.raises(Interrupted):
-        max_t(FOREST, X, y, **options)
-    left[0] = 14  # the six, the forest of the data again, and the seven that were not kept
-    np.testing.assert_array_equal(max_t(FOREST, X, y, **options).p_adjusted, plain.p_adjusted)
-    left[0] = 15
-    with pytest.raises(ValueError, match=r"max_t: the checkpoint .* is of another run"):
-        max_t(FOREST, X, y, **{**options, "random_state": 5})
-
-
 def test_default_measure_is_that_of_out_of_bag_rows_by_entropy():
     X, y = problem()
     options = {"n_permutations": 9, "random_state": 4}
@@ -455,18 +431,6 @@ def assert_same_numbers(result, other):
     assert result.details.keys() == other.details.keys()
     for name, column in other.details.items():
         np.testing.assert_array_equal(result.details[name], column)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["dominated", "kinds"])
-def test_same_bytes_for_any_number_of_threads(name, tmp_path):
-    forest, X, y = PROBLEMS[name]
-    options = {"n_permutations": 40, "random_state": 3}
-    saved = []
-    for n_jobs in (1, 2, 3):
-        max_t(forest, X, y, n_jobs=n_jobs, **options).save(tmp_path / f"{n_jobs}")
-        saved.append((tmp_path / f"{n_jobs}").read_bytes())
-    assert saved[0] == saved[1] == saved[2]
 
 
 def test_notes_of_choices_that_break_the_rates_beside_relevant_features():

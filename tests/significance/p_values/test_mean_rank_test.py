@@ -5,17 +5,14 @@ from hypothesis import strategies as st
 from tests.oracles import probes as oracle
 from tests.significance.noise import (
     TINY,
-    Interrupted,
     band,
     correlation,
-    killed_after,
     noise,
     scripted,
     signal,
 )
 
 import duramen as dm
-from duramen.jobs import replicates
 from duramen.significance import mean_rank_test
 from duramen.significance.mean_ranks import fractions_of_ranks, last_by_rank
 
@@ -108,32 +105,6 @@ def test_features_that_are_all_alike_are_not_selected():
 
 
 # --- the run -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("null", ["permuted", "irrelevant"])
-def test_same_bits_for_any_threads_and_seed_matters(null):
-    X, y = signal()
-    forest = dm.RandomForestClassifier(5)
-    settings = {"n_resamples": 4, "n_permutations": 9, "null": null}
-    significance = mean_rank_test(forest, X, y, random_state=3, **settings)
-    assert mean_rank_test(forest, X, y, random_state=3, n_jobs=2, **settings).equals(significance)
-    assert not mean_rank_test(forest, X, y, random_state=4, **settings).equals(significance)
-
-
-@pytest.mark.parametrize(("null", "before", "after"), [("permuted", 18, 24), ("irrelevant", 2, 2)])
-def test_killed_run_goes_on_to_the_same_result(null, before, after, tmp_path, monkeypatch):
-    """4 runs each; permuted: 4 + 3 x 4 and more calls, then 4 observed and 5 x 4 to go."""
-    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
-    X, y = signal()
-    settings = {"n_resamples": 4, "n_permutations": 8, "null": null, "random_state": 1}
-    whole = mean_rank_test(TINY, X, y, measure=correlation, **settings)
-    path = tmp_path / "runs"
-    with pytest.raises(Interrupted):
-        mean_rank_test(
-            TINY, X, y, measure=killed_after(correlation, before), checkpoint=path, **settings
-        )
-    rest = killed_after(correlation, after)
-    assert mean_rank_test(TINY, X, y, measure=rest, checkpoint=path, **settings).equals(whole)
 
 
 def test_wrong_arguments_are_refused():

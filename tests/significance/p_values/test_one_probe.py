@@ -3,16 +3,13 @@ import pandas as pd
 import pytest
 from tests.significance.noise import (
     TINY,
-    Interrupted,
     band,
     correlation,
-    killed_after,
     noise,
     signal,
 )
 
 import duramen as dm
-from duramen.jobs import replicates
 from duramen.significance import one_probe
 
 
@@ -101,36 +98,6 @@ def test_features_that_are_all_alike_are_not_selected():
 
 
 # --- the run -------------------------------------------------------------------------------------
-
-
-def test_same_bits_for_any_threads_and_seed_matters():
-    X, y = signal()
-    forest = dm.RandomForestClassifier(10)
-    significance = one_probe(forest, X, y, n_permutations=10, random_state=3)
-    assert one_probe(forest, X, y, n_permutations=10, random_state=3, n_jobs=2).equals(significance)
-    assert not one_probe(forest, X, y, n_permutations=10, random_state=4).equals(significance)
-
-
-def test_killed_run_goes_on_to_the_same_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
-    X, y = signal()
-    whole = one_probe(TINY, X, y, measure=correlation, n_permutations=12, random_state=1)
-    path = tmp_path / "runs"
-    with pytest.raises(Interrupted):
-        one_probe(
-            TINY,
-            X,
-            y,
-            measure=killed_after(correlation, 7),
-            n_permutations=12,
-            random_state=1,
-            checkpoint=path,
-        )
-    rest = killed_after(correlation, 5)  # 7 are on disk
-    again = one_probe(TINY, X, y, measure=rest, n_permutations=12, random_state=1, checkpoint=path)
-    assert again.equals(whole)
-    with pytest.raises(ValueError, match=r"one_probe: the checkpoint .* is of another run"):
-        one_probe(TINY, X, y, measure=rest, n_permutations=12, random_state=2, checkpoint=path)
 
 
 def test_wrong_arguments_are_refused():

@@ -99,25 +99,6 @@ def test_early_stopping():
     assert set(result.p_values) <= steps
 
 
-def test_threads_and_resumption_give_the_same(tmp_path):
-    X, y = problem()
-    failing = [True]
-
-    def importance(X, y, seed):
-        if failing[0] and seed % 7 == 0:
-            failing[0] = False
-            raise KeyboardInterrupt
-        return noisy(X, y, seed)
-
-    settings = {"n_permutations": 60, "random_state": 1}
-    path = tmp_path / "run"
-    with pytest.raises(KeyboardInterrupt):
-        permutation_test(importance, X, y, checkpoint=path, **settings)
-    assert path.exists()
-    resumed = permutation_test(importance, X, y, checkpoint=path, n_jobs=3, **settings)
-    assert resumed.equals(permutation_test(noisy, X, y, **settings))
-
-
 def test_checkpoint_knows_data_and_name_of_the_function(tmp_path):
     X, y = problem()
     settings = {"n_permutations": 3, "random_state": 0, "checkpoint": tmp_path / "run"}

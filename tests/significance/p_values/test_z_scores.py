@@ -4,7 +4,7 @@ from scipy import stats
 
 import duramen as dm
 from duramen import Importances
-from duramen.importances import mda, mdi, sandri
+from duramen.importances import mda, sandri
 from duramen.significance import z_scores
 
 WARNING = "z grows with the square root"
@@ -39,16 +39,6 @@ def test_it_is_the_scaled_mda():
     with pytest.warns(UserWarning, match=r"number of trees \(here of 100 trees\), for irrelevant"):
         result = z_scores(mda(forest, X, y))
     np.testing.assert_allclose(result.scores, mda(forest, X, y, scaled=True).values)
-
-
-def test_z_doubles_with_four_times_the_trees():
-    few, many = noisy(100), noisy(400)
-    with pytest.warns(UserWarning, match=WARNING):
-        ratio = z_scores(mda(*many))["x0"], z_scores(mda(*few))["x0"]
-    assert ratio[0] < ratio[1] < 1e-6
-    with pytest.warns(UserWarning, match=WARNING):
-        z = [z_scores(mdi(forest)).scores for forest, _, _ in (few, many)]
-    np.testing.assert_allclose(z[1] / z[0], 2, atol=0.4)
 
 
 def test_uniform_p_values_under_the_null_that_it_names():

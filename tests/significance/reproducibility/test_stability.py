@@ -1,5 +1,4 @@
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from tests.grid import one_test
 from tests.oracles import selections as oracle
 
 import duramen as dm
-from duramen.significance import Stability, ranking_stability, stability
+from duramen.significance import ranking_stability, stability
 
 KNOWN = [[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]]
 
@@ -186,16 +185,6 @@ def test_ties_are_broken_by_lot_not_by_column():
     np.testing.assert_allclose(result.frequency, 0.25, atol=0.09)
 
 
-def test_the_same_for_any_number_of_threads():
-    X, y = linear(classes=True)
-    options = {"k": 3, "measure": "mda", "n_resamples": 9, "random_state": 1}
-    first, three = (
-        ranking_stability(dm.RandomForestClassifier(8), X, y, n_jobs=jobs, **options)
-        for jobs in (1, 3)
-    )
-    assert first.equals(three)
-
-
 def test_a_checkpoint_goes_on_and_serves_any_k(tmp_path, monkeypatch):
     X, y = linear()
     forest, path = dm.RandomForestRegressor(5), tmp_path / "run"
@@ -250,14 +239,3 @@ def test_order_frame_and_print():
     assert "d" not in [line.split()[1] for line in lines[2:5]]  # it was never selected
     assert any(line.startswith("note: 3 selections are few") for line in lines)
     assert "... and 10 more" in repr(stability(np.eye(20)))
-
-
-def test_save_load_and_pickle(tmp_path):
-    for result in (stability(KNOWN), stability(np.zeros((2, 3)))):
-        result.save(tmp_path / "result")
-        assert Stability.load(tmp_path / "result").equals(result)
-        assert pickle.loads(pickle.dumps(result)).equals(result)
-    assert not stability(KNOWN).equals(stability(KNOWN, confidence_level=0.9))
-    assert not stability(KNOWN).equals(0)
-    with pytest.raises(ValueError, match="read-only"):
-        stability(KNOWN).frequency[0] = 0

@@ -1,5 +1,4 @@
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from tests.grid import one_test
 from tests.oracles import selections as oracle
 
 import duramen as dm
-from duramen import Importances
 from duramen.importances import mda, mdi
 from duramen.significance import TreesNeeded, trees_needed
 from duramen.significance.agreement import (
@@ -236,35 +234,6 @@ def test_prints_what_it_says():
     assert lines[5].split()[0] == "1"
 
 
-def test_save_load_pickle_and_frame(tmp_path):
-    X, y = linear(60, 8)
-    never = trees_needed(
-        dm.RandomForestRegressor(16, random_state=0).fit(X, y),
-        measure=lambda forest, X, y: np.zeros(8),
-        k=2,
-    )
-    for result in (example(), never):
-        result.save(tmp_path / "result")
-        assert TreesNeeded.load(tmp_path / "result").equals(result)
-        assert pickle.loads(pickle.dumps(result)).equals(result)
-    assert not example().equals(never)
-    assert not example().equals("example")
-    assert list(example().to_frame().columns) == ["n_trees", "agreement"]
-    with pytest.raises(ValueError, match="read-only"):
-        never.agreement[0] = 1.0
-    with pytest.raises(ValueError, match="must have one shape"):
-        TreesNeeded(**{**vars(never), "sizes": [1, 2]})
-
-
-def test_the_same_every_time():
-    X, y = linear(60, 8)
-    forest = dm.RandomForestRegressor(64, random_state=0).fit(X, y)
-    assert trees_needed(forest, k=3).equals(trees_needed(forest, k=3))
-    other = trees_needed(forest, k=3, random_state=7)
-    assert other.equals(trees_needed(forest, k=3, random_state=7))
-    assert not other.equals(trees_needed(forest, k=3))
-
-
 @one_test
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -315,15 +284,6 @@ def test_the_answer_holds_for_new_forests():
     best = np.stack([chance_among_best(mdi(forest).values, 10) for forest in forests])
     pairs = best @ best.T / 10
     assert (pairs.sum() - np.trace(pairs)) / (16 * 15) == pytest.approx(0.8, abs=0.1)
-
-
-def test_own_measures_may_return_importances():
-    X, y = linear(40, 4)
-    forest = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
-    result = trees_needed(
-        forest, measure=lambda f, X, y: Importances(f.names, np.eye(4)[2], "own", "1"), k=1
-    )
-    assert result.trees_to_rank == 1
 
 
 def test_the_prediction_interval_has_the_beta_binomial_quantiles():

@@ -1,0 +1,84 @@
+"""Results depend neither on threads, nor on an interruption and the run that resumes from it."""
+
+from functools import partial
+from itertools import count
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+from tests.significance.noise import Interrupted, signal
+
+import duramen as dm
+from duramen.jobs import replicates
+from duramen.significance import conditional, knockoffs
+
+X, Y = signal()
+FOREST = dm.RandomForestClassifier(5, random_state=0)
+STUMPS = dm.ExtraTreesClassifier(5, max_features=2, max_depth=2)
+CALLS = {
+    name: partial(getattr(dm.significance, name), FOREST, n_permutations=4)
+    for name in (
+        *("altmann", "hapfelmeier", "fdr_curve", "mean_of_maxima", "permuted_importances"),
+        *("one_probe", "multiple_probes", "forest_probe_ranking"),
+    )
+}
+CALLS |= {
+    "max_t": partial(dm.significance.max_t, FOREST, n_permutations=19, alpha=0.2),
+    "conditional_error_rate": partial(
+        dm.significance.conditional_error_rate, FOREST, n_permutations=19
+    ),
+    "frequency_control": partial(dm.significance.frequency_control, STUMPS, n_permutations=4),
+    "mean_rank_test": partial(
+        dm.significance.mean_rank_test, FOREST, n_resamples=2, n_permutations=3
+    ),
+    "permutation_test": partial(
+        dm.significance.permutation_test,
+        lambda X, y, seed: dm.importances.mdi(FOREST.set_params(random_state=seed).fit(X, y)),
+        n_permutations=4,
+    ),
+    "confidence_intervals": partial(dm.significance.confidence_intervals, FOREST, n_resamples=4),
+    "double bootstrap": partial(
+        dm.significance.confidence_intervals, FOREST, method="double-bootstrap", n_resamples=4
+    ),
+    "ranking_stability": partial(dm.significance.ranking_stability, FOREST, k=2, n_resamples=4),
+    "conditional": partial(conditional, FOREST, n_folds=2),
+    "conditional, loco": partial(conditional, FOREST, method="loco", n_folds=2),
+    "knockoffs": partial(knockoffs, FOREST, n_draws=4, alpha=0.5),
+}
+
+
+def content(value):
+    """All that a result holds, as something that can be compared."""
+    if issparse(value):
+        return content(value.toarray())
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, dict):
+        return {name: content(part) for name, part in value.items()}
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: content(getattr(value, name)) for name in value.__dataclass_fields__}
+    return repr(value)
+
+
+@pytest.mark.filterwarnings("ignore:.*rows are in the bag of every tree", "ignore:knockoffs")
+@pytest.mark.filterwarnings("ignore:conditional")
+@pytest.mark.parametrize("name", CALLS)
+def test_threads_and_resumption_give_the_same(name, tmp_path, monkeypatch):
+    call = partial(CALLS[name], X=X, y=Y, random_state=0)
+    whole, path = content(call(n_jobs=1)), tmp_path / "kept"
+    assert content(call(n_jobs=2)) == whole
+    calls, seed_of = count(), replicates.replicate_seed
+
+    def interrupting(seed, number):
+        if next(calls) == 3:
+            raise Interrupted
+        return seed_of(seed, number)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(replicates, "replicate_seed", interrupting)
+        with pytest.raises(Interrupted):
+            call(checkpoint=path)
+    assert path.exists()
+    assert content(call(checkpoint=path)) == whole
+    with pytest.raises(ValueError, match="another run"):
+        CALLS[name](X=X[:, ::-1], y=Y, random_state=0, checkpoint=path)
