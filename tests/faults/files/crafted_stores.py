@@ -126,30 +126,24 @@ def _records(place: Path):  # type: ignore[no-untyped-def]
 
 def _seal_columns(place: Path, records, n_rows: int) -> None:  # type: ignore[no-untyped-def]
     codes = [(place / name).read_bytes() for name in layout.CODES]
+    at = [0] * len(codes)
     values, labels, names = (
         (place / n).read_bytes() for n in (layout.VALUES, layout.LABELS, layout.NAMES)
     )
-    packed = (place / layout.QUARTERS).read_bytes()
-    at = [0, 0, 0, 0]
     v = w = n = 0
     for record in records:
-        block = int(record["flags"]) & 3
-        if int(record["flags"]) & layout.IN_TWO_BITS and 0 < n_rows < 10**6:
-            size = layout.quarter_bytes(n_rows)
-            row = packed[at[3] : at[3] + size].ljust(size, b"\0")
-            whole = layout.of_two_bits(np.frombuffer(row, dtype=np.uint8)[None], n_rows)
-            record["codes_check"] = crc32(whole.tobytes())
-            at[3] += size
-        elif block < 3 and 0 < n_rows < 10**6:
-            size = n_rows * layout.CODE_TYPES[block].itemsize
-            record["codes_check"] = crc32(codes[block][at[block] : at[block] + size])
-            at[block] += size
+        file = int(record["file"])
+        if file < len(codes) and 0 < n_rows < 10**6:
+            size = layout.row_bytes(file, n_rows)
+            row = codes[file][at[file] : at[file] + size].ljust(size, b"\0")
+            record["codes_check"] = crc32(layout.codes_of_bytes(row, file, n_rows).tobytes())
+            at[file] += size
         v1, w1, n1 = (
             v + 8 * int(record["n_values"]),
             w + int(record["n_labels"]),
             n + int(record["n_name"]),
         )
-        record["words_check"] = layout.words_check(names[n:n1], values[v:v1], labels[w:w1])
+        record["words_check"] = crc32(names[n:n1] + values[v:v1] + labels[w:w1])
         v, w, n = v1, w1, n1
     (place / layout.COLUMNS).write_bytes(records.tobytes())
 

@@ -133,26 +133,11 @@ def test_codes_in_two_bits(tmp_path, n):
     store = pack(frame, tmp_path / "s")
     assert_same(store, table)
     few = int((table.n_codes() <= 4).sum())
-    assert (tmp_path / "s" / layout.QUARTERS).stat().st_size == few * ((n + 3) // 4)
+    assert (tmp_path / "s" / layout.CODES[layout.QUARTERS]).stat().st_size == few * ((n + 3) // 4)
     for chosen in ([12, 0, 10], [3], [11, 10], range(12, -1, -1)):
         columns = np.array(chosen)
         part = store.take_columns(columns)
         assert part.fingerprint() == table.take_columns(columns).fingerprint()
-
-
-def test_records_in_several_pieces(tmp_path, monkeypatch, frame):
-    whole = pack(frame, tmp_path / "s")
-    monkeypatch.setattr("duramen.io.store.reader.BLOCK_BYTES", 7 * layout.COLUMN.itemsize + 1)
-    parts = pack(frame, tmp_path / "t")
-    assert_same(parts, encode(frame))
-    assert parts.fingerprint() == whole.fingerprint()
-
-
-def test_names_that_are_not_kept_in_memory(tmp_path, monkeypatch, frame):
-    monkeypatch.setattr("duramen.io.store.packed.KEPT_NAMES", 0)
-    store = pack(frame, tmp_path / "s")
-    assert_same(store, encode(frame))
-    assert store.find("col 5é") == 5
 
 
 @pytest.mark.filterwarnings("ignore:.*numbers in:UserWarning")

@@ -199,8 +199,8 @@ class Columns(Protocol):
     def table(self) -> EncodedTable:
         """Return all columns."""
 
-    def records(self) -> Iterator[NDArray[Any]]:
-        """Records of all columns, as in `layout.COLUMN`."""
+    def records(self) -> NDArray[Any]:
+        """Return the records of all columns, as in `layout.COLUMN`."""
 
     def fingerprint(self) -> str:
         """As `layout.fingerprint_of`."""

@@ -34,7 +34,7 @@ from duramen.io.formats.format import (
 )
 from duramen.io.formats.native_reader import NativeReader
 from duramen.io.store import layout
-from duramen.io.store.reader import Repeats, Runs, offsets_of, repetition
+from duramen.io.store.layout import Names
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.arrow import pa
 from duramen.support.checks import extra_package
@@ -90,14 +90,12 @@ class VariantInput(Input):
     @cached_property
     def _descriptions(self) -> tuple[Names, list[pa.Table]]:
         """Names of the variants, and the tables that :meth:`variants` yields."""
-        tables: list[pa.Table] = []
-
-        def kept() -> Iterator[dict[str, list[Any]]]:
-            for table in self._described():
-                tables.append(_places(table))
-                yield table
-
-        return Names.of(kept()), tables
+        words: list[bytes] = []
+        sizes, tables = array("I"), []
+        for table in self._described():
+            tables.append(_places(table))
+            _add_names(table, words, sizes)
+        return _names(words, sizes), tables
 
     def variants(self) -> Iterator[pa.Table]:
         """Yield chromosome, position and alleles, the alternative one first, as in .bim files."""
@@ -109,33 +107,15 @@ class VariantInput(Input):
             return self._dosages(begin, end).T
 
 
-class Names(Sequence[str]):
-    """Names of variants, which stay in their bytes until they are asked for."""
+def _add_names(table: dict[str, list[Any]], words: list[bytes], sizes: array[int]) -> None:
+    """Append the names in a table of variants, in one piece, and their lengths."""
+    names = [layout.name_bytes(name) for name in table["name"]]
+    sizes.extend(map(len, names))
+    words.append(b"".join(names))
 
-    def __init__(self, runs: Runs) -> None:
-        self.runs = runs
 
-    @classmethod
-    def of(cls, tables: Iterable[dict[str, list[Any]]]) -> Names:
-        """Return the names in tables of variants."""
-        sizes, data = array("I"), bytearray()
-        for table in tables:
-            words = [layout.name_bytes(name) for name in table["name"]]
-            sizes.extend(map(len, words))
-            data += b"".join(words)
-        return cls(Runs(offsets_of(np.frombuffer(sizes, dtype=np.uint32)), data=bytes(data)))
-
-    def __len__(self) -> int:
-        return len(self.runs)
-
-    def __getitem__(self, index: Any) -> Any:
-        chosen = np.arange(len(self.runs))[index]
-        names = [layout.name_of_bytes(name) for name in self.runs.take(np.atleast_1d(chosen))]
-        return names if chosen.ndim else names[0]
-
-    def __iter__(self) -> Iterator[str]:
-        for names in self.runs.chunks():
-            yield from map(layout.name_of_bytes, names)
+def _names(words: list[bytes], sizes: array[int]) -> Names:
+    return Names(b"".join(words), np.frombuffer(sizes, dtype=np.uint32))
 
 
 def _places(table: dict[str, list[Any]]) -> pa.Table:
@@ -190,7 +170,11 @@ class BedColumns:
         bed_reader: Any = extra_package("bed_reader", subject, _EXTRA)
         self._samples = read_psam(self._beside(".fam"), function)
         self.n_rows = self._samples.num_rows
-        self.all_names = Names.of(read_pvar(self._beside(".bim"), function))
+        words: list[bytes] = []
+        lengths = array("I")
+        for table in read_pvar(self._beside(".bim"), function):
+            _add_names(table, words, lengths)
+        self.all_names = _names(words, lengths)
         self.n_columns = len(self.all_names)
         self.verify()
         sizes = {"iid_count": self.n_rows, "sid_count": self.n_columns}
@@ -236,20 +220,6 @@ class BedColumns:
                 "belong together"
             )
 
-    def check_names(self) -> None:
-        """Raise ValueError where variants share a name."""
-        repeats = Repeats()
-        for chunk in self.all_names.runs.chunks():
-            repeats.see(chunk)
-        names = (name for chunk in self.all_names.runs.chunks() for name in chunk)
-        if repeated := repeats.among(names):
-            raise repetition(
-                repeated,
-                str(self._path.with_suffix(".bim")),
-                self._function,
-                "plink2 --set-all-var-ids '@:#:$r:$a' makes unique ones, or give pack other names=",
-            )
-
     def kind_codes(self) -> NDArray[np.uint8]:
         """Return the kind of each column: all are numeric."""
         return np.zeros(self.n_columns, dtype=np.uint8)
@@ -261,7 +231,7 @@ class BedColumns:
 
     def find(self, name: str) -> int | None:
         """Return the number of the variant of that name."""
-        return self.all_names.runs.find(layout.name_bytes(name))
+        return self.all_names.find(name)
 
     def copies(self, chosen: IntArray, kind: str) -> NDArray[Any]:
         """Return copies of the first allele, NaN or -127 where missing; shape (n, len(chosen))."""
@@ -321,14 +291,13 @@ class BedColumns:
         )
         return self.take(np.arange(self.n_columns))
 
-    def records(self) -> Iterator[NDArray[Any]]:
-        """Yield the records of the columns, as a packed store would have them."""
-        for group in self._groups():
-            yield layout.columns_of(group).records
+    def records(self) -> NDArray[Any]:
+        """Return the records of the columns, as a packed store would have them."""
+        return np.concatenate([layout.columns_of(g)[layout.COLUMNS] for g in self._groups()])
 
     def fingerprint(self) -> str:
         """As `layout.fingerprint_of`; reads everything."""
-        return layout.fingerprint_of(self.n_rows, self.n_columns, True, self.records())
+        return layout.fingerprint_of(self.n_rows, True, self.records())
 
     def samples(self) -> pa.Table:
         """Return the .fam file as a table."""
@@ -388,7 +357,12 @@ def _in_place(path: Path, function: str) -> BedColumns:
     """Open a .bed file as a store, which needs unique names."""
     with explained(path, function, "a PLINK"):
         columns = BedColumns(path, function)
-    columns.check_names()
+    if repeated := columns.all_names.repeated():
+        raise ValueError(
+            f"{function}: {path.with_suffix('.bim')} has more than one column named "
+            f"{', '.join(map(repr, repeated[:5]))}; column names must be unique. Hint: plink2 "
+            "--set-all-var-ids '@:#:$r:$a' makes unique ones, or give pack other names="
+        )
     return columns
 
 

@@ -50,13 +50,13 @@ class NpyInput(Input):
         """Return neighboring columns."""
         (n, p), size = self._shape, self._kind.itemsize
         if self._by_columns:
-            data = self._file.read(self._begin + begin * n * size, (end - begin) * n * size)
-            return np.frombuffer(data, dtype=self._kind).reshape(end - begin, n).T
-        group = np.empty((n, end - begin), dtype=self._kind)
-        for row in range(n):
-            data = self._file.read(self._begin + (row * p + begin) * size, (end - begin) * size)
-            group[row] = np.frombuffer(data, dtype=self._kind)
-        return group
+            offsets, width = [self._begin + begin * n * size], n
+        else:
+            offsets = [self._begin + (row * p + begin) * size for row in range(n)]
+            width = 1
+        data = self._file.ranges(offsets, [(end - begin) * width * size] * len(offsets))
+        cells = np.frombuffer(data, dtype=self._kind)
+        return cells.reshape(-1, n).T if self._by_columns else cells.reshape(n, -1)
 
 
 def _head(path: Path, function: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import weakref
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property, reduce
 from pathlib import Path
@@ -117,8 +117,8 @@ class ColumnStore(Summarized):
 
     def n_codes(self) -> IntArray:
         """Return the number of codes of each column, that of missing included; shape (p,)."""
-        parts = [part["n_values"] + (part["n_missing"] > 0) for part in self._columns.records()]
-        return np.concatenate(parts).astype(np.int64)
+        records = self._columns.records()
+        return np.asarray(records["n_values"] + records["missing"].astype(np.int64))
 
     def names_of(self, index: ArrayLike) -> tuple[str, ...]:
         """Return the names of the columns of the given indices, or of a mask."""
@@ -294,14 +294,10 @@ class ColumnStore(Summarized):
         """Return name, kind, number of distinct values and of missing ones of all columns."""
         codes = pa.array(self._columns.kind_codes())
         kinds = pa.DictionaryArray.from_arrays(codes, pa.array(KINDS)).cast(pa.string())
-        parts = list(self._columns.records())
-        columns = {
-            "name": pa.array(self.names, pa.string()),
-            "kind": kinds,
-            "values": pa.array(np.concatenate([part["n_values"] for part in parts])),
-            "missing": pa.array(np.concatenate([part["n_missing"] for part in parts])),
-        }
-        return pa.table(columns)
+        records = self._columns.records()
+        counts = {"values": records["n_values"], "missing": records["n_missing"]}
+        names = pa.array(self.names, pa.string())
+        return pa.table({"name": names, "kind": kinds, **counts})
 
     def fingerprint(self) -> str:
         """Return 64 hexadecimal digits that depend on shape, names, codes, values and labels.
@@ -492,34 +488,35 @@ _BLOCK = 1 << 27  # cells of a store that are read together
 
 
 class _View(ColumnStore):
-    """A store of which other columns, or rows, are seen.
+    """Some columns and rows of a store, and further columns that are in memory.
 
     Parameters
     ----------
     store : ColumnStore
         The whole store.
-    columns : Columns
-        The columns that are seen.
-    samples : Arrow table, optional
-        Sample annotations of the rows that are seen.
-    made_by : callable and its argument
-        Function that makes the view of `store`, for pickling.
+    columns, rows : int64 array, optional
+        The columns and rows that are seen, in their order; by default all.
+    more : EncodedTable, optional
+        Columns after those of the store.
     """
 
     def __init__(
         self,
         store: ColumnStore,
-        columns: Columns,
-        samples: pa.Table | None,
-        made_by: tuple[Callable[..., ColumnStore], Any],
+        columns: IntArray | None = None,
+        rows: IntArray | None = None,
+        more: EncodedTable | None = None,
     ) -> None:
-        super().__init__(columns, store.path, samples)
+        samples = store._samples if rows is None else store.samples
+        if rows is not None and samples is not None:
+            samples = samples.take(rows)
+        seen = _Selection(store._columns, columns, rows, more)
+        super().__init__(seen, store.path, samples)
         self.samples_pairing = store.samples_pairing
-        self._whole, self._made_by = store, made_by
+        self._arguments = store, columns, rows, more
 
     def __reduce__(self) -> tuple[Any, ...]:
-        function, argument = self._made_by
-        return function, (self._whole, argument)
+        return _View, self._arguments
 
 
 def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
@@ -552,9 +549,7 @@ def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
             f"without: all {store.n_columns} columns of {store.path.name} are left out. Hint: keep "
             "at least one"
         )
-    others = np.delete(np.arange(store.n_columns), left_out)
-    columns = _Choice(store._columns, others, left_out)
-    return _View(store, columns, store._samples, (without, left_out))
+    return _View(store, np.delete(np.arange(store.n_columns), left_out))
 
 
 def without_names(
@@ -570,56 +565,12 @@ def without_names(
 
 
 def of_rows(store: ColumnStore, index: IntArray) -> ColumnStore:
-    """See some of the rows of a store; the columns stay on disk.
+    """See some of the rows of a store, in the order of `index`; the columns stay on disk.
 
-    Parameters
-    ----------
-    store : ColumnStore
-    index : int64 array
-        The rows, in their order.
-
-    Returns
-    -------
-    ColumnStore
-        Codes keep their meaning, as in `EncodedTable.take_rows`. Its fingerprint depends on that of
-        the store and on the rows.
+    Codes keep their meaning, as in `EncodedTable.take_rows`. The fingerprint depends on that of the
+    store and on the rows.
     """
-    samples = None if store.samples is None else store.samples.take(index)
-    return _View(store, _Rows(store._columns, index), samples, (of_rows, index))
-
-
-class _Rows:
-    """Some of the rows of a source, whose columns are otherwise as they are."""
-
-    def __init__(self, base: Columns, index: IntArray) -> None:
-        self._base, self._index = base, index
-        self.where, self.n_columns = base.where, base.n_columns
-        self.n_rows = len(index)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._base, name)
-
-    def take(self, chosen: IntArray) -> EncodedTable:
-        """Return columns, in memory."""
-        return self._base.take(chosen).take_rows(self._index)
-
-    def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
-        """Return the codes of some rows of a column."""
-        codes: NDArray[Any] = self._base.codes(j, 0, self._base.n_rows)[self._index[begin:end]]
-        return codes
-
-    def table(self) -> EncodedTable:
-        """Return all columns, in memory, which has all rows of some of them at a time."""
-        step = max(1, _BLOCK // max(1, self._base.n_rows))
-        begins = range(0, self.n_columns, step)
-        read = (self.take(np.arange(begin, min(begin + step, self.n_columns))) for begin in begins)
-        parts = [part.with_sparse_columns() if self.sparse else part for part in read]
-        whole = reduce(lambda left, right: joined(left, right, "as_table"), parts)
-        return replace(whole, named=parts[0].named)
-
-    def fingerprint(self) -> str:
-        """Of the source and of the rows."""
-        return fingerprint(self._base.fingerprint(), self._index)
+    return _View(store, rows=index)
 
 
 def with_columns(store: ColumnStore, table: EncodedTable) -> ColumnStore:
@@ -630,27 +581,31 @@ def with_columns(store: ColumnStore, table: EncodedTable) -> ColumnStore:
     ValueError
         If numbers of rows differ, or names repeat.
     """
-    base = store._columns
     for name in table.names:
-        if base.find(name) is not None:
-            raise ValueError(f"with_columns: {base.where} has a column {quoted(name)} already.")
-    columns = _Choice(base, np.arange(base.n_columns), table.fingerprint(), table)
-    return _View(store, columns, store._samples, (with_columns, table))
+        if store._columns.find(name) is not None:
+            raise ValueError(
+                f"with_columns: {store._columns.where} has a column {quoted(name)} already."
+            )
+    return _View(store, more=table)
 
 
-class _Choice:
-    """Some columns of a source, in their order, and then those of a table in memory.
+class _Selection:
+    """Some columns and rows of a source, in their order, and then the columns of a table in memory.
 
-    Its fingerprint is that of the source with a key, and what it does not define, such as the
-    sample annotations, is that of the source.
+    What it does not define, such as the sample annotations, is that of the source.
     """
 
     def __init__(
-        self, base: Columns, places: IntArray, key: Any, more: EncodedTable | None = None
+        self,
+        base: Columns,
+        columns: IntArray | None,
+        rows: IntArray | None,
+        more: EncodedTable | None,
     ) -> None:
-        self._base, self._places, self._key, self._more = base, places, key, more
-        self._n_own = len(places)
-        self.where, self.n_rows = base.where, base.n_rows
+        self._base, self._rows, self._more = base, rows, more
+        self._places = np.arange(base.n_columns) if columns is None else columns
+        self._n_own = len(self._places)
+        self.n_rows = base.n_rows if rows is None else len(rows)
         self.n_columns = self._n_own + (0 if more is None else more.n_columns)
 
     def __getattr__(self, name: str) -> Any:
@@ -682,20 +637,25 @@ class _Choice:
     def take(self, chosen: IntArray) -> EncodedTable:
         """Return columns, in memory."""
         own = chosen < self._n_own
+        table = self._base.take(self._places[chosen[own]])
+        if self._rows is not None:
+            table = table.take_rows(self._rows)
         if self._more is None or own.all():
-            return self._base.take(self._places[chosen])
+            return table
         more = self._more.take_columns(chosen[~own] - self._n_own)
         if not own.any():
             return more
-        both = joined(self._base.take(self._places[chosen[own]]), more, "with_columns")
         order = np.argsort(np.concatenate([np.flatnonzero(own), np.flatnonzero(~own)]))
-        return both.take_columns(order)
+        return joined(table, more, "with_columns").take_columns(order)
 
     def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
         """Return the codes of some rows of a column."""
         if self._more is not None and j >= self._n_own:
             return self._more.codes(j - self._n_own)[begin:end]
-        return self._base.codes(int(self._places[j]), begin, end)
+        place = int(self._places[j])
+        if self._rows is None:
+            return self._base.codes(place, begin, end)
+        return self._base.codes(place, 0, self._base.n_rows)[self._rows[begin:end]]
 
     def schema(self) -> Schema:
         """Return the columns without their rows."""
@@ -705,8 +665,8 @@ class _Choice:
 
     def table(self) -> EncodedTable:
         """Return all columns, in memory."""
-        own = self._base.table()
-        if self._n_own < own.n_columns:
+        own = self._base.table() if self._rows is None else self._table_of_rows(self._rows)
+        if self._rows is None and self._n_own < own.n_columns:
             require_memory(
                 own.nbytes(),
                 what=f"a copy of {self.n_rows} x {self._n_own} codes",
@@ -716,19 +676,27 @@ class _Choice:
             own = own.take_columns(self._places)
         return own if self._more is None else joined(own, self._more, "with_columns")
 
-    def records(self) -> Iterator[NDArray[Any]]:
-        """Yield records of all columns, as in `layout.COLUMN`."""
-        begin = 0
-        for part in self._base.records():
-            first, last = np.searchsorted(self._places, [begin, begin + len(part)]).tolist()
-            yield part[self._places[first:last] - begin]
-            begin += len(part)
-        if self._more is not None:
-            yield layout.columns_of(self._more).records
+    def _table_of_rows(self, rows: IntArray) -> EncodedTable:
+        """Return the columns of the source, of which all rows of some are in memory at a time."""
+        step = max(1, _BLOCK // max(1, self._base.n_rows))
+        parts = []
+        for begin in range(0, self._n_own, step):
+            part = self._base.take(self._places[begin : begin + step]).take_rows(rows)
+            parts.append(part.with_sparse_columns() if self.sparse else part)
+        whole = reduce(lambda left, right: joined(left, right, "as_table"), parts)
+        return replace(whole, named=parts[0].named)
+
+    def records(self) -> NDArray[Any]:
+        """Return records of all columns, as in `layout.COLUMN`."""
+        own = self._base.records()[self._places]
+        if self._more is None:
+            return own
+        return np.concatenate([own, layout.columns_of(self._more)[layout.COLUMNS]])
 
     def fingerprint(self) -> str:
-        """Of the source and the key."""
-        return fingerprint(self._base.fingerprint(), self._key)
+        """Return a fingerprint of the source and of what is seen of it."""
+        more = None if self._more is None else self._more.fingerprint()
+        return fingerprint(self._base.fingerprint(), self._places, self._rows, more)
 
     def variants(self) -> pa.Table | None:
         """Return where the columns lie on the genome; null for those of the table in memory."""

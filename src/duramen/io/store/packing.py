@@ -25,7 +25,7 @@ from duramen.io.formats.format import READING, Input, Request, checked_reading
 from duramen.io.store import layout
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
-from duramen.io.store.reader import Repeats, memory_bytes, repetition
+from duramen.io.store.reader import memory_bytes
 from duramen.io.store.row_ids import (
     Names,
     Pairing,
@@ -36,7 +36,13 @@ from duramen.io.store.row_ids import (
     pair,
     texts_of,
 )
-from duramen.io.store.writer import StoreWriter, check_place, making, part_of
+from duramen.io.store.writer import (
+    StoreWriter,
+    check_place,
+    check_repeated,
+    making,
+    part_of,
+)
 from duramen.support.arrow import pa
 from duramen.support.checks import check_jobs
 from duramen.support.files import expanded, naming
@@ -45,10 +51,6 @@ from duramen.support.warning import warn
 
 _FUNCTION = "pack"
 _READ_AT_ONCE = 64  # columns, at the most, that are read before others for names of rows
-_HINT = (
-    "rename them, or give names=; of features in rows, such as probes of one gene, keep one row or "
-    "their mean"
-)
 
 
 def pack_table(
@@ -146,7 +148,7 @@ def pack_table(
         _check_whole(writer, input_, beside)
         rows = None if beside is None else iter((beside,))
         tables = {layout.SAMPLES: rows, layout.VARIANTS: input_.variants()}
-        writer.finish(tables, _described(input_, transpose, layer), _HINT)
+        writer.finish(tables, _described(input_, transpose, layer))
         if finishing is not None:
             finishing(folder)
     store = open_store(place)
@@ -347,13 +349,12 @@ def _bytes_in(folder: Path) -> int:
 
 
 def _check_unique(source: Input) -> None:
-    if source.names is None:
+    names = source.names
+    if names is None:
         return
-    repeats = Repeats()
-    repeats.see(layout.name_bytes(name) for name in source.names)
-    repeated = repeats.among(layout.name_bytes(name) for name in source.names)
-    if repeated:
-        raise repetition(repeated, source.where, _FUNCTION, _HINT)
+    if not isinstance(names, layout.Names):
+        names = layout.names_of_words(map(layout.name_bytes, names))
+    check_repeated(names.repeated(), source.where, _FUNCTION)
 
 
 def _check_whole(writer: StoreWriter, source: Input, samples: pa.Table | None) -> None:

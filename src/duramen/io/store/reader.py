@@ -1,4 +1,4 @@
-"""Bytes at an offset, and runs of bytes: all that the stores ask of what they lie on.
+"""Ranges of bytes of a file: all that a store asks of the place where it lies.
 
 A store lies in a folder of this machine, or in another place, such as object storage or HTTP, which
 fsspec reads. A file closes when it is forgotten; what is damaged or cut short raises ValueError.
@@ -10,8 +10,7 @@ import mmap
 import os
 import stat
 import threading
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,8 +23,8 @@ from duramen.support.arrays import IntArray
 from duramen.support.checks import extra_package
 from duramen.support.text import parsed_size
 
+_READ_INTO = getattr(os, "preadv", None)
 BLOCK_BYTES = 1 << 20  # what is read whole is read in such pieces
-_LONG = 1 << 14  # bytes of a place that is read without a copy
 
 
 class LocalFile:
@@ -47,55 +46,27 @@ class LocalFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
 
-    def read(self, offset: int, size: int) -> bytes:
-        """Read `size` bytes at `offset`."""
-        data = self._at(offset, size)
-        while len(data) < size:  # a signal or a large request may cut a read short
-            more = self._at(offset + len(data), size - len(data))
-            if not more:
-                raise ValueError(
-                    f"{self.name} is damaged: it ends within the {size} bytes at {offset}; it was "
-                    "truncated while it was open"
-                )
-            data += more
-        return data
-
-    def read_many(self, offsets: list[int], sizes: list[int]) -> list[bytes]:
-        """Read several places."""
-        if not hasattr(os, "pread"):
-            return [self.read(at, size) for at, size in zip(offsets, sizes, strict=True)]
-        pread, descriptor = os.pread, self._descriptor
-        parts = [pread(descriptor, size, at) for at, size in zip(offsets, sizes, strict=True)]
-        if sum(map(len, parts)) != sum(sizes):
-            return [self.read(at, size) for at, size in zip(offsets, sizes, strict=True)]
-        return parts
-
-    def read_joined(self, offsets: list[int], sizes: list[int]) -> NDArray[np.uint8]:
-        """Read several places into one array.
-
-        Long ones go where they are wanted at once: to copy them would touch each page of memory
-        twice, which takes longer than the reading.
-        """
-        total = sum(sizes)
-        if total < _LONG * len(sizes) or not hasattr(os, "preadv"):
-            return np.frombuffer(b"".join(self.read_many(offsets, sizes)), dtype=np.uint8)
-        joined = np.empty(total, dtype=np.uint8)
-        view, begin = joined.data, 0
+    def ranges(self, offsets: list[int], sizes: list[int]) -> NDArray[np.uint8]:
+        """Read several ranges of bytes into one array."""
+        joined = np.empty(sum(sizes), dtype=np.uint8)
+        view, begin, read, descriptor = joined.data, 0, _READ_INTO, self._descriptor
         for offset, size in zip(offsets, sizes, strict=True):
-            place = view[begin : begin + size]
-            done = os.preadv(self._descriptor, [place], offset) if size else 0
-            if done < size:  # a signal or a large request may cut a read short
-                place[done:] = self.read(offset + done, size - done)
+            done = read(descriptor, [view[begin : begin + size]], offset) if read and size else 0
+            while done < size:  # a signal or a large request may cut a read short
+                count = self._read_into(view[begin + done : begin + size], offset + done)
+                if not count:
+                    raise cut_short(self.name, offset, size)
+                done += count
             begin += size
-        joined.setflags(write=False)  # as what is made of bytes
+        joined.setflags(write=False)
         return joined
 
-    def _at(self, offset: int, size: int) -> bytes:
-        if hasattr(os, "pread"):
-            return os.pread(self._descriptor, size, offset)
-        with self._turn:
+    def _read_into(self, place: memoryview, offset: int) -> int:
+        with self._turn:  # not every system reads at an offset
             os.lseek(self._descriptor, offset, os.SEEK_SET)
-            return os.read(self._descriptor, size)
+            data = os.read(self._descriptor, len(place))
+        place[: len(data)] = data
+        return len(data)
 
     def whole(self) -> memoryview:
         """Return everything, mapped into memory."""
@@ -114,6 +85,14 @@ class LocalFile:
             )
         if status.st_mtime_ns != self._changed:
             raise ValueError(f"{self.name} was written to while it was open; open the store again")
+
+
+def cut_short(name: str, offset: int, size: int) -> ValueError:
+    """Return the error about a file that ends within a range of bytes."""
+    return ValueError(
+        f"{name} is damaged: it ends within the {size} bytes at {offset}; it was truncated while "
+        "it was open"
+    )
 
 
 class LocalFolder:
@@ -191,34 +170,21 @@ class RemoteFile:
             )
         self.size = size
 
-    def read(self, offset: int, size: int) -> bytes:
-        """Read `size` bytes at `offset`."""
-        return self.read_many([offset], [size])[0]
-
-    def read_many(self, offsets: list[int], sizes: list[int]) -> list[bytes]:
-        """Read several places."""
+    def ranges(self, offsets: list[int], sizes: list[int]) -> NDArray[np.uint8]:
+        """Read several ranges of bytes into one array, with one request."""
         some = [i for i, size in enumerate(sizes) if size]  # a range of nothing cannot be asked for
         begins, ends = [offsets[i] for i in some], [offsets[i] + sizes[i] for i in some]
-        read = self._fs.cat_ranges([self._path] * len(some), begins, ends, on_error="raise")
-        parts = [b""] * len(sizes)
-        for i, data in zip(some, read, strict=True):
+        parts = self._fs.cat_ranges([self._path] * len(some), begins, ends, on_error="raise")
+        for i, data in zip(some, parts, strict=True):
             if isinstance(data, BaseException):  # as many file systems do in spite of on_error
                 raise data
             if len(data) != sizes[i]:
-                raise ValueError(
-                    f"{self.name} is damaged: it ends within the {sizes[i]} bytes at {offsets[i]}; "
-                    "it was truncated while it was open"
-                )
-            parts[i] = bytes(data)
-        return parts
-
-    def read_joined(self, offsets: list[int], sizes: list[int]) -> NDArray[np.uint8]:
-        """Read several places into one array."""
-        return np.frombuffer(b"".join(self.read_many(offsets, sizes)), dtype=np.uint8)
+                raise cut_short(self.name, offsets[i], sizes[i])
+        return np.frombuffer(b"".join(parts), dtype=np.uint8)
 
     def whole(self) -> memoryview:
         """Return everything, in memory: it cannot be mapped."""
-        return memoryview(self.read(0, self.size))
+        return memoryview(read_whole(self))
 
     def check_unchanged(self) -> None:
         """Do nothing: the file is not mapped."""
@@ -228,157 +194,41 @@ File: TypeAlias = LocalFile | RemoteFile
 Folder: TypeAlias = LocalFolder | RemoteFolder
 
 
-def read_rows(file: File, rows: IntArray, row_bytes: int, base: int = 0) -> NDArray[np.uint8]:
-    """Read rows of one length, in the order asked for, neighbors of ascending order together.
+def read_whole(file: File) -> bytes:
+    """Read all bytes of a file."""
+    return file.ranges([0], [file.size]).tobytes()
 
-    Row r begins at byte ``base + r * row_bytes``.
+
+def pieces_of(file: File) -> Iterator[memoryview]:
+    """Read a file from begin to end, a piece at a time."""
+    for offset in range(0, file.size, BLOCK_BYTES):
+        yield file.ranges([offset], [min(BLOCK_BYTES, file.size - offset)]).data
+
+
+def check_of(file: File) -> int:
+    """Return the CRC-32 of a file."""
+    total = 0
+    for piece in pieces_of(file):
+        total = crc32(piece, total)
+    return total
+
+
+def read_runs(
+    file: File, begins: IntArray, ends: IntArray
+) -> tuple[NDArray[np.uint8], list[memoryview]]:
+    """Read runs of bytes into one array, and return it with each run as a part of it.
+
+    Runs that lie one after the other are read together.
     """
-    begins = base + rows * row_bytes
-    return read_neighbors(file, begins, begins + row_bytes)
-
-
-def read_neighbors(file: File, begins: IntArray, ends: IntArray) -> NDArray[np.uint8]:
-    """Read places one after the other, with one request where one ends as the next begins."""
     if len(begins) == 0:
-        return np.empty(0, dtype=np.uint8)
+        return np.empty(0, dtype=np.uint8), []
     breaks = begins[1:] != ends[:-1]
     first = begins[np.concatenate([[True], breaks])]
     last = ends[np.concatenate([breaks, [True]])]
-    return file.read_joined(first.tolist(), (last - first).tolist())
-
-
-def pieces_of(file: File, multiple: int = 1) -> Iterator[bytes]:
-    """Read a file from begin to end, in pieces whose lengths are multiples of `multiple`."""
-    most = max(1, BLOCK_BYTES // multiple) * multiple
-    for offset in range(0, file.size, most):
-        yield file.read(offset, min(most, file.size - offset))
-
-
-class Runs:
-    """Runs of bytes that lie one after the other in a file, or in memory.
-
-    Run j is items ``offsets[j]:offsets[j + 1]``, of `item` bytes each, of `file` or else of `data`.
-    """
-
-    def __init__(
-        self,
-        offsets: NDArray[Any],
-        file: File | None = None,
-        data: bytes = b"",
-        item: int = 1,
-    ) -> None:
-        self.offsets = offsets
-        self.resident = file is None
-        self._file = file
-        self._data = data
-        self._item = item
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def keep(self, check: int) -> bool:
-        """Read everything into memory; false where it has not the CRC-32 `check`."""
-        if self._file is not None:
-            self._data = b"".join(pieces_of(self._file))
-            self._file, self.resident = None, True
-        return crc32(self._data) == check
-
-    def take(self, chosen: IntArray) -> list[bytes]:
-        """Return the runs of the given numbers, in that order."""
-        begins, ends = self._places(chosen)
-        if self._file is None:
-            data = self._data
-        else:
-            data = read_neighbors(self._file, begins, ends).tobytes()
-            begins, ends = _joined(ends - begins)
-        return [data[b:e] for b, e in zip(begins.tolist(), ends.tolist(), strict=True)]
-
-    def joined(self, chosen: IntArray) -> tuple[NDArray[np.uint8], list[memoryview]]:
-        """Return the runs of the given numbers in one array, and each as a part of it."""
-        begins, ends = self._places(chosen)
-        if self._file is None:
-            data = np.frombuffer(b"".join(self.take(chosen)), dtype=np.uint8)
-        else:
-            data = read_neighbors(self._file, begins, ends)
-        view = data.data
-        begins, ends = _joined(ends - begins)
-        return data, [view[b:e] for b, e in zip(begins.tolist(), ends.tolist(), strict=True)]
-
-    def _places(self, chosen: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the first byte of each run, and the one behind its last."""
-        begins = self.offsets[chosen].astype(np.int64)
-        return begins * self._item, self.offsets[chosen + 1].astype(np.int64) * self._item
-
-    def chunks(self, size: int = 1 << 16) -> Iterator[list[bytes]]:
-        """Yield all runs in their order, `size` of them at a time."""
-        for begin in range(0, len(self), size):
-            yield self.take(np.arange(begin, min(begin + size, len(self))))
-
-    def find(self, wanted: bytes) -> int | None:
-        """Return the number of the first run that is `wanted`."""
-        begin = 0
-        for chunk in self.chunks():
-            try:
-                return begin + chunk.index(wanted)
-            except ValueError:
-                begin += len(chunk)
-        return None
-
-
-def _joined(sizes: IntArray) -> tuple[IntArray, IntArray]:
-    """Return where runs of these lengths begin and end, one after the other."""
-    ends = np.cumsum(sizes)
-    return ends - sizes, ends
-
-
-def offsets_of(sizes: NDArray[np.unsignedinteger], total: int | None = None) -> NDArray[Any]:
-    """Return where runs begin, and where the last ends; narrow if their total length permits."""
-    if total is None:
-        total = int(sizes.sum(dtype=np.uint64))
-    offsets = np.zeros(len(sizes) + 1, dtype=np.uint32 if total < 2**32 else np.uint64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
-
-
-_SHOWN = 5
-
-
-class Repeats:
-    """Notices names that come twice: eight bytes for each of them.
-
-    Only those whose hashes agree are compared, which takes a second look at all of them.
-    """
-
-    def __init__(self) -> None:
-        self._hashes = array("q")
-
-    def see(self, names: Iterable[bytes]) -> None:
-        """Take note of names."""
-        self._hashes.extend(map(hash, names))
-
-    def among(self, names: Iterable[bytes]) -> list[bytes]:
-        """Return the names that came more than once, `names` being all of them once more."""
-        hashes = np.sort(np.frombuffer(self._hashes, dtype=np.int64)) if self._hashes else None
-        if hashes is None or not (suspects := set(hashes[1:][np.diff(hashes) == 0].tolist())):
-            return []
-        seen: set[bytes] = set()
-        repeated: dict[bytes, None] = {}
-        for name in names:
-            if hash(name) in suspects:
-                if name in seen:
-                    repeated[name] = None
-                seen.add(name)
-        return list(repeated)
-
-
-def repetition(repeated: list[bytes], where: str, function: str, hint: str) -> ValueError:
-    """Return the error for names that came more than once."""
-    shown = ", ".join(repr(name.decode("utf-8", "replace")) for name in repeated[:_SHOWN])
-    more = f" and {len(repeated) - _SHOWN} more" if len(repeated) > _SHOWN else ""
-    return ValueError(
-        f"{function}: {where} has more than one column named {shown}{more}; column names must "
-        f"be unique. Hint: {hint}"
-    )
+    joined = file.ranges(first.tolist(), (last - first).tolist())
+    stops = np.cumsum(ends - begins)
+    view, starts = joined.data, stops - (ends - begins)
+    return joined, [view[b:e] for b, e in zip(starts.tolist(), stops.tolist(), strict=True)]
 
 
 LEAST_BYTES = 10**6

@@ -185,7 +185,7 @@ def of_store(columns: Columns, titles: Iterable[str]) -> list[Names]:
 
     Of columns of numbers those that are called as one of `titles`, of others 256 at most.
     """
-    n_values = np.concatenate([part["n_values"] for part in columns.records()])
+    n_values = columns.records()["n_values"]
     nominal = columns.kind_codes() == KINDS.index("nominal")
     many = n_values >= _MOSTLY_DISTINCT * columns.n_rows
     places = set(np.flatnonzero(nominal & many)[:_MOST_COLUMNS].tolist())

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -19,15 +19,7 @@ import numpy as np
 from duramen.data.encoded import EncodedTable
 from duramen.io.formats import spool
 from duramen.io.store import layout
-from duramen.io.store.reader import (
-    BLOCK_BYTES,
-    LocalFile,
-    Repeats,
-    Runs,
-    offsets_of,
-    pieces_of,
-    repetition,
-)
+from duramen.io.store.reader import BLOCK_BYTES, LocalFile, check_of
 from duramen.support.arrow import pa
 from duramen.support.files import (
     InUseError,
@@ -43,6 +35,7 @@ from duramen.support.files import (
 from duramen.support.warning import warn
 
 PROGRESS = "progress.json"
+_SHOWN = 5
 
 
 class StoreWriter:
@@ -53,180 +46,125 @@ class StoreWriter:
     """
 
     def __init__(self, folder: Path, named: bool, function: str) -> None:
-        self._folder = folder
-        self._function = function
-        self.named = named
+        self._folder, self._function, self.named = folder, function, named
         self.n_rows: int | None = None
         self.n_columns = 0
-        self._sizes = dict.fromkeys(layout.NEEDED, 0)
-        self._checks = dict.fromkeys(layout.NEEDED, 0)
-        self._repeats = Repeats()
-        self._unsynced: set[str] = set()
-        self._go_on()
+        self._written = {name: {"size": 0, "crc32": 0} for name in layout.NEEDED}
+        if (folder / PROGRESS).exists():
+            try:
+                self._go_on(json.loads((folder / PROGRESS).read_bytes()))
+            except (ValueError, LookupError, TypeError, RecursionError, OSError):
+                warn(
+                    f"{function}: what an earlier call left in {folder.name} is damaged: packing "
+                    "starts anew",
+                )
+        for name, written in self._written.items():
+            with open(folder / name, "ab") as file:
+                file.truncate(written["size"])
 
-    def _go_on(self) -> None:
-        """Take up what another writer left in the folder."""
-        noted = self._noted()
-        if noted is not None:
-            self.n_rows, self.n_columns = noted["n_rows"], noted["n_columns"]
-            self._sizes, self._checks = noted["sizes"], noted["checks"]
-        for name in layout.NEEDED:
-            with open(self._folder / name, "ab") as file:
-                file.truncate(self._sizes[name])
-        if self.named:
-            for names in self._names().chunks():
-                self._repeats.see(names)
-
-    def _noted(self) -> dict[str, Any] | None:
-        """Return the note of another writer, if the files hold what it wrote."""
-        try:
-            noted: dict[str, Any] = json.loads((self._folder / PROGRESS).read_bytes())
-        except FileNotFoundError:
-            return None
-        except (ValueError, RecursionError):
-            noted = {}
-        if _is_note(noted) and all(self._holds(name, noted) for name in layout.NEEDED):
-            return noted
-        warn(
-            f"{self._function}: what an earlier call left in {self._folder.name} is damaged: "
-            "packing starts anew",
-        )
-        return None
-
-    def _holds(self, name: str, noted: Mapping[str, Any]) -> bool:
-        """Tell whether a file begins with the bytes that were noted."""
-        path, left, check = self._folder / name, int(noted["sizes"][name]), 0
-        if not path.is_file() or path.stat().st_size < left:
-            return False
-        with open(path, "rb") as file:
-            while left:
-                piece = file.read(min(left, BLOCK_BYTES))
-                check, left = crc32(piece, check), left - len(piece)
-        return bool(check == noted["checks"][name])
+    def _go_on(self, noted: dict[str, Any]) -> None:
+        """Take up what another writer has noted, if the files hold it."""
+        n_rows, n_columns = int(noted["n_rows"]), int(noted["n_columns"])
+        written = {name: dict(noted["written"][name]) for name in layout.NEEDED}
+        for name, entry in written.items():
+            path, left, check = self._folder / name, entry["size"], 0
+            if path.stat().st_size < left:
+                raise ValueError(name)
+            with open(path, "rb") as file:
+                while left > 0:
+                    piece = file.read(min(left, BLOCK_BYTES))
+                    check, left = crc32(piece, check), left - len(piece)
+            if (check, left) != (entry["crc32"], 0):
+                raise ValueError(name)
+        if written[layout.COLUMNS]["size"] != n_columns * layout.COLUMN.itemsize or n_rows < 1:
+            raise ValueError(layout.COLUMNS)
+        self.n_rows, self.n_columns, self._written = n_rows, n_columns, written
 
     def append(self, table: EncodedTable) -> None:
-        """Append columns, of as many rows as those before."""
+        """Append columns; all columns have the same number of rows."""
         if self.n_rows not in (None, table.n_rows):
             raise ValueError(
                 f"{self._function}: columns {self.n_columns} and following have {table.n_rows} "
                 f"rows, those before {self.n_rows}; the source changed while it was packed"
             )
         self.n_rows = table.n_rows
-        columns = layout.columns_of(table)
-        if self.named:
-            self._repeats.see(layout.name_bytes(name) for name in table.names)
-        self._write(layout.COLUMNS, columns.records)
-        for name, data in columns.data.items():
-            self._write(name, data)
+        for name, data in layout.columns_of(table).items():
+            view = memoryview(data.reshape(-1).view(np.uint8) if hasattr(data, "view") else data)
+            if not view.nbytes:
+                continue
+            written = self._written[name]
+            with open(self._folder / name, "ab") as file:
+                file.write(view)
+                file.flush()
+                os.fsync(file.fileno())  # what is noted has to be on the disk
+            written["size"] += view.nbytes
+            written["crc32"] = crc32(view, written["crc32"])
         self.n_columns += table.n_columns
-        self._note()
-
-    def _write(self, name: str, data: Any) -> None:
-        view = memoryview(data.reshape(-1).view(np.uint8) if hasattr(data, "view") else data)
-        if not view.nbytes:
-            return
-        with open(self._folder / name, "ab", buffering=0) as file:
-            written = 0
-            while written < view.nbytes:
-                written += file.write(view[written:]) or 0
-        self._unsynced.add(name)
-        self._sizes[name] += view.nbytes
-        self._checks[name] = crc32(view, self._checks[name])
-
-    def _note(self) -> None:
-        noted = {
-            "n_rows": self.n_rows,
-            "n_columns": self.n_columns,
-            "sizes": self._sizes,
-            "checks": self._checks,
-        }
-        for name in self._unsynced:  # what is noted has to be on the disk
-            _sync(self._folder / name)
-        self._unsynced.clear()
+        noted = {"n_rows": self.n_rows, "n_columns": self.n_columns, "written": self._written}
         new = self._folder / f"{PROGRESS}.new"
-        new.write_text(json.dumps(noted), encoding="ascii")
-        _sync(new)
+        _write(new, json.dumps(noted).encode())
         os.replace(new, self._folder / PROGRESS)
 
     def finish(
-        self, beside: Mapping[str, Iterator[pa.Table] | None], more: Mapping[str, Any], hint: str
+        self, beside: Mapping[str, Iterator[pa.Table] | None], more: Mapping[str, Any]
     ) -> None:
         """Write what is known of rows and columns, and the header; the folder is a store then.
 
-        `beside` has tables, in parts, by the names of their files, `more` is what else the header
-        shall tell, `hint` what to do where names repeat.
+        `beside` has tables, in parts, by the names of their files; `more` is what else the header
+        shall tell.
         """
-        self._check_names(hint)
-        files = {name: [self._sizes[name], self._checks[name]] for name in layout.NEEDED}
-        for name, parts in beside.items():
-            if parts is not None:
-                files[name] = self._write_table(name, parts)
+        data = (self._folder / layout.COLUMNS).read_bytes()
+        records = np.frombuffer(data, dtype=layout.COLUMN)
+        names = layout.Names((self._folder / layout.NAMES).read_bytes(), records["n_name"])
+        check_repeated(names.repeated(), "the table", self._function)
+        assert self.n_rows is not None
         header = {
             "what": layout.WHAT,
             "format": layout.FORMAT,
             "n_rows": self.n_rows,
             "n_columns": self.n_columns,
             "named": self.named,
-            "fingerprint": self._fingerprint(),
+            "fingerprint": layout.fingerprint_of(self.n_rows, self.named, records),
             **more,
-            "files": {n: {"size": size, "crc32": check} for n, (size, check) in files.items()},
+            "files": self._written
+            | {name: self._write_table(name, parts) for name, parts in beside.items() if parts},
         }
-        (self._folder / layout.HEADER).write_bytes(layout.header_to_bytes(header))
-        for name in (*files, layout.HEADER):
-            _sync(self._folder / name)
+        _write(self._folder / layout.HEADER, layout.header_to_bytes(header))
         (self._folder / PROGRESS).unlink()
 
-    def _write_table(self, name: str, parts: Iterator[pa.Table]) -> list[int]:
-        path = self._folder / name
-        first = next(parts)
+    def _write_table(self, name: str, parts: Iterator[pa.Table]) -> dict[str, int]:
+        path, first = self._folder / name, next(parts)
         options = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
         with (
-            pa.OSFile(str(path), "wb") as file,
+            open(path, "wb") as file,
             pa.ipc.new_file(file, first.schema, options=options) as writer,
         ):
             for part in chain((first,), parts):
                 writer.write_table(part)
-        total = 0
-        for piece in pieces_of(LocalFile(path)):
-            total = crc32(piece, total)
-        return [path.stat().st_size, total]
-
-    def _check_names(self, hint: str) -> None:
-        if not self.named:
-            return
-        repeated = self._repeats.among(name for part in self._names().chunks() for name in part)
-        if repeated:
-            raise repetition(repeated, "the table", self._function, hint)
-
-    def _names(self) -> Runs:
-        sizes = [part["n_name"].copy() for part in self._records()]
-        lengths = np.concatenate(sizes) if sizes else np.empty(0, dtype=np.uint32)
-        return Runs(offsets_of(lengths), LocalFile(self._folder / layout.NAMES))
-
-    def _records(self) -> Iterator[Any]:
-        for part in pieces_of(LocalFile(self._folder / layout.COLUMNS), layout.COLUMN.itemsize):
-            yield np.frombuffer(part, dtype=layout.COLUMN)
-
-    def _fingerprint(self) -> str:
-        assert self.n_rows is not None
-        return layout.fingerprint_of(self.n_rows, self.n_columns, self.named, self._records())
+            writer.close()
+            file.flush()
+            os.fsync(file.fileno())
+        return {"size": path.stat().st_size, "crc32": check_of(LocalFile(path))}
 
 
-def _is_note(noted: Any) -> bool:
-    """Tell whether the note of another writer has what it needs to have."""
-    if not isinstance(noted, dict):
-        return False
-    sizes, checks = noted.get("sizes"), noted.get("checks")
-    if not isinstance(sizes, dict) or not isinstance(checks, dict):
-        return False
-    numbers = [noted.get("n_rows"), noted.get("n_columns")]
-    numbers += [part.get(name) for part in (sizes, checks) for name in layout.NEEDED]
-    return all(type(number) is int and number >= 0 for number in numbers)
-
-
-def _sync(path: Path) -> None:
-    with open(path, "rb+") as file:
+def _write(path: Path, data: bytes) -> None:
+    """Write a file, and wait until it is on the disk."""
+    with open(path, "wb") as file:
+        file.write(data)
+        file.flush()
         os.fsync(file.fileno())
+
+
+def check_repeated(repeated: Sequence[str], where: str, function: str) -> None:
+    """Raise ValueError where names of columns occur more than once."""
+    if repeated:
+        shown = ", ".join(map(repr, repeated[:_SHOWN]))
+        more = f" and {len(repeated) - _SHOWN} more" if len(repeated) > _SHOWN else ""
+        raise ValueError(
+            f"{function}: {where} has more than one column named {shown}{more}; column names must "
+            "be unique. Hint: rename them, or give names=; of features in rows, such as probes of "
+            "one gene, keep one row or their mean"
+        )
 
 
 PLAN = "plan.json"
