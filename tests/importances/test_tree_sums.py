@@ -13,13 +13,13 @@ import duramen as dm
 from duramen.estimators import growth
 from duramen.estimators.base import fit_by_parts
 from duramen.forests.forest import TreeStream
-from duramen.importances import Inputs, catalogue, nodes
+from duramen.importances import Inputs, catalogue, measure
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:vote_change. p-values shrink", "ignore:.*are in the bag of every tree"
 )
 TREES = 23
-SUMMED = [record for record in catalogue if record.sums is not None]
+SUMMED = [record for record in catalogue if record.over_trees]
 CHEAP = [record for record in SUMMED if record.name != "mdi_plus"]  # which fits many regressions
 
 
@@ -105,7 +105,7 @@ def same_bits(measures, task, weighted, way, monkeypatch, streams=STREAMS):
         model = estimator(data, **made).fit(data)
         whole = Inputs(model, data, 7, 1, by_degree=True)
         # Runs of few trees, which begin and end within parts.
-        monkeypatch.setattr(nodes, "_BLOCK", 3_000)
+        monkeypatch.setattr(measure, "_RUN", 3_000)
         for name in measures:
             if name.classes and task == "numbers":
                 continue
@@ -120,7 +120,7 @@ def same_bits(measures, task, weighted, way, monkeypatch, streams=STREAMS):
                     estimator=stream_of(data, model, first, size, n_jobs=n_jobs, **made),
                     n_jobs=n_jobs,
                 )
-                assert_same(name.result(name.sums(options).over_all(), options), expected)
+                assert_same(name(options), expected)
 
 
 @one_test
@@ -173,14 +173,14 @@ import duramen as dm
 from duramen.estimators import growth
 from duramen.estimators.base import fit_by_parts
 from duramen.importances import Inputs, catalogue
-from duramen.importances import nodes
+from duramen.importances import measure
 
-nodes._BLOCK = 500_000  # temporary arrays of two trees
+measure._RUN = 500_000  # temporary arrays of two trees
 random = np.random.default_rng(0)
 data = dm.learning_set(random.normal(size=(20_000, 4)), random.normal(size=20_000))
 def sums(forest):
     given = Inputs(forest, data, n_jobs=1)
-    return [catalogue[name].sums(given) for name in ("mdi", "frequency")]
+    return [catalogue[name].compute(given) for name in ("mdi", "frequency")]
 few = dm.RandomForestRegressor(4, random_state=0, n_jobs=1).fit(data)
 for one in ("mdi", "frequency"):
     catalogue[one](Inputs(few, data, n_jobs=1))

@@ -13,7 +13,7 @@ from duramen.data import Target
 from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.support.arrays import IntArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
 from duramen.support.text import first_line
 
@@ -169,6 +169,32 @@ def metadata_of(forest: AnyForest, measure: str, **choices: Any) -> dict[str, An
         "fingerprint": forest.fingerprint,
         "versions": versions(),
     }
+
+
+def importances_of(
+    forest: AnyForest,
+    measure: str,
+    values: FloatArray,
+    unit: str,
+    standard_error: FloatArray | None = None,
+    *,
+    names: tuple[str, ...] | None = None,
+    by_degree: FloatArray | None = None,
+    by_class: FloatArray | None = None,
+    **choices: Any,
+) -> Importances:
+    """Return importances of the features of a forest, which remember the choices."""
+    return Importances(
+        names=forest.names if names is None else names,
+        values=values,
+        measure=measure,
+        unit=unit,
+        by_degree=by_degree,
+        standard_error=standard_error,
+        by_class=by_class,
+        classes=() if by_class is None else class_names(forest),
+        metadata=metadata_of(forest, measure, **choices),
+    )
 
 
 def _shortened(labels: list[Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -11,7 +10,7 @@ import numpy as np
 
 from duramen.catalogue import Entry
 from duramen.data import EncodedTable, LearningSet, Target
-from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.forest import AnyForest, Forest, extended
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
@@ -60,29 +59,6 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class OfTrees:
-    """Computation of a measure that is a sum over trees.
-
-    Attributes
-    ----------
-    sums : callable
-        Takes :class:`Inputs` and returns the sums of no trees so far.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> dm.importances.catalogue["mdi"].sums is not None
-    True
-    """
-
-    sums: Callable[[Inputs], TreeSums]
-
-    def __call__(self, inputs: Inputs) -> Any:
-        """Compute the measure from all trees."""
-        return self.sums(inputs).over_all()
-
-
-@dataclass(frozen=True)
 class Words:
     """Text about a measure in tables and reports.
 
@@ -122,8 +98,8 @@ class Measure(Entry):
     name : str
         Name in Python, also that of its function; the option ``--measure`` has hyphens in it.
     compute : callable
-        Takes :class:`Inputs` and returns `Importances`, `Significance`, or p numbers. One that is
-        an `OfTrees` also measures forests whose trees are not all in memory.
+        Takes :class:`Inputs` and returns `Importances`, `Significance`, or p numbers; with
+        `over_trees`, the `TreeSums` of no trees so far.
     words : Words
         Text for tables and reports.
     reference : str
@@ -155,6 +131,8 @@ class Measure(Entry):
         Whether ``duramen rank`` computes it where the user names no measure.
     by_blocks : bool
         Whether it takes the rows block by block, so that those of a store stay on disk.
+    over_trees : bool
+        Whether it is a sum over trees, which need not all be in memory.
     of_parts : callable, optional
         In place of `compute` for parts of a forest, if only that is a mean over trees.
     of_copies : callable, optional
@@ -185,13 +163,9 @@ class Measure(Entry):
     spread: str = "trees"
     default: bool = False
     by_blocks: bool = False
+    over_trees: bool = False
     of_parts: Callable[[Inputs], Importances] | None = None
     of_copies: Callable[[Inputs, Any], Importances] | None = None
-
-    @property
-    def sums(self) -> Callable[[Inputs], TreeSums] | None:
-        """Function that makes its sums over trees; None if it is no such sum."""
-        return self.compute.sums if isinstance(self.compute, OfTrees) else None
 
     def suits(self, target: Target | type[Target]) -> bool:
         """Tell whether it is defined for a target."""
@@ -205,6 +179,8 @@ class Measure(Entry):
 
     def result(self, values: Any, inputs: Inputs) -> Importances | Significance:
         """Return what was computed as importances; p numbers are named and get the unit."""
+        if isinstance(values, TreeSums):
+            values = values.over_all()
         if isinstance(values, Importances | Significance):
             return values
         return Importances(inputs.data.names, np.asarray(values), self.name, self.unit)
@@ -216,22 +192,64 @@ SCATTERS = (
 """Caution about a measure whose values are 0 on average for irrelevant features."""
 
 
-class TreeSums(ABC):
-    """Importances that are sums over trees; the trees are added in their order.
+# Nodes x columns that a run of trees may take in a temporary array: 2 MB of float64, which stay in
+# the caches.
+_RUN = 250_000
+
+
+class TreeSums:
+    """Importances that are sums over trees, which are added in their order.
 
     The results are the same, bit for bit, however many trees are added at a time.
+
+    Parameters
+    ----------
+    forest : Forest or TreeStream
+        Source of the trees.
+    add : callable
+        Adds trees, which come after those before.
+    result : callable
+        Returns the importances, once all trees are added.
+    n_rows : int, optional
+        Rows that are sent down the trees. Trees are then added in runs that are small enough for
+        temporary arrays of all their nodes; by default as they come.
     """
 
-    def __init__(self, forest: AnyForest) -> None:
-        self.forest = forest
+    def __init__(
+        self,
+        forest: AnyForest,
+        add: Callable[[Forest], object],
+        result: Callable[[], Any],
+        *,
+        n_rows: int | None = None,
+    ) -> None:
+        self.forest, self._add, self._result, self._n_rows = forest, add, result, n_rows
+        self._open: Forest | None = None  # last run, which further trees may join
 
-    @abstractmethod
     def add(self, trees: Forest) -> None:
         """Add trees, which come after those before."""
+        if self._n_rows is None:
+            self._add(trees)
+            return
+        trees = trees if self._open is None else extended(self._open, trees)
+        start = 0
+        while True:
+            nodes = trees.offsets[start + 1 :] - trees.offsets[start]
+            size = nodes * (trees.n_values + 8) + np.arange(1, len(nodes) + 1) * self._n_rows
+            fits = int(np.searchsorted(size, _RUN))
+            if fits == len(nodes):
+                self._open = trees.part(start, trees.n_trees) if fits else None
+                return
+            stop = start + max(1, fits)
+            self._add(trees.part(start, stop))
+            start = stop
 
-    @abstractmethod
     def importances(self) -> Any:
         """Return the importances, once all trees are added."""
+        if self._open is not None:
+            self._add(self._open)
+            self._open = None
+        return self._result()
 
     def over_all(self) -> Any:
         """Add the trees of the forest, and return the importances."""

@@ -6,22 +6,15 @@ tree comes from one pass over the levels, deepest first, instead of a walk over 
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests import structure
-from duramen.forests.forest import AnyForest, Forest, extended
+from duramen.forests.forest import Forest
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
-from duramen.importances.measure import TreeSums
 from duramen.support.arrays import FloatArray, IntArray
-
-# Nodes x columns that one block of trees may take in a temporary array: 2 MB of float64, which stay
-# in the caches.
-_BLOCK = 250_000
 
 
 class Nodes:
@@ -62,6 +55,14 @@ class Nodes:
             sums[parents] = self.over_children(sums, parents)
         return sums
 
+    def fractions(self) -> FloatArray:
+        """Return p(t), the fraction of a tree's training weight at each of its nodes."""
+        weight = self.forest.weight
+        whole = weight[self.forest.offsets[:-1]]
+        whole = np.where(whole > 0, whole, 1.0)  # nothing but a leaf without rows
+        fraction: FloatArray = weight / whole[self.tree]
+        return fraction
+
     def internal(self) -> IntArray:
         """Return the internal nodes, level by level."""
         return np.concatenate([np.empty(0, dtype=np.int64), *self.levels])
@@ -70,46 +71,6 @@ class Nodes:
         """Return the depth of the nodes that `internal` returns."""
         sizes = [level.size for level in self.levels]
         return np.repeat(np.arange(len(sizes)), sizes)
-
-
-class Runs:
-    """Runs of trees small enough for temporary arrays, from trees that are added in their order.
-
-    The runs are the same however many trees are added at a time, so that sums over runs are too.
-    """
-
-    def __init__(self, n_rows: int = 0) -> None:
-        self._n_rows = n_rows  # that are sent down the trees
-        self._open: Forest | None = None  # trees that others may join
-
-    def add(self, trees: Forest) -> Iterator[Forest]:
-        """Add trees; yield the runs that are complete, whose arrays may be views."""
-        trees = trees if self._open is None else extended(self._open, trees)
-        self._open, start = None, 0
-        while start < trees.n_trees:
-            nodes = trees.offsets[start + 1 :] - trees.offsets[start]
-            count = np.arange(1, len(nodes) + 1)
-            size = nodes * (trees.n_values + 8) + count * self._n_rows
-            fits = int(np.searchsorted(size, _BLOCK))
-            if fits == len(nodes):
-                self._open = trees.part(start, trees.n_trees)
-                return
-            stop = start + max(1, fits)
-            yield trees.part(start, stop)
-            start = stop
-
-    def rest(self) -> Iterator[Forest]:
-        """Yield the run of the last trees, if there are any."""
-        if self._open is not None:
-            yield self._open
-            self._open = None
-
-
-def blocks(forest: Forest, n_rows: int = 0) -> Iterator[Forest]:
-    """Yield the runs of the trees of a forest; `n_rows` rows are sent down the trees."""
-    runs = Runs(n_rows)
-    yield from runs.add(forest)
-    yield from runs.rest()
 
 
 def maximal(nodes: Nodes) -> NDArray[np.bool_]:
@@ -131,7 +92,27 @@ def maximal(nodes: Nodes) -> NDArray[np.bool_]:
     return first
 
 
-class Tally:
+class TreeMoments:
+    """Sums over trees of p numbers and of their squares."""
+
+    def __init__(self, n_features: int) -> None:
+        self.n_trees = 0
+        self._sum, self._squares = np.zeros(n_features), np.zeros(n_features)
+
+    def mean(self) -> FloatArray:
+        """Return the mean over the trees, of shape (p,); 0 without trees."""
+        return self._sum / max(1, self.n_trees)
+
+    def standard_error(self) -> FloatArray | None:
+        """Return the standard error over the trees, of shape (p,); None below two trees."""
+        n_trees = self.n_trees
+        if n_trees < 2:
+            return None
+        spread = self._squares - self._sum**2 / n_trees
+        return np.sqrt(np.maximum(spread, 0.0) / (n_trees - 1) / n_trees)
+
+
+class Tally(TreeMoments):
     """Sums what the internal nodes of trees contribute, by feature and interaction degree.
 
     The value of a feature is the mean over the trees of the sum of the contributions of the nodes
@@ -141,79 +122,34 @@ class Tally:
     """
 
     def __init__(self, n_features: int) -> None:
-        self._p = n_features
-        self._trees = 0
-        self._sum = np.zeros(n_features)
-        self._squares = np.zeros(n_features)
+        super().__init__(n_features)
         self._degrees: list[FloatArray] = []
 
     def add(self, nodes: Nodes, contribution: FloatArray, *, n_trees: int) -> None:
         """Add the contributions (one a node, internal nodes count) of a run of `n_trees` trees."""
+        p = len(self._sum)
         inner = nodes.internal()
         inner = inner[np.argsort(nodes.tree[inner], kind="stable")]
         amount = contribution[inner]
         feature = nodes.forest.feature[inner].astype(np.int64)
-        by_tree, place = np.unique(nodes.tree[inner] * self._p + feature, return_inverse=True)
+        by_tree, place = np.unique(nodes.tree[inner] * p + feature, return_inverse=True)
         sums = weighted_counts(place, amount, by_tree.size)
-        self._trees += n_trees
-        np.add.at(self._sum, by_tree % self._p, sums)
-        np.add.at(self._squares, by_tree % self._p, sums**2)
+        self.n_trees += n_trees
+        np.add.at(self._sum, by_tree % p, sums)
+        np.add.at(self._squares, by_tree % p, sums**2)
         degree = nodes.forest.degree[inner]
         for k in range(int(degree.max(initial=0)) + 1):
             if k == len(self._degrees):
-                self._degrees.append(np.zeros(self._p))
+                self._degrees.append(np.zeros(p))
             np.add.at(self._degrees[k], feature[degree == k], amount[degree == k])
 
-    @property
-    def n_trees(self) -> int:
-        """Number of trees added."""
-        return self._trees
-
-    def values(self) -> FloatArray:
-        """Return the mean over the trees, of shape (p,)."""
-        return self._sum / self._trees
-
-    def standard_error(self) -> FloatArray | None:
-        """Return the standard error over the trees, of shape (p,); None below two trees."""
-        if self._trees < 2:
-            return None
-        spread = self._squares - self._sum**2 / self._trees
-        return np.sqrt(np.maximum(spread, 0.0) / (self._trees - 1) / self._trees)
-
     def by_degree(self) -> FloatArray:
-        """Return `values` by the degree of the splits, of shape (p, D)."""
+        """Return the mean by the degree of the splits, of shape (p, D)."""
         if not self._degrees:
-            return np.zeros((self._p, 1))
-        return np.column_stack(self._degrees) / self._trees
+            return np.zeros((len(self._sum), 1))
+        return np.column_stack(self._degrees) / self.n_trees
 
 
 def weighted_counts(index: NDArray[np.integer], weight: FloatArray, size: int) -> FloatArray:
     """Return for each of 0 .. size - 1 the sum of the weights where `index` is it."""
     return np.bincount(index, weights=weight, minlength=size).astype(np.float64, copy=False)
-
-
-class RunSums(TreeSums):
-    """Sums that are computed for runs of trees, all nodes of a run at once."""
-
-    def __init__(self, forest: AnyForest, n_rows: int = 0) -> None:
-        super().__init__(forest)
-        self._runs = Runs(n_rows)
-
-    def add(self, trees: Forest) -> None:
-        """Add trees, which come after those before."""
-        for run in self._runs.add(trees):
-            self._add_run(run)
-
-    def importances(self) -> Any:
-        """Return the importances, once all trees are added."""
-        for run in self._runs.rest():
-            self._add_run(run)
-        return self._result()
-
-    @abstractmethod
-    def _add_run(self, run: Forest) -> None:
-        """Add a run of trees."""
-
-    @abstractmethod
-    def _result(self) -> Any:
-        """Return the importances."""

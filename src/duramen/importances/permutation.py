@@ -1,4 +1,4 @@
-"""Permuting columns among rows on their way down the trees: the call of the kernel."""
+"""Permuting columns among rows on their way down the trees, and what the trees lose by it."""
 
 from __future__ import annotations
 
@@ -10,27 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data.memory import require_memory
-from duramen.forests.forest import Forest
+from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.prediction import lent_rows
-from duramen.importances.measure import Inputs, TreeSums
+from duramen.importances.arguments import importances_of
+from duramen.importances.measure import TreeSums
 from duramen.importances.samples import Sample
 from duramen.jobs.progress import progress_bar
+from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import IntArray
 
-# In the order of the kernel's enum Score.
-SCORES = (
-    "accuracy",
-    "balanced_accuracy",
-    "neg_log_loss",
-    "roc_auc",
-    "neg_mean_squared_error",
-    "concordance",
-)
-# Defined on pairs of rows, which not every tree has: no sums over rows.
-OF_PAIRS = ("roc_auc", "concordance")
-UNITS = {
+# Scores in the order of the kernel's enum Score, with the units of losses.
+SCORES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
     "neg_log_loss": "nats",
@@ -38,9 +29,15 @@ UNITS = {
     "neg_mean_squared_error": "squared error",
     "concordance": "concordance",
 }
+# Defined on pairs of rows, which not every tree has: no sums over rows.
+OF_PAIRS = ("roc_auc", "concordance")
 ALL = "all"
 
 Progress = Callable[[int], None]
+
+# Standard errors that count as none; fractions of a mean of squares that rounding makes.
+_NO_ERROR = np.finfo(np.float64).eps
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ class Permutations:
 
 
 class Losses(TreeSums):
-    """Losses of the trees of `inputs.estimator` by permutations of every column or group of them.
+    """Losses of the trees of a forest by permutations of every column or group of them.
 
     Only rows whose path meets the column are sent on anew. The permutations depend on the seed,
     the tree and the column alone. `finish` computes the importances.
@@ -102,7 +99,7 @@ class Losses(TreeSums):
     def __init__(
         self,
         function: str,
-        inputs: Inputs,
+        forest: AnyForest,
         sample: Sample,
         permutations: Permutations,
         finish: Callable[[Losses], Any],
@@ -110,25 +107,28 @@ class Losses(TreeSums):
         score: str,
         by_class: bool = False,
         votes: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(inputs.estimator)
-        forest, groups = self.forest, permutations.feature_groups
+        super().__init__(forest, self._add_trees, lambda: finish(self))
+        groups = permutations.feature_groups
         n_units = forest.n_features if groups is None else len(groups)
         width, c = 1 + (forest.n_values if by_class else 0), forest.n_values if votes else 0
-        self._sample, self._permutations, self._finish = sample, permutations, finish
-        self._counted = _kernel.Counted(score=SCORES.index(score), by_class=by_class, votes=votes)
+        self._sample, self._permutations = sample, permutations
+        self._counted = _kernel.Counted(
+            score=list(SCORES).index(score), by_class=by_class, votes=votes
+        )
         self.sum, self.squares = np.zeros((n_units, width)), np.zeros((n_units, width))
         self.n_trees = self.n_splits = 0
         self.votes = np.zeros((c, c), dtype=np.int64)
         self.changed_votes = np.zeros((n_units if votes else 0, c, c), dtype=np.int64)
         self._function, self._report = function, cast("Progress | None", None)
-        self._n_threads = checks.check_jobs(function, inputs.n_jobs)
-        self._verbose = checks.check_verbosity(function, inputs.verbose)
+        self._n_threads = checks.check_jobs(function, n_jobs)
+        self._verbose = checks.check_verbosity(function, verbose)
 
-    def add(self, trees: Forest) -> None:
-        """Add trees, which come after those before."""
+    def _add_trees(self, trees: Forest) -> None:
         units, losses, n_trees, votes, changed_votes = _kernel.permutation_losses(
-            *_kernel_inputs(trees, self._sample),
+            *kernel_inputs(trees, self._sample),
             self._permutations.for_kernel(),
             self._counted,
             self._n_threads,
@@ -141,10 +141,6 @@ class Losses(TreeSums):
         self.n_splits += int(np.count_nonzero(trees.feature >= 0))
         self.votes += votes
         self.changed_votes += changed_votes
-
-    def importances(self) -> Any:
-        """Return the importances, once all trees are added."""
-        return self._finish(self)
 
     def over_all(self) -> Any:
         """Add the trees of the forest, with a bar if asked for, and return the importances."""
@@ -159,41 +155,81 @@ class Losses(TreeSums):
         return self.importances()
 
 
-@dataclass(frozen=True, eq=False)
-class Ballots:
-    """Votes of a forest as a whole on every row."""
-
-    trees: NDArray[np.uint32]  # (n,): Trees that a row is sent down
-    # (n, C): Trees that vote for each class; in regression, the sum of their predictions.
-    votes: FloatArray
-    changes: FloatArray  # (G, n, C): What a permutation of each group adds to `votes`
-
-
-def permuted_ballots(
-    forest: Forest,
+def mean_losses(
+    measure: str,
+    forest: AnyForest,
     sample: Sample,
     permutations: Permutations,
-    wanted: IntArray,
-    repeat: int,
     *,
-    n_threads: int = 1,
-) -> Ballots:
-    """Let the forest vote on permuted rows, one permutation of each of the `wanted` groups."""
-    require_memory(
-        8 * len(wanted) * sample.n_rows * forest.n_values * 2,
-        what=f"the votes on {sample.n_rows} rows for {len(wanted)} features",
-        function="mda",
-        hint='use votes="tree"',
+    score: str,
+    names: tuple[str, ...] | None = None,
+    scaled: bool = False,
+    by_class: bool = False,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **choices: Any,
+) -> Losses:
+    """Return the sums, of no trees so far, of what the trees of a forest lose by permutations.
+
+    The importances are the mean over the trees, with its standard error.
+    """
+
+    def finish(losses: Losses) -> Importances:
+        if losses.n_trees == 0:
+            lacking = {
+                "roc_auc": "holds rows of two classes",
+                "concordance": "holds two rows whose order of events is known",
+            }
+            why = lacking.get(score, "has out-of-bag rows")
+            raise ValueError(
+                f"{measure}: no tree of this forest {why}, so there is nothing to measure. Hint: "
+                "grow more trees, or leave more rows out of each."
+            )
+        # Trees where the score is not defined drop out; trees without rows lose nothing.
+        n_trees = losses.n_trees if score in OF_PAIRS else forest.n_trees
+        values, squares = losses.sum / n_trees, losses.squares / n_trees
+        variance = squares - values**2  # exactly 0 where all trees lose the same
+        error = np.sqrt(np.where(variance <= _ROUNDING * squares, 0.0, variance) / n_trees)
+        if scaled:
+            values = values / np.where(error > _NO_ERROR, error, 1.0)
+        return importances_of(
+            forest,
+            measure,
+            values[:, 0],
+            "1" if scaled else SCORES[score],
+            None if scaled or n_trees < 2 else error[:, 0],
+            names=names,
+            by_class=values[:, 1:] if by_class else None,
+            **remembered(permutations, score, scaled, **choices),
+        )
+
+    return Losses(
+        measure,
+        forest,
+        sample,
+        permutations,
+        finish,
+        score=score,
+        by_class=by_class,
+        n_jobs=n_jobs,
+        verbose=verbose,
     )
-    scale = 1.0 if forest.classes is not None else _whole_steps(forest)
-    units = wanted.astype(np.uint32)
-    trees, votes, changes = _kernel.permuted_ballots(
-        *_kernel_inputs(forest, sample), permutations.for_kernel(repeat), units, scale, n_threads
-    )
-    return Ballots(trees, votes / scale, changes / scale)
 
 
-def _kernel_inputs(
+def remembered(
+    permutations: Permutations, score: str, scaled: bool, **choices: Any
+) -> dict[str, Any]:
+    """Return the choices that the metadata of a permutation importance hold."""
+    return {
+        **choices,
+        "scoring": score,
+        "n_repeats": permutations.n_repeats,
+        "scaled": scaled,
+        "permutation_seed": permutations.seed,
+    }
+
+
+def kernel_inputs(
     forest: Forest, sample: Sample
 ) -> tuple[_kernel.Forest, _kernel.Rows, _kernel.Target, _kernel.Bag | None]:
     """Return a forest, rows with their target, and the bags that rows must be out of."""
@@ -203,10 +239,41 @@ def _kernel_inputs(
     return forest.kernel, lent_rows(forest, sample.rows), target, out_of
 
 
-def _whole_steps(forest: Forest) -> float:
-    """Steps per unit in which sums of predictions are whole numbers below 2**62.
+# --- arguments of the permutation importances -----------------------------------------------------
 
-    Whole numbers add up to the same in any order, and so for any number of threads.
-    """
-    reach = float(np.abs(forest.leaf_values).max(initial=0.0)) * forest.n_trees
-    return 1.0 if reach == 0.0 else float(2.0 ** (61 - np.ceil(np.log2(reach))))
+
+def score_of(forest: AnyForest, scoring: Any, function: str) -> str:
+    """Return the score that is asked for, and that the task has."""
+    target = forest.target_class
+    if scoring is None:
+        return target.scores[0]
+    score = checks.check_choice(function, "scoring", scoring, SCORES)
+    if score not in target.scores:
+        raise ValueError(
+            f"{function}: scoring={scoring!r} does not suit a forest that was grown on "
+            f"{target.words}."
+        )
+    return score
+
+
+def seed_of(forest: AnyForest, random_state: Any) -> int:
+    """Return the seed of the permutations."""
+    return forest.seed if random_state is None else checks.draw_seed(random_state)
+
+
+def repeats_of(
+    n_repeats: int | str | None, score: str, function: str, votes: str = "tree"
+) -> int | str:
+    """Return the number of permutations that is asked for, or "all" where the score allows it."""
+    if n_repeats is None:
+        return 1
+    if not isinstance(n_repeats, str):
+        return checks.check_integer(function, "n_repeats", n_repeats, 1)
+    if n_repeats != ALL:
+        raise checks.refuse(function, "n_repeats", "an int >= 1 or 'all'", n_repeats)
+    if score in OF_PAIRS or votes == "ensemble":
+        raise ValueError(
+            f'{function}: n_repeats="all" needs a score that is a sum over the rows of each '
+            f"tree; with scoring={score!r} and votes={votes!r} give a number of permutations."
+        )
+    return ALL

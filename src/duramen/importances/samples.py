@@ -25,6 +25,7 @@ from duramen.forests.prediction import (
 )
 from duramen.importances.arguments import matched, missing_rows
 from duramen.io import ColumnStore
+from duramen.support.arrays import FloatArray
 from duramen.support.text import quoted
 
 
@@ -70,28 +71,53 @@ def sample_of(
             )
         _refuse_unseen(forest, held_out, function)
         return Sample(held_out, matched(forest, target, function), out_of_bag=False)
+    stays = blocks and isinstance(X, LearningSet) and isinstance(X.table, ColumnStore)
+    if stays and X.fingerprint == forest.fingerprint:
+        require_bags(forest, function)
+        return Sample(X.table, matched(forest, X.target, function), out_of_bag=True)
+    data = training_set(forest, X, y, function, out_of_bag=True)
+    return Sample(data.table, matched(forest, data.target, function), out_of_bag=True)
+
+
+def require_bags(forest: AnyForest, function: str) -> None:
+    """Raise ValueError unless the trees of a forest leave rows out."""
     if not forest.settings.samples_rows:
         raise ValueError(
             f'{function}: rows="oob" needs trees that leave rows out, but every tree of this '
             "forest saw all of them. Hint: fit with bootstrap=True or max_samples, or give rows "
             "that were held out, with rows=None."
         )
-    stays = blocks and isinstance(X, LearningSet) and isinstance(X.table, ColumnStore)
-    if stays and X.fingerprint == forest.fingerprint:
-        return Sample(X.table, matched(forest, X.target, function), out_of_bag=True)
-    data = training_set(forest, X, y, function)
-    table, numbers = data.table, matched(forest, data.target, function)
-    if not grown_on(forest, data, table):
-        raise ValueError(
-            f'{function}: with rows="oob", X must be the table that the forest was grown on, '
-            f"{forest.n_rows} rows in the same order; these {table.n_rows} rows lead to other "
-            "leaves. Hint: use rows=None for other rows."
-        )
-    return Sample(table, numbers, out_of_bag=True)
 
 
-def training_set(forest: AnyForest, X: Any, y: Any, function: str) -> LearningSet[EncodedTable]:
-    """Return the rows that a forest was grown on as a learning set, encoded as in the forest."""
+def require_grown_on(
+    forest: AnyForest, X: Any, table: EncodedTable, function: str, rows: str | None = None
+) -> None:
+    """Raise ValueError unless rows, encoded in a table, are those that a forest was grown on."""
+    if isinstance(X, LearningSet) and X.fingerprint == forest.fingerprint:
+        return
+    # Weights are part of a fingerprint but not asked for here: then the leaves tell.
+    if table.n_rows == forest.n_rows and same_codes(forest, table.schema):
+        parts = forest.parts()
+        if all(leads_to_training_counts(run, leaves(run, table)) for run in parts):
+            return
+    where = "" if rows is None else f'with rows="{rows}", '
+    hint = "" if rows is None else " Hint: use rows=None for other rows."
+    raise ValueError(
+        f"{function}: {where}X must be the table that the forest was grown on, "
+        f"{forest.n_rows} rows in the same order; these {table.n_rows} rows lead to other "
+        f"leaves.{hint}"
+    )
+
+
+def training_set(
+    forest: AnyForest, X: Any, y: Any, function: str, *, out_of_bag: bool = False
+) -> LearningSet[EncodedTable]:
+    """Return the rows that a forest was grown on as a learning set, encoded as in the forest.
+
+    With `out_of_bag`, it is checked that they are, and that trees leave rows out.
+    """
+    if out_of_bag:
+        require_bags(forest, function)
     data = learning_set_of(X, y, function, forest.task) if isinstance(X, LearningSet) else None
     table = encode_like(forest, X)
     if table.n_columns != forest.n_features:
@@ -99,40 +125,45 @@ def training_set(forest: AnyForest, X: Any, y: Any, function: str) -> LearningSe
             f"X has {table.n_columns} features, but {function} is expecting {forest.n_features} "
             "features as input"
         )
-    if data is not None:
-        return data if data.table is table else data.with_table(table)
-    data = learning_set_of(table, y, function, forest.task, allow_one_class=True)
-    if forest.classes is None:
-        return data
-    codes = matched(forest, data.target, function).astype(np.uint32, copy=False)
-    return data.with_target(ClassTarget(codes, forest.classes))
+    if data is None:
+        data = learning_set_of(table, y, function, forest.task, allow_one_class=True)
+        if forest.classes is not None:
+            codes = matched(forest, data.target, function).astype(np.uint32, copy=False)
+            data = data.with_target(ClassTarget(codes, forest.classes))
+    elif data.table is not table:
+        data = data.with_table(table)
+    if out_of_bag:
+        require_grown_on(forest, X, table, function, "oob")
+    return data
 
 
-def arrivals(run: Forest, sample: Sample) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-    """Send the rows of a sample in memory down the trees of a run (of :func:`nodes.blocks`).
-
-    Returned are each leaf, as a node of the run, that a row comes to, and that row.
-    """
-    leaf = (out_of_bag_leaves if sample.out_of_bag else leaves)(run, sample.rows)
-    used = leaf >= 0
-    return (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
+Arrived = tuple[slice, NDArray[np.integer], NDArray[np.integer]]
 
 
-def arrivals_by_blocks(
-    run: Forest, sample: Sample
-) -> Iterator[tuple[slice, NDArray[np.integer], NDArray[np.integer]]]:
-    """Yield blocks of the rows of a sample, with what `arrivals` returns of each.
+def arrivals(run: Forest, sample: Sample) -> Iterator[Arrived]:
+    """Send the rows of a sample down the trees of a run, block by block; of a table, all at once.
 
-    Rows in memory are one block; rows are counted from the first of their block.
+    A block comes with each leaf, as a node of the run, that a row of it comes to, and that row,
+    counted from the first of the block.
     """
     if not isinstance(sample.rows, ColumnStore):
-        yield slice(0, sample.n_rows), *arrivals(run, sample)
+        leaf = (out_of_bag_leaves if sample.out_of_bag else leaves)(run, sample.rows)
+        used = leaf >= 0
+        yield slice(0, sample.n_rows), (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
         return
     seen = out_of_bag(run) if sample.out_of_bag else None
     for block, table in row_blocks(run, sample.rows):
         leaf = _kernel.apply(run.kernel, table, 1)
         used = np.ones(leaf.shape, dtype=np.bool_) if seen is None else seen[block]
         yield block, (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
+
+
+def responses(forest: AnyForest, target: NDArray[Any]) -> FloatArray:
+    """Return y less the forest's origin as one column, or an indicator of each of its classes."""
+    if forest.classes is None:
+        return target[:, np.newaxis].astype(np.float64, copy=False)
+    indicators: FloatArray = np.eye(len(forest.classes))[target]
+    return indicators
 
 
 def encode_like(forest: AnyForest, X: Any) -> EncodedTable:
@@ -156,13 +187,3 @@ def _refuse_unseen(forest: AnyForest, rows: Rows, function: str) -> None:
                 f"{len(rows)} rows that the forest never saw; permuting them does not measure the "
                 "forest. Hint: leave these rows out."
             )
-
-
-def grown_on(forest: AnyForest, X: Any, table: EncodedTable) -> bool:
-    """Tell whether rows, and their table as encoded, are those that a forest was grown on."""
-    if isinstance(X, LearningSet) and X.fingerprint == forest.fingerprint:
-        return True
-    # Weights are part of a fingerprint but not asked for here: then the leaves tell.
-    if table.n_rows != forest.n_rows or not same_codes(forest, table.schema):
-        return False
-    return all(leads_to_training_counts(run, leaves(run, table)) for run in forest.parts())

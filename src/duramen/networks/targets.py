@@ -245,11 +245,10 @@ class TargetForest:
         if self.scoring.measure == LAST_LEVEL:
             degrees = mean_decreases(forest, by_degree=True).by_degree
             last = data.n_columns - 1
-            has = degrees is not None and degrees.shape[1] > last
-            return np.array(degrees[:, last]) if has else np.zeros(data.n_columns)  # type: ignore[index]
-        computed = importances.catalogue[self.scoring.measure].compute(
-            Inputs(forest, data, seed % _SEEDS)
-        )
+            has = degrees.shape[1] > last
+            return np.array(degrees[:, last]) if has else np.zeros(data.n_columns)
+        measure = importances.catalogue[self.scoring.measure]
+        computed = measure(Inputs(forest, data, seed % _SEEDS))
         scores: FloatArray = np.array(getattr(computed, "values", computed), dtype=np.float64)
         return scores
 

@@ -149,12 +149,11 @@ def _fitted(measure: Measure, inputs: Inputs) -> Any:
     sums: list[TreeSums] = []
 
     def takers() -> list[Callable[[Forest], None]]:
-        assert measure.sums is not None
-        sums.append(measure.sums(inputs))
+        sums.append(measure.compute(inputs))
         return [sums[0].add]
 
     forest, data = inputs.estimator, inputs.data
-    if measure.sums is None:
+    if not measure.over_trees:
         forest.fit(data)
     elif fit_by_parts(forest, data, takers, most_bytes=_KEPT):
         return measure.result(sums[0].importances(), inputs)

@@ -145,7 +145,7 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
     X, y, _ = table()
     forest = estimators.RandomForestClassifier(12, random_state=0).fit(X, y)
     whole = [frequency(forest, weighted=weighted, by_degree=True) for weighted in (False, True)]
-    monkeypatch.setattr("duramen.importances.nodes._BLOCK", 100)
+    monkeypatch.setattr("duramen.importances.measure._RUN", 100)
     parts = [frequency(forest, weighted=weighted, by_degree=True) for weighted in (False, True)]
     for first, other in zip(whole, parts, strict=True):
         assert first.equals(other, rtol=1e-9, atol=1e-12)

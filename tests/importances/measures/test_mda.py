@@ -9,7 +9,6 @@ from tests.oracles import permutation as oracle
 import duramen as dm
 from duramen.importances import mda
 from duramen.importances.measures.mda import _drops
-from duramen.importances.permutation import Ballots
 from duramen.importances.samples import Sample
 
 ADDITIVE = ["accuracy", "balanced_accuracy", "neg_log_loss"]
@@ -257,13 +256,12 @@ def test_ensemble_regression_against_a_recount():
 
 def test_equal_votes_stay_equal_after_a_permutation():
     # Of 10 trees, 6 vote for class 0; one of them changes sides: 5 to 5 is a vote for class 0.
-    model, _, _ = small_forest()
     for n in range(2, 300, 2):
         first = np.arange(n + 1.0)
         votes = np.column_stack([first, n - first])
-        ballots = Ballots(np.full(n + 1, n, dtype=np.uint32), votes, (n / 2 - votes)[np.newaxis])
-        sample = Sample(votes, np.zeros(n + 1, dtype=np.uint32), out_of_bag=True)
-        drops = _drops(ballots, sample, model.forest_, "accuracy", by_class=False)
+        trees, classes = np.full((2, n + 1), [[n], [0]], dtype=np.uint32)
+        changes = (n / 2 - votes)[np.newaxis]
+        drops = _drops(trees, votes, changes, classes, "accuracy", by_class=False)
         assert drops[0, 0] == pytest.approx((first >= n / 2).mean() - 1, abs=1e-15)
 
 
@@ -414,10 +412,7 @@ def test_categories_that_the_forest_never_saw_are_refused():
 
 
 def test_copies_of_rows_are_out_of_the_bag_together_and_once():
-    from duramen.importances import Inputs
-    from duramen.importances.measures.mda import loss_sums
-    from duramen.importances.permutation import Permutations
-    from duramen.importances.samples import Sample
+    from duramen.importances.permutation import Permutations, mean_losses
 
     X, y = small(n=20)
     drawn = np.random.default_rng(0).integers(0, 20, 20)
@@ -426,9 +421,8 @@ def test_copies_of_rows_are_out_of_the_bag_together_and_once():
     originals = np.array([first[row] for row in drawn.tolist()], dtype=np.uint32)
     model = dm.RandomForestClassifier(6, random_state=0).fit(table, y[drawn])
     sample = Sample(table, y[drawn].astype(np.uint32), out_of_bag=True, originals=originals)
-    inputs, every = Inputs(model.forest_, table), Permutations(0, "all")
-    losses = loss_sums("mda", inputs, sample, every, "accuracy", {}, names=table.names)
-    result = losses.over_all()
+    every = Permutations(0, "all")
+    result = mean_losses("mda", model.forest_, sample, every, score="accuracy").over_all()
     opened = Opened(model.forest_)
     total = 0.0
     for tree in range(6):

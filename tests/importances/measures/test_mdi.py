@@ -301,7 +301,7 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
     X, y, _ = mixed()
     forest = estimators.RandomForestClassifier(12, criterion="entropy", random_state=0).fit(X, y)
     whole = [mdi(forest, X, y, rows="oob"), mdi(forest, correction="expected", by_degree=True)]
-    monkeypatch.setattr("duramen.importances.nodes._BLOCK", 100)
+    monkeypatch.setattr("duramen.importances.measure._RUN", 100)
     parts = [mdi(forest, X, y, rows="oob"), mdi(forest, correction="expected", by_degree=True)]
     for first, other in zip(whole, parts, strict=True):
         assert first.equals(other)
@@ -348,7 +348,7 @@ def fitted():
         (("X",), {}, "X and y must be given together"),
         ((), {"rows": "oob"}, 'rows="oob" needs the training rows'),
         (("X", "y"), {"rows": "bag"}, "rows must be None or \"oob\", got 'bag'"),
-        ((), {"correction": "jackknife"}, "correction must be None, 'expected', 'miller-madow'"),
+        ((), {"correction": "jackknife"}, "correction must be one of 'expected', 'miller-madow'"),
         (("X", "y"), {"correction": "expected"}, "correction must be None with X and y"),
         (("X", "short"), {}, "inconsistent numbers of samples"),
         (

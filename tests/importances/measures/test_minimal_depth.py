@@ -279,7 +279,7 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
     X, y, _ = table()
     forest = estimators.RandomForestClassifier(12, random_state=0).fit(X, y)
     whole, distribution = minimal_depth(forest), first_splits(forest).null
-    monkeypatch.setattr("duramen.importances.nodes._BLOCK", 100)
+    monkeypatch.setattr("duramen.importances.measure._RUN", 100)
     assert minimal_depth(forest).equals(whole, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(first_splits(forest).null, distribution, atol=1e-12)
 

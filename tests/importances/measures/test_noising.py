@@ -216,7 +216,7 @@ def test_blocks_of_trees_do_not_show(monkeypatch, task):
     train, held, kind, _ = problem(task, "oob")
     forest = kind(12, random_state=0).fit(*train)
     whole = noising(forest, *held)
-    monkeypatch.setattr("duramen.importances.nodes._BLOCK", 100)
+    monkeypatch.setattr("duramen.importances.measure._RUN", 100)
     assert noising(forest, *held).equals(whole, rtol=1e-9, atol=1e-12)
 
 

@@ -138,7 +138,7 @@ def test_threads_and_parts_change_no_bit():
     from duramen.importances import Inputs
 
     data = dm.learning_set(X, y)
-    sums = record.sums(Inputs(model.forest_, data))
+    sums = record.compute(Inputs(model.forest_, data))
     for start in (0, 7, 30):
         sums.add(model.forest_.part(start, {0: 7, 7: 30, 30: 40}[start]))
     np.testing.assert_array_equal(sums.importances().values, first.values)

@@ -9,7 +9,7 @@ from tests.grid import one_test
 import duramen as dm
 from duramen import Importances
 from duramen.forests.growth import bag
-from duramen.importances import Inputs, mda
+from duramen.importances import mda
 from duramen.importances.permutation import Losses, Permutations
 from duramen.importances.samples import Sample
 from duramen.significance import confidence_intervals
@@ -240,10 +240,9 @@ def test_double_bootstrap_leaves_1636_of_the_rows_out():
             outside += len(set(rows.tolist()) - inside)
         proportions.append(outside / (4 * n))
         sample = Sample(copies, labels, True, rows.astype(np.uint32))
-        inputs = Inputs(forest, copies)
         losses = Losses(
             "test",
-            inputs,
+            forest,
             sample,
             Permutations(0),
             lambda losses: losses,

@@ -158,9 +158,9 @@ def grow_and_compute(
 
     def takers() -> Sequence[Callable[[Forest], None]]:
         sums.update(
-            (measure.name, measure.sums(inputs))
+            (measure.name, measure.compute(inputs))
             for measure in choice.measures
-            if measure.sums is not None
+            if measure.over_trees
         )
         return [take]
 

@@ -199,7 +199,7 @@ def readable(choice: Choice) -> Choice:
 
 def _in_blocks(measure: Measure) -> bool:
     """Tell whether a measure adds up trees, and needs no rows or takes them block by block."""
-    return measure.sums is not None and (not measure.rows or measure.by_blocks)
+    return measure.over_trees and (not measure.rows or measure.by_blocks)
 
 
 def sample_of_store(inputs: Inputs, memory: int) -> tuple[Inputs, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,9 +10,14 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.importances.arguments import trees_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
-from duramen.importances.measures.mda import loss_sums, repeats_of, score_of, seed_of
-from duramen.importances.permutation import Permutations
+from duramen.importances.measure import SCATTERS, Measure, TreeSums, Words
+from duramen.importances.permutation import (
+    Permutations,
+    mean_losses,
+    repeats_of,
+    score_of,
+    seed_of,
+)
 from duramen.importances.samples import encode_like, sample_of
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -91,14 +95,16 @@ def conditional_mda(
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    inputs = Inputs(forest, X, n_jobs=n_jobs, verbose=verbose)
     arguments = (association, threshold, rows, scoring, n_repeats, scaled, random_state)
-    return cast(Importances, _sums(inputs, y, *arguments).over_all())
+    return cast(Importances, _sums(forest, X, y, n_jobs, verbose, *arguments).over_all())
 
 
 def _sums(
-    inputs: Inputs,
-    y: Any = None,
+    forest: Any,
+    X: Any,
+    y: Any,
+    n_jobs: int | None,
+    verbose: int,
     association: str = "permimp",
     threshold: float | None = None,
     rows: str | None = "oob",
@@ -108,39 +114,36 @@ def _sums(
     random_state: Any = None,
 ) -> TreeSums:
     """Check the arguments of `conditional_mda`, and return the sums of no trees so far."""
-    name, X = "conditional_mda", inputs.data
-    grown = trees_of(inputs.estimator, name, survival=True)
+    name = "conditional_mda"
+    grown = trees_of(forest, name, survival=True)
     score = score_of(grown, scoring, name)
     checks.check_choice(name, "association", association, THRESHOLDS)
-    checks.check_flag(name, "scaled", scaled)
     limit = THRESHOLDS[association] if threshold is None else threshold
     limit = checks.check_real(name, "threshold", limit, 0.0, 1.0)
-    repeats = repeats_of(n_repeats, score, name)
     sample = sample_of(grown, X, y, rows, name)
     associated = None
     if association == "party":
-        rows_at_hand = sample.rows
-        table = rows_at_hand if isinstance(rows_at_hand, EncodedTable) else encode_like(grown, X)
+        table = sample.rows if isinstance(sample.rows, EncodedTable) else encode_like(grown, X)
         associated = (1.0 - association_p_values(table) > limit).astype(np.uint8)
-    permutations = Permutations(
-        seed_of(grown, random_state), repeats, associated=associated, level=limit
+    repeats, seed = repeats_of(n_repeats, score, name), seed_of(grown, random_state)
+    return mean_losses(
+        name,
+        grown,
+        sample,
+        Permutations(seed, repeats, associated=associated, level=limit),
+        score=score,
+        scaled=checks.check_flag(name, "scaled", scaled),
+        n_jobs=n_jobs,
+        verbose=verbose,
+        association=association,
+        threshold=limit,
+        rows=rows,
     )
-    choices = {
-        "association": association,
-        "threshold": limit,
-        "rows": rows,
-        "scoring": score,
-        "n_repeats": repeats,
-        "scaled": bool(scaled),
-        "permutation_seed": permutations.seed,
-    }
-    asked = replace(inputs, estimator=grown)
-    return loss_sums(name, asked, sample, permutations, score, choices)
 
 
 CONDITIONAL_MDA = Measure(
     "conditional_mda",
-    OfTrees(_sums),
+    lambda inputs: _sums(inputs.estimator, inputs.data, None, inputs.n_jobs, inputs.verbose),
     Words(
         "conditional MDA",
         "Conditional MDA is MDA with the feature permuted only among rows that agree on the "
@@ -152,6 +155,7 @@ CONDITIONAL_MDA = Measure(
     "Bioinformatics 9:307.",
     rows="out-of-bag",
     survival=True,
+    over_trees=True,
 )
 
 

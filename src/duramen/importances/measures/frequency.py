@@ -7,9 +7,9 @@ from typing import Any, cast
 import numpy as np
 
 from duramen.forests.forest import AnyForest, Forest
-from duramen.importances.arguments import metadata_of, trees_of
-from duramen.importances.measure import Measure, OfTrees, Words
-from duramen.importances.nodes import Nodes, RunSums, Tally, weighted_counts
+from duramen.importances.arguments import importances_of, trees_of
+from duramen.importances.measure import Measure, TreeSums, Words
+from duramen.importances.nodes import Nodes, Tally, weighted_counts
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 
@@ -72,83 +72,57 @@ def frequency(
     1.0
     """
     grown = trees_of(forest, "frequency", survival=True, rows_given=False)
-    sums = _Splits(grown, weighted=weighted, normalize=normalize, by_degree=by_degree)
+    sums = _sums(grown, weighted=weighted, normalize=normalize, by_degree=by_degree)
     return cast(Importances, sums.over_all())
 
 
-class _Splits(RunSums):
-    """Sums of w(t) by tree and feature.
+def _sums(
+    forest: AnyForest, *, weighted: bool = False, normalize: bool = True, by_degree: bool
+) -> TreeSums:
+    """Return the sums of no trees so far."""
+    p = forest.n_features
+    tally = Tally(p)  # of a_tj, the sum over the nodes of tree t that split on feature j
+    products = Tally(p)  # of a_tj b_t
+    totals: list[FloatArray] = []  # b_t = sum_j a_tj
 
-    `_tally` has a_tj, the sum over the nodes of tree t that split on feature j.
-    """
-
-    def __init__(
-        self, forest: AnyForest, *, weighted: bool = False, normalize: bool = True, by_degree: bool
-    ) -> None:
-        super().__init__(forest)
-        p = forest.n_features
-        self._tally, self._products = Tally(p), Tally(p)
-        self._totals: list[FloatArray] = []
-        self._weighted, self._normalize = weighted, normalize
-        self._by_degree = by_degree
-
-    def _add_run(self, run: Forest) -> None:
+    def add(run: Forest) -> None:
         nodes = Nodes(run)
-        fraction = _fractions(nodes) if self._weighted else np.ones(run.n_nodes)
-        amount = np.where(run.feature < 0, 0.0, fraction)
+        amount = np.where(run.feature < 0, 0.0, nodes.fractions() if weighted else 1.0)
         total = weighted_counts(nodes.tree, amount, run.n_trees)
-        self._tally.add(nodes, amount, n_trees=run.n_trees)
-        self._products.add(nodes, amount * total[nodes.tree], n_trees=run.n_trees)
-        self._totals.append(total)
+        tally.add(nodes, amount, n_trees=run.n_trees)
+        products.add(nodes, amount * total[nodes.tree], n_trees=run.n_trees)
+        totals.append(total)
 
-    def _result(self) -> Importances:
-        tally, normalize, grown = self._tally, self._normalize, self.forest
-        totals = np.concatenate(self._totals)
-        scale = float(totals.mean()) if normalize else 1.0
-        scale = scale or 1.0  # no tree has a split: all counts are 0
-        return Importances(
-            names=grown.names,
-            values=tally.values() / scale,
-            measure="frequency",
-            unit="1",
-            by_degree=tally.by_degree() / scale if self._by_degree else None,
-            standard_error=self._error_of_fraction(totals) if normalize else tally.standard_error(),
-            metadata=metadata_of(grown, "frequency", weighted=self._weighted, normalize=normalize),
+    def result() -> Importances:
+        counts = np.concatenate(totals)
+        mean, error = tally.mean(), tally.standard_error()
+        b = float(counts.mean()) if normalize else 1.0
+        b = b or 1.0  # no tree has a split: all counts are 0
+        if normalize and error is not None and counts.any():
+            # Of r_j = a_j / b, the ratio of two means over T trees: the square root of
+            # sum_t (a_tj - r_j b_t)^2 / (T (T - 1)), over b, the square being expanded.
+            covariance = (products.mean() - mean * b) / (counts.size - 1)
+            variance = counts.var(ddof=1) / counts.size
+            spread = error**2 - 2 * mean / b * covariance + (mean / b) ** 2 * variance
+            error = np.sqrt(np.maximum(spread, 0.0)) / b
+        return importances_of(
+            forest,
+            "frequency",
+            mean / b,
+            "1",
+            error,
+            by_degree=tally.by_degree() / b if by_degree else None,
+            weighted=weighted,
+            normalize=normalize,
         )
 
-    def _error_of_fraction(self, totals: FloatArray) -> FloatArray | None:
-        """Return the standard error of r_j = a_j / b, the ratio of two means over T trees.
-
-        b is the mean over the trees of b_t = sum_j a_tj. The error is sqrt(sum_t (a_tj - r_j b_t)^2
-        / (T (T - 1))) / b, the square being expanded.
-        """
-        b, n_trees = float(totals.mean()), totals.size
-        alone = self._tally.standard_error()
-        if alone is None or b == 0:
-            return alone
-        a = self._tally.values()
-        covariance = (self._products.values() - a * b) / (n_trees - 1)
-        variance = totals.var(ddof=1) / n_trees
-        spread = alone**2 - 2 * a / b * covariance + (a / b) ** 2 * variance
-        error: FloatArray = np.sqrt(np.maximum(spread, 0.0)) / b
-        return error
-
-
-def _fractions(nodes: Nodes) -> FloatArray:
-    """Return p(t), the fraction of a tree's training weight at each of its nodes."""
-    weight = nodes.forest.weight
-    whole = weight[nodes.forest.offsets[:-1]]
-    whole = np.where(whole > 0, whole, 1.0)  # nothing but a leaf without rows
-    fraction: FloatArray = weight / whole[nodes.tree]
-    return fraction
+    return TreeSums(forest, add, result, n_rows=0)
 
 
 FREQUENCY = Measure(
     "frequency",
-    OfTrees(
-        lambda inputs: _Splits(
-            trees_of(inputs.estimator, "frequency", survival=True), by_degree=inputs.by_degree
-        )
+    lambda inputs: _sums(
+        trees_of(inputs.estimator, "frequency", survival=True), by_degree=inputs.by_degree
     ),
     Words(
         "frequency",
@@ -159,6 +133,7 @@ FREQUENCY = Measure(
     reference="A. Sutera (2019). Importance measures derived from random forests. PhD thesis, "
     "University of Liège, Definition 4.1.",
     survival=True,
+    over_trees=True,
     zero_if_irrelevant=False,
     symmetric=False,
     favors_many_values=True,

@@ -8,9 +8,8 @@ import numpy as np
 
 from duramen.data import Target
 from duramen.importances.arguments import matched, metadata_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
-from duramen.importances.measures.mda import loss_sums, repeats_of, score_of
-from duramen.importances.permutation import Permutations
+from duramen.importances.measure import SCATTERS, Measure, Words
+from duramen.importances.permutation import Permutations, mean_losses, repeats_of, score_of
 from duramen.importances.refit import data_for, seeded, template_of
 from duramen.importances.samples import Sample
 from duramen.jobs.replicates import Plan
@@ -118,17 +117,16 @@ def holdout_mda(
         repeats = repeats_of(n_repeats, score, name)
         held_out = data.of_rows(np.flatnonzero(part == k))
         target = matched(forest, held_out.target, name)
-        choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats}
-        losses = loss_sums(
+        sums = mean_losses(
             name,
-            Inputs(forest, held_out, n_jobs=n_threads),
+            forest,
             Sample(held_out.table, target, out_of_bag=False),
             Permutations(permutations, repeats),
-            score,
-            choices,
+            score=score,
+            n_jobs=n_threads,
         )
-        losses.add(forest)
-        importances = losses.importances()
+        choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats}
+        importances = sums.over_all()
         return importances, metadata_of(forest, name, **choices, **rows.identity())
 
     workers = plan.cluster or Threads(1)  # a forest grows on several threads by itself

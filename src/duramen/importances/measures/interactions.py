@@ -12,7 +12,7 @@ from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
 from duramen.importances.arguments import forest_of, metadata_of, missing_rows
 from duramen.importances.measures.mdi import mdi
-from duramen.importances.samples import encode_like, grown_on
+from duramen.importances.samples import encode_like, require_grown_on
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support.arrays import IntArray
 from duramen.support.checks import check_flag, check_jobs, places_of, refuse
@@ -104,11 +104,7 @@ def interactions(
     if X is None:
         raise missing_rows(_FUNCTION)
     table = encode_like(grown, X)
-    if not grown_on(grown, X, table):
-        raise ValueError(
-            f"{_FUNCTION}: X must be the table that the forest was grown on, {grown.n_rows} rows "
-            f"in the same order; these {len(table)} rows lead to other leaves."
-        )
+    require_grown_on(grown, X, table, _FUNCTION)
     for tree, rows in enumerate(grown.rows[grown.offsets[:-1]].tolist()):
         if np.count_nonzero(bag(grown, tree)) != rows:
             raise ValueError(

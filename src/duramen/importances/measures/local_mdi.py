@@ -11,14 +11,19 @@ from duramen import _kernel
 from duramen.data import LearningSet
 from duramen.data.learning_sets import table_of
 from duramen.data.weights import row_weights
-from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import Rows, lent_rows, rows_of
-from duramen.importances.arguments import forest_of, matched, metadata_of, missing_rows
+from duramen.importances.arguments import (
+    forest_of,
+    importances_of,
+    matched,
+    metadata_of,
+    missing_rows,
+)
 from duramen.importances.measure import Inputs, Measure, Words
 from duramen.importances.nodes import Nodes
-from duramen.importances.samples import encode_like, grown_on
+from duramen.importances.samples import encode_like, require_bags, require_grown_on
 from duramen.results.importances import Importances
 from duramen.results.local_importances import LocalImportances
 from duramen.support.arrays import FloatArray
@@ -148,11 +153,12 @@ def local_mdi(
         from scipy.sparse import csr_array
 
         matrix = csr_array((values, columns, offsets), shape=(len(table), grown.n_features))
+    output = "y" if grown.classes is None else "probability"
     return LocalImportances(
         names=grown.names,
         values=matrix,
         measure="local mdi" if of == "impurity" else f"local mdi of the {of}",
-        unit=_unit(grown, of),
+        unit={"impurity": grown.settings.unit, "class": "bits"}.get(of, output),
         weights=weight / total,
         start=start,
         metadata=metadata_of(grown, _FUNCTION, of=of, rows=rows, prior_weight=float(prior_weight)),
@@ -163,18 +169,10 @@ def _rows(forest: Forest, X: Any, rows: str | None) -> Rows:
     """Return the rows to explain; those of bags must be the training rows."""
     if rows is None:
         return rows_of(forest, table_of(X), _FUNCTION, _FUNCTION)
-    if rows == "oob" and not forest.settings.samples_rows:
-        raise ValueError(
-            f'{_FUNCTION}: rows="oob" needs trees that leave rows out, but every tree of this '
-            "forest saw all of them. Hint: rows=None."
-        )
+    if rows == "oob":
+        require_bags(forest, _FUNCTION)
     table = encode_like(forest, X)
-    if not grown_on(forest, X, table):
-        raise ValueError(
-            f'{_FUNCTION}: with rows="{rows}", X must be the table that the forest was grown on, '
-            f"{forest.n_rows} rows in the same order; these {len(table)} rows lead to other "
-            "leaves. Hint: use rows=None for other rows."
-        )
+    require_grown_on(forest, X, table, _FUNCTION, rows)
     return table
 
 
@@ -246,24 +244,12 @@ def _numbers(forest: Forest, of: str, prior_weight: float) -> FloatArray:
         return np.ascontiguousarray(np.log2(means))
 
 
-def _unit(forest: Forest, of: str) -> str:
-    if of == "impurity":
-        return criterion_named(forest.settings.criterion).unit
-    if of == "class":
-        return "bits"
-    return "y" if forest.classes is None else "probability"
-
-
 def _mean_absolute(inputs: Inputs) -> Importances:
     """Return the mean absolute change of impurity on the paths of the rows."""
     local = local_mdi(inputs.estimator, inputs.data, n_jobs=inputs.n_jobs)
-    return Importances(
-        names=local.names,
-        values=local.mean_absolute(),
-        measure=_FUNCTION,
-        unit=local.unit,
-        metadata=local.metadata,
-    )
+    grown = forest_of(inputs.estimator, _FUNCTION)
+    choices = local.metadata[_FUNCTION]
+    return importances_of(grown, _FUNCTION, local.mean_absolute(), local.unit, **choices)
 
 
 LOCAL_MDI = Measure(

@@ -366,8 +366,7 @@ def relative_importances(
         ratio = gain_ratios(nodes)
         accuracy = balanced_accuracies(forest, learner)
         amount = accuracy[nodes.tree] ** u * ratio
-        roots = forest.weight[forest.offsets[:-1]]
-        amount *= (forest.weight / roots[nodes.tree]) ** v
+        amount *= nodes.fractions() ** v
         run = slice(start, start + forest.n_trees // learner.n_splits)
         accuracies[run] = accuracy.reshape(-1, learner.n_splits)
         gained[run] = _by_subset(nodes, amount, subsets[run], learner)

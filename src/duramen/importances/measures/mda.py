@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import _kernel
 from duramen.data import SurvivalTarget
+from duramen.data.memory import require_memory
 from duramen.data.sources import names_of, table_like
 from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.forests.prediction import concordance
 from duramen.importances.arguments import (
-    class_names,
     forest_of,
+    importances_of,
     matched,
-    metadata_of,
     missing_rows,
     trees_of,
 )
-from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
+from duramen.importances.measure import SCATTERS, Inputs, Measure, TreeSums, Words
 from duramen.importances.permutation import (
     ALL,
-    OF_PAIRS,
     SCORES,
-    UNITS,
-    Ballots,
-    Losses,
     Permutations,
     Progress,
-    permuted_ballots,
+    kernel_inputs,
+    mean_losses,
+    remembered,
+    repeats_of,
+    score_of,
+    seed_of,
 )
 from duramen.importances.samples import Sample, sample_of
 from duramen.io.groups import members_of
@@ -40,10 +40,6 @@ from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, refuse_masked
 from duramen.support.provenance import versions
-
-# Standard errors that count as none; fractions of a mean of squares that rounding makes.
-_NO_ERROR = np.finfo(np.float64).eps
-_ROUNDING = 1e-13
 
 
 def mda(
@@ -151,161 +147,54 @@ def mda(
     """
     if X is None:
         raise missing_rows("mda")
-    if is_other_predictor(estimator):
+    if _is_other_predictor(estimator):
         _refuse_for_predictors(votes, scaled, by_class, feature_groups)
-        return predictor_mda(estimator, X, y, scoring, n_repeats, random_state, n_jobs)
+        return _of_predictor(estimator, X, y, scoring, n_repeats, random_state, n_jobs)
     forest = trees_of(estimator, "mda", survival=True)
     score = score_of(forest, scoring, "mda")
     checks.check_choice("mda", "votes", votes, ("tree", "ensemble"))
-    for name, flag in (("scaled", scaled), ("by_class", by_class)):
-        checks.check_flag("mda", name, flag)
+    scaled = checks.check_flag("mda", "scaled", scaled)
+    checks.check_flag("mda", "by_class", by_class)
     repeats = repeats_of(n_repeats, score, "mda", votes)
     if by_class and forest.classes is None:
         raise ValueError("mda: by_class=True needs a forest that was grown on classes.")
     sample = sample_of(forest, X, y, rows, "mda")
     names, members = grouped(forest, feature_groups, "mda")
     permutations = Permutations(seed_of(forest, random_state), repeats, members)
-    n_threads = checks.check_jobs("mda", n_jobs)
-    quiet = checks.check_verbosity("mda", verbose)
-    choices = _choices(permutations, score, rows=rows, votes=votes, scaled=scaled)
     if votes == "ensemble":
         if scaled:
             raise ValueError('mda: scaled=True divides by the spread over trees; use votes="tree".')
         whole = forest_of(estimator, "mda", survival=True)
-        with progress_bar(whole.n_trees, "mda", quiet) as report:
-            return ensemble_mda(
-                whole, sample, permutations, names, score, by_class, n_threads, choices, report
+        threads = checks.check_jobs("mda", n_jobs)
+        with progress_bar(whole.n_trees, "mda", checks.check_verbosity("mda", verbose)) as report:
+            mean, error = _of_ensemble(
+                whole, sample, permutations, len(names), score, by_class, threads, report
             )
-    inputs = Inputs(forest, X, n_jobs=n_threads, verbose=quiet)
-    sums = loss_sums(
-        "mda", inputs, sample, permutations, score, choices, names=names, by_class=by_class
+        return importances_of(
+            whole,
+            "mda",
+            mean[:, 0],
+            SCORES[score],
+            error,
+            names=names,
+            by_class=mean[:, 1:] if by_class else None,
+            **remembered(permutations, score, scaled, rows=rows, votes=votes),
+        )
+    sums = mean_losses(
+        "mda",
+        forest,
+        sample,
+        permutations,
+        score=score,
+        names=names,
+        scaled=scaled,
+        by_class=by_class,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        rows=rows,
+        votes=votes,
     )
     return cast(Importances, sums.over_all())
-
-
-def _choices(permutations: Permutations, score: str, **choices: Any) -> dict[str, Any]:
-    """Return what an importance is to remember of the arguments."""
-    return {
-        "rows": choices["rows"],
-        "scoring": score,
-        "votes": choices["votes"],
-        "n_repeats": permutations.n_repeats,
-        "scaled": bool(choices["scaled"]),
-        "permutation_seed": permutations.seed,
-    }
-
-
-def _of_trees(inputs: Inputs) -> TreeSums:
-    """Return the sums of `mda` with its defaults."""
-    forest = trees_of(inputs.estimator, "mda", survival=True)
-    score = score_of(forest, None, "mda")
-    sample = sample_of(forest, inputs.data, None, "oob", "mda")
-    permutations = Permutations(forest.seed)
-    choices = _choices(permutations, score, rows="oob", votes="tree", scaled=False)
-    return loss_sums("mda", replace(inputs, estimator=forest), sample, permutations, score, choices)
-
-
-def loss_sums(
-    measure: str,
-    inputs: Inputs,
-    sample: Sample,
-    permutations: Permutations,
-    score: str,
-    choices: Mapping[str, Any],
-    *,
-    names: tuple[str, ...] | None = None,
-    by_class: bool = False,
-) -> Losses:
-    """Return the sums, of no trees so far, of what the trees of a forest lose by permutations.
-
-    The importances are the mean over the trees, with its standard error.
-    """
-    forest, scaled = inputs.estimator, choices.get("scaled", False)
-
-    def finish(losses: Losses) -> Importances:
-        if losses.n_trees == 0:
-            lacking = {
-                "roc_auc": "holds rows of two classes",
-                "concordance": "holds two rows whose order of events is known",
-            }
-            why = lacking.get(score, "has out-of-bag rows")
-            raise ValueError(
-                f"{measure}: no tree of this forest {why}, so there is nothing to measure. Hint: "
-                "grow more trees, or leave more rows out of each."
-            )
-        # Trees where the score is not defined drop out; trees without rows lose nothing.
-        n_trees = losses.n_trees if score in OF_PAIRS else forest.n_trees
-        mean = losses.sum / n_trees
-        error = _error(losses.squares / n_trees, mean, n_trees)
-        values = mean
-        if scaled:
-            values = mean / np.where(error > _NO_ERROR, error, 1.0)
-        return Importances(
-            names=names or forest.names,
-            values=values[:, 0],
-            measure=measure,
-            unit="1" if scaled else UNITS[score],
-            standard_error=None if scaled or n_trees < 2 else error[:, 0],
-            by_class=values[:, 1:] if by_class else None,
-            classes=class_names(forest) if by_class else (),
-            metadata=metadata_of(forest, measure, **choices),
-        )
-
-    return Losses(measure, inputs, sample, permutations, finish, score=score, by_class=by_class)
-
-
-def _error(squares: FloatArray, mean: FloatArray, n_trees: int) -> FloatArray:
-    """Return the standard error of the mean, exactly 0 where all trees lose the same."""
-    variance = squares - mean**2
-    alike = variance <= _ROUNDING * squares
-    error: FloatArray = np.sqrt(np.where(alike, 0.0, variance) / n_trees)
-    return error
-
-
-def is_other_predictor(estimator: Any) -> bool:
-    """Tell whether a model predicts, but is no forest of this package."""
-    if isinstance(getattr(estimator, "forest_", estimator), Forest | TreeStream):
-        return False
-    if type(estimator).__module__.startswith("duramen.") or isinstance(estimator, type):
-        return False
-    return hasattr(estimator, "predict")
-
-
-def score_of(forest: AnyForest, scoring: Any, function: str) -> str:
-    """Return the score that is asked for, and that the task has."""
-    target = forest.target_class
-    if scoring is None:
-        return target.scores[0]
-    score = checks.check_choice(function, "scoring", scoring, SCORES)
-    if score not in target.scores:
-        raise ValueError(
-            f"{function}: scoring={scoring!r} does not suit a forest that was grown on "
-            f"{target.words}."
-        )
-    return score
-
-
-def seed_of(forest: AnyForest, random_state: Any) -> int:
-    """Return the seed of the permutations."""
-    return forest.seed if random_state is None else checks.draw_seed(random_state)
-
-
-def repeats_of(
-    n_repeats: int | str | None, score: str, function: str, votes: str = "tree"
-) -> int | str:
-    """Return the number of permutations that is asked for, or "all" where the score allows it."""
-    if n_repeats is None:
-        return 1
-    if isinstance(n_repeats, str) and n_repeats == ALL:
-        if score in OF_PAIRS or votes == "ensemble":
-            raise ValueError(
-                f'{function}: n_repeats="all" needs a score that is a sum over the rows of each '
-                f"tree; with scoring={score!r} and votes={votes!r} give a number of permutations."
-            )
-        return ALL
-    if isinstance(n_repeats, str):
-        raise checks.refuse(function, "n_repeats", "an int >= 1 or 'all'", n_repeats)
-    return checks.check_integer(function, "n_repeats", n_repeats, 1)
 
 
 def grouped(
@@ -318,14 +207,20 @@ def grouped(
     return tuple(members), [np.sort(columns) for columns in members.values()]
 
 
-def _refuse_for_predictors(votes: str, scaled: bool, by_class: bool, feature_groups: Any) -> None:
-    asked = {"votes": votes != "tree", "scaled": scaled, "by_class": by_class}
-    for name, is_set in {**asked, "feature_groups": feature_groups is not None}.items():
-        if is_set:
-            raise ValueError(
-                f"mda: {name} works with forests of duramen only; other models are measured as a "
-                "whole."
-            )
+def _by_default(inputs: Inputs) -> TreeSums:
+    """Return the sums of `mda` with its defaults."""
+    forest = trees_of(inputs.estimator, "mda", survival=True)
+    return mean_losses(
+        "mda",
+        forest,
+        sample_of(forest, inputs.data, None, "oob", "mda"),
+        Permutations(forest.seed),
+        score=score_of(forest, None, "mda"),
+        n_jobs=inputs.n_jobs,
+        verbose=inputs.verbose,
+        rows="oob",
+        votes="tree",
+    )
 
 
 def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
@@ -334,16 +229,13 @@ def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
     target = matched(forest, inputs.data.target, "mda")
     sample = Sample(inputs.data.table, target, out_of_bag=True, originals=originals)
     score = score_of(forest, None, "mda")
-    losses = loss_sums(
-        "mda", Inputs(forest, inputs.data), sample, Permutations(forest.seed), score, {}
-    )
-    losses.add(forest)
-    return cast(Importances, losses.importances())
+    sums = mean_losses("mda", forest, sample, Permutations(forest.seed), score=score)
+    return cast(Importances, sums.over_all())
 
 
 MDA = Measure(
     "mda",
-    OfTrees(_of_trees),
+    _by_default,
     Words(
         "MDA",
         "MDA, the mean decrease of accuracy, is the loss of a tree on its out-of-bag rows when "
@@ -354,6 +246,7 @@ MDA = Measure(
     rows="out-of-bag",
     survival=True,
     default=True,
+    over_trees=True,
     of_copies=_of_copies,
 )
 SCALED_MDA = Measure(
@@ -366,7 +259,29 @@ SCALED_MDA = Measure(
 """MDA divided by its standard error over the trees: for selectors, beside the catalogue."""
 
 
-def predictor_mda(
+# --- MDA of other predictors ----------------------------------------------------------------------
+
+
+def _is_other_predictor(estimator: Any) -> bool:
+    """Tell whether a model predicts, but is no forest of this package."""
+    if isinstance(getattr(estimator, "forest_", estimator), Forest | TreeStream):
+        return False
+    if type(estimator).__module__.startswith("duramen.") or isinstance(estimator, type):
+        return False
+    return hasattr(estimator, "predict")
+
+
+def _refuse_for_predictors(votes: str, scaled: bool, by_class: bool, feature_groups: Any) -> None:
+    asked = {"votes": votes != "tree", "scaled": scaled, "by_class": by_class}
+    for name, is_set in {**asked, "feature_groups": feature_groups is not None}.items():
+        if is_set:
+            raise ValueError(
+                f"mda: {name} works with forests of duramen only; other models are measured as a "
+                "whole."
+            )
+
+
+def _of_predictor(
     estimator: Any,
     X: Any,
     y: Any,
@@ -389,11 +304,10 @@ def predictor_mda(
         scoring = "accuracy" if is_classifier(estimator) else "neg_mean_squared_error"
     seed = checks.draw_seed(random_state)
     table = table_like(X)
-    y = refuse_masked(y, "y", "mda")
     permuted = permutation_importance(
         estimator,
         table,
-        y,
+        refuse_masked(y, "y", "mda"),
         scoring=scoring,
         n_repeats=repeats,
         random_state=seed % 2**32,
@@ -401,14 +315,13 @@ def predictor_mda(
     )
     drops = np.asarray(permuted.importances)
     names = names_of(table) or [f"x{j}" for j in range(len(drops))]
-    error = drops.std(axis=1, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
     what = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
     return Importances(
         names=tuple(map(str, names)),
         values=drops.mean(axis=1),
         measure="mda",
         unit=f"score: {what}",
-        standard_error=error,
+        standard_error=drops.std(axis=1, ddof=1) / np.sqrt(repeats) if repeats > 1 else None,
         metadata={
             "mda": {"scoring": str(what), "n_repeats": repeats, "permutation_seed": seed},
             "estimator": repr(estimator),
@@ -417,113 +330,106 @@ def predictor_mda(
     )
 
 
-# --- mDA of a forest as a whole: its votes on every row before and after a permutation ------------
-
+# --- MDA of a forest as a whole: its votes on every row before and after a permutation ------------
 
 # Votes that are held in memory at a time: 64 MiB of float64.
 _BLOCK = 8_000_000
 
 
-def ensemble_mda(
+def _of_ensemble(
     forest: Forest,
     sample: Sample,
     permutations: Permutations,
-    names: tuple[str, ...],
+    n_units: int,
     score: str,
     by_class: bool,
     n_threads: int,
-    choices: Mapping[str, Any],
-    progress: Progress | None = None,
-) -> Importances:
-    """Measure what the ensemble loses, as the mean over the repeats."""
-    used = _used(forest, permutations)
+    progress: Progress | None,
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return what the ensemble loses, the mean over the repeats, and its standard error."""
+    columns = np.unique(forest.feature[forest.feature >= 0])
+    groups = permutations.feature_groups
+    used = columns.astype(np.int64)
+    if groups is not None:
+        used = np.flatnonzero([np.isin(group, columns).any() for group in groups])
     step = max(1, _BLOCK // (sample.n_rows * forest.n_values))
-    width = 1 + (forest.n_values if by_class else 0)
+    require_memory(
+        16 * min(step, len(used)) * sample.n_rows * forest.n_values,
+        what=f"the votes on {sample.n_rows} rows for {min(step, len(used))} features",
+        function="mda",
+        hint='use votes="tree"',
+    )
+    # Whole numbers below 2**62 add up to the same in any order, and so for any number of threads.
+    reach = float(np.abs(forest.leaf_values).max(initial=0.0)) * forest.n_trees
+    is_whole = forest.classes is not None or reach == 0.0
+    scale = 1.0 if is_whole else float(2.0 ** (61 - np.ceil(np.log2(reach))))
     repeats = int(permutations.n_repeats)
-    drops = np.zeros((repeats, len(names), width))
+    drops = np.zeros((repeats, n_units, 1 + (forest.n_values if by_class else 0)))
     for repeat in range(repeats):
         for start in range(0, len(used), step):
             wanted = used[start : start + step]
-            ballots = permuted_ballots(
-                forest, sample, permutations, wanted, repeat, n_threads=n_threads
+            trees, votes, changes = _kernel.permuted_ballots(
+                *kernel_inputs(forest, sample),
+                permutations.for_kernel(repeat),
+                wanted.astype(np.uint32),
+                scale,
+                n_threads,
             )
-            drops[repeat, wanted] = _drops(ballots, sample, forest, score, by_class)
+            ballots = trees, votes / scale, changes / scale
+            drops[repeat, wanted] = _drops(*ballots, sample.target, score, by_class)
             if progress is not None:
                 done = repeat + min(start + step, len(used)) / len(used)
                 progress(int(forest.n_trees * done / repeats))
-    mean = drops.mean(axis=0)
     error = drops[:, :, 0].std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
-    return Importances(
-        names=names,
-        values=mean[:, 0],
-        measure="mda",
-        unit=UNITS[score],
-        standard_error=error,
-        by_class=mean[:, 1:] if by_class else None,
-        classes=class_names(forest) if by_class else (),
-        metadata=metadata_of(forest, "mda", **choices),
-    )
-
-
-def _used(forest: Forest, permutations: Permutations) -> IntArray:
-    """Return the groups that hold a column some tree splits on."""
-    columns = np.zeros(forest.n_features, dtype=np.bool_)
-    columns[forest.feature[forest.feature >= 0]] = True
-    if permutations.feature_groups is None:
-        return np.flatnonzero(columns)
-    return np.flatnonzero([columns[group].any() for group in permutations.feature_groups])
+    return drops.mean(axis=0), error
 
 
 def _drops(
-    ballots: Ballots, sample: Sample, forest: Forest, score: str, by_class: bool
+    trees: NDArray[np.uint32],
+    votes: FloatArray,
+    changes: FloatArray,
+    target: NDArray[Any],
+    score: str,
+    by_class: bool,
 ) -> FloatArray:
-    """Return what each group costs, of shape (G, 1) or (G, 1 + C)."""
-    seen = ballots.trees > 0
+    """Return what each group costs, of shape (G, 1) or (G, 1 + C).
+
+    `trees`, (n,), is the number of trees that a row is sent down, `votes`, (n, C), the number that
+    vote for each class, or in regression the sum of their predictions, and `changes`, (G, n, C),
+    what a permutation of each group adds to `votes`.
+    """
+    seen = trees > 0
     if not seen.any():
         raise ValueError("mda: no row is out of bag for any tree. Hint: grow more trees.")
-    target = sample.target[seen]
-    trees = ballots.trees[seen][:, np.newaxis]
-    votes = ballots.votes[seen]
-    before = votes / trees
-    after = (votes + ballots.changes[:, seen]) / trees  # equal counts stay equal fractions
-    if score == "concordance":
-        survival = SurvivalTarget.of_codes(target.astype(np.uint32))
-        with_all = concordance(survival, before[:, 0])
-        return with_all - np.array([[concordance(survival, a[:, 0])] for a in after])
-    if forest.classes is None:
-        return np.array([_squared_error(a[:, 0], target) for a in after])[:, np.newaxis] - (
-            _squared_error(before[:, 0], target)
-        )
-    columns = [_score(score, after, target) - _score(score, before[np.newaxis], target)]
-    if by_class:
-        for k in range(forest.n_values):
-            columns.append(_of_class(score, k, after, before, target))
+    target, n_trees = target[seen], trees[seen][:, np.newaxis]
+    before = (votes[seen] / n_trees)[np.newaxis]
+    after = (votes[seen] + changes[:, seen]) / n_trees  # equal counts stay equal fractions
+    columns = [_score(score, after, target) - _score(score, before, target)]
+    for k in range(votes.shape[1] if by_class else 0):
+        rows = target == k
+        if not rows.any() or (score == "roc_auc" and rows.all()):
+            columns.append(np.zeros(len(after)))
+        elif score == "roc_auc":
+            columns.append(_areas(after[:, :, k], rows) - _areas(before[:, :, k], rows))
+        else:
+            own = "accuracy" if score == "balanced_accuracy" else score
+            of_class = target[rows]
+            columns.append(
+                _score(own, after[:, rows], of_class) - _score(own, before[:, rows], of_class)
+            )
     return -np.column_stack(columns)
 
 
-def _squared_error(predicted: FloatArray, y: NDArray[Any]) -> float:
-    return float(np.mean((predicted - y) ** 2))
-
-
-def _of_class(
-    score: str, k: int, after: FloatArray, before: FloatArray, target: NDArray[Any]
-) -> FloatArray:
-    rows = target == k
-    if not rows.any() or (score == "roc_auc" and rows.all()):
-        return np.zeros(len(after))
-    if score == "roc_auc":
-        return _areas(after[:, :, k], rows) - _areas(before[np.newaxis, :, k], rows)
-    score = "accuracy" if score == "balanced_accuracy" else score
-    return _score(score, after[:, rows], target[rows]) - _score(
-        score, before[np.newaxis, rows], target[rows]
-    )
-
-
-def _score(score: str, fractions: FloatArray, target: NDArray[Any]) -> FloatArray:
-    """Return the score of fractions of votes (G, n, C) on the classes of the rows, shape (G,)."""
+def _score(score: str, predicted: FloatArray, target: NDArray[Any]) -> FloatArray:
+    """Return the score of predictions (G, n, C), fractions of votes for classes, shape (G,)."""
+    if score == "concordance":
+        survival = SurvivalTarget.of_codes(target.astype(np.uint32))
+        return np.array([concordance(survival, risks[:, 0]) for risks in predicted])
+    if score == "neg_mean_squared_error":
+        return np.array([-np.mean((numbers[:, 0] - target) ** 2) for numbers in predicted])
     if score == "neg_log_loss":
         own = np.take_along_axis(
-            fractions, target[np.newaxis, :, np.newaxis].astype(np.int64), axis=2
+            predicted, target[np.newaxis, :, np.newaxis].astype(np.int64), axis=2
         )
         means: FloatArray = np.log(np.maximum(own[:, :, 0], np.finfo(float).eps)).mean(axis=1)
         return means
@@ -531,10 +437,9 @@ def _score(score: str, fractions: FloatArray, target: NDArray[Any]) -> FloatArra
     if score == "roc_auc":
         if len(present) < 2:
             raise ValueError('mda: scoring="roc_auc" needs out-of-bag rows of two classes.')
-        return np.asarray(
-            np.mean([_areas(fractions[:, :, k], target == k) for k in present], axis=0)
-        )
-    hit = fractions.argmax(axis=2) == target
+        areas = [_areas(predicted[:, :, k], target == k) for k in present]
+        return np.asarray(np.mean(areas, axis=0))
+    hit = predicted.argmax(axis=2) == target
     if score == "accuracy":
         return np.asarray(hit.mean(axis=1))
     return np.asarray(np.mean([hit[:, target == k].mean(axis=1) for k in present], axis=0))

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import LearningSet
-from duramen.forests.decreases import DecreaseSums
+from duramen.forests.decreases import decrease_sums
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.structure import decreases
-from duramen.importances.arguments import forest_of, metadata_of, trees_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, TreeSums, Words
-from duramen.importances.nodes import Nodes, RunSums, Tally, blocks, weighted_counts
-from duramen.importances.samples import Sample, arrivals_by_blocks, sample_of
+from duramen.importances.arguments import forest_of, importances_of, trees_of
+from duramen.importances.measure import SCATTERS, Inputs, Measure, TreeSums, Words
+from duramen.importances.nodes import Nodes, Tally, weighted_counts
+from duramen.importances.samples import Arrived, Sample, arrivals, responses, sample_of
 from duramen.results.importances import Importances
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.checks import check_choice
 
-if TYPE_CHECKING:
-    from duramen.forests.forest import Forest
+CORRECTIONS = ("expected", "miller-madow")
 
 
 def mdi(
@@ -121,87 +119,20 @@ def mdi(
     """
     grown = forest_of(forest, "mdi", survival=True, rows_given=X is not None)
     _check_choices(grown, X, y, rows, correction)
-    check_choice("mdi", "node_weights", node_weights, _NODE_WEIGHTS)
+    in_bag = check_choice("mdi", "node_weights", node_weights, ("rows", "in-bag")) == "in-bag"
     if X is not None:
         sample = sample_of(grown, X, y, rows, "mdi", blocks=True)
-        sums = _OfRows(grown, sample, by_degree, node_weights == "in-bag")
-        return cast(Importances, sums.over_all())
-    if node_weights == "in-bag":
+        sums = _of_rows(grown, sample, by_degree, in_bag)
+    elif in_bag:
         raise ValueError(
             'mdi: node_weights must be "rows" without X and y, where nodes have the weights of the '
             'bag in any case, got "in-bag".'
         )
-    if correction is None:
-        return cast(Importances, _OfTraining(grown, by_degree).over_all())
-    tally = corrected(grown, correction)
-    degrees = tally.by_degree() if by_degree else None
-    choices = {"rows": "training", "correction": correction}
-    return _result(grown, tally.values(), tally.standard_error(), degrees, choices)
-
-
-class _OfTraining(TreeSums):
-    """MDI from the training counts."""
-
-    def __init__(self, forest: AnyForest, by_degree: bool) -> None:
-        super().__init__(forest)
-        self._sums = DecreaseSums(forest, by_degree=by_degree)
-
-    def add(self, trees: Forest) -> None:
-        self._sums.add(trees)
-
-    def importances(self) -> Importances:
-        forest, plain = self.forest, self._sums.means()
-        error = plain.standard_error if forest.n_trees > 1 else None
-        degrees = plain.by_degree
-        if degrees is not None and not degrees.shape[1]:  # no tree has a split
-            degrees = np.zeros((forest.n_features, 1))
-        return _result(forest, plain.values, error, degrees, {"rows": "training"})
-
-
-class _OfRows(RunSums):
-    """MDI from rows that are dropped through the trees."""
-
-    def __init__(
-        self, forest: AnyForest, sample: Sample, by_degree: bool, in_bag: bool, name: str = "mdi"
-    ) -> None:
-        super().__init__(forest, sample.n_rows)
-        self._tally, self._sample = Tally(forest.n_features), sample
-        self._by_degree, self._in_bag, self._name = by_degree, in_bag, name
-
-    def _add_run(self, run: Forest) -> None:
-        add_held_out(self._tally, run, self._sample, in_bag=self._in_bag)
-
-    def _result(self) -> Importances:
-        tally = self._tally
-        if not tally.n_trees:
-            raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
-        degrees = tally.by_degree() if self._by_degree else None
-        source = "out-of-bag" if self._sample.out_of_bag else "held-out"
-        choices = {"rows": source, "correction": None}
-        if self._in_bag:
-            choices["node_weights"] = "in-bag"
-        error = tally.standard_error()
-        return _result(self.forest, tally.values(), error, degrees, choices, self._name)
-
-
-def _result(
-    forest: AnyForest,
-    values: FloatArray,
-    standard_error: FloatArray | None,
-    by_degree: FloatArray | None,
-    choices: Mapping[str, Any],
-    name: str = "mdi",
-) -> Importances:
-    metadata = metadata_of(forest, "mdi", **choices)
-    return Importances(
-        names=forest.names,
-        values=values,
-        measure=name,
-        unit=forest.settings.unit,
-        by_degree=by_degree,
-        standard_error=standard_error,
-        metadata={**metadata, name: metadata["mdi"]},
-    )
+    elif correction is None:
+        sums = _of_training(grown, by_degree)
+    else:
+        sums = _corrected(grown, by_degree, correction)
+    return cast(Importances, sums.over_all())
 
 
 def _check_choices(
@@ -213,13 +144,11 @@ def _check_choices(
             "keep their training rows; for out-of-bag rows pass them again, as in mdi(forest, X, "
             'y, rows="oob").'
         )
-    if rows not in (None, "oob"):
-        raise ValueError(f'mdi: rows must be None or "oob", got {rows!r}.')
     if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError("mdi: X and y must be given together, got only one of them.")
-    if rows == "oob" and X is None:
+    if rows is not None and X is None:
         raise ValueError(
-            'mdi: rows="oob" needs the training rows as X and y; forests do not keep them.'
+            f"mdi: rows={rows!r} needs the training rows as X and y; forests do not keep them."
         )
     if X is not None and forest.target_class.censored:
         raise ValueError(
@@ -228,9 +157,7 @@ def _check_choices(
         )
     if correction is None:
         return
-    if correction not in CORRECTIONS:
-        allowed = ", ".join(map(repr, CORRECTIONS))
-        raise ValueError(f"mdi: correction must be None, {allowed}, got {correction!r}.")
+    check_choice("mdi", "correction", correction, CORRECTIONS)
     if forest.settings.criterion != "entropy":
         raise ValueError(
             f"mdi: correction={correction!r} is a correction of information in bits, but this "
@@ -243,90 +170,58 @@ def _check_choices(
         )
 
 
-def _sums_out_of_bag(inputs: Inputs, *, in_bag: bool = False) -> TreeSums:
-    forest = trees_of(inputs.estimator, "mdi", survival=True)
-    _check_choices(forest, inputs.data, None, "oob", None)
-    sample = sample_of(forest, inputs.data, None, "oob", "mdi", blocks=True)
-    return _OfRows(forest, sample, inputs.by_degree, in_bag, "ufi" if in_bag else "mdi_oob")
+def _of_training(forest: AnyForest, by_degree: bool) -> TreeSums:
+    """Return the sums of MDI from the training counts."""
+    sums = decrease_sums(forest, by_degree=by_degree)
 
-
-MDI = Measure(
-    "mdi",
-    OfTrees(
-        lambda subject: _OfTraining(
-            trees_of(subject.estimator, "mdi", survival=True), subject.by_degree
+    def result() -> Importances:
+        values, error, degrees = sums.means()
+        if not degrees.shape[1]:  # no tree has a split
+            degrees = np.zeros((forest.n_features, 1))
+        return importances_of(
+            forest,
+            "mdi",
+            values,
+            forest.settings.unit,
+            error if forest.n_trees > 1 else None,
+            by_degree=degrees if by_degree else None,
+            rows="training",
         )
-    ),
-    Words(
-        "MDI",
-        "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
-        "the target; these decreases are weighted by the fraction of rows that reach the split, "
-        "added up by feature, and averaged over the trees. They are given in {unit} and are not "
-        "scaled, so that they can be compared and added.",
-        "MDI gives some importance to every feature that is tried often enough, relevant or not, "
-        "since trees also fit noise. Features with many distinct values get more of it than "
-        "those with few, and features with rare values less. MDI has no threshold above which a "
-        "feature is relevant: that requires a test.",
-        survival_reading="MDI is the sum of the log-rank statistics of the splits on a feature, "
-        "averaged over the trees; such a statistic compares the survival of the two children.",
-    ),
-    reference="G. Louppe et al. (2013). Understanding variable importances in forests of "
-    "randomized trees. NeurIPS 26.",
-    survival=True,
-    zero_if_irrelevant=False,
-    symmetric=False,
-    favors_many_values=True,
-    default=True,
-)
-MDI_OOB = Measure(
-    "mdi_oob",
-    OfTrees(_sums_out_of_bag),
-    Words(
-        "MDI-oob",
-        "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
-        "measured on the out-of-bag rows of each tree and averaged over trees; in {unit}.",
-        SCATTERS,
-    ),
-    reference="X. Li et al. (2019). A debiased MDI feature importance measure for random forests. "
-    "NeurIPS 32.",
-    rows="out-of-bag",
-    default=True,
-    by_blocks=True,
-)
-UFI = Measure(
-    "ufi",
-    OfTrees(partial(_sums_out_of_bag, in_bag=True)),
-    Words(
-        "UFI",
-        "UFI, unbiased feature importance, is the decrease of impurity by the splits on the "
-        "feature, measured on the out-of-bag rows of each tree, with nodes weighted by the rows in "
-        "the bag, and averaged over trees; in {unit}.",
-        SCATTERS,
-    ),
-    reference="Z. Zhou, G. Hooker (2021). Unbiased measurement of feature importance in tree-based "
-    "methods. ACM TKDD 15(2).",
-    rows="out-of-bag",
-    by_blocks=True,
-)
+
+    return TreeSums(forest, lambda trees: sums.add(trees.kernel), result)
 
 
-_NODE_WEIGHTS = ("rows", "in-bag")
-CORRECTIONS = ("expected", "miller-madow")
+def _corrected(forest: Forest, by_degree: bool, correction: str) -> TreeSums:
+    """Return the sums of p(t) (decrease - bias) over the nodes t of a forest grown with entropy.
 
-
-def corrected(forest: Forest, correction: str) -> Tally:
-    """Tally p(t) (decrease - bias) over the nodes t of a forest grown with entropy.
-
-    The biases are those of :func:`duramen.importances.mdi`. Both agree where every child holds
-    every class of the node.
+    The biases are those of :func:`mdi`. Both agree where every child holds every class of the node.
     """
     tally = Tally(forest.n_features)
-    for run in blocks(forest):
+
+    def add(run: Forest) -> None:
         nodes = Nodes(run)
-        fraction = run.weight / run.weight[run.offsets[:-1]][nodes.tree]
         excess = decreases(run) - _bias(nodes, correction)
-        tally.add(nodes, fraction * excess, n_trees=run.n_trees)
-    return tally
+        tally.add(nodes, nodes.fractions() * excess, n_trees=run.n_trees)
+
+    def result() -> Importances:
+        choices = {"rows": "training", "correction": correction}
+        return _tallied(forest, "mdi", tally, by_degree, choices)
+
+    return TreeSums(forest, add, result, n_rows=0)
+
+
+def _tallied(
+    forest: AnyForest, name: str, tally: Tally, by_degree: bool, choices: dict[str, Any]
+) -> Importances:
+    return importances_of(
+        forest,
+        name,
+        tally.mean(),
+        forest.settings.unit,
+        tally.standard_error(),
+        by_degree=tally.by_degree() if by_degree else None,
+        **choices,
+    )
 
 
 def _bias(nodes: Nodes, correction: str) -> FloatArray:
@@ -351,10 +246,20 @@ def _bias(nodes: Nodes, correction: str) -> FloatArray:
 # rows rewards it for what the search fitted by chance.
 
 
-def add_held_out(tally: Tally, run: Forest, sample: Sample, *, in_bag: bool = False) -> None:
-    """Add the decreases that rows show when they are dropped through a run of trees.
+def _out_of_bag(inputs: Inputs, name: str) -> TreeSums:
+    """Return the sums of MDI-oob, or of UFI, which weights nodes by the rows in the bag."""
+    forest = trees_of(inputs.estimator, "mdi", survival=True)
+    _check_choices(forest, inputs.data, None, "oob", None)
+    sample = sample_of(forest, inputs.data, None, "oob", "mdi", blocks=True)
+    return _of_rows(forest, sample, inputs.by_degree, name == "ufi", name)
 
-    The formulas are in :func:`duramen.importances.mdi`. Li et al. (2019) have sum_c (n_c / n) m_c .
+
+def _of_rows(
+    forest: AnyForest, sample: Sample, by_degree: bool, in_bag: bool, name: str = "mdi"
+) -> TreeSums:
+    """Return the sums of the decreases that rows show when they are dropped through the trees.
+
+    The formulas are in :func:`mdi`. Li et al. (2019) have sum_c (n_c / n) m_c .
     Y_c - (n_t / n) m_t . Y_t, which a constant added to y makes noisier. A score in bits that mixes
     training and held-out frequencies would charge an irrelevant feature for the noise of its
     training frequencies. Where the classes of the rows at t have nothing to do with the children
@@ -368,20 +273,29 @@ def add_held_out(tally: Tally, run: Forest, sample: Sample, *, in_bag: bool = Fa
     With `in_bag`, a node weighs as much as its training rows do, as in UFI, and splits with a child
     that no row was dropped to count for 0.
     """
-    nodes = Nodes(run)
-    arrived: Iterable[Arrived] = arrivals_by_blocks(run, sample)
-    if run.groups is None or run.settings.criterion != "entropy" or not sample.out_of_bag:
-        all_held = [_Held.of(nodes, sample, arrived)]
-    else:
-        arrived = list(arrived)
-        all_held = [
-            _Held.of(nodes, sample, arrived, drawn) for drawn in _rows_of_groups(run, run.groups)
-        ]
-    n_trees = int(np.count_nonzero(all_held[0].rows[run.offsets[:-1]]))
-    fraction = _fractions(nodes, all_held[0], in_bag)
-    for held in all_held[1:]:
-        fraction += _fractions(nodes, held, in_bag)
-    tally.add(nodes, fraction / len(all_held), n_trees=n_trees)
+    tally = Tally(forest.n_features)
+
+    def add(run: Forest) -> None:
+        nodes = Nodes(run)
+        arrived: Iterable[Arrived] = arrivals(run, sample)
+        draws: list[BoolArray | None] = [None]
+        if run.groups is not None and run.settings.criterion == "entropy" and sample.out_of_bag:
+            arrived, draws = list(arrived), list(_rows_of_groups(run, run.groups))
+        at_nodes = [_Held.of(nodes, sample, arrived, drawn) for drawn in draws]
+        n_trees = int(np.count_nonzero(at_nodes[0].rows[run.offsets[:-1]]))
+        fractions = [_fractions(nodes, held, in_bag) for held in at_nodes]
+        tally.add(nodes, np.sum(fractions, axis=0) / len(draws), n_trees=n_trees)
+
+    def result() -> Importances:
+        if not tally.n_trees:
+            raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
+        source = "out-of-bag" if sample.out_of_bag else "held-out"
+        choices: dict[str, Any] = {"rows": source, "correction": None}
+        if in_bag:
+            choices["node_weights"] = "in-bag"
+        return _tallied(forest, name, tally, by_degree, choices)
+
+    return TreeSums(forest, add, result, n_rows=sample.n_rows)
 
 
 def _fractions(nodes: Nodes, held: _Held, in_bag: bool) -> FloatArray:
@@ -409,9 +323,6 @@ def _positive(weights: FloatArray) -> FloatArray:
     return np.where(weights > 0.0, weights, 1.0)
 
 
-Arrived = tuple[slice, NDArray[np.integer], NDArray[np.integer]]
-
-
 @dataclass(frozen=True, eq=False)
 class _Held:
     """Number of rows (N,), sums of their responses (N, C) and of the squares (N,) at every node."""
@@ -422,11 +333,7 @@ class _Held:
 
     @classmethod
     def of(
-        cls,
-        nodes: Nodes,
-        sample: Sample,
-        arrived: Iterable[Arrived],
-        drawn: BoolArray | None = None,
+        cls, nodes: Nodes, sample: Sample, arrived: Iterable[Arrived], drawn: BoolArray | None
     ) -> _Held:
         """Count rows, of those that came to leaves, or those that are drawn for each tree."""
         n_nodes = nodes.forest.n_nodes
@@ -435,16 +342,15 @@ class _Held:
             if drawn is not None:
                 kept = drawn[row + block.start, nodes.tree[node]]
                 node, row = node[kept], row[kept]
-            responses = _responses(nodes.forest, sample.target[block])
-            columns = [*np.ascontiguousarray(responses.T), (responses**2).sum(axis=1)]
+            of_rows = responses(nodes.forest, sample.target[block])
+            columns = [*np.ascontiguousarray(of_rows.T), (of_rows**2).sum(axis=1)]
             amounts = (np.ones(row.size), *(column[row] for column in columns))
             if not at_nodes:
                 at_nodes = [weighted_counts(node, amount, n_nodes) for amount in amounts]
                 continue
             for sums, amount in zip(at_nodes, amounts, strict=True):
                 np.add.at(sums, node, amount)  # row by row, as if there were one block
-        of_leaves = np.column_stack([sums[nodes.leaves] for sums in at_nodes])
-        both = nodes.summed_up(of_leaves)
+        both = nodes.summed_up(np.column_stack([sums[nodes.leaves] for sums in at_nodes]))
         return cls(both[:, 0], both[:, 1:-1], both[:, -1])
 
     def weighted(self, weight: FloatArray) -> _Held:
@@ -468,14 +374,6 @@ def _rows_of_groups(run: Forest, groups: NDArray[np.uint32]) -> Iterator[BoolArr
         drawn = np.zeros((run.n_rows, run.n_trees), dtype=np.bool_)
         np.put_along_axis(drawn, rows[starts + place].T, True, axis=0)
         yield drawn
-
-
-def _responses(forest: Forest, target: NDArray[Any]) -> FloatArray:
-    """Return y less the forest's origin as one column, or an indicator of each of its classes."""
-    if forest.classes is None:
-        return target[:, np.newaxis].astype(np.float64, copy=False)
-    indicators: FloatArray = np.eye(len(forest.classes))[target]
-    return indicators
 
 
 def _covariance(nodes: Nodes, held: _Held) -> FloatArray:
@@ -518,7 +416,6 @@ def _excess_information(nodes: Nodes, held: _Held) -> FloatArray:
 
 # --- expected information between independent variables -------------------------------------------
 
-
 # Terms of hypergeometric sums that are held in memory at once.
 _TERMS = 200_000
 
@@ -548,8 +445,13 @@ def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArra
     low = np.maximum(np.maximum(0, a + b - n), np.floor(mean - reach).astype(np.int64))
     high = np.minimum(np.minimum(a, b), np.ceil(mean + reach).astype(np.int64))
     log_factorial = gammaln(np.arange(int(n.max(initial=0)) + 2) + 1.0)
-
-    def mean_over(run: slice) -> FloatArray:
+    means = np.empty(n.size)
+    ends = np.cumsum(high - low + 1)
+    start = 0
+    while start < n.size:
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _TERMS, side="right")))
+        run = slice(start, stop)
         sizes = high[run] - low[run] + 1
         starts = np.cumsum(sizes) - sizes
         x = np.repeat(low[run] - starts, sizes) + np.arange(int(sizes.sum()))
@@ -561,16 +463,8 @@ def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArra
             + log_factorial[total - drawn - marked + x]
         )
         weight = np.exp(weight - np.repeat(np.maximum.reduceat(weight, starts), sizes))
-        mean: FloatArray = np.add.reduceat(weight * xlog2x(x), starts)
-        return mean / np.add.reduceat(weight, starts)
-
-    means = np.empty(n.size)
-    ends = np.cumsum(high - low + 1)
-    start = 0
-    while start < n.size:
-        before = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + _TERMS, side="right")))
-        means[start:stop] = mean_over(slice(start, stop))
+        of_cells = np.add.reduceat(weight * xlog2x(x), starts)
+        means[run] = of_cells / np.add.reduceat(weight, starts)
         start = stop
     return means[place]
 
@@ -585,3 +479,62 @@ def _distinct(
     small, large = np.minimum(drawn, marked), np.maximum(drawn, marked)
     keys, place = np.unique((total * base + large) * base + small, return_inverse=True)
     return (keys // base**2, keys // base % base, keys % base), place
+
+
+MDI = Measure(
+    "mdi",
+    lambda inputs: _of_training(trees_of(inputs.estimator, "mdi", survival=True), inputs.by_degree),
+    Words(
+        "MDI",
+        "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
+        "the target; these decreases are weighted by the fraction of rows that reach the split, "
+        "added up by feature, and averaged over the trees. They are given in {unit} and are not "
+        "scaled, so that they can be compared and added.",
+        "MDI gives some importance to every feature that is tried often enough, relevant or not, "
+        "since trees also fit noise. Features with many distinct values get more of it than "
+        "those with few, and features with rare values less. MDI has no threshold above which a "
+        "feature is relevant: that requires a test.",
+        survival_reading="MDI is the sum of the log-rank statistics of the splits on a feature, "
+        "averaged over the trees; such a statistic compares the survival of the two children.",
+    ),
+    reference="G. Louppe et al. (2013). Understanding variable importances in forests of "
+    "randomized trees. NeurIPS 26.",
+    survival=True,
+    over_trees=True,
+    zero_if_irrelevant=False,
+    symmetric=False,
+    favors_many_values=True,
+    default=True,
+)
+MDI_OOB = Measure(
+    "mdi_oob",
+    lambda inputs: _out_of_bag(inputs, "mdi_oob"),
+    Words(
+        "MDI-oob",
+        "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
+        "measured on the out-of-bag rows of each tree and averaged over trees; in {unit}.",
+        SCATTERS,
+    ),
+    reference="X. Li et al. (2019). A debiased MDI feature importance measure for random forests. "
+    "NeurIPS 32.",
+    rows="out-of-bag",
+    default=True,
+    by_blocks=True,
+    over_trees=True,
+)
+UFI = Measure(
+    "ufi",
+    lambda inputs: _out_of_bag(inputs, "ufi"),
+    Words(
+        "UFI",
+        "UFI, unbiased feature importance, is the decrease of impurity by the splits on the "
+        "feature, measured on the out-of-bag rows of each tree, with nodes weighted by the rows in "
+        "the bag, and averaged over trees; in {unit}.",
+        SCATTERS,
+    ),
+    reference="Z. Zhou, G. Hooker (2021). Unbiased measurement of feature importance in tree-based "
+    "methods. ACM TKDD 15(2).",
+    rows="out-of-bag",
+    by_blocks=True,
+    over_trees=True,
+)

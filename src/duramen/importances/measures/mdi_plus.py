@@ -7,15 +7,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from duramen.data import EncodedTable, LearningSet
+from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.forests import structure
-from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import leaves
-from duramen.importances.arguments import matched, metadata_of, missing_rows, trees_of
-from duramen.importances.measure import Measure, OfTrees, TreeSums, Words
-from duramen.importances.samples import training_set
+from duramen.importances.arguments import importances_of, matched, missing_rows, trees_of
+from duramen.importances.measure import Measure, TreeSums, Words
+from duramen.importances.samples import responses, training_set
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -137,70 +137,49 @@ def _sums(
 ) -> TreeSums:
     """Check the arguments of `mdi_plus`, and return the sums of no trees so far."""
     grown = trees_of(forest, _NAME)
-    choices = _MODELS[grown.classes is not None]
+    classes = grown.classes is not None
     if regression is not None:
-        checks.check_choice(_NAME, "regression", regression, choices)
+        checks.check_choice(_NAME, "regression", regression, _MODELS[classes])
+    model = regression or _MODELS[classes][0]
     checks.check_flag(_NAME, "raw", raw)
-    return _Scores(grown, training_set(grown, X, y, _NAME), regression or choices[0], raw)
-
-
-class _Scores(TreeSums):
-    """Scores of the blocks of all features in the models of the trees."""
-
-    def __init__(
-        self, forest: AnyForest, data: LearningSet[EncodedTable], regression: str, raw: bool
-    ) -> None:
-        super().__init__(forest)
-        self._table, self._regression, self._raw = data.table, regression, raw
-        target = matched(forest, data.target, _NAME)
-        self._responses: FloatArray = (
-            target.astype(np.float64)[:, np.newaxis]
-            if forest.classes is None
-            else np.eye(forest.n_values)[target]
-        )
-        self._weights = np.ones(data.n_rows) if data.weights is None else data.weights
-        if not self._responses.var(axis=0).any():
-            raise ValueError(f"{_NAME}: y must vary, but it is constant.")
-        self._values = _raw_values(data.table) if raw and regression != "least_squares" else {}
-        self._trees: list[FloatArray] = []
+    data = training_set(grown, X, y, _NAME)
+    outcomes = responses(grown, matched(grown, data.target, _NAME))
+    if not outcomes.var(axis=0).any():
+        raise ValueError(f"{_NAME}: y must vary, but it is constant.")
+    weights = np.ones(data.n_rows) if data.weights is None else data.weights
+    values = _raw_values(data.table) if raw and model != "least_squares" else {}
+    scores: list[FloatArray] = []  # of all features in each tree
 
     @one_blas_thread()
-    def add(self, trees: Forest) -> None:
-        self._trees += [self._scores(trees.part(t, t + 1)) for t in range(trees.n_trees)]
-
-    def _scores(self, tree: Forest) -> FloatArray:
-        """Return the scores of all features in one tree."""
-        if (structure.child_counts(tree) > 2).any():
+    def add(trees: Forest) -> None:
+        if (structure.child_counts(trees) > 2).any():
             raise ValueError(
                 f"{_NAME}: the trees must have binary splits, but this forest has splits into "
                 'more children. Hint: grow it with splits="ordered".'
             )
-        design = _stumps(tree, self._table)
-        if self._regression == "least_squares":
-            weights = bag(tree, 0) * self._weights
-            return _least_squares(design, self._responses, weights, tree.n_features)
-        design = _centered(design, self._values)
-        fit = _ridge if self._regression == "ridge" else _logistic
-        return fit(design, self._responses, tree.n_features)
+        for t in range(trees.n_trees):
+            tree = trees.part(t, t + 1)
+            design, p = _stumps(tree, data.table), tree.n_features
+            if model == "least_squares":
+                scores.append(_least_squares(design, outcomes, bag(tree, 0) * weights, p))
+            else:
+                fit = _ridge if model == "ridge" else _logistic
+                scores.append(fit(_centered(design, values), outcomes, p))
 
-    def importances(self) -> Importances:
-        forest, scores = self.forest, np.array(self._trees)
-        n_trees = len(scores)
-        error = scores.std(axis=0, ddof=1) / np.sqrt(n_trees) if n_trees > 1 else None
-        classes = forest.classes is not None
-        units = {
-            "ridge": "R2",
-            "logistic": "nats",
-            "least_squares": "gini" if classes else "variance",
-        }
-        return Importances(
-            names=forest.names,
-            values=scores.mean(axis=0),
-            measure=_NAME,
-            unit=units[self._regression],
-            standard_error=error,
-            metadata=metadata_of(forest, _NAME, regression=self._regression, raw=self._raw),
+    def result() -> Importances:
+        of_trees, n_trees = np.array(scores), len(scores)
+        own = "gini" if classes else "variance"
+        return importances_of(
+            grown,
+            _NAME,
+            of_trees.mean(axis=0),
+            {"ridge": "R2", "logistic": "nats", "least_squares": own}[model],
+            of_trees.std(axis=0, ddof=1) / np.sqrt(n_trees) if n_trees > 1 else None,
+            regression=model,
+            raw=raw,
         )
+
+    return TreeSums(grown, add, result)
 
 
 @dataclass(frozen=True)
@@ -506,7 +485,7 @@ def _without_one(coordinates: Any, outcome: Any, coefficients: Any, factor: Any)
 
 MDI_PLUS = Measure(
     _NAME,
-    OfTrees(lambda inputs: _sums(inputs.estimator, inputs.data)),
+    lambda inputs: _sums(inputs.estimator, inputs.data),
     Words(
         "MDI+",
         "MDI+ is the score, in {unit}, of leave-one-out predictions by the splits on a feature and "
@@ -518,6 +497,7 @@ MDI_PLUS = Measure(
     reference="A. Agarwal et al. (2023). MDI+: a flexible random forest-based feature importance "
     "framework. arXiv:2307.01932.",
     rows="training",
+    over_trees=True,
     zero_if_irrelevant=False,
     symmetric=False,
     favors_many_values=True,

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.forests.forest import AnyForest, Forest
-from duramen.importances.arguments import forest_of, metadata_of, trees_of
-from duramen.importances.measure import Measure, OfTrees, Words
-from duramen.importances.nodes import Nodes, RunSums, weighted_counts
+from duramen.importances.arguments import forest_of, importances_of, metadata_of, trees_of
+from duramen.importances.measure import Measure, TreeSums, Words
+from duramen.importances.nodes import Nodes, TreeMoments, weighted_counts
 from duramen.results.columns import Column, counted, features, hidden
 from duramen.results.fields import PROBABILITY, frozen, ranks
 from duramen.results.importances import Importances
@@ -77,7 +77,7 @@ def minimal_depth(forest: Any) -> Importances:
     ('x0', 'x2')
     """
     grown = trees_of(forest, "minimal_depth", survival=True, rows_given=False)
-    return cast(Importances, _Sums(grown).over_all())
+    return cast(Importances, _Sums(grown).of_trees().over_all())
 
 
 def first_splits(forest: Any) -> FirstSplits:
@@ -109,7 +109,7 @@ def first_splits(forest: Any) -> FirstSplits:
     """
     grown = forest_of(forest, "first_splits", survival=True, rows_given=False)
     sums = _Sums(grown)
-    sums.over_all()
+    sums.of_trees().over_all()
     return FirstSplits(
         names=grown.names,
         depths=sums.depth.mean(),
@@ -184,29 +184,32 @@ def minimal_depth_distribution(
 # --- over the trees ------------------------------------------------------------------------------
 
 
-class _Sums(RunSums):
+class _Sums:
     """Minimal depths of a forest, its `n_trees` trees with a split taken together.
 
     `used` is how many of them split on each feature; `depth` and `gain` are D and E_0[D] - D.
     """
 
     def __init__(self, forest: AnyForest) -> None:
-        super().__init__(forest)
         p = forest.n_features
-        self.n_trees, self.used = 0, np.zeros(p)
+        self.forest, self.n_trees, self.used = forest, 0, np.zeros(p)
         self.depth, self.gain = _Sparse(p), _Sparse(p)
         self._by_chance, self._found, self._missed = 0.0, [0.0], 0.0
 
-    def _add_run(self, run: Forest) -> None:
+    def of_trees(self) -> TreeSums:
+        """Return these sums over the trees, from which the importances follow."""
+        return TreeSums(self.forest, self._add, self._importances, n_rows=0)
+
+    def _add(self, run: Forest) -> None:
         nodes = Nodes(run)
-        p, n_trees = nodes.forest.n_features, nodes.forest.n_trees
+        p, n_trees = run.n_features, run.n_trees
         inner, level = nodes.internal(), nodes.depth()
         height = np.zeros(n_trees, dtype=np.int64)
         height[nodes.tree[inner]] = level + 1  # the deepest level comes last
         grown = height > 0
         by_chance = self._chance_of(nodes, grown)
         # `internal` goes down the levels: the first node of a tree on a feature is the highest.
-        place = nodes.tree[inner] * p + nodes.forest.feature[inner]
+        place = nodes.tree[inner] * p + run.feature[inner]
         place, first = np.unique(place, return_index=True)
         tree, feature = place // p, place % p
         rise = (height[tree] - level[first]).astype(np.float64)
@@ -235,19 +238,15 @@ class _Sums(RunSums):
         self._by_chance += float(mean.sum())
         return mean
 
-    def _result(self) -> Importances:
-        return Importances(
-            names=self.forest.names,
-            values=self.gain.mean(),
-            measure="minimal_depth",
-            unit="1",
-            standard_error=self.gain.standard_error(),
-            metadata=metadata_of(
-                self.forest,
-                "minimal_depth",
-                threshold=self.threshold(),
-                n_split_trees=self.n_trees,
-            ),
+    def _importances(self) -> Importances:
+        return importances_of(
+            self.forest,
+            "minimal_depth",
+            self.gain.mean(),
+            "1",
+            self.gain.standard_error(),
+            threshold=self.threshold(),
+            n_split_trees=self.n_trees,
         )
 
     def threshold(self) -> float:
@@ -261,12 +260,8 @@ class _Sums(RunSums):
         return np.array([*self._found, self._missed]) / self.n_trees
 
 
-class _Sparse:
+class _Sparse(TreeMoments):
     """Sums over trees of a number that is the same for most features of a tree."""
-
-    def __init__(self, n_features: int) -> None:
-        self._p, self._trees = n_features, 0
-        self._sum, self._squares = np.zeros(n_features), np.zeros(n_features)
 
     def add(
         self,
@@ -278,20 +273,10 @@ class _Sparse:
     ) -> None:
         """Add the trees that count: base[t] for every feature, and extra[i] for feature[i]."""
         common, rest = base[counts], extra * (2 * base[tree] + extra)
-        self._trees += common.size
-        self._sum += common.sum() + weighted_counts(feature, extra, self._p)
-        self._squares += (common**2).sum() + weighted_counts(feature, rest, self._p)
-
-    def mean(self) -> FloatArray:
-        """Return the mean over the trees, of shape (p,); 0 without trees."""
-        return self._sum / max(1, self._trees)
-
-    def standard_error(self) -> FloatArray | None:
-        """Return the standard error over the trees, of shape (p,); None below two trees."""
-        if self._trees < 2:
-            return None
-        spread = self._squares - self._sum**2 / self._trees
-        return np.sqrt(np.maximum(spread, 0.0) / (self._trees - 1) / self._trees)
+        p = len(self._sum)
+        self.n_trees += common.size
+        self._sum += common.sum() + weighted_counts(feature, extra, p)
+        self._squares += (common**2).sum() + weighted_counts(feature, rest, p)
 
 
 def _candidates(forest: Forest) -> tuple[float, float]:
@@ -313,7 +298,7 @@ def _chance(candidates: float, depth: int, multiway: bool) -> float:
 
 MINIMAL_DEPTH = Measure(
     "minimal_depth",
-    OfTrees(lambda inputs: _Sums(trees_of(inputs.estimator, "minimal_depth", survival=True))),
+    lambda inputs: _Sums(trees_of(inputs.estimator, "minimal_depth", survival=True)).of_trees(),
     Words(
         "minimal depth",
         "Minimal depth is the number of levels by which the first split on a feature is nearer "
@@ -324,6 +309,7 @@ MINIMAL_DEPTH = Measure(
     reference="H. Ishwaran et al. (2010). High-dimensional variable selection for survival data. "
     "Journal of the American Statistical Association 105.",
     survival=True,
+    over_trees=True,
     zero_if_irrelevant=False,
     symmetric=False,
     favors_many_values=True,

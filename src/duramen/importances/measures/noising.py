@@ -7,11 +7,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import AnyForest, Forest
-from duramen.importances.arguments import metadata_of, trees_of
-from duramen.importances.measure import Measure, OfTrees, TreeSums, Words
-from duramen.importances.nodes import Nodes, RunSums, Tally, maximal, weighted_counts
-from duramen.importances.samples import Sample, arrivals, sample_of
+from duramen.forests.forest import Forest
+from duramen.importances.arguments import importances_of, trees_of
+from duramen.importances.measure import Measure, TreeSums, Words
+from duramen.importances.nodes import Nodes, Tally, maximal, weighted_counts
+from duramen.importances.samples import arrivals, sample_of
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 
@@ -85,39 +85,36 @@ def noising(forest: Any, X: Any = None, y: Any = None, *, rows: str | None = "oo
 
 
 def _sums(forest: Any, X: Any, y: Any = None, rows: str | None = "oob") -> TreeSums:
+    """Check the arguments of `noising`, and return the sums of no trees so far."""
     grown = trees_of(forest, "noising")
-    return _Rises(grown, sample_of(grown, X, y, rows, "noising"))
+    sample = sample_of(grown, X, y, rows, "noising")
+    tally, n_used = Tally(grown.n_features), 0
 
-
-class _Rises(RunSums):
-    """Rise of the loss of all trees."""
-
-    def __init__(self, forest: AnyForest, sample: Sample) -> None:
-        super().__init__(forest, sample.n_rows)
-        self._tally, self._sample = Tally(forest.n_features), sample
-        self._n_used = 0  # trees that some row is dropped through
-
-    def _add_run(self, run: Forest) -> None:
-        nodes, sample = Nodes(run), self._sample
-        rises, n_rows = _rises(nodes, sample.target, *arrivals(run, sample))
+    def add(run: Forest) -> None:
+        nonlocal n_used
+        nodes = Nodes(run)
+        ((_, leaf, row),) = arrivals(run, sample)
+        rises, n_rows = _rises(nodes, sample.target, leaf, row)
         fraction = np.where(maximal(nodes), rises, 0.0) / np.maximum(n_rows, 1.0)[nodes.tree]
-        self._tally.add(nodes, fraction, n_trees=run.n_trees)
-        self._n_used += int(np.count_nonzero(n_rows))
+        tally.add(nodes, fraction, n_trees=run.n_trees)
+        n_used += int(np.count_nonzero(n_rows))  # trees that some row is dropped through
 
-    def _result(self) -> Importances:
-        if not self._n_used:
+    def result() -> Importances:
+        if not n_used:
             raise ValueError(
                 "noising: no tree of this forest has out-of-bag rows. Hint: more trees."
             )
-        forest, rows = self.forest, "out-of-bag" if self._sample.out_of_bag else "all"
-        return Importances(
-            names=forest.names,
-            values=self._tally.values(),
-            measure="noising",
-            unit="variance" if forest.classes is None else "1",
-            standard_error=self._tally.standard_error(),
-            metadata=metadata_of(forest, "noising", rows=rows, n_trees_with_rows=self._n_used),
+        return importances_of(
+            grown,
+            "noising",
+            tally.mean(),
+            "variance" if grown.classes is None else "1",
+            tally.standard_error(),
+            rows="out-of-bag" if sample.out_of_bag else "all",
+            n_trees_with_rows=n_used,
         )
+
+    return TreeSums(grown, add, result, n_rows=sample.n_rows)
 
 
 def _rises(
@@ -158,7 +155,7 @@ def _products(run: Forest, target: NDArray[Any]) -> tuple[FloatArray, FloatArray
 
 NOISING = Measure(
     "noising",
-    OfTrees(lambda inputs: _sums(inputs.estimator, inputs.data)),
+    lambda inputs: _sums(inputs.estimator, inputs.data),
     Words(
         "noising",
         "Noising is the increase of the trees' error on their out-of-bag rows when these rows "
@@ -169,5 +166,6 @@ NOISING = Measure(
     reference="H. Ishwaran (2007). Variable importance in binary regression trees and forests. "
     "Electronic Journal of Statistics 1.",
     rows="out-of-bag",
+    over_trees=True,
     zero_if_irrelevant=False,
 )

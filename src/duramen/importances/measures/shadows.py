@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.structure import decreases
 from duramen.importances.arguments import metadata_of
-from duramen.importances.measure import SCATTERS, Measure, Words
-from duramen.importances.nodes import Nodes, Tally, blocks
+from duramen.importances.measure import SCATTERS, Measure, TreeSums, Words
+from duramen.importances.nodes import Nodes, Tally
 from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import Threads
@@ -52,22 +52,15 @@ def shadowed_forest(
     return estimator.fit(data.with_table(table, key=("shadows", seeds.tolist()))).forest_
 
 
-def differences(forest: Forest) -> Tally:
-    """Tally the decreases of impurity of p columns, less those of their shadows.
-
-    A tree counts with the sum over the nodes t that split on column j of p(t) times their decrease,
-    minus the same sum for column p + j.
-    """
-    p = forest.n_features // 2
-    tally = Tally(p)
-    for run in blocks(forest):
-        feature = np.where(run.feature < p, run.feature, run.feature - p)
-        nodes = Nodes(replace(run, feature=feature.astype(np.int32)))
-        sign = np.where(run.feature < p, 1.0, -1.0)
-        total = run.weight[run.offsets[:-1]][nodes.tree]
-        fraction = run.weight / np.where(total > 0, total, 1.0)
-        tally.add(nodes, sign * fraction * decreases(run), n_trees=run.n_trees)
-    return tally
+def _prepared(
+    function: str, estimator: Any, X: Any, y: Any, strata: Any, groups: Any, random_state: Any
+) -> tuple[BaseForest, LearningSet[EncodedTable], int]:
+    """Return the template of the forests, the rows, which can be permuted, and the seed."""
+    template = template_of(estimator, function, survival=False)
+    data = data_for(template, X, y, function, allow_one_class=True, strata=strata, groups=groups)
+    seed = draw_seed(template.random_state if random_state is None else random_state)
+    data.exchangeability.require(1, function)
+    return template, data, seed
 
 
 # --- actual impurity reduction (AIR) --------------------------------------------------------------
@@ -157,24 +150,31 @@ def air(
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    template = template_of(estimator, "air", survival=False)
-    data = data_for(template, X, y, "air", allow_one_class=True, strata=strata, groups=groups)
-    seed = draw_seed(template.random_state if random_state is None else random_state)
-    data.exchangeability.require(1, "air")
+    template, data, seed = _prepared("air", estimator, X, y, strata, groups, random_state)
     forest = shadowed_forest(template, data, repeat_seeds(seed, 1)[0], "air")
-    tally = differences(forest)
-    choices = {"estimator": type(template).__name__, **data.exchangeability.identity()}
-    metadata = metadata_of(forest, "air", **choices)
-    metadata["seed"] = seed
-    metadata["fingerprint"] = data.fingerprint
-    return Importances(
-        names=data.names,
-        values=tally.values(),
-        measure="air",
-        unit=forest.settings.unit,
-        standard_error=tally.standard_error(),
-        metadata=metadata,
-    )
+    p = data.n_columns
+    tally = Tally(p)
+
+    def add(run: Forest) -> None:
+        is_own = run.feature < p
+        feature = np.where(is_own, run.feature, run.feature - p).astype(np.int32)
+        nodes = Nodes(replace(run, feature=feature))
+        gain = np.where(is_own, 1.0, -1.0) * nodes.fractions() * decreases(run)
+        tally.add(nodes, gain, n_trees=run.n_trees)
+
+    def result() -> Importances:
+        choices = {"estimator": type(template).__name__, **data.exchangeability.identity()}
+        metadata = metadata_of(forest, "air", **choices)
+        return Importances(
+            names=data.names,
+            values=tally.mean(),
+            measure="air",
+            unit=forest.settings.unit,
+            standard_error=tally.standard_error(),
+            metadata={**metadata, "seed": seed, "fingerprint": data.fingerprint},
+        )
+
+    return cast(Importances, TreeSums(forest, add, result, n_rows=0).over_all())
 
 
 AIR = Measure(
@@ -274,13 +274,10 @@ def sandri(
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    template = template_of(estimator, "sandri", survival=False)
     repeats = check_integer("sandri", "n_repeats", n_repeats, 1)
     plan = Plan.checked("sandri", None, client=client)
-    data = data_for(template, X, y, "sandri", allow_one_class=True, strata=strata, groups=groups)
-    seed = draw_seed(template.random_state if random_state is None else random_state)
+    template, data, seed = _prepared("sandri", estimator, X, y, strata, groups, random_state)
     p = data.n_columns
-    data.exchangeability.require(1, "sandri")
     choices = {
         "estimator": type(template).__name__,
         "n_repeats": repeats,
@@ -299,15 +296,13 @@ def sandri(
     gains = np.stack([values for values, _, _ in repeats_done])
     error = gains.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
     _, metadata, unit = repeats_done[-1]
-    metadata["seed"] = seed
-    metadata["fingerprint"] = data.fingerprint
     return Importances(
         names=data.names,
         values=gains.mean(axis=0),
         measure="sandri",
         unit=unit,
         standard_error=error,
-        metadata=metadata,
+        metadata={**metadata, "seed": seed, "fingerprint": data.fingerprint},
     )
 
 

@@ -13,14 +13,14 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import (
     forest_of,
-    metadata_of,
+    importances_of,
     missing_rows,
     refuse_overlaps,
 )
 from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.measures.mda import grouped
 from duramen.importances.measures.sobol_mda import Projection
-from duramen.importances.samples import sample_of, training_set
+from duramen.importances.samples import training_set
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
@@ -119,8 +119,7 @@ def shaff(
     checks.check_integer(_NAME, "n_subsets", n_subsets, 2)
     seed = checks.draw_seed(random_state)
     threads = checks.check_jobs(_NAME, n_jobs)
-    sample_of(grown, X, y, "oob", _NAME)
-    data = training_set(grown, X, y, _NAME)
+    data = training_set(grown, X, y, _NAME, out_of_bag=True)
     names, columns = _players(grown, feature_groups)
     used = np.unique(grown.feature[grown.feature >= 0])
     active = [i for i, group in enumerate(columns) if np.isin(group, used).any()]
@@ -128,21 +127,18 @@ def shaff(
     sets = _sets(grown, [columns[i] for i in active], n_subsets, seed)
     values, errors = np.zeros(len(names)), np.zeros(len(names))
     values[active], errors[active] = _effects(sets, worths)
-    return Importances(
+    return importances_of(
+        grown,
+        _NAME,
+        values,
+        "fraction of variance",
+        errors,
         names=names,
-        values=values,
-        measure=_NAME,
-        unit="fraction of variance",
-        standard_error=errors,
-        metadata=metadata_of(
-            grown,
-            _NAME,
-            variance=worths.variance,
-            r_squared=worths.r_squared,
-            n_subsets=len(sets.members),
-            exhaustive=sets.draws is None,
-            random_state=seed,
-        ),
+        variance=worths.variance,
+        r_squared=worths.r_squared,
+        n_subsets=len(sets.members),
+        exhaustive=sets.draws is None,
+        random_state=seed,
     )
 
 
@@ -259,15 +255,7 @@ class _Worths:
         self._forest, self._data, self._n_threads = forest, data, n_threads
         self._columns = columns
         projection = self._projected([np.empty(0, dtype=np.int64)])
-        rows = projection.seen
-        if not rows.size:
-            raise ValueError(f"{_NAME}: no row is out of bag for any tree. Hint: grow more trees.")
-        self._truth = projection.responses[rows]
-        self.variance = float(self._truth.var(axis=0).sum())
-        if self.variance == 0.0:
-            raise ValueError(
-                f"{_NAME}: y must vary over the {rows.size} out-of-bag rows, but it is constant."
-            )
+        self._truth, self.variance = projection.truth()
         self.of_all = self._explained(projection.predicted())
         self.r_squared = float(self.of_all.mean())
 
@@ -283,6 +271,7 @@ class _Worths:
             for set_ in members
         ]
         projection = self._projected(ignored)
+        projection.truth()
         return np.array([self._explained(projection.projected(i)) for i in range(len(ignored))])
 
     def at_a_time(self) -> int:

@@ -13,10 +13,10 @@ from duramen.data.memory import require_memory
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import leaves
-from duramen.importances.arguments import matched, metadata_of, missing_rows, trees_of
-from duramen.importances.measure import SCATTERS, Measure, OfTrees, TreeSums, Words
+from duramen.importances.arguments import importances_of, matched, missing_rows, trees_of
+from duramen.importances.measure import SCATTERS, Measure, TreeSums, Words
 from duramen.importances.measures.mda import grouped
-from duramen.importances.samples import sample_of, training_set
+from duramen.importances.samples import responses, training_set
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -126,62 +126,34 @@ def _sums(
     choices = _SCORES[grown.classes is not None]
     if scoring is not None:
         checks.check_choice(_NAME, "scoring", scoring, choices)
-    sample_of(grown, X, y, "oob", _NAME)
-    data = training_set(grown, X, y, _NAME)
+    scoring = scoring or choices[0]
     threads = checks.check_jobs(_NAME, n_jobs)
-    return _Losses(grown, data, scoring or choices[0], feature_groups, threads)
+    data = training_set(grown, X, y, _NAME, out_of_bag=True)
+    names, members = grouped(grown, feature_groups, _NAME)
+    projection = Projection(_NAME, grown, data, members)
+    accuracy = scoring == "accuracy"
 
-
-class _Losses(TreeSums):
-    """Out-of-bag predictions with all splits, and without those of each group."""
-
-    def __init__(
-        self,
-        forest: AnyForest,
-        data: LearningSet[EncodedTable],
-        scoring: str,
-        feature_groups: Any,
-        n_threads: int,
-    ) -> None:
-        super().__init__(forest)
-        self._names, members = grouped(forest, feature_groups, _NAME)
-        self._projection = Projection(_NAME, forest, data, members)
-        self._scoring, self._n_threads = scoring, n_threads
-
-    def add(self, trees: Forest) -> None:
-        self._projection.add(trees, self._n_threads)
-
-    def importances(self) -> Importances:
-        projection, accuracy = self._projection, self._scoring == "accuracy"
-        rows = projection.seen
-        truth = projection.responses[rows]
-        if not rows.size:
-            raise ValueError(f"{_NAME}: no row is out of bag for any tree. Hint: grow more trees.")
-        variance = float(truth.var(axis=0).sum())
-        if variance == 0.0:
-            raise ValueError(
-                f"{_NAME}: y must vary over the {rows.size} out-of-bag rows, but it is constant."
-            )
+    def result() -> Importances:
+        truth, variance = projection.truth()
         loss = _wrong if accuracy else _squared
         before = loss(projection.predicted(), truth)
-        rises = np.array(
-            [loss(projection.projected(g), truth) - before for g in range(len(self._names))]
-        ).reshape(len(self._names), rows.size)
-        scale = 1.0 if accuracy else variance
-        error = rises.std(axis=1, ddof=1) / np.sqrt(rows.size) / scale if rows.size > 1 else None
-        choices = {
-            "scoring": self._scoring,
-            "variance": variance,
-            "r_squared": 1.0 - float(_squared(projection.predicted(), truth).mean()) / variance,
-        }
-        return Importances(
-            names=self._names,
-            values=rises.mean(axis=1) / scale,
-            measure=_NAME,
-            unit="accuracy" if accuracy else "total Sobol index",
-            standard_error=error,
-            metadata=metadata_of(self.forest, _NAME, **choices),
+        rises = np.array([loss(projection.projected(g), truth) - before for g in range(len(names))])
+        rises = rises.reshape(len(names), len(truth))
+        squares = float(_squared(projection.predicted(), truth).mean())
+        n, scale = len(truth), 1.0 if accuracy else variance
+        return importances_of(
+            grown,
+            _NAME,
+            rises.mean(axis=1) / scale,
+            "accuracy" if accuracy else "total Sobol index",
+            rises.std(axis=1, ddof=1) / np.sqrt(n) / scale if n > 1 else None,
+            names=names,
+            scoring=scoring,
+            variance=variance,
+            r_squared=1.0 - squares / variance,
         )
+
+    return TreeSums(grown, lambda trees: projection.add(trees, threads), result)
 
 
 def _squared(predicted: FloatArray, truth: FloatArray) -> FloatArray:
@@ -196,7 +168,7 @@ def _wrong(predicted: FloatArray, truth: FloatArray) -> FloatArray:
 
 SOBOL_MDA = Measure(
     _NAME,
-    OfTrees(lambda inputs: _sums(inputs.estimator, inputs.data, n_jobs=inputs.n_jobs)),
+    lambda inputs: _sums(inputs.estimator, inputs.data, n_jobs=inputs.n_jobs),
     Words(
         "Sobol-MDA",
         "Sobol-MDA is the fraction of the variance of the target by which the out-of-bag error "
@@ -208,6 +180,7 @@ SOBOL_MDA = Measure(
     reference="C. Bénard, S. Da Veiga, E. Scornet (2022). Mean decrease accuracy for random "
     "forests: inconsistency, and a practical solution via the Sobol-MDA. Biometrika 109.",
     rows="out-of-bag",
+    over_trees=True,
     spread="rows",
 )
 
@@ -244,11 +217,7 @@ class Projection:
         data: LearningSet[EncodedTable],
         members: Sequence[IntArray] | None,
     ) -> None:
-        target = matched(forest, data.target, function)
-        classes = forest.classes is not None
-        self.responses: FloatArray = (
-            np.eye(forest.n_values)[target] if classes else target.astype(np.float64)[:, np.newaxis]
-        )
+        self.responses = responses(forest, matched(forest, data.target, function))
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         self._function, self._table = function, data.table
         self._masses = np.column_stack([weights, self.responses])
@@ -258,9 +227,6 @@ class Projection:
         # Whole numbers below 2**62 add up to the same in any order of the trees.
         reach = float(np.abs(self.responses).max(initial=0.0)) * forest.n_trees
         self._scale = 1.0 if reach == 0.0 else float(2.0 ** (60 - np.ceil(np.log2(reach))))
-        self._how = _kernel.Projections(
-            masses=self._masses, scale=self._scale, min_rows=forest.settings.min_samples_leaf
-        )
         shape = (len(groups), *self.responses.shape)
         require_memory(
             2 * 8 * int(np.prod(shape)),
@@ -281,7 +247,9 @@ class Projection:
             trees.kernel,
             self._table.kernel,
             trees.bags,
-            self._how,
+            _kernel.Projections(
+                masses=self._masses, scale=self._scale, min_rows=trees.settings.min_samples_leaf
+            ),
             self._offsets,
             self._columns,
             n_threads,
@@ -319,10 +287,21 @@ class Projection:
             )
         self._checked = True
 
-    @property
-    def seen(self) -> IntArray:
-        """Rows that are out of bag of some tree."""
-        return np.flatnonzero(self._trees)
+    def truth(self) -> tuple[FloatArray, float]:
+        """Return the responses of the rows that are out of bag of some tree, and their variance."""
+        self._seen = np.flatnonzero(self._trees)
+        if not self._seen.size:
+            raise ValueError(
+                f"{self._function}: no row is out of bag for any tree. Hint: grow more trees."
+            )
+        truth = self.responses[self._seen]
+        variance = float(truth.var(axis=0).sum())
+        if variance == 0.0:
+            raise ValueError(
+                f"{self._function}: y must vary over the {len(truth)} out-of-bag rows, but it is "
+                "constant."
+            )
+        return truth, variance
 
     def predicted(self) -> FloatArray:
         """Return the prediction of the forest for each row that is seen, of shape (m, C)."""
@@ -333,6 +312,6 @@ class Projection:
         return self._mean(self._sums + self._changes[group])
 
     def _mean(self, sums: IntArray) -> FloatArray:
-        rows = self.seen
+        rows = self._seen
         mean: FloatArray = sums[rows] / self._scale / self._trees[rows, np.newaxis]
         return mean

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from duramen.data.memory import require_memory
-from duramen.forests.forest import AnyForest
 from duramen.importances.arguments import class_names, metadata_of, trees_of
-from duramen.importances.measure import Inputs, Measure, OfTrees, TreeSums, Words
-from duramen.importances.measures.mda import seed_of
-from duramen.importances.permutation import Losses, Permutations
+from duramen.importances.measure import Measure, TreeSums, Words
+from duramen.importances.permutation import Losses, Permutations, seed_of
 from duramen.importances.samples import sample_of
 from duramen.results.significance import Significance
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import quoted
 from duramen.support.warning import warn
-
-DEGREES_OF_FREEDOM = ("classes", "pearson")
 
 # Splits on a feature, on average, above which irrelevant features had small q-values in simulations
 # (docs/how-to/importances/vote-change.md).
@@ -111,34 +106,58 @@ def vote_change(
     >>> result.top(1).names
     ('x0',)
     """
-    inputs = Inputs(forest, X, n_jobs=n_jobs, verbose=verbose)
-    return cast(Significance, _sums(inputs, y, rows, df, random_state).over_all())
+    sums = _sums(forest, X, y, n_jobs, verbose, rows, df, random_state)
+    return cast(Significance, sums.over_all())
 
 
 def _sums(
-    inputs: Inputs,
-    y: Any = None,
+    forest: Any,
+    X: Any,
+    y: Any,
+    n_jobs: int | None,
+    verbose: int,
     rows: str | None = "oob",
     df: str = "classes",
     random_state: Any = None,
 ) -> TreeSums:
     """Check the arguments of `vote_change`, and return the sums of no trees so far."""
     name = "vote_change"
-    grown, n_classes = _with_classes(inputs.estimator)
-    checks.check_choice(name, "df", df, DEGREES_OF_FREEDOM)
-    sample = sample_of(grown, inputs.data, y, rows, name)
+    grown = trees_of(forest, name)
+    if grown.classes is None:
+        raise ValueError(
+            "vote_change: needs a forest that was grown on classes, but this one was grown on "
+            "numbers. Hint: mda measures both."
+        )
+    n_classes = len(grown.classes)
+    require_memory(
+        3 * 8 * grown.n_features * n_classes**2,
+        what=f"votes of {n_classes} classes for each of {grown.n_features} features",
+        function="vote_change",
+        hint="join classes, or use mda",
+    )
+    checks.check_choice(name, "df", df, ("classes", "pearson"))
+    sample = sample_of(grown, X, y, rows, name)
     permutations = Permutations(seed_of(grown, random_state))
     freedom = n_classes * (n_classes - 1) if df == "classes" else n_classes**2 - 1
-    source = "out-of-bag" if sample.out_of_bag else "the given"
 
     def finish(losses: Losses) -> Significance:
+        from scipy.stats import chi2
+
         _refuse_one_class(losses, class_names(grown))
-        _warn_of_many_trees(grown, losses.n_splits)
+        splits = losses.n_splits / grown.n_features
+        if splits > _MOST_SPLITS:
+            warn(
+                "vote_change: p-values shrink as trees are added, also those of irrelevant "
+                f"features; with {grown.n_trees:,} trees and {splits:,.0f} splits on a feature on "
+                "average, small p-values are no evidence of relevance. Hint: use "
+                "duramen.significance.max_t, whose error rates hold for any number of trees.",
+            )
         index = vote_index(losses.votes, losses.changed_votes)
+        source = "out-of-bag" if sample.out_of_bag else "the given"
         return Significance(
             names=grown.names,
             scores=index,
-            p_values=tail(index, freedom),
+            p_values=chi2.sf(index, freedom),
             method=name,
             null=(
                 f"The votes of the {grown.n_trees} trees on {source} rows, counted as if they were "
@@ -154,8 +173,8 @@ def _sums(
             ),
         )
 
-    asked = replace(inputs, estimator=grown)
-    return Losses(name, asked, sample, permutations, finish, score="accuracy", votes=True)
+    options: Any = {"score": "accuracy", "votes": True, "n_jobs": n_jobs, "verbose": verbose}
+    return Losses(name, grown, sample, permutations, finish, **options)
 
 
 def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:
@@ -169,43 +188,6 @@ def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:
     )
     index: FloatArray = terms.sum(axis=(1, 2))
     return index
-
-
-def tail(index: FloatArray, freedom: int) -> FloatArray:
-    """Return the upper tail of the chi-square distribution at each index."""
-    from scipy.stats import chi2
-
-    p_values: FloatArray = chi2.sf(index, freedom)
-    return p_values
-
-
-def _with_classes(forest: Any) -> tuple[AnyForest, int]:
-    """Return a forest that was grown on classes, and their number."""
-    grown = trees_of(forest, "vote_change")
-    if grown.classes is None:
-        raise ValueError(
-            "vote_change: needs a forest that was grown on classes, but this one was grown on "
-            "numbers. Hint: mda measures both."
-        )
-    n_classes = len(grown.classes)
-    require_memory(
-        3 * 8 * grown.n_features * n_classes**2,
-        what=f"votes of {n_classes} classes for each of {grown.n_features} features",
-        function="vote_change",
-        hint="join classes, or use mda",
-    )
-    return grown, n_classes
-
-
-def _warn_of_many_trees(grown: AnyForest, n_splits: int) -> None:
-    splits = n_splits / grown.n_features
-    if splits > _MOST_SPLITS:
-        warn(
-            "vote_change: p-values shrink as trees are added, also those of irrelevant features; "
-            f"with {grown.n_trees:,} trees and {splits:,.0f} splits on a feature on average, "
-            "small p-values are no evidence of relevance. Hint: use duramen.significance.max_t, "
-            "whose error rates hold for any number of trees.",
-        )
 
 
 def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
@@ -225,7 +207,7 @@ def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
 
 VOTE_CHANGE = Measure(
     "vote_change",
-    OfTrees(_sums),
+    lambda inputs: _sums(inputs.estimator, inputs.data, None, inputs.n_jobs, inputs.verbose),
     Words(
         "J_chi2",
         "J_chi2 compares the votes of the trees on their out-of-bag rows, counted by class, with "
@@ -240,6 +222,7 @@ VOTE_CHANGE = Measure(
     "significant features from random forests. ECML workshop.",
     rows="out-of-bag",
     classes=True,
+    over_trees=True,
     testable=False,
     zero_if_irrelevant=False,
     symmetric=False,
