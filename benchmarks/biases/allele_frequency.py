@@ -216,7 +216,7 @@ def with_relevant(data_sets: int, seed: int) -> Table:
     for frequency in RELEVANT:
         result = simulated(relevant_task(frequency), max(1, data_sets // 2), seed).mean(axis=0)
         rows.append([f"{frequency:g}", odds_ratio(frequency), *result.tolist()])
-    titles = [dm.importances.catalogue[name].words.title for name in RANKED]
+    titles = [dm.importances.catalogue[name].title for name in RANKED]
     heads = ["frequency", "odds ratio", *(f"first by {title}" for title in titles), "confirmed"]
     return Table(
         f"One relevant SNP of {INFORMATION} bits among {SNPS * len(FREQUENCIES)} irrelevant ones: "

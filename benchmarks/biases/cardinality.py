@@ -164,7 +164,7 @@ def with_relevant(data_sets: int, seed: int) -> Table:
 
     result = simulated(task, data_sets, seed).mean(axis=0)
     rows = [
-        [dm.importances.catalogue[name].words.title, *result[:, i].tolist()]
+        [dm.importances.catalogue[name].title, *result[:, i].tolist()]
         for i, name in enumerate(RANKED)
     ]
     title = (
@@ -183,7 +183,7 @@ def by_ratio(data_sets: int, seed: int) -> Table:
         ratios = [high[-1] / low[-1], high[0] / low[0]]
         names = "numeric" if many == ROWS else f"{many}"
         rows.append([f"{few} and {names}", *ratios, *first[:-1].tolist()])
-    titles = [dm.importances.catalogue[name].words.title for name in EXAMPLES]
+    titles = [dm.importances.catalogue[name].title for name in EXAMPLES]
     heads = ["values", "ratio of diversity", "ratio of MDI", *(f"first by {t}" for t in titles)]
     return Table(
         "Ten irrelevant features of each of two kinds: ratios of the kinds, and the fraction of "

@@ -155,7 +155,7 @@ def null_table(
     rows: list[list[Cell]] = []
     for i, name in enumerate(measures):
         means = grouped(importances[:, i], groups).mean(axis=0)
-        label = dm.importances.catalogue[name].words.title
+        label = dm.importances.catalogue[name].title
         rows.append([label, *means.tolist(), *flatness(importances[:, i], groups)])
     heads = ["measure", *kinds, "largest deviation (sd)", "in standard errors"]
     return Table(title, heads, rows, digits=4)
@@ -168,7 +168,7 @@ def first_table(
     best = importances == importances.max(axis=-1, keepdims=True)
     fractions = (best / best.sum(axis=-1, keepdims=True)).mean(axis=0)
     rows = [
-        [dm.importances.catalogue[name].words.title, *fractions[i].tolist()]
+        [dm.importances.catalogue[name].title, *fractions[i].tolist()]
         for i, name in enumerate(measures)
     ]
     return Table(title, ["measure", *kinds], rows, digits=2)

@@ -212,7 +212,7 @@ def by_size(importances: FloatArray, measures: Sequence[str] = QUICK) -> Table:
     sizes = np.array([*SIZES, NOISE])
     rows: list[list[Cell]] = []
     for name, row in zip(measures, means, strict=False):
-        title = dm.importances.catalogue[name].words.title
+        title = dm.importances.catalogue[name].title
         rows.append([f"{title} of each feature", *row.tolist()])
         if name == "mdi":
             rows.append([f"{title} of the group", *(sizes * row).tolist()])
@@ -232,9 +232,9 @@ def by_size(importances: FloatArray, measures: Sequence[str] = QUICK) -> Table:
 
 def of_irrelevant(data_sets: int, seed: int, measures: Sequence[str] = QUICK) -> Table:
     """Mean importance of irrelevant features in a group and of independent ones, beside others."""
-    titles = [dm.importances.catalogue[name].words.title for name in measures]
+    titles = [dm.importances.catalogue[name].title for name in measures]
     tested = TESTED if measures is QUICK else ()
-    titles += [f"confirmed by max-T of {dm.importances.catalogue[m].words.title}" for m in tested]
+    titles += [f"confirmed by max-T of {dm.importances.catalogue[m].title}" for m in tested]
     rows: list[list[Cell]] = []
     for relevant in (0, 2):
         result = simulated(irrelevant_task(relevant, measures, tested), data_sets, seed)

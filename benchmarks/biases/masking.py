@@ -171,7 +171,7 @@ def ahead_by_measure(data_sets: int, seed: int, measures: Sequence[str]) -> Tabl
             return np.asarray(values[:, 1] > values[:, 2:].max(axis=1), dtype=np.float64)
 
         columns.append(simulated(task, data_sets, seed).mean(axis=0))
-    titles = [dm.importances.catalogue[name].words.title for name in measures]
+    titles = [dm.importances.catalogue[name].title for name in measures]
     return Table(
         f"How often the copy is ahead of all irrelevant features; {TREES} trees, {data_sets} data "
         "sets",

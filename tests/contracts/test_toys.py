@@ -155,7 +155,7 @@ def test_catalogues_are_ordered_and_refuse_what_is_there() -> None:
     assert catalogue.register(toy_measure.TOY, replace=True) is toy_measure.TOY
     with pytest.raises(KeyError, match="no measure named 'gain'; known: mdi, mdi_oob, mda"):
         catalogue["gain"]
-    wrong = dm.importances.Measure("Toy!", toy_measure.correlation, toy_measure.TOY.words)
+    wrong = dm.importances.Measure("Toy!", toy_measure.correlation, "toy")
     with pytest.raises(ValueError, match="lower-case words joined by underscores, got 'Toy!'"):
         catalogue.register(wrong)
 

@@ -4,7 +4,7 @@ from duramen.catalogue import Catalogue
 from duramen.importances.clustering import Clusters, Representatives, clusters, representatives
 from duramen.importances.comparison import Comparison, compare
 from duramen.importances.groups import group, smooth
-from duramen.importances.measure import Inputs, Measure, Words
+from duramen.importances.measure import Inputs, Measure
 from duramen.importances.measures.conditional_mda import CONDITIONAL_MDA, conditional_mda
 from duramen.importances.measures.frequency import FREQUENCY, frequency
 from duramen.importances.measures.holdout_mda import HOLDOUT_MDA, holdout_mda
@@ -48,7 +48,6 @@ __all__ = [
     "MonteCarloSelection",
     "PairInteractions",
     "Representatives",
-    "Words",
     "air",
     "catalogue",
     "clusters",

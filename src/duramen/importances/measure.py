@@ -58,37 +58,6 @@ class Inputs:
         return replace(self, estimator=clone(self.estimator).set_params(oob_score=False))
 
 
-@dataclass(frozen=True)
-class Words:
-    """Text about a measure in tables and reports.
-
-    Attributes
-    ----------
-    title : str
-        Heading of its column.
-    reading : str
-        What its values are; ``{unit}`` stands for their unit.
-    survival_reading : str
-        The same for survival; empty if they are no others.
-    caution : str
-        What its values are not.
-    p_values : str
-        What its p-values depend on; ``{n_trees}`` stands for the number of trees.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> dm.importances.catalogue["mda"].words.title
-    'MDA'
-    """
-
-    title: str
-    reading: str = ""
-    caution: str = ""
-    p_values: str = ""
-    survival_reading: str = ""
-
-
 @dataclass(frozen=True, eq=False)
 class Measure(Entry):
     """Record of an importance measure in :data:`duramen.importances.catalogue`.
@@ -100,8 +69,12 @@ class Measure(Entry):
     compute : callable
         Takes :class:`Inputs` and returns `Importances`, `Significance`, or p numbers; with
         `over_trees`, the `TreeSums` of no trees so far.
-    words : Words
-        Text for tables and reports.
+    title : str
+        Heading of its column in tables.
+    reading : str
+        What its values are, for reports; ``{unit}`` stands for their unit.
+    caution : str
+        What its values are not.
     reference : str
         Source.
     unit : str
@@ -133,6 +106,10 @@ class Measure(Entry):
         Whether it takes the rows block by block, so that those of a store stay on disk.
     over_trees : bool
         Whether it is a sum over trees, which need not all be in memory.
+    survival_reading : str
+        What its values are for survival; empty if they are no others.
+    p_values : str
+        What its p-values depend on; ``{n_trees}`` stands for the number of trees.
     of_parts : callable, optional
         In place of `compute` for parts of a forest, if only that is a mean over trees.
     of_copies : callable, optional
@@ -148,7 +125,9 @@ class Measure(Entry):
     """
 
     compute: Callable[[Inputs], Any]
-    words: Words
+    title: str
+    reading: str = ""
+    caution: str = ""
     reference: str = ""
     unit: str = "1"
     refits: bool = False
@@ -164,6 +143,8 @@ class Measure(Entry):
     default: bool = False
     by_blocks: bool = False
     over_trees: bool = False
+    survival_reading: str = ""
+    p_values: str = ""
     of_parts: Callable[[Inputs], Importances] | None = None
     of_copies: Callable[[Inputs, Any], Importances] | None = None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from duramen.forests.criteria import criterion_named
-from duramen.importances import Words, catalogue
+from duramen.importances import Measure, catalogue
 from duramen.importances.comparison import Measured
 from duramen.reports.report import Fact, Facts, Prose, Run, joined
 from duramen.results.columns import counted
@@ -121,10 +121,12 @@ _ADJUSTED = {
 }
 
 
-def words_of(measured: Measured) -> Words:
-    """Return the text about a measure; its name alone for one that is not in the catalogue."""
+def words_of(measured: Measured) -> Measure:
+    """Return the record of a measure; one with its name alone if it is not in the catalogue."""
     name = name_of(measured)
-    return catalogue[name].words if name in catalogue else Words(name.replace("_", " "))
+    if name in catalogue:
+        return catalogue[name]
+    return Measure("unlisted", lambda _: measured, name.replace("_", " "))
 
 
 def spread_of(measured: Measured) -> str:
@@ -136,9 +138,7 @@ def spread_of(measured: Measured) -> str:
 def references(measures: Sequence[Measured]) -> list[str]:
     """Return the sources of the measures that are in the catalogue."""
     entries = [catalogue[name] for measure in measures if (name := name_of(measure)) in catalogue]
-    return [
-        f"{measure.words.title}: {measure.reference}" for measure in entries if measure.reference
-    ]
+    return [f"{measure.title}: {measure.reference}" for measure in entries if measure.reference]
 
 
 def name_of(measured: Measured) -> str:
@@ -188,7 +188,7 @@ def adjusted_words(result: Significance) -> str:
     )
 
 
-def _tested(result: Significance, words: Words) -> str:
+def _tested(result: Significance, words: Measure) -> str:
     trees = result.metadata.get("n_trees")
     depends = "" if trees is None else words.p_values.format(n_trees=trees)
     return (

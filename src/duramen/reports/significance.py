@@ -96,7 +96,7 @@ class Verdict:
         """The method and the measure, for sentences."""
         if sum(map(self.test.suits, measures)) <= 1:  # its title says which
             return self.test.title
-        return f"{self.test.title} of {measures[self.measure].words.title}"
+        return f"{self.test.title} of {measures[self.measure].title}"
 
     @property
     def limit(self) -> str:

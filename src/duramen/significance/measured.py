@@ -13,7 +13,7 @@ from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.recoding import with_permuted
 from duramen.data.target import target_class
 from duramen.forests import Forest
-from duramen.importances import Inputs, Measure, Words, catalogue
+from duramen.importances import Inputs, Measure, catalogue
 from duramen.importances.measure import TreeSums
 from duramen.importances.refit import data_for, leaves_rows_out, seeded, template_of
 from duramen.jobs.replicates import (
@@ -227,7 +227,7 @@ def of_function(function: Callable[[Any, EncodedTable, NDArray[Any]], Any]) -> M
     return Measure(
         name,
         lambda inputs: function(inputs.estimator, inputs.data.table, inputs.data.y),
-        Words(name),
+        name,
         rows="training",
         spread="",
     )

@@ -209,7 +209,7 @@ def test_vote_change_alone_ranks_by_its_index(file, grown, tmp_path):
 
 def test_records_fit_their_functions():
     assert [record.name for record in catalogue if record.default] == ["mdi", "mdi_oob", "mda"]
-    titles = [record.words.title for record in catalogue]
+    titles = [record.title for record in catalogue]
     assert len(set(titles)) == len(titles)
     for record in catalogue:
         assert record.words.reading

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from duramen.importances import Inputs, Measure, Words
+from duramen.importances import Inputs, Measure
 
 
 def correlation(options: Inputs) -> np.ndarray:
@@ -19,11 +19,9 @@ def correlation(options: Inputs) -> np.ndarray:
 TOY = Measure(
     "toy_correlation",
     correlation,
-    Words(
-        "toy correlation",
-        "Toy correlation is the absolute correlation of the feature with the target; {unit}.",
-        "Toy correlation sees no interaction.",
-    ),
+    "toy correlation",
+    "Toy correlation is the absolute correlation of the feature with the target; {unit}.",
+    "Toy correlation sees no interaction.",
     reference="A. Toy (2020). Correlations.",
     rows="training",
     zero_if_irrelevant=False,

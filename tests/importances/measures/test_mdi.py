@@ -347,7 +347,7 @@ def fitted():
         (("X", "oob"), {}, "got a string"),
         (("X",), {}, "X and y must be given together"),
         ((), {"rows": "oob"}, 'rows="oob" needs the training rows'),
-        (("X", "y"), {"rows": "bag"}, "rows must be None or \"oob\", got 'bag'"),
+        (("X", "y"), {"rows": "bag"}, "rows must be \"oob\" or None, got 'bag'"),
         ((), {"correction": "jackknife"}, "correction must be one of 'expected', 'miller-madow'"),
         (("X", "y"), {"correction": "expected"}, "correction must be None with X and y"),
         (("X", "short"), {}, "inconsistent numbers of samples"),

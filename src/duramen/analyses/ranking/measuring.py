@@ -113,7 +113,7 @@ def with_bias(
     if not first.favors_many_values:
         return data
     findings = data.provenance.findings
-    unequal = unequal_values(data.table, first.words.title, named=names_in(findings))
+    unequal = unequal_values(data.table, first.title, named=names_in(findings))
     if unequal is None:
         return data
     out_of_bag = leaves_rows_out(estimator)

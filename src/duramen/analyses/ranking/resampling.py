@@ -134,7 +134,7 @@ def precision_of(
             )
         execution.notes(f"stability: {said}" for said in stability.notes)
     trees = _trees_needed(measure, inputs, k, execution)
-    return Precision(measure.words.title, intervals, stability, trees)
+    return Precision(measure.title, intervals, stability, trees)
 
 
 @contextmanager
@@ -188,7 +188,7 @@ def _announce(
         n_jobs=inputs.n_jobs,
     )
     if cost.seconds > LONG and execution.announce is not None:
-        execution.announce(f"{what} of {measure.words.title}: {cost}")
+        execution.announce(f"{what} of {measure.title}: {cost}")
 
 
 # Rows from which on the test that nobody asked for is of a sample, and the rows of samples. A test

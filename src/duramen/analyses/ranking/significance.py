@@ -255,7 +255,7 @@ def announce(request: Request, measure: Measure, inputs: Inputs, execution: Exec
     if cost.seconds > LONG:
         most = "at most " if test.announces or "stop_after" in request.choices else ""
         skip = "; test='none' skips it" * (request.default and cost.seconds > _TOO_LONG)
-        title = f"{test.title} of {measure.words.title}"
+        title = f"{test.title} of {measure.title}"
         execution.announce(f"{title}: {most}{cost}{skip}")
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.importances.arguments import trees_of
-from duramen.importances.measure import SCATTERS, Measure, TreeSums, Words
+from duramen.importances.measure import SCATTERS, Measure, TreeSums
 from duramen.importances.permutation import (
     Permutations,
     mean_losses,
@@ -144,13 +144,11 @@ def _sums(
 CONDITIONAL_MDA = Measure(
     "conditional_mda",
     lambda inputs: _sums(inputs.estimator, inputs.data, None, inputs.n_jobs, inputs.verbose),
-    Words(
-        "conditional MDA",
-        "Conditional MDA is MDA with the feature permuted only among rows that agree on the "
-        "features it is associated with, so that information that it shares with them does not "
-        "count; in {unit}.",
-        SCATTERS,
-    ),
+    "conditional MDA",
+    "Conditional MDA is MDA with the feature permuted only among rows that agree on the "
+    "features it is associated with, so that information that it shares with them does not "
+    "count; in {unit}.",
+    SCATTERS,
     reference="C. Strobl et al. (2008). Conditional variable importance for random forests. BMC "
     "Bioinformatics 9:307.",
     rows="out-of-bag",

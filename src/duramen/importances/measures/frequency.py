@@ -8,7 +8,7 @@ import numpy as np
 
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import importances_of, trees_of
-from duramen.importances.measure import Measure, TreeSums, Words
+from duramen.importances.measure import Measure, TreeSums
 from duramen.importances.nodes import Nodes, Tally, weighted_counts
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
@@ -124,12 +124,10 @@ FREQUENCY = Measure(
     lambda inputs: _sums(
         trees_of(inputs.estimator, "frequency", survival=True), by_degree=inputs.by_degree
     ),
-    Words(
-        "frequency",
-        "The frequency is the fraction of all splits of all trees that are on the feature.",
-        "The frequency ignores how much a split improves: most splits lie deep in the trees, "
-        "where few rows are left, and features with many distinct values get more of them.",
-    ),
+    "frequency",
+    "The frequency is the fraction of all splits of all trees that are on the feature.",
+    "The frequency ignores how much a split improves: most splits lie deep in the trees, "
+    "where few rows are left, and features with many distinct values get more of them.",
     reference="A. Sutera (2019). Importance measures derived from random forests. PhD thesis, "
     "University of Liège, Definition 4.1.",
     survival=True,

@@ -8,7 +8,7 @@ import numpy as np
 
 from duramen.data import Target
 from duramen.importances.arguments import matched, metadata_of
-from duramen.importances.measure import SCATTERS, Measure, Words
+from duramen.importances.measure import SCATTERS, Measure
 from duramen.importances.permutation import Permutations, mean_losses, repeats_of, score_of
 from duramen.importances.refit import data_for, seeded, template_of
 from duramen.importances.samples import Sample
@@ -208,12 +208,10 @@ HOLDOUT_MDA = Measure(
     lambda inputs: holdout_mda(
         inputs.estimator, inputs.data, random_state=inputs.random_state, n_jobs=inputs.n_jobs
     ),
-    Words(
-        "hold-out MDA",
-        "Hold-out MDA is MDA on rows that no tree of the forest saw: two new forests are grown, "
-        "each on half of the rows, and features are permuted in the other half; in {unit}.",
-        SCATTERS,
-    ),
+    "hold-out MDA",
+    "Hold-out MDA is MDA on rows that no tree of the forest saw: two new forests are grown, "
+    "each on half of the rows, and features are permuted in the other half; in {unit}.",
+    SCATTERS,
     reference="S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable "
     "importance test for random forests for high-dimensional data. Advances in Data Analysis and "
     "Classification 12.",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.importances.measure import Measure, Words
+from duramen.importances.measure import Measure
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
@@ -313,12 +313,10 @@ PREDICTION_CHANGE = Measure(
     lambda subject: prediction_change(
         subject.estimator, subject.data, random_state=subject.random_state
     ),
-    Words(
-        "prediction change",
-        "The prediction change is the mean square of the change of the prediction when a feature "
-        "is permuted; in {unit}.",
-        _OF_THE_FOREST,
-    ),
+    "prediction change",
+    "The prediction change is the mean square of the change of the prediction when a feature "
+    "is permuted; in {unit}.",
+    _OF_THE_FOREST,
     reference="R. Zhu, D. Zeng, M. R. Kosorok (2015). Reinforcement learning trees. Journal of the "
     "American Statistical Association 110.",
     unit="squared prediction",

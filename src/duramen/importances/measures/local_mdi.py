@@ -21,7 +21,7 @@ from duramen.importances.arguments import (
     metadata_of,
     missing_rows,
 )
-from duramen.importances.measure import Inputs, Measure, Words
+from duramen.importances.measure import Inputs, Measure
 from duramen.importances.nodes import Nodes
 from duramen.importances.samples import encode_like, require_bags, require_grown_on
 from duramen.results.importances import Importances
@@ -255,14 +255,12 @@ def _mean_absolute(inputs: Inputs) -> Importances:
 LOCAL_MDI = Measure(
     _FUNCTION,
     _mean_absolute,
-    Words(
-        "mean absolute local MDI",
-        "The mean absolute local MDI is the change of impurity by the splits on the feature on the "
-        "path of a row, averaged over the trees, in absolute value, and averaged over the rows; in "
-        "{unit}.",
-        "As MDI, it is above 0 for every feature that is tried often enough, relevant or not, and "
-        "larger for features with many distinct values.",
-    ),
+    "mean absolute local MDI",
+    "The mean absolute local MDI is the change of impurity by the splits on the feature on the "
+    "path of a row, averaged over the trees, in absolute value, and averaged over the rows; in "
+    "{unit}.",
+    "As MDI, it is above 0 for every feature that is tried often enough, relevant or not, and "
+    "larger for features with many distinct values.",
     reference="A. Sutera et al. (2021). From global to local MDI variable importances for random "
     "forests and when they are Shapley values. NeurIPS 34.",
     rows="training",

@@ -19,7 +19,7 @@ from duramen.forests.growth import grow, out_of_bag, refuse_many_categories
 from duramen.forests.prediction import leaves
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import decreases
-from duramen.importances.measure import Measure, Words
+from duramen.importances.measure import Measure
 from duramen.importances.nodes import Nodes, weighted_counts
 from duramen.importances.refit import OF_THE_TREES, growing, repeat_seeds
 from duramen.jobs.replicates import Plan, run_replicates
@@ -314,14 +314,12 @@ MCFS = Measure(
     lambda inputs: (
         mcfs(inputs.data, random_state=inputs.random_state, n_jobs=inputs.n_jobs).importances
     ),
-    Words(
-        "MCFS",
-        "MCFS is the relative importance of Monte Carlo feature selection. It does not come from "
-        "the forest of this report but from many trees on random subsets of the features: the "
-        "gain ratios of the splits on the feature, weighted by the number of rows at the split "
-        "and by the accuracy of the tree on other rows.",
-        "MCFS has no threshold here: irrelevant features also get some importance.",
-    ),
+    "MCFS",
+    "MCFS is the relative importance of Monte Carlo feature selection. It does not come from "
+    "the forest of this report but from many trees on random subsets of the features: the "
+    "gain ratios of the splits on the feature, weighted by the number of rows at the split "
+    "and by the accuracy of the tree on other rows.",
+    "MCFS has no threshold here: irrelevant features also get some importance.",
     reference="M. Dramiński et al. (2008). Monte Carlo feature selection for supervised "
     "classification. Bioinformatics 24.",
     refits=True,

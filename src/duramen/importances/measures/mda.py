@@ -20,7 +20,7 @@ from duramen.importances.arguments import (
     missing_rows,
     trees_of,
 )
-from duramen.importances.measure import SCATTERS, Inputs, Measure, TreeSums, Words
+from duramen.importances.measure import SCATTERS, Inputs, Measure, TreeSums
 from duramen.importances.permutation import (
     ALL,
     SCORES,
@@ -236,12 +236,10 @@ def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
 MDA = Measure(
     "mda",
     _by_default,
-    Words(
-        "MDA",
-        "MDA, the mean decrease of accuracy, is the loss of a tree on its out-of-bag rows when "
-        "the feature is permuted among them, averaged over the trees; in {unit}.",
-        SCATTERS,
-    ),
+    "MDA",
+    "MDA, the mean decrease of accuracy, is the loss of a tree on its out-of-bag rows when "
+    "the feature is permuted among them, averaged over the trees; in {unit}.",
+    SCATTERS,
     reference="L. Breiman (2001). Random forests. Machine Learning 45.",
     rows="out-of-bag",
     survival=True,
@@ -252,7 +250,7 @@ MDA = Measure(
 SCALED_MDA = Measure(
     "scaled_mda",
     lambda inputs: mda(inputs.estimator, inputs.data, scaled=True, n_jobs=inputs.n_jobs),
-    MDA.words,
+    MDA.title,
     reference=MDA.reference,
     rows="out-of-bag",
 )

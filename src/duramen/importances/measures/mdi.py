@@ -14,7 +14,7 @@ from duramen.forests.decreases import decrease_sums
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.structure import decreases
 from duramen.importances.arguments import forest_of, importances_of, trees_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, TreeSums, Words
+from duramen.importances.measure import SCATTERS, Inputs, Measure, TreeSums
 from duramen.importances.nodes import Nodes, Tally, weighted_counts
 from duramen.importances.samples import Arrived, Sample, arrivals, responses, sample_of
 from duramen.results.importances import Importances
@@ -148,7 +148,7 @@ def _check_choices(
         raise ValueError("mdi: X and y must be given together, got only one of them.")
     if rows is not None and X is None:
         raise ValueError(
-            f"mdi: rows={rows!r} needs the training rows as X and y; forests do not keep them."
+            f'mdi: rows="{rows}" needs the training rows as X and y; forests do not keep them.'
         )
     if X is not None and forest.target_class.censored:
         raise ValueError(
@@ -484,19 +484,17 @@ def _distinct(
 MDI = Measure(
     "mdi",
     lambda inputs: _of_training(trees_of(inputs.estimator, "mdi", survival=True), inputs.by_degree),
-    Words(
-        "MDI",
-        "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
-        "the target; these decreases are weighted by the fraction of rows that reach the split, "
-        "added up by feature, and averaged over the trees. They are given in {unit} and are not "
-        "scaled, so that they can be compared and added.",
-        "MDI gives some importance to every feature that is tried often enough, relevant or not, "
-        "since trees also fit noise. Features with many distinct values get more of it than "
-        "those with few, and features with rare values less. MDI has no threshold above which a "
-        "feature is relevant: that requires a test.",
-        survival_reading="MDI is the sum of the log-rank statistics of the splits on a feature, "
-        "averaged over the trees; such a statistic compares the survival of the two children.",
-    ),
+    "MDI",
+    "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
+    "the target; these decreases are weighted by the fraction of rows that reach the split, "
+    "added up by feature, and averaged over the trees. They are given in {unit} and are not "
+    "scaled, so that they can be compared and added.",
+    "MDI gives some importance to every feature that is tried often enough, relevant or not, "
+    "since trees also fit noise. Features with many distinct values get more of it than "
+    "those with few, and features with rare values less. MDI has no threshold above which a "
+    "feature is relevant: that requires a test.",
+    survival_reading="MDI is the sum of the log-rank statistics of the splits on a feature, "
+    "averaged over the trees; such a statistic compares the survival of the two children.",
     reference="G. Louppe et al. (2013). Understanding variable importances in forests of "
     "randomized trees. NeurIPS 26.",
     survival=True,
@@ -509,12 +507,10 @@ MDI = Measure(
 MDI_OOB = Measure(
     "mdi_oob",
     lambda inputs: _out_of_bag(inputs, "mdi_oob"),
-    Words(
-        "MDI-oob",
-        "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
-        "measured on the out-of-bag rows of each tree and averaged over trees; in {unit}.",
-        SCATTERS,
-    ),
+    "MDI-oob",
+    "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
+    "measured on the out-of-bag rows of each tree and averaged over trees; in {unit}.",
+    SCATTERS,
     reference="X. Li et al. (2019). A debiased MDI feature importance measure for random forests. "
     "NeurIPS 32.",
     rows="out-of-bag",
@@ -525,13 +521,11 @@ MDI_OOB = Measure(
 UFI = Measure(
     "ufi",
     lambda inputs: _out_of_bag(inputs, "ufi"),
-    Words(
-        "UFI",
-        "UFI, unbiased feature importance, is the decrease of impurity by the splits on the "
-        "feature, measured on the out-of-bag rows of each tree, with nodes weighted by the rows in "
-        "the bag, and averaged over trees; in {unit}.",
-        SCATTERS,
-    ),
+    "UFI",
+    "UFI, unbiased feature importance, is the decrease of impurity by the splits on the "
+    "feature, measured on the out-of-bag rows of each tree, with nodes weighted by the rows in "
+    "the bag, and averaged over trees; in {unit}.",
+    SCATTERS,
     reference="Z. Zhou, G. Hooker (2021). Unbiased measurement of feature importance in tree-based "
     "methods. ACM TKDD 15(2).",
     rows="out-of-bag",

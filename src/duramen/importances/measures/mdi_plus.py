@@ -14,7 +14,7 @@ from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import leaves
 from duramen.importances.arguments import importances_of, matched, missing_rows, trees_of
-from duramen.importances.measure import Measure, TreeSums, Words
+from duramen.importances.measure import Measure, TreeSums
 from duramen.importances.samples import responses, training_set
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -486,14 +486,12 @@ def _without_one(coordinates: Any, outcome: Any, coefficients: Any, factor: Any)
 MDI_PLUS = Measure(
     _NAME,
     lambda inputs: _sums(inputs.estimator, inputs.data),
-    Words(
-        "MDI+",
-        "MDI+ is the score, in {unit}, of leave-one-out predictions by the splits on a feature and "
-        "its values, in penalized regressions on all splits of a tree; averaged over the trees.",
-        "MDI+ of an irrelevant feature is about 0; in trees grown in full it is higher for "
-        "features of many values. Features that matter only together with others have too little "
-        "of it, and so have features of classes that are nearly separable.",
-    ),
+    "MDI+",
+    "MDI+ is the score, in {unit}, of leave-one-out predictions by the splits on a feature and "
+    "its values, in penalized regressions on all splits of a tree; averaged over the trees.",
+    "MDI+ of an irrelevant feature is about 0; in trees grown in full it is higher for "
+    "features of many values. Features that matter only together with others have too little "
+    "of it, and so have features of classes that are nearly separable.",
     reference="A. Agarwal et al. (2023). MDI+: a flexible random forest-based feature importance "
     "framework. arXiv:2307.01932.",
     rows="training",

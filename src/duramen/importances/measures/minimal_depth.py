@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.arguments import forest_of, importances_of, metadata_of, trees_of
-from duramen.importances.measure import Measure, TreeSums, Words
+from duramen.importances.measure import Measure, TreeSums
 from duramen.importances.nodes import Nodes, TreeMoments, weighted_counts
 from duramen.results.columns import Column, counted, features, hidden
 from duramen.results.fields import PROBABILITY, frozen, ranks
@@ -299,13 +299,11 @@ def _chance(candidates: float, depth: int, multiway: bool) -> float:
 MINIMAL_DEPTH = Measure(
     "minimal_depth",
     lambda inputs: _Sums(trees_of(inputs.estimator, "minimal_depth", survival=True)).of_trees(),
-    Words(
-        "minimal depth",
-        "Minimal depth is the number of levels by which the first split on a feature is nearer "
-        "to the root than if the features of the splits were chosen at random, averaged over the "
-        "trees.",
-        "Minimal depth is above 0 for about half of the features if none is relevant.",
-    ),
+    "minimal depth",
+    "Minimal depth is the number of levels by which the first split on a feature is nearer "
+    "to the root than if the features of the splits were chosen at random, averaged over the "
+    "trees.",
+    "Minimal depth is above 0 for about half of the features if none is relevant.",
     reference="H. Ishwaran et al. (2010). High-dimensional variable selection for survival data. "
     "Journal of the American Statistical Association 105.",
     survival=True,

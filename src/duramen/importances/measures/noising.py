@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import importances_of, trees_of
-from duramen.importances.measure import Measure, TreeSums, Words
+from duramen.importances.measure import Measure, TreeSums
 from duramen.importances.nodes import Nodes, Tally, maximal, weighted_counts
 from duramen.importances.samples import arrivals, sample_of
 from duramen.results.importances import Importances
@@ -156,13 +156,11 @@ def _products(run: Forest, target: NDArray[Any]) -> tuple[FloatArray, FloatArray
 NOISING = Measure(
     "noising",
     lambda inputs: _sums(inputs.estimator, inputs.data),
-    Words(
-        "noising",
-        "Noising is the increase of the trees' error on their out-of-bag rows when these rows "
-        "are sent to random sides from the first split on the feature downward.",
-        "Noising also destroys the effect of other features below that split: features near the "
-        "root lose most, relevant or not.",
-    ),
+    "noising",
+    "Noising is the increase of the trees' error on their out-of-bag rows when these rows "
+    "are sent to random sides from the first split on the feature downward.",
+    "Noising also destroys the effect of other features below that split: features near the "
+    "root lose most, relevant or not.",
     reference="H. Ishwaran (2007). Variable importance in binary regression trees and forests. "
     "Electronic Journal of Statistics 1.",
     rows="out-of-bag",

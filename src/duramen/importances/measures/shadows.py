@@ -14,7 +14,7 @@ from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.structure import decreases
 from duramen.importances.arguments import metadata_of
-from duramen.importances.measure import SCATTERS, Measure, TreeSums, Words
+from duramen.importances.measure import SCATTERS, Measure, TreeSums
 from duramen.importances.nodes import Nodes, Tally
 from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.jobs.replicates import Plan
@@ -180,13 +180,11 @@ def air(
 AIR = Measure(
     "air",
     lambda inputs: air(inputs.estimator, inputs.data, random_state=inputs.random_state),
-    Words(
-        "AIR",
-        "AIR, the actual impurity reduction, is the MDI of the feature minus that of its shadow, "
-        "a copy with permuted rows, in a new forest grown on both: what a feature gains by "
-        "chance cancels out. It is given in {unit}.",
-        SCATTERS,
-    ),
+    "AIR",
+    "AIR, the actual impurity reduction, is the MDI of the feature minus that of its shadow, "
+    "a copy with permuted rows, in a new forest grown on both: what a feature gains by "
+    "chance cancels out. It is given in {unit}.",
+    SCATTERS,
     reference="S. Nembrini, I. R. König, M. N. Wright (2018). The revival of the Gini importance? "
     "Bioinformatics 34.",
     refits=True,
@@ -309,12 +307,10 @@ def sandri(
 SANDRI = Measure(
     "sandri",
     lambda inputs: sandri(inputs.estimator, inputs.data, random_state=inputs.random_state),
-    Words(
-        "Sandri-Zuccolotto",
-        "Sandri-Zuccolotto is the MDI of the feature minus that of its shadow, a copy with "
-        "permuted rows, averaged over new forests, each with other shadows; in {unit}.",
-        SCATTERS,
-    ),
+    "Sandri-Zuccolotto",
+    "Sandri-Zuccolotto is the MDI of the feature minus that of its shadow, a copy with "
+    "permuted rows, averaged over new forests, each with other shadows; in {unit}.",
+    SCATTERS,
     reference="M. Sandri, P. Zuccolotto (2008). A bias correction algorithm for the Gini variable "
     "importance measure in classification trees. Journal of Computational and Graphical "
     "Statistics 17.",

@@ -17,7 +17,7 @@ from duramen.importances.arguments import (
     missing_rows,
     refuse_overlaps,
 )
-from duramen.importances.measure import SCATTERS, Measure, Words
+from duramen.importances.measure import SCATTERS, Measure
 from duramen.importances.measures.mda import grouped
 from duramen.importances.measures.sobol_mda import Projection
 from duramen.importances.samples import training_set
@@ -327,15 +327,13 @@ SHAFF = Measure(
     lambda inputs: shaff(
         inputs.estimator, inputs.data, random_state=inputs.random_state or 0, n_jobs=inputs.n_jobs
     ),
-    Words(
-        "SHAFF",
-        "SHAFF is the Shapley effect of the feature: the part of the variance of the target, "
-        "explained out of bag by all features together, that is due to it. For classes, squared "
-        "errors of their probabilities are added up.",
-        "SHAFF of features that tell the same is divided among them, so that a feature on which "
-        "the target does not depend has some if it is correlated with one on which it does. "
-        + SCATTERS,
-    ),
+    "SHAFF",
+    "SHAFF is the Shapley effect of the feature: the part of the variance of the target, "
+    "explained out of bag by all features together, that is due to it. For classes, squared "
+    "errors of their probabilities are added up.",
+    "SHAFF of features that tell the same is divided among them, so that a feature on which "
+    "the target does not depend has some if it is correlated with one on which it does. "
+    + SCATTERS,
     reference="C. Bénard, G. Biau, S. Da Veiga, E. Scornet (2022). SHAFF: Fast and consistent "
     "SHApley eFfect estimates via random Forests. AISTATS.",
     rows="out-of-bag",

@@ -14,7 +14,7 @@ from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import leaves
 from duramen.importances.arguments import importances_of, matched, missing_rows, trees_of
-from duramen.importances.measure import SCATTERS, Measure, TreeSums, Words
+from duramen.importances.measure import SCATTERS, Measure, TreeSums
 from duramen.importances.measures.mda import grouped
 from duramen.importances.samples import responses, training_set
 from duramen.results.importances import Importances
@@ -169,14 +169,12 @@ def _wrong(predicted: FloatArray, truth: FloatArray) -> FloatArray:
 SOBOL_MDA = Measure(
     _NAME,
     lambda inputs: _sums(inputs.estimator, inputs.data, n_jobs=inputs.n_jobs),
-    Words(
-        "Sobol-MDA",
-        "Sobol-MDA is the fraction of the variance of the target by which the out-of-bag error "
-        "of the forest rises when the splits on the feature are ignored: an estimate of its total "
-        "Sobol index. For classes, squared errors of their probabilities are added up.",
-        "Sobol-MDA of a feature that other features can replace is near 0, even if the target "
-        "depends on it. " + SCATTERS,
-    ),
+    "Sobol-MDA",
+    "Sobol-MDA is the fraction of the variance of the target by which the out-of-bag error "
+    "of the forest rises when the splits on the feature are ignored: an estimate of its total "
+    "Sobol index. For classes, squared errors of their probabilities are added up.",
+    "Sobol-MDA of a feature that other features can replace is near 0, even if the target "
+    "depends on it. " + SCATTERS,
     reference="C. Bénard, S. Da Veiga, E. Scornet (2022). Mean decrease accuracy for random "
     "forests: inconsistency, and a practical solution via the Sobol-MDA. Biometrika 109.",
     rows="out-of-bag",

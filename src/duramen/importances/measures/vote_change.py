@@ -8,7 +8,7 @@ import numpy as np
 
 from duramen.data.memory import require_memory
 from duramen.importances.arguments import class_names, metadata_of, trees_of
-from duramen.importances.measure import Measure, TreeSums, Words
+from duramen.importances.measure import Measure, TreeSums
 from duramen.importances.permutation import Losses, Permutations, seed_of
 from duramen.importances.samples import sample_of
 from duramen.results.significance import Significance
@@ -208,16 +208,14 @@ def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
 VOTE_CHANGE = Measure(
     "vote_change",
     lambda inputs: _sums(inputs.estimator, inputs.data, None, inputs.n_jobs, inputs.verbose),
-    Words(
-        "J_chi2",
-        "J_chi2 compares the votes of the trees on their out-of-bag rows, counted by class, with "
-        "the votes after the feature is permuted: it is the chi-square index of the change.",
-        "A feature that is not significant by J_chi2 can still be relevant.",
-        p_values="The p-values depend on the number of trees, here {n_trees:,}: they shrink as "
-        "trees are added, for relevant features and for irrelevant ones. With few trees per "
-        "feature no p-value is small, with many trees those of noise features are; they do not "
-        "control an error rate. Compare only p-values of forests of the same size. ",
-    ),
+    "J_chi2",
+    "J_chi2 compares the votes of the trees on their out-of-bag rows, counted by class, with "
+    "the votes after the feature is permuted: it is the chi-square index of the change.",
+    "A feature that is not significant by J_chi2 can still be relevant.",
+    p_values="The p-values depend on the number of trees, here {n_trees:,}: they shrink as "
+    "trees are added, for relevant features and for irrelevant ones. With few trees per "
+    "feature no p-value is small, with many trees those of noise features are; they do not "
+    "control an error rate. Compare only p-values of forests of the same size. ",
     reference="J. Paul, M. Verleysen, P. Dupont (2013). Identification of statistically "
     "significant features from random forests. ECML workshop.",
     rows="out-of-bag",
