@@ -61,7 +61,7 @@ def test_every_forest_is_public_and_documented():
         words = forest.classifier.__name__.removesuffix("Classifier").lower()
         assert forest.name.replace("-", "") == words
     for family in FAMILIES:
-        assert f'`"{family.name}"`' in guide
+        assert f'`"{family}"`' in guide
     assert {criterion.unit for criterion in CRITERIA} == {"gini", "bits", "variance", "chi-square"}
 
 

@@ -294,7 +294,7 @@ def test_trees_are_views_with_derived_arrays(grown):
     forest = grown["classes, best, multiway"].forest_
     assert len(forest) == forest.n_trees == len(list(forest))
     assert np.shares_memory(forest.tree(1).feature, forest.feature)
-    assert repr(forest.tree(-1)).startswith(f"Tree({forest.n_trees - 1} of {forest.n_trees}: ")
+    assert repr(forest.tree(-1)).startswith(f"Tree({forest.n_trees - 1}: ")
     counts = child_counts(forest)
     above = parents(forest)
     np.testing.assert_array_equal(np.bincount(above[above >= 0], minlength=len(counts)), counts)

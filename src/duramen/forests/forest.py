@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
+from typing import Any, Self, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -21,8 +21,6 @@ from duramen.forests.criteria import criterion_named
 from duramen.forests.settings import GrowthSettings
 from duramen.results.columns import Column
 from duramen.results.summary import Summarized, Summary
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -114,7 +112,7 @@ class Forest(TreeArrays, Grown, Summarized):
     >>> forest.n_nodes
     15
     >>> forest.tree(0)
-    Tree(0 of 3: 7 nodes, 4 leaves, depth 3)
+    Tree(0: 7 nodes, 4 leaves, depth 3)
     """
 
     first_tree: int = 0
@@ -195,13 +193,14 @@ class Forest(TreeArrays, Grown, Summarized):
             raise IndexError(
                 f"Forest.tree: index must be in {-self.n_trees}..{self.n_trees - 1}, got {index}"
             )
-        return Tree(self, index % self.n_trees)
+        index %= self.n_trees
+        return Tree(**self.part(index, index + 1).fields())
 
     def __len__(self) -> int:
         return self.n_trees
 
     def __iter__(self) -> Iterator[Tree]:
-        return (Tree(self, index) for index in range(self.n_trees))
+        return (self.tree(index) for index in range(self.n_trees))
 
     def parts(self) -> Iterator[Forest]:
         """Yield all trees at once, as :class:`~duramen.forests.forest.TreeStream` does by parts."""
@@ -300,81 +299,64 @@ class Forest(TreeArrays, Grown, Summarized):
         return Summary((repr(self),), columns)
 
 
-class _View(Generic[Scalar]):
-    """Attribute of a tree: its part of an array of the forest, or what follows from such parts."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Tree(Forest):
+    """One tree: a forest by itself, whose nodes and leaves are numbered within the tree.
 
-    def __init__(self, source: str, doc: str) -> None:
-        self.source, self.__doc__ = source, doc
+    Attributes
+    ----------
+    feature, child, cut, threshold, split, rows, degree, weight, impurity, pool
+        Parts of the forest's arrays.
+    values : float64 array of shape (L, C)
+        Values of the leaves, with the forest's origin.
+    n_children, parent, depth, decrease
+        Number of children of every node, its parent (-1 at the root), its depth, and the decrease
+        of impurity by its split.
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, tree: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, tree: Tree, owner: type) -> NDArray[Scalar]: ...
-    def __get__(self, tree: Tree | None, owner: type) -> Any:
-        if tree is None:
-            return self
-        if self.source == "derived":
-            if not tree._derived:
-                alone = tree.forest.part(tree.index, tree.index + 1)
-                tree._derived.update(structure.derive(alone))
-            return tree._derived[self.name]
-        start, stop = getattr(tree.forest, self.source)[tree.index : tree.index + 2]
-        if self.name == "values":
-            return tree.forest.leaf_values[start:stop] + tree.forest.origin
-        return getattr(tree.forest, self.name)[start:stop]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Tree:
-    """One tree of a forest: slices of its arrays, numbered within the tree.
-
-    ``feature``, ``child``, ``cut``, ``threshold``, ``split``, ``rows``, ``weight`` and
-    ``impurity`` are as in :class:`Forest`; ``values`` are those of the tree's leaves, in the order
-    of the leaves; ``n_children`` is 0 at a leaf; ``depth`` is 0 at the root; ``parent`` is -1 at
-    the root; ``decrease`` is the impurity of a node minus the mean impurity of its children
-    weighted by their weights, and 0 at a leaf.
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y = [[0.0], [1.0], [2.0]], ["a", "a", "b"]
+    >>> tree = dm.ExtraTreesClassifier(1, random_state=0).fit(X, y).forest_.tree(0)
+    >>> tree.feature.tolist(), tree.depth.tolist()
+    ([0, -1, 0, -1, -1], [0, 1, 1, 2, 2])
     """
-
-    forest: Forest
-    index: int
-    _derived: dict[str, NDArray[Any]] = field(default_factory=dict)
-
-    feature = _View[np.int32]("offsets", "Column a node splits on; -1 at a leaf.")
-    child = _View[np.int32](
-        "offsets", "First child of an internal node; number of the leaf at a leaf."
-    )
-    cut = _View[np.uint32]("offsets", "Code of the cut, or offset into :attr:`pool`.")
-    threshold = _View[np.float64]("offsets", "Cut of a numeric column in real values, or NaN.")
-    split = _View[np.uint8]("offsets", "Family and flags of the split.")
-    rows = _View[np.uint32]("offsets", "Distinct training rows.")
-    degree = _View[np.uint32]("offsets", "Columns conditioned on above a split.")
-    weight = _View[np.float64]("offsets", "Training weight.")
-    impurity = _View[np.float64]("offsets", "Impurity in the criterion's unit.")
-    pool = _View[np.uint32]("pool_offsets", "Bit sets and multiway code maps of the tree.")
-    values = _View[np.float64]("leaf_offsets", "Values of the leaves, one row per leaf.")
-    n_children = _View[np.int64]("derived", "Number of children; 0 at a leaf.")
-    parent = _View[np.int64]("derived", "Number of the parent; -1 at the root.")
-    depth = _View[np.int64]("derived", "Depth, 0 at the root.")
-    decrease = _View[np.float64]("derived", "Decrease of impurity by the node's split.")
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return len(self.feature)
 
     @property
     def n_leaves(self) -> int:
         """Number of leaves."""
-        return len(self.values)
+        return len(self.leaf_values)
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """Values of the leaves, one row per leaf."""
+        return self.leaf_values + self.origin
+
+    @cached_property
+    def n_children(self) -> NDArray[np.int64]:
+        """Number of children; 0 at a leaf."""
+        return structure.child_counts(self)
+
+    @cached_property
+    def parent(self) -> NDArray[np.int64]:
+        """Number of the parent; -1 at the root."""
+        return structure.parents(self)
+
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """Depth, 0 at the root."""
+        return structure.depths(self)
+
+    @cached_property
+    def decrease(self) -> NDArray[np.float64]:
+        """Decrease of impurity by the node's split."""
+        return structure.decreases(self)
 
     def __repr__(self) -> str:
         deepest = int(self.depth.max(initial=0))
         return (
-            f"Tree({self.index} of {self.forest.n_trees}: {self.n_nodes} nodes, "
-            f"{self.n_leaves} leaves, depth {deepest})"
+            f"Tree({self.first_tree}: {self.n_nodes} nodes, {self.n_leaves} leaves, "
+            f"depth {deepest})"
         )
 
 

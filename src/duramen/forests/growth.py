@@ -80,7 +80,7 @@ def grow(
     >>> from duramen.forests import GrowthSettings, grow
     >>> data = dm.learning_set([[0.0], [1.0], [2.0]], ["a", "a", "b"])
     >>> grow(data, GrowthSettings(max_features=1), n_trees=2, seed=0).tree(0)
-    Tree(0 of 2: 3 nodes, 2 leaves, depth 1)
+    Tree(0: 3 nodes, 2 leaves, depth 1)
     """
     refuse_many_categories(data.table, settings, data.target.n_classes)
     groups = data.exchangeability.bag_groups

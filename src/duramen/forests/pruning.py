@@ -151,7 +151,7 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 0.0, 1.0, 2.0]
     >>> tree = dm.BaggedTreesRegressor(1, bootstrap=False, random_state=0).fit(X, y).forest_
     >>> dm.forests.pruned(tree, 0.5).tree(0)
-    Tree(0 of 1: 3 nodes, 2 leaves, depth 1)
+    Tree(0: 3 nodes, 2 leaves, depth 1)
     """
     ccp_alpha = checks.check_real("pruned", "ccp_alpha", ccp_alpha, 0)
     alphas = _weakest_links(forest, "pruned")[0]

@@ -12,28 +12,19 @@ from duramen.forests.criteria import CRITERIA, criterion_named
 from duramen.results.columns import counted
 from duramen.support import checks
 
-
-@dataclass(frozen=True)
-class SplitFamily:
-    """A family of splits; its title says what they do to the values of a feature."""
-
-    name: str
-    title: str
-
-
-# In the order of the kernel.
-FAMILIES = (
-    SplitFamily("ordered", "two groups by order"),
-    SplitFamily("multiway", "one child for each value"),
-    SplitFamily("one-vs-rest", "one value against all others"),
-    SplitFamily("any", "any two groups of categories"),
-)
+# What each family of splits does to the values of a feature; in the order of the kernel.
+FAMILIES = {
+    "ordered": "two groups by order",
+    "multiway": "one child for each value",
+    "one-vs-rest": "one value against all others",
+    "any": "any two groups of categories",
+}
 
 
 # Names, each in the order of the kernel.
 CRITERION_NAMES = tuple(criterion.name for criterion in CRITERIA)
 CUTS = ("best", "random", "pert")
-SPLITS = tuple(family.name for family in FAMILIES)
+SPLITS = tuple(FAMILIES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ forest ("global"), node ``i`` of tree ``t`` being ``offsets[t] + i``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,16 +90,6 @@ def expand(first: Integers, counts: Integers) -> Integers:
     starts = np.cumsum(counts) - counts
     ranges: Integers = np.repeat(first - starts, counts) + np.arange(total)
     return ranges
-
-
-def derive(trees: TreeArrays) -> dict[str, NDArray[Any]]:
-    """Return the number of children, the parent, the depth and the decrease of every node."""
-    return {
-        "n_children": child_counts(trees),
-        "parent": parents(trees),
-        "depth": depths(trees),
-        "decrease": decreases(trees),
-    }
 
 
 def decision_path(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast, get_args
 
@@ -211,7 +211,12 @@ def clusters(
     >>> dm.importances.clusters(dm.importances.mdi(forest), X).members()
     {'x2': ('x2', 'x0'), 'x1': ('x1',)}
     """
-    _check(importances, threshold, most, correlation, distance)
+    check_importances(_FUNCTION, importances)
+    checks.check_real(_FUNCTION, "threshold", threshold, 0, 1, ends="(]")
+    checks.check_integer(_FUNCTION, "most", most, 1)
+    checks.check_integer(_FUNCTION, "distance", distance, 0)
+    if correlation is not None:
+        checks.check_choice(_FUNCTION, "correlation", correlation, get_args(Correlation))
     table = X.table if isinstance(X, LearningSet) else X
     table = table if isinstance(table, ColumnStore) else encode(table)
     names = importances.names
@@ -228,13 +233,57 @@ def clusters(
         hint="allow fewer clusters (most)",
     )
     places = _places(table, names)
+    labels = np.full(len(names), NONE, dtype=np.int64)
+    correlations = np.full(len(names), np.nan)
+    chosen: list[int] = []
+    columns: list[FloatArray] = []  # of the representatives
 
     def numbers_of(features: IntArray) -> FloatArray:
         return with_gaps(table.take_columns(places[features]), kind)
 
-    work = _Clumping(numbers_of, len(names), threshold, placed, distance)
-    work.choose(seeds)
-    work.join(np.setdiff1d(np.arange(len(names)), seeds))
+    def near(left: Any, right: IntArray) -> BoolArray:
+        if placed is None:
+            return np.ones((len(left), len(right)), dtype=np.bool_)
+        return placed.near(np.asarray(left, dtype=np.int64), right, distance)
+
+    def join(block: IntArray, numbers: FloatArray) -> None:
+        """Let features join the first representative that they correlate with, if any."""
+        close = near(chosen, block)
+        rows = np.flatnonzero(close.any(axis=1))
+        if not len(rows):
+            return
+        r = pairwise(np.column_stack([columns[k] for k in rows.tolist()]), numbers)
+        joins = close[rows] & (np.abs(r) >= threshold)
+        first, has_joined = joins.argmax(axis=0), joins.any(axis=0)
+        labels[block[has_joined]] = rows[first[has_joined]]
+        correlations[block[has_joined]] = r[first[has_joined], np.flatnonzero(has_joined)]
+
+    # A feature joins the first representative that it correlates with, and represents a cluster if
+    # there is none: the order alone decides, so that this can go by blocks.
+    for begin in range(0, len(seeds), BLOCK):
+        block = seeds[begin : begin + BLOCK]
+        numbers = numbers_of(block)
+        join(block, numbers)
+        is_free = labels[block] == NONE
+        free, numbers = block[is_free], numbers[:, is_free]
+        own, close = pairwise(numbers, numbers), near(free, free)
+        for i, place in enumerate(free.tolist()):
+            if labels[place] != NONE:
+                continue
+            labels[place], correlations[place] = len(chosen), 1.0
+            joins = close[i] & (np.abs(own[i]) >= threshold) & (labels[free] == NONE)
+            labels[free[joins]] = len(chosen)
+            correlations[free[joins]] = own[i, joins]
+            chosen.append(place)
+            columns.append(numbers[:, i])
+    others = np.setdiff1d(np.arange(len(names)), seeds)
+    if placed is not None:  # neighbors together
+        others = others[np.argsort(np.argsort(placed.order)[others])]
+    for begin in range(0, len(others), BLOCK):
+        block = others[begin : begin + BLOCK]
+        block = block[near(chosen, block).any(axis=0)]
+        if len(block):
+            join(block, numbers_of(block))
     settings = {
         "threshold": float(threshold),
         "most": int(most),
@@ -243,115 +292,18 @@ def clusters(
         "measure": importances.measure,
         "versions": versions(),
     }
-    return Clusters(
-        names, work.labels, np.array(work.chosen, dtype=np.int64), work.correlations, settings
-    )
-
-
-def _check(
-    importances: Any, threshold: float, most: int, correlation: str | None, distance: int
-) -> None:
-    check_importances(_FUNCTION, importances)
-    checks.check_real(_FUNCTION, "threshold", threshold, 0, 1, ends="(]")
-    checks.check_integer(_FUNCTION, "most", most, 1)
-    checks.check_integer(_FUNCTION, "distance", distance, 0)
-    if correlation is not None:
-        checks.check_choice(_FUNCTION, "correlation", correlation, get_args(Correlation))
+    return Clusters(names, labels, np.array(chosen, dtype=np.int64), correlations, settings)
 
 
 def _places(table: EncodedTable | ColumnStore, names: Sequence[str]) -> IntArray:
     """Return the column of each feature."""
-    there = table.names
-    if tuple(there) == tuple(names):
-        return np.arange(len(names))
-    place = {name: j for j, name in enumerate(there)}
+    place = {name: j for j, name in enumerate(table.names)}
     lacking = next((name for name in names if name not in place), None)
     if lacking is not None:
         raise ValueError(
             f"{_FUNCTION}: X must have all features of importances, but lacks {quoted(lacking)}."
         )
     return np.array([place[name] for name in names], dtype=np.int64)
-
-
-class _Clumping:
-    """Clusters in the making."""
-
-    def __init__(
-        self,
-        numbers_of: Callable[[IntArray], FloatArray],
-        p: int,
-        threshold: float,
-        placed: Positions | None,
-        distance: int,
-    ) -> None:
-        self._numbers_of, self._threshold = numbers_of, threshold
-        self._placed, self._distance = placed, distance
-        self.labels = np.full(p, NONE, dtype=np.int64)
-        self.correlations = np.full(p, np.nan)
-        self.chosen: list[int] = []
-        self._kept: list[FloatArray] = []  # columns of the representatives
-
-    def choose(self, seeds: IntArray) -> None:
-        """Choose representatives among features, the most important first; the others join them.
-
-        A feature joins the first representative that it correlates with, and represents a cluster
-        if there is none: the order alone decides, so that this can go by blocks.
-        """
-        for begin in range(0, len(seeds), BLOCK):
-            block = seeds[begin : begin + BLOCK]
-            numbers = self._numbers_of(block)
-            self._assign(block, numbers)
-            free = np.flatnonzero(self.labels[block] == NONE)
-            own = pairwise(numbers[:, free], numbers[:, free])
-            near = self._near(block[free], block[free])
-            for i, place in enumerate(block[free].tolist()):
-                if self.labels[place] != NONE:
-                    continue
-                self._found(place, numbers[:, free[i]])
-                joins = near[i] & (np.abs(own[i]) >= self._threshold)
-                joins &= self.labels[block[free]] == NONE
-                joins[i] = False
-                self.labels[block[free][joins]] = len(self.chosen) - 1
-                self.correlations[block[free][joins]] = own[i, joins]
-
-    def _found(self, column: int, numbers: FloatArray) -> None:
-        self.labels[column], self.correlations[column] = len(self.chosen), 1.0
-        self.chosen.append(column)
-        self._kept.append(numbers)
-
-    def join(self, others: IntArray) -> None:
-        """Let other features join the first representative that they correlate with."""
-        for block in self._blocks(others):
-            close = self._near(np.array(self.chosen, dtype=np.int64), block).any(axis=0)
-            if close.any():
-                self._assign(block[close], self._numbers_of(block[close]))
-
-    def _blocks(self, others: IntArray) -> Iterator[IntArray]:
-        """Yield features in groups, neighbors together."""
-        if self._placed is not None:
-            others = others[np.argsort(np.argsort(self._placed.order)[others])]
-        for begin in range(0, len(others), BLOCK):
-            yield others[begin : begin + BLOCK]
-
-    def _assign(self, block: IntArray, numbers: FloatArray) -> None:
-        """Let features join the first representative that they correlate with, if any."""
-        if not self.chosen:
-            return
-        near = self._near(np.array(self.chosen, dtype=np.int64), block)
-        rows = np.flatnonzero(near.any(axis=1))
-        if not len(rows):
-            return
-        r = pairwise(np.column_stack([self._kept[k] for k in rows.tolist()]), numbers)
-        joins = near[rows] & (np.abs(r) >= self._threshold)
-        first, has_joined = joins.argmax(axis=0), joins.any(axis=0)
-        self.labels[block[has_joined]] = rows[first[has_joined]]
-        self.correlations[block[has_joined]] = r[first[has_joined], np.flatnonzero(has_joined)]
-
-    def _near(self, left: IntArray, right: IntArray) -> BoolArray:
-        """Return whether features lie near each other; shape (len(left), len(right))."""
-        if self._placed is None:
-            return np.ones((len(left), len(right)), dtype=np.bool_)
-        return self._placed.near(left, right, self._distance)
 
 
 # --- one representative for each cluster of all features ------------------------------------------
@@ -556,7 +508,19 @@ def representatives(
     >>> dm.importances.representatives(X, threshold=0.9).members()
     {'x0': ('x0', 'x2'), 'x1': ('x1',)}
     """
-    _check_choices(threshold, n_clusters, method, correlation, linkage)
+    if (threshold is None) == (n_clusters is None):
+        raise ValueError(
+            "representatives: either threshold or n_clusters must be given, and not both. Hint: "
+            "start with threshold=0.8."
+        )
+    if threshold is not None:
+        checks.check_real("representatives", "threshold", threshold, 0, 1, ends="(]")
+    for what, choice, allowed in (
+        ("method", method, get_args(Method)),
+        ("correlation", correlation, get_args(Correlation)),
+        ("linkage", linkage, get_args(Linkage)),
+    ):
+        checks.check_choice("representatives", what, choice, allowed)
     table = encode(X)
     p = table.n_columns
     if n_clusters is not None:
@@ -585,24 +549,6 @@ def representatives(
         "versions": versions(),
     }
     return Representatives(table.names, labels, medoids, method, settings)
-
-
-def _check_choices(
-    threshold: float | None, n_clusters: int | None, method: str, correlation: str, linkage: str
-) -> None:
-    if (threshold is None) == (n_clusters is None):
-        raise ValueError(
-            "representatives: either threshold or n_clusters must be given, and not both. Hint: "
-            "start with threshold=0.8."
-        )
-    if threshold is not None:
-        checks.check_real("representatives", "threshold", threshold, 0, 1, ends="(]")
-    for what, choice, allowed in (
-        ("method", method, get_args(Method)),
-        ("correlation", correlation, get_args(Correlation)),
-        ("linkage", linkage, get_args(Linkage)),
-    ):
-        checks.check_choice("representatives", what, choice, allowed)
 
 
 def _clusters(
