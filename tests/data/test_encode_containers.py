@@ -152,7 +152,7 @@ def test_numbers_as_categories(kind: str) -> None:
 def test_kinds_by_name_index_and_sequence() -> None:
     X = pd.DataFrame({"a": [1, 2], "b": [1, 2], "c": ["u", "v"]})
     expected = ("nominal", "numeric", "ordinal")
-    assert encode(X, kinds={"a": "nominal", -1: "ordinal"}).kinds == expected
+    assert encode(X, kinds={"a": "nominal", 2: "ordinal"}).kinds == expected
     assert encode(X, kinds={np.int64(0): "nominal", "c": "ordinal"}).kinds == expected
     assert encode(X, kinds=["nominal", None, "ordinal"]).kinds == expected
     assert encode(X.iloc[:, :2], kinds="ordinal").kinds == ("ordinal", "ordinal")
@@ -233,7 +233,7 @@ def test_repr_and_kind_codes() -> None:
 @one_test
 @pytest.mark.parametrize("many", [0, 16, 1000])  # copied one by one, as it comes, all at once
 def test_take_columns(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("duramen.data.encoded._MANY_VALUES", many)
+    monkeypatch.setattr("duramen.data.schema._MANY_VALUES", many)
     table = mixed()
     assert table.take_columns([]).shape == (400, 0)
     chosen = [4, 2, 1]

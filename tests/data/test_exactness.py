@@ -105,10 +105,7 @@ def test_parquet_files(tmp_path):
     for number, name in enumerate(name for name in frames() if name.startswith("Arrow")):
         path = tmp_path / f"{number}.parquet"
         pq.write_table(frames()[name], path)
-        for door in (
-            lambda p: dm.encode(read_table(p)),
-            lambda p: dm.pack(p, tmp_path / "store"),
-        ):
+        for door in (lambda p: dm.encode(read_table(p)), lambda p: dm.pack(p, tmp_path / "store")):
             with pytest.raises(ValueError, match=BEYOND) as error:
                 door(path)
             assert "id" in str(error.value)

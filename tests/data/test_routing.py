@@ -88,10 +88,10 @@ def test_a_column_that_changed_its_type() -> None:
     table = encode(pd.DataFrame({"c": ["b", "a"], "n": [1, 2]}))
     with pytest.raises(ValueError, match="column 'c' held strings when fitted, such as 'a', but"):
         routing_values(table, pd.DataFrame({"c": [1, 2], "n": [1, 2]}))
-    with pytest.raises(ValueError, match="column 'n' must hold numbers to be numeric, got strings"):
-        routing_values(table, pd.DataFrame({"c": ["a"], "n": ["a"]}))
-    with pytest.raises(ValueError, match="column 'n' is nominal here, but was numeric"):
-        routing_values(table, encode(pd.DataFrame({"c": ["a"], "n": ["a"]})))
+    rows = pd.DataFrame({"c": ["a"], "n": ["a"]})
+    for new in (rows, encode(rows)):
+        with pytest.raises(ValueError, match="'n' must hold numbers to be numeric, got strings"):
+            routing_values(table, new)
 
 
 def test_a_column_that_was_all_missing() -> None:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 from tests.grid import one_test
 
-from duramen.data.target import encode_target, infer_task
+from duramen.data.target import encode_target
 
 WORDS = ["b", "a", "c", "b"]
 STRINGS = {
@@ -41,7 +41,7 @@ def test_strings_are_classes_from_every_container(container: str) -> None:
     assert classes.tolist() == ["a", "b", "c"]
     assert codes.dtype == np.uint32
     assert codes.tolist() == [1, 0, 2, 1]
-    assert infer_task(y) == "classification"
+    assert encode_target(y).task == "classification"
 
 
 NUMBERS = [2, 1, 3, 2]
@@ -98,7 +98,7 @@ def test_classes_keep_their_type() -> None:
     ],
 )
 def test_the_task_that_a_target_suggests(y: object, task: str) -> None:
-    assert infer_task(y) == task
+    assert encode_target(y).task == task
 
 
 def test_a_column_is_flattened_with_a_warning() -> None:

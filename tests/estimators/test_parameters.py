@@ -207,11 +207,11 @@ def test_categorical_features():
             "numeric"
         }
     for chosen, data, message in (
-        (["z"], frame, r"must be columns of X, got \['z'\]"),
-        (["b"], X, "X has no column names"),
-        ([4], X, r"must be indices in 0..3, got \[4\]"),
-        ([-1], X, r"must be indices in 0..3, got \[-1\]"),
-        ([True], X, "one truth value for each of the 4 columns as a mask, got 1"),
+        (["z"], frame, "holds 'z', which is none of the 4 columns"),
+        (["b"], X, r"holds 'b', which is none of the 4 columns \('x0'"),
+        ([4], X, "holds 4, which is none of the 4 columns"),
+        ([-1], X, "holds -1, which is none of the 4 columns"),
+        ([True], X, r"must have shape \(4,\), got \(1,\)"),
         ([0], encode(X), "kinds are set already"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -278,10 +278,8 @@ def _numbers_of_arrow(array: Any, function: str, name: str | None) -> NDArray[An
         if np.nanmax(np.abs(values), initial=0.0) >= LARGEST_EXACT:
             raise ValueError(too_large(function, name))
         return np.asarray(values)
-    if isinstance(array, pa.ChunkedArray):
-        values = array.to_numpy()
-    else:
-        values = array.to_numpy(zero_copy_only=False)
+    chunked = isinstance(array, pa.ChunkedArray)
+    values = array.to_numpy() if chunked else array.to_numpy(zero_copy_only=False)
     return numbers(np.asarray(values), function=function, name=name)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
-from duramen.data.schema import KINDS, KernelOwner, Schema
+from duramen.data.schema import KINDS, Schema
 from duramen.data.sparse_columns import CODE_TYPES, SPARSE, SparseColumns, narrowest, slots_of
 from duramen.results.columns import Column, hidden
 from duramen.results.saved import Savable
@@ -20,14 +20,33 @@ from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import ArrayDigest, fingerprint
 from duramen.support.text import quoted
 
-# Columns of more values than these, on average, are copied one by one, fewer all at once.
-_MANY_VALUES = 16
-
 Blocks: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint32]]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class EncodedTable(Savable, Summarized, KernelOwner):
+def blocks_of(columns: Iterable[NDArray[Any]], n_codes: IntArray, n_rows: int) -> dict[str, Any]:
+    """Return the fields of a table that hold the codes, each column in the narrowest type.
+
+    Parameters
+    ----------
+    columns : iterable of ndarray of shape (n,)
+        Code of each row, of p columns.
+    n_codes : ndarray of int64, shape (p,)
+        Number of codes of each column, that of missing included.
+    n_rows : int
+    """
+    width = narrowest(n_codes).astype(np.uint8)
+    slot = slots_of(width)
+    blocks = [
+        np.empty((np.count_nonzero(width == number), n_rows), dtype=kind)
+        for number, kind in enumerate(CODE_TYPES)
+    ]
+    for column, number, place in zip(columns, width.tolist(), slot.tolist(), strict=True):
+        blocks[number][place] = column
+    return {"blocks": tuple(blocks), "block_of": width, "slot": slot, "sparse": None}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EncodedTable(Savable, Summarized, Schema):
     """A table whose columns are dense ordinal codes.
 
     The code of a value is its rank among the m_j sorted distinct values of its column (for
@@ -35,28 +54,15 @@ class EncodedTable(Savable, Summarized, KernelOwner):
 
     Attributes
     ----------
+    names, named, kinds, cut_values, value_offsets, labels, missing
+        Names, kinds and values of the columns; see :class:`Schema`.
     n_rows : int
-    names : tuple of str
-        One name a column, each once.
-    kinds : tuple of str
-        "numeric", "ordinal" or "nominal".
     blocks : tuple of ndarray, uint8 (k8, n), uint16 (k16, n) and uint32 (k32, n)
         The codes; one row of a block is one column of the table, held in the narrowest type.
     block_of : ndarray of uint8, shape (p,)
         Which block holds the column; 3 for a sparse column.
     slot : ndarray of int64, shape (p,)
         Which row of that block, or which of the sparse columns.
-    cut_values : ndarray of float64, shape (sum of m_j,)
-        Sorted distinct values of the numeric columns, 0..m_j-1 for the others.
-    value_offsets : ndarray of int64, shape (p + 1,)
-        Where the values of each column begin.
-    labels : mapping of int to ndarray
-        Labels of the ordinal and nominal columns, by index, in code order: strings in arrays of
-        objects, numbers and booleans in arrays of their own type.
-    missing : ndarray of uint8, shape (p,)
-        1 where the column has missing values; it then has m_j + 1 codes.
-    named : bool
-        Whether the names were given, by the table or the user, or are ``x0``, ``x1``, ...
     sparse : SparseColumns, optional
         Columns of a sparse matrix that are stored by the rows without their most frequent code.
 
@@ -71,51 +77,28 @@ class EncodedTable(Savable, Summarized, KernelOwner):
     """
 
     n_rows: int
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
     blocks: Blocks
     block_of: NDArray[np.uint8]
     slot: IntArray
-    cut_values: FloatArray
-    value_offsets: IntArray
-    labels: Mapping[int, NDArray[Any]]
-    missing: NDArray[np.uint8]
-    named: bool = True
     sparse: SparseColumns | None = None
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.names)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n_rows, n_columns)."""
         return self.n_rows, self.n_columns
 
-    @property
-    def kind_codes(self) -> NDArray[np.uint8]:
-        """0 numeric, 1 ordinal, 2 nominal; shape (p,)."""
-        return self.schema.kind_codes
-
     @cached_property
     def schema(self) -> Schema:
         """The columns without the rows, which is what prediction needs."""
-        return Schema(
-            self.names,
-            self.named,
-            self.kinds,
-            self.cut_values,
-            self.value_offsets,
-            self.labels,
-            self.missing,
-        )
+        return Schema(**{field.name: getattr(self, field.name) for field in fields(Schema)})
 
     @cached_property
     def kernel(self) -> _kernel.Table:
         """The table as it is lent to the kernel."""
         sparse = None if self.sparse is None else self.sparse.kernel
-        return _kernel.Table(self.schema.kernel, *self.blocks, self.block_of, self.slot, sparse)
+        return _kernel.Table(
+            self.schema.kernel_schema, *self.blocks, self.block_of, self.slot, sparse
+        )
 
     def codes(self, j: int) -> NDArray[Any]:
         """Return codes of the j-th column, of shape (n,); read-only, and a view unless sparse."""
@@ -153,10 +136,6 @@ class EncodedTable(Savable, Summarized, KernelOwner):
         kind = object if values.dtype == object else np.float64
         return np.asarray(np.append(values.astype(kind), np.array([absent], dtype=kind))[codes])
 
-    def n_codes(self) -> IntArray:
-        """Return the number of codes of each column, that of missing included; shape (p,)."""
-        return np.asarray(np.diff(self.value_offsets) + self.missing, dtype=np.int64)
-
     def constant(self) -> BoolArray:
         """True where a column has one code only, missing counted as one; shape (p,).
 
@@ -176,33 +155,19 @@ class EncodedTable(Savable, Summarized, KernelOwner):
     def copies(self, chosen: IntArray) -> EncodedTable:
         """Return columns by index, which may occur several times; names are then not unique."""
         block_of = self.block_of[chosen]
-        slot = np.empty(len(chosen), dtype=np.int64)
-        blocks: list[Any] = []
-        for number in range(len(CODE_TYPES)):
-            here = block_of == number
-            slot[here] = np.arange(np.count_nonzero(here))
-            blocks.append(self.blocks[number][self.slot[chosen[here]]])
-        sparse = None
-        here = block_of == SPARSE
-        if self.sparse is not None and here.any():
-            slot[here] = np.arange(np.count_nonzero(here))
-            sparse = self.sparse.take_columns(self.slot[chosen[here]])
-        numbers = chosen.tolist()
-        values, offsets = self._values_of(chosen)
+        slots = self.slot[chosen]
+        narrow, middle, wide = (
+            block[slots[block_of == number]] for number, block in enumerate(list[Any](self.blocks))
+        )
+        sparse = self.sparse
+        if sparse is not None:
+            sparse = sparse.take_columns(slots[block_of == SPARSE])
         return replace(
-            self,
-            names=tuple([self.names[j] for j in numbers]),
-            kinds=tuple([self.kinds[j] for j in numbers]),
-            blocks=(blocks[0], blocks[1], blocks[2]),
+            self.take(chosen),
+            blocks=(narrow, middle, wide),
             block_of=block_of,
-            slot=slot,
-            cut_values=values,
-            value_offsets=offsets,
-            labels={i: self.labels[j] for i, j in enumerate(numbers) if j in self.labels}
-            if self.labels
-            else {},
-            missing=self.missing[chosen],
-            sparse=sparse,
+            slot=slots_of(block_of),
+            sparse=sparse if sparse is not None and sparse.n_columns else None,
         )
 
     def dense(self) -> EncodedTable:
@@ -217,16 +182,8 @@ class EncodedTable(Savable, Summarized, KernelOwner):
         """
         if self.sparse is None:
             return self
-        width, slot = self._dense_layout
-        blocks: list[Any] = []
-        for number, dtype in enumerate(CODE_TYPES):
-            members = np.flatnonzero(width == number)
-            block = np.empty((len(members), self.n_rows), dtype=dtype)
-            for row, j in zip(block, members.tolist(), strict=True):
-                row[:] = self.codes(j)
-            blocks.append(block)
-        narrow, middle, wide = blocks
-        return replace(self, blocks=(narrow, middle, wide), block_of=width, slot=slot, sparse=None)
+        columns = map(self.codes, range(self.n_columns))
+        return replace(self, **blocks_of(columns, self.n_codes(), self.n_rows))
 
     def with_sparse_columns(self) -> EncodedTable:
         """Return the same table with columns of few entries stored by these.
@@ -274,23 +231,6 @@ class EncodedTable(Savable, Summarized, KernelOwner):
             sparse=sparse,
         )
 
-    @property
-    def _dense_layout(self) -> tuple[NDArray[np.uint8], IntArray]:
-        """The block and the row in it of each column, were none of them sparse."""
-        n_codes = self.n_codes()
-        width = narrowest(n_codes).astype(np.uint8)
-        return width, slots_of(width)
-
-    def _values_of(self, chosen: IntArray) -> tuple[FloatArray, IntArray]:
-        """Return the values of columns, one after the other, and where each begins and ends."""
-        starts, ends = self.value_offsets[chosen], self.value_offsets[chosen + 1]
-        offsets = np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64)
-        if offsets[-1] > _MANY_VALUES * len(chosen):
-            pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-            return np.concatenate([self.cut_values[start:end] for start, end in pairs]), offsets
-        places = np.repeat(starts - offsets[:-1], ends - starts) + np.arange(offsets[-1])
-        return self.cut_values[places], offsets
-
     def take_rows(self, index: ArrayLike) -> EncodedTable:
         """Return the rows of the given indices, or of a boolean mask; codes keep their meaning."""
         chosen = self._positions(index, self.n_rows, "take_rows")
@@ -317,7 +257,8 @@ class EncodedTable(Savable, Summarized, KernelOwner):
         blocks: tuple[Any, ...] = self.blocks
         block_of, slot = self.block_of, self.slot
         if self.sparse is not None:
-            block_of, slot = self._dense_layout
+            block_of = narrowest(self.n_codes()).astype(np.uint8)
+            slot = slots_of(block_of)
             blocks = tuple([self._digest(number) for number in range(len(CODE_TYPES))])
         return fingerprint(
             repr(self.shape),
@@ -433,10 +374,7 @@ def invalid_offsets(
 
 
 def unsorted_values(
-    values: FloatArray,
-    offsets: IntArray,
-    begin: int = 0,
-    before: float = -np.inf,
+    values: FloatArray, offsets: IntArray, begin: int = 0, before: float = -np.inf
 ) -> str | None:
     """Return what is wrong with values that must be finite and ascend within each column.
 

@@ -10,7 +10,6 @@ from duramen._kernel import ColumnEncoder
 from duramen.data.columns import (
     LARGEST_EXACT,
     Categories,
-    Column,
     categories_of_numbers,
     infinite,
     numbers_of_categories,
@@ -22,7 +21,6 @@ from duramen.data.schema import check_names, default_names, resolve_kinds
 from duramen.data.sources import Source, SparseSource, is_anndata, matrix_of, open_source
 from duramen.data.sparse_columns import SparseColumns
 from duramen.data.text_numbers import StrayValues, stray_values, warn_of_stray_values
-from duramen.support.arrays import IntArray
 from duramen.support.checks import check_jobs
 
 _PENDING_BYTES = 1 << 25  # columns wait for the kernel in groups of so many bytes a thread
@@ -135,7 +133,8 @@ def encode_source(
     integral: dict[int, bool] = {}
     stored = source.stored
     whole = source.matrix if stored is None else stored.values
-    if whole is not None and not _needs_columns(whole, asked):
+    as_numbers = set(asked) <= {None, "numeric"}
+    if whole is not None and (as_numbers or not whole.size or not _beyond_exact(whole)):
         outcome = encoder.add_matrix(whole) if stored is None else encoder.add_sparse(*stored)
         if outcome >= 0:
             raise ValueError(_rejection(whole, function, chosen[outcome]))
@@ -147,6 +146,7 @@ def encode_source(
         group = pending * n_threads
         resolved, integral = _add_columns(encoder, source, chosen, asked, labels, group, function)
     blocks, sparse, block_of, slot, values, offsets, missing = encoder.finish()
+    bits, frequent, width, begin, narrow, middle, wide = sparse
     for j, of_integers in integral.items():
         if resolved[j] != "numeric":  # numbers as categories: their values become labels
             own = values[offsets[j] : offsets[j + 1]]
@@ -164,23 +164,10 @@ def encode_source(
         labels=labels,
         missing=missing,
         named=named,
-        sparse=_sparse_columns(source.n_rows, *sparse),
+        sparse=SparseColumns(source.n_rows, bits, frequent, width, begin, (narrow, middle, wide))
+        if len(width)
+        else None,
     )
-
-
-def _sparse_columns(
-    n_rows: int,
-    bits: NDArray[np.uint64],
-    frequent: NDArray[np.uint32],
-    width: NDArray[np.uint8],
-    begin: IntArray,
-    *entries: NDArray[Any],
-) -> SparseColumns | None:
-    """Return the columns that the encoder left sparse, None where there are none."""
-    if not len(width):
-        return None
-    narrow, middle, wide = entries
-    return SparseColumns(n_rows, bits, frequent, width, begin, (narrow, middle, wide))
 
 
 def _add_columns(
@@ -215,7 +202,11 @@ def _add_columns(
     for j, name in enumerate(names):
         kind = asked[j]
         column = source.column(j, name, function, kind)
-        column = _suit(column, kind, function, name)
+        if isinstance(column, Categories):
+            if kind == "numeric":
+                column = numbers_of_categories(column, function=function, name=name)
+        elif kind in ("ordinal", "nominal") and _beyond_exact(column):
+            column = categories_of_numbers(column)
         if isinstance(column, Categories):
             if column.text and kind is None:
                 counts = np.bincount(column.codes, minlength=len(column.labels))
@@ -238,27 +229,11 @@ def _add_columns(
     return tuple(resolved), integral
 
 
-def _suit(column: Column, kind: str | None, function: str, name: str) -> Column:
-    """Return a column in the form that its kind needs."""
-    if isinstance(column, Categories):
-        if kind == "numeric":
-            return numbers_of_categories(column, function=function, name=name)
-        return column
-    if kind in ("ordinal", "nominal") and _beyond_exact(column):
-        return categories_of_numbers(column)
-    return column
-
-
 def _beyond_exact(array: NDArray[Any]) -> bool:
     """Return whether integers occur that float64 cannot tell from their neighbors."""
     return array.dtype == np.int64 and bool(
         array.max() > LARGEST_EXACT or array.min() < -LARGEST_EXACT
     )
-
-
-def _needs_columns(matrix: NDArray[Any], asked: Sequence[str | None]) -> bool:
-    """Return whether the matrix cannot go to the kernel as a whole."""
-    return not set(asked) <= {None, "numeric"} and bool(matrix.size) and _beyond_exact(matrix)
 
 
 def _rejection(array: NDArray[Any], function: str, name: str) -> str:

@@ -263,7 +263,7 @@ class Exchangeability:
             warn(
                 f"{function}: {restrictions} allow only {count:,.0f} different arrangements of the "
                 f"rows, fewer than the {n_draws:,} permutations requested: p-values below about "
-                f"{1 / count:.2g} have no meaning.",
+                f"{1 / count:.2g} have no meaning."
             )
 
     def _stuck(self, values: Any) -> str:

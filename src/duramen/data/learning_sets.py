@@ -383,11 +383,7 @@ def refuse_beside(function: str, **others: Any) -> None:
 
 
 def unweighted_set(
-    X: Any,
-    y: Any,
-    function: str,
-    task: Task | None = None,
-    **options: Any,
+    X: Any, y: Any, function: str, task: Task | None = None, **options: Any
 ) -> LearningSet[Any]:
     """Return the learning set of X and y for functions that know no weights.
 

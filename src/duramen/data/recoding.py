@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.data.encoded import EncodedTable
+from duramen.data.encoded import EncodedTable, blocks_of
 from duramen.data.memory import require_memory
-from duramen.data.sparse_columns import CODE_TYPES, SPARSE, joined_columns, narrowest
+from duramen.data.sparse_columns import SPARSE
 from duramen.support.text import quoted
 
 
@@ -23,34 +23,15 @@ def with_ordinal(
     `columns` has, by index, the code of each row, in 0..m-1, or m where the value is missing, and
     the m labels in their order.
     """
-    p = table.n_columns
-    blocks: list[list[NDArray[Any]]] = [[block] for block in table.blocks]
-    heights = [len(block) for block in table.blocks]
-    block_of, slot = table.block_of.copy(), table.slot.copy()
-    missing, kinds, labels = table.missing.copy(), list(table.kinds), dict(table.labels)
-    values = np.split(table.cut_values, table.value_offsets[1:-1])
-    for j, (codes, names) in columns.items():
-        missing[j] = bool((codes == len(names)).any())
-        number = int(narrowest(len(names) + int(missing[j])))
-        block_of[j], slot[j] = number, heights[number]
-        heights[number] += 1
-        blocks[number].append(codes.astype(CODE_TYPES[number])[np.newaxis])
-        kinds[j], labels[j] = "ordinal", names
-        values[j] = np.arange(len(names), dtype=np.float64)
-    joined: list[NDArray[Any]] = [np.concatenate(parts) for parts in blocks]
-    sizes = [len(column) for column in values]
-    recoded = replace(
-        table,
-        kinds=tuple(kinds),
-        blocks=(joined[0], joined[1], joined[2]),
-        block_of=block_of,
-        slot=slot,
-        cut_values=np.concatenate(values) if p else table.cut_values,
-        value_offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        labels={j: labels[j] for j in sorted(labels)},
-        missing=missing,
+    others = np.setdiff1d(np.arange(table.n_columns), list(columns))
+    changed = of_columns(
+        [table.names[j] for j in columns],
+        ["ordinal"] * len(columns),
+        [codes for codes, _ in columns.values()],
+        [labels for _, labels in columns.values()],
     )
-    return recoded.take_columns(np.arange(p))  # without the codes that were replaced
+    both = joined(table.copies(others), changed, "with_ordinal")
+    return replace(both.copies(np.argsort([*others, *columns])), named=table.named)
 
 
 def without_unused(table: EncodedTable) -> EncodedTable:
@@ -58,38 +39,42 @@ def without_unused(table: EncodedTable) -> EncodedTable:
 
     Rows chosen by `take_rows` keep the codes of the table they came from.
     """
-    parts = np.split(table.cut_values, table.value_offsets[1:-1])
-    blocks: list[list[NDArray[Any]]] = [[] for _ in table.blocks]
-    block_of, slot = table.block_of.copy(), table.slot.copy()
-    missing, labels = table.missing.copy(), dict(table.labels)
+    codes, values = [], []
     for j in range(table.n_columns):
-        m, codes = len(table.values(j)), np.asarray(table.codes(j))
-        used = np.flatnonzero(np.bincount(codes, minlength=m + 1)[:m])
-        renumbered = np.searchsorted(used, codes)  # that of missing comes last
-        missing[j] = bool((renumbered == len(used)).any())
-        number = int(narrowest(len(used) + int(missing[j])))
-        block_of[j], slot[j] = number, len(blocks[number])
-        blocks[number].append(renumbered.astype(CODE_TYPES[number]))
-        if j in labels:
-            labels[j], parts[j] = labels[j][used], np.arange(len(used), dtype=np.float64)
-        else:
-            parts[j] = parts[j][used]
-    stacked = [
-        np.stack(rows) if rows else np.empty((0, table.n_rows), dtype=CODE_TYPES[number])
-        for number, rows in enumerate(blocks)
+        own, of_rows = table.values(j), np.asarray(table.codes(j))
+        used = np.flatnonzero(np.bincount(of_rows, minlength=len(own) + 1)[: len(own)])
+        codes.append(np.searchsorted(used, of_rows))  # the code of missing comes last
+        values.append(own[used])
+    if not codes:
+        return table
+    return replace(of_columns(table.names, table.kinds, codes, values), named=table.named)
+
+
+def of_columns(
+    names: Sequence[str],
+    kinds: Sequence[str],
+    codes: Sequence[NDArray[Any]],
+    values: Sequence[NDArray[Any]],
+) -> EncodedTable:
+    """Return a table from the codes of each row, and the values or labels in code order."""
+    labels = {j: values[j] for j, kind in enumerate(kinds) if kind != "numeric"}
+    sizes = np.array([len(own) for own in values], dtype=np.int64)
+    missing = np.array([(of_rows == m).any() for of_rows, m in zip(codes, sizes, strict=True)])
+    cuts = [
+        np.arange(len(own), dtype=np.float64) if j in labels else own
+        for j, own in enumerate(values)
     ]
-    return replace(
-        table,
-        blocks=(stacked[0], stacked[1], stacked[2]),
-        block_of=block_of,
-        slot=slot,
-        cut_values=np.concatenate(parts) if table.n_columns else table.cut_values,
-        value_offsets=np.cumsum([0, *map(len, parts)]).astype(np.int64)
-        if table.n_columns
-        else table.value_offsets,
+    n_rows = len(codes[0])
+    return EncodedTable(
+        n_rows=n_rows,
+        names=tuple(names),
+        named=True,
+        kinds=tuple(kinds),
+        cut_values=np.concatenate(cuts),
+        value_offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         labels=labels,
-        missing=missing,
-        sparse=None,
+        missing=missing.astype(np.uint8),
+        **blocks_of(codes, sizes + missing, n_rows),
     )
 
 
@@ -206,10 +191,7 @@ def _beside(
     if sparse is not None:
         sparse = sparse.take_rows(places[copies.block_of == SPARSE])
     copies = replace(
-        copies,
-        names=_new_names(table.names, names),
-        blocks=(narrow, middle, wide),
-        sparse=sparse,
+        copies, names=_new_names(table.names, names), blocks=(narrow, middle, wide), sparse=sparse
     )
     return joined(table, copies, function)
 
@@ -233,20 +215,16 @@ def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTab
     heights = np.array([*[len(block) for block in left.blocks], n_sparse], dtype=np.int64)
     pairs: Any = zip(left.blocks, right.blocks, strict=True)
     narrow, middle, wide = map(np.concatenate, pairs)
-    schema = left.schema.followed_by(right.schema)
-    return EncodedTable(
-        n_rows=left.n_rows,
-        names=schema.names,
-        kinds=schema.kinds,
+    sparse = left.sparse or right.sparse
+    if left.sparse is not None and right.sparse is not None:
+        sparse = left.sparse.joined(right.sparse)
+    return replace(
+        left.followed_by(right),
+        named=True,
         blocks=(narrow, middle, wide),
         block_of=np.concatenate([left.block_of, right.block_of]),
         slot=np.concatenate([left.slot, right.slot + heights[right.block_of]]),
-        cut_values=schema.cut_values,
-        value_offsets=schema.value_offsets,
-        labels=dict(schema.labels),
-        missing=schema.missing,
-        named=True,
-        sparse=joined_columns(left.sparse, right.sparse),
+        sparse=sparse,
     )
 
 

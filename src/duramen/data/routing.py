@@ -1,18 +1,12 @@
 """New rows in the terms of the columns that training had."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.columns import (
-    Categories,
-    Column,
-    describe,
-    infinite,
-    numbers_of_categories,
-)
+from duramen.data.columns import Categories, Column, describe, infinite, numbers_of_categories
 from duramen.data.encoded import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.data.schema import Schema
@@ -22,15 +16,9 @@ from duramen.support.warning import warn
 
 UNSEEN = -1.0
 
-_Columns: TypeAlias = Schema | EncodedTable
-
 
 def routing_values(
-    schema: _Columns,
-    X: Any,
-    *,
-    estimator_name: str | None = None,
-    function: str = "routing_values",
+    schema: Schema, X: Any, *, estimator_name: str | None = None, function: str = "routing_values"
 ) -> FloatArray:
     """Read rows of X in the terms of a schema, to be sent down trees.
 
@@ -40,10 +28,7 @@ def routing_values(
     for a category that training never saw; NaN for missing. It is X itself where X is such an array
     and all columns are numeric.
     """
-    if isinstance(X, EncodedTable):
-        _check_columns(schema, X.n_columns, X.names if X.named else None, estimator_name, function)
-        return _decode(schema, X)
-    source = open_source(X, function)
+    source: Source = _Encoded(X) if isinstance(X, EncodedTable) else open_source(X, function)
     _check_columns(schema, source.n_columns, source.names, estimator_name, function)
     if source.n_rows == 0:
         raise ValueError(
@@ -54,10 +39,6 @@ def routing_values(
         values = np.ascontiguousarray(source.matrix, dtype=np.float64)
         _reject_infinities(schema, values, function)
         return values
-    return _read_columns(schema, source, function)
-
-
-def _read_columns(schema: _Columns, source: Source, function: str) -> FloatArray:
     require_memory(
         source.n_rows * schema.n_columns * 8,
         what=f"a dense table of {source.n_rows} x {schema.n_columns} values",
@@ -77,6 +58,23 @@ def _read_columns(schema: _Columns, source: Source, function: str) -> FloatArray
     return values
 
 
+class _Encoded:
+    """An encoded table as a source, whose columns are categories."""
+
+    matrix: NDArray[Any] | None = None
+    stored = None
+
+    def __init__(self, table: EncodedTable) -> None:
+        self.n_rows, self.n_columns = table.shape
+        self.names = table.names if table.named else None
+        self._table = table
+
+    def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
+        """Return the j-th column."""
+        codes, missing = self._table.codes(j), bool(self._table.missing[j])
+        return Categories(codes, self._table.values(j), ordered=False, missing=missing)
+
+
 def _codes_of(column: Column, labels: NDArray[Any], name: str, function: str) -> FloatArray:
     """Return codes of the column's values among `labels`."""
     if not isinstance(column, Categories):
@@ -93,24 +91,7 @@ def _codes_of(column: Column, labels: NDArray[Any], name: str, function: str) ->
     return np.asarray(np.append(codes_found, np.nan)[column.codes])
 
 
-def _decode(schema: _Columns, table: EncodedTable) -> FloatArray:
-    values = np.empty((table.n_rows, schema.n_columns))
-    for j, (name, kind) in enumerate(zip(schema.names, schema.kinds, strict=True)):
-        categories = table.values(j)
-        if j in schema.labels:
-            of_code = _look_up(categories, schema.labels[j], name, "routing_values")
-        elif categories.dtype == object and len(categories):
-            raise ValueError(
-                f"routing_values: {describe(name)} is {table.kinds[j]} here, but was {kind} "
-                "when fitted; encode both tables with the same kinds"
-            )
-        else:
-            of_code = categories.astype(np.float64)
-        values[:, j] = np.append(of_code, np.nan)[table.codes(j)]
-    return values
-
-
-def _reject_infinities(schema: _Columns, values: FloatArray, function: str) -> None:
+def _reject_infinities(schema: Schema, values: FloatArray, function: str) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):
             return
@@ -121,7 +102,7 @@ def _reject_infinities(schema: _Columns, values: FloatArray, function: str) -> N
 
 
 def _check_columns(
-    schema: _Columns,
+    schema: Schema,
     n_columns: int,
     names: Sequence[str] | None,
     estimator_name: str | None,

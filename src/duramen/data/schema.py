@@ -6,17 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.checks import places_of
 from duramen.support.text import quoted
 
 _REMEMBERED = 1 << 16  # names that are kept for the next table: 4 MB
 KINDS = ("numeric", "ordinal", "nominal")
+# Columns of more values than these, on average, are copied one by one, fewer all at once.
+_MANY_VALUES = 16
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:
@@ -103,9 +106,9 @@ def resolve_kinds(
         return (_check_kind(kinds, function),) * n_columns
     if isinstance(kinds, Mapping):
         asked: list[str | None] = [None] * n_columns
-        index = {name: j for j, name in enumerate(names)}
-        for key, kind in kinds.items():
-            asked[_index_of(key, index, n_columns, function)] = _check_kind(kind, function)
+        places = places_of(list(kinds), names, f"{function}: kinds", "column") if kinds else []
+        for j, kind in zip(places, kinds.values(), strict=True):
+            asked[j] = _check_kind(kind, function)
         return tuple(asked)
     if not isinstance(kinds, Iterable):
         raise TypeError(
@@ -129,30 +132,7 @@ def _check_kind(kind: Any, function: str) -> str:
     return kind
 
 
-def _index_of(key: Any, index: Mapping[str, int], n_columns: int, function: str) -> int:
-    if isinstance(key, str):
-        if key in index:
-            return index[key]
-        from difflib import get_close_matches
-
-        close = get_close_matches(key, list(index), n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"{function}: kinds names the column {key!r}, which X does not have{hint}")
-    try:
-        j = int(key)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{function}: kinds has the key {key!r}; its keys are column names or indices"
-        ) from None
-    if not -n_columns <= j < n_columns:
-        raise ValueError(
-            f"{function}: kinds has the key {j}, but X has {n_columns} columns (0 to "
-            f"{n_columns - 1})"
-        )
-    return j % n_columns
-
-
-_LENT = ("kernel", "bags", "_compared")
+_LENT = ("kernel", "kernel_schema", "bags", "_compared")
 
 
 class KernelOwner:
@@ -232,25 +212,29 @@ class Schema(KernelOwner):
         number = {kind: code for code, kind in enumerate(KINDS)}
         return np.array([number[kind] for kind in self.kinds], dtype=np.uint8)
 
-    def take(self, chosen: IntArray) -> Schema:
-        """Return some of the columns, by ascending indices; neighbors alone are not copied."""
+    def take(self, chosen: IntArray) -> Self:
+        """Return columns by index, whose values are not copied if they are neighbors."""
         numbers = chosen.tolist()
         begins, ends = self.value_offsets[chosen], self.value_offsets[chosen + 1]
         offsets = np.concatenate([[0], np.cumsum(ends - begins)]).astype(np.int64)
-        if (begins[1:] == ends[:-1]).all():
+        if numbers and (begins[1:] == ends[:-1]).all():
             values = self.cut_values[int(begins[0]) : int(ends[-1])]
-        else:
+        elif offsets[-1] > _MANY_VALUES * len(chosen):
             pairs = zip(begins.tolist(), ends.tolist(), strict=True)
             values = np.concatenate([self.cut_values[begin:end] for begin, end in pairs])
-        return Schema(
-            tuple([self.names[j] for j in numbers]),
-            self.named,
-            tuple([self.kinds[j] for j in numbers]),
-            values,
-            offsets,
-            {i: self.labels[j] for i, j in enumerate(numbers) if j in self.labels},
-            self.missing[chosen],
-            None if self.counts is None else self.counts[chosen],
+        else:
+            places = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
+            values = self.cut_values[places]
+        labels = self.labels
+        return replace(
+            self,
+            names=tuple([self.names[j] for j in numbers]),
+            kinds=tuple([self.kinds[j] for j in numbers]),
+            cut_values=values,
+            value_offsets=offsets,
+            labels={i: labels[j] for i, j in enumerate(numbers) if j in labels} if labels else {},
+            missing=self.missing[chosen],
+            counts=None if self.counts is None else self.counts[chosen],
         )
 
     def with_values_of(self, columns: BoolArray) -> Schema:
@@ -304,21 +288,23 @@ class Schema(KernelOwner):
         }
         return replace(self, labels=labels)
 
-    def followed_by(self, other: Schema) -> Schema:
+    def followed_by(self, other: Schema) -> Self:
         """Return these columns, and those of another schema after them."""
         p = self.n_columns
-        return Schema(
-            (*self.names, *other.names),
-            self.named or other.named,
-            (*self.kinds, *other.kinds),
-            np.concatenate([self.cut_values, other.cut_values]),
-            np.concatenate([self.value_offsets, self.value_offsets[-1] + other.value_offsets[1:]]),
-            {**self.labels, **{p + j: labels for j, labels in other.labels.items()}},
-            np.concatenate([self.missing, other.missing]),
+        last = self.value_offsets[-1]
+        return replace(
+            self,
+            names=(*self.names, *other.names),
+            named=self.named or other.named,
+            kinds=(*self.kinds, *other.kinds),
+            cut_values=np.concatenate([self.cut_values, other.cut_values]),
+            value_offsets=np.concatenate([self.value_offsets, last + other.value_offsets[1:]]),
+            labels={**self.labels, **{p + j: labels for j, labels in other.labels.items()}},
+            missing=np.concatenate([self.missing, other.missing]),
         )
 
     @cached_property
-    def kernel(self) -> _kernel.Schema:
+    def kernel_schema(self) -> _kernel.Schema:
         """The schema as it is lent to the kernel."""
         fields = self.cut_values, self.value_offsets, self.kind_codes, self.missing
         return _kernel.Schema(*fields)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.columns import Column, from_arrow, from_objects, numbers, refusal
-from duramen.data.schema import names_of_labels
+from duramen.data.schema import default_names, names_of_labels
 from duramen.support import checks
 from duramen.support.arrays import IntArray, array_of, unmasked
 from duramen.support.arrow import pa
@@ -356,40 +356,22 @@ def categorical_kinds(
         isinstance(categorical_features, str) and categorical_features == "from_dtype"
     ):
         return None
-    where = f"{owner}: categorical_features"
-    allowed = "None, 'from_dtype', or a list of column names, of indices, or of p truth values"
-    if isinstance(categorical_features, str | bytes | dict) or not hasattr(
-        categorical_features, "__len__"
+    one_type = (bool | np.bool_, str, int | np.integer)
+    if (
+        isinstance(categorical_features, str | bytes | dict)
+        or not hasattr(categorical_features, "__len__")
+        or not any(all(isinstance(e, kind) for e in categorical_features) for kind in one_type)
     ):
+        allowed = "None, 'from_dtype', or a list of column names, of indices, or of p truth values"
         raise checks.refuse(owner, "categorical_features", allowed, categorical_features)
-    entries = list(categorical_features)
-    if all(isinstance(entry, bool | np.bool_) for entry in entries):
-        if len(entries) not in (0, n_features):
-            raise ValueError(
-                f"{where} must have one truth value for each of the {n_features} "
-                f"columns as a mask, got {len(entries)}."
-            )
-        return {j: "nominal" for j, chosen in enumerate(entries) if chosen}
-    if all(isinstance(entry, str) for entry in entries):
-        return dict.fromkeys(_positions(where, entries, names), "nominal")
-    if all(checks.is_integer(entry) for entry in entries):
-        outside = [int(entry) for entry in entries if not 0 <= entry < n_features]
-        if outside:
-            raise ValueError(f"{where} must be indices in 0..{n_features - 1}, got {outside[:5]}.")
-        return {int(entry): "nominal" for entry in entries}
-    raise checks.refuse(owner, "categorical_features", allowed, categorical_features)
-
-
-def _positions(where: str, chosen: list[str], names: Any) -> list[int]:
-    if names is None:
-        raise ValueError(f"{where} must be indices or a mask, got names; X has no column names.")
-    position = {name: j for j, name in enumerate(names)}
-    unknown = [name for name in chosen if name not in position]
-    if unknown:
-        raise ValueError(
-            f"{where} must be columns of X, got {unknown[:5]}. Hint: X has {list(names)[:10]}."
-        )
-    return [position[name] for name in chosen]
+    entries = np.array(categorical_features)
+    if not entries.size or entries.tolist() == [False] * n_features:
+        return {}
+    if entries.dtype != np.bool_:
+        entries = entries.astype(object)
+    names = default_names(n_features) if names is None else list(names)
+    where = f"{owner}: categorical_features"
+    return dict.fromkeys(checks.places_of(entries, names, where, "column"), "nominal")
 
 
 def is_anndata(X: Any) -> bool:

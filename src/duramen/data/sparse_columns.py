@@ -31,7 +31,7 @@ def narrowest(n_codes: Any) -> Any:
 def slots_of(block_of: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the row of each column in its block, in the order of the columns."""
     slot = np.empty(len(block_of), dtype=np.int64)
-    for number in range(len(CODE_TYPES)):
+    for number in range(SPARSE + 1):
         here = block_of == number
         slot[here] = np.arange(np.count_nonzero(here))
     return slot
@@ -148,14 +148,10 @@ class SparseColumns(Savable, KernelOwner):
 
     def with_rows_of(self, chosen: IntArray, places: NDArray[np.integer]) -> SparseColumns:
         """Return all columns, the chosen ones with rows of the given indices."""
+        others = np.setdiff1d(np.arange(self.n_columns), chosen)
         changed = self.take_columns(chosen).take_rows(places)
-        counts, own = self.counts(), changed.counts()
-        entries = [self._entries_of(k, count) for k, count in enumerate(counts.tolist())]
-        for place, k in enumerate(chosen.tolist()):
-            entries[k] = changed._entries_of(place, int(own[place]))
-        bits = self.bits.copy()
-        bits[chosen] = changed.bits
-        return self._with(self.n_rows, bits, self.frequent, self.width, entries)
+        both = self.take_columns(others).joined(changed)
+        return both.take_columns(np.argsort(np.concatenate([others, chosen])))
 
     def joined(self, other: SparseColumns) -> SparseColumns:
         """Return these columns and, after them, others of the same rows."""
@@ -193,10 +189,3 @@ class SparseColumns(Savable, KernelOwner):
         return SparseColumns(
             n_rows, bits, frequent, width, begin, (of_width(0), of_width(1), of_width(2))
         )
-
-
-def joined_columns(left: SparseColumns | None, right: SparseColumns | None) -> SparseColumns | None:
-    """Return the sparse columns of two tables of the same rows, if there are any."""
-    if left is None or right is None:
-        return left or right
-    return left.joined(right)

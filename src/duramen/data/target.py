@@ -567,8 +567,9 @@ def encode_target(
         flattened, with scikit-learn's DataConversionWarning. Of survival: events and times, as
         :func:`duramen.data.survival.survival_columns` takes them.
     task : {"auto", "classification", "regression", "survival"}
-        Whether y holds classes, numbers or survival; "auto" goes by :func:`infer_task`, and a
-        structured array of two fields is survival.
+        Whether y holds classes, numbers or survival; by "auto", text,
+        categories and booleans are classes, floating-point numbers a quantity, whole numbers
+        either by :func:`are_classes`, and a structured array of two fields is survival.
     n_rows : int, optional
         Rows of X, which y must match.
     allow_one_class : bool
@@ -597,32 +598,16 @@ def encode_target(
     >>> encode_target([3, 1, 3]).task, encode_target([0.3, 0.1, 0.3]).task
     ('classification', 'regression')
     """
-    kind = None if task == "auto" else target_class(task, function)
-    if kind is None and is_structured(y):
-        kind = SurvivalTarget
-    if kind is None:
+    if task == "auto" and not is_structured(y):
         values = target_array(y, n_rows=n_rows, function=function)
         kind = target_class(_inferred(values))
         return kind.of_array(values, allow_one_class=allow_one_class, function=function)
+    kind = SurvivalTarget if task == "auto" else target_class(task, function)
     return kind.encode(y, n_rows=n_rows, allow_one_class=allow_one_class, function=function)
 
 
-def infer_task(y: Any, *, function: str = "infer_task") -> Task:
-    """Return the task that a target looks like: classes or a quantity.
-
-    Strings, categories and booleans are classes, floating-point numbers are a quantity. Whole
-    numbers in an integer type are classes or a quantity by :func:`are_classes`.
-
-    Examples
-    --------
-    >>> from duramen.data.target import infer_task
-    >>> infer_task(["a", "b"]), infer_task([1.5, 2.0]), infer_task(list(range(30)))
-    ('classification', 'regression', 'regression')
-    """
-    return _inferred(target_array(y, function=function))
-
-
 def _inferred(values: NDArray[Any]) -> Task:
+    """Return classification for text and truth values, regression for numbers with fractions."""
     if values.dtype.kind in "iu":
         classes = are_classes(len(np.unique(values)), len(values))
         return "classification" if classes else "regression"
@@ -705,14 +690,12 @@ def _from_arrow(y: Any, function: str) -> Any:
     if not isinstance(y, (pa.Array, pa.ChunkedArray)):
         return y
     y = without_dictionary(y)
-    if is_number(y.type):
+    if is_number(y.type) or pa.types.is_temporal(y.type):
         return np.asarray(y)
     if pa.types.is_decimal(y.type):
         return np.asarray(of_decimals(y, "y", function))
     if pa.types.is_boolean(y.type) and not y.null_count:
         return np.array(y.to_pylist(), dtype=bool)
-    if pa.types.is_temporal(y.type):
-        return np.asarray(y)
     if is_text(y.type):
         return np.asarray(y.to_numpy(zero_copy_only=False), dtype=object)
     array = np.empty(len(y), dtype=object)

@@ -243,11 +243,7 @@ class _Value:
 
 
 def numbers_in_text(
-    table: pa.Table,
-    *,
-    as_text: Sequence[str] = (),
-    decimal: str = ".",
-    thousands: bool = False,
+    table: pa.Table, *, as_text: Sequence[str] = (), decimal: str = ".", thousands: bool = False
 ) -> tuple[pa.Table, tuple[Finding, ...]]:
     """Read columns of text as numbers where all of their values have one form.
 

@@ -147,10 +147,7 @@ def _counts(table: EncodedTable, j: int) -> IntArray:
 
 
 def _difference(
-    table: EncodedTable,
-    places: IntArray,
-    pair: list[int],
-    counts: tuple[IntArray, IntArray],
+    table: EncodedTable, places: IntArray, pair: list[int], counts: tuple[IntArray, IntArray]
 ) -> str:
     """Say in what a column of low and one of high diversity differ."""
     first, last = (quoted(table.names[j]) for j in pair)
@@ -337,11 +334,9 @@ def dates_of(X: Any) -> tuple[str, ...]:
 
 def of_dates(names: Sequence[str]) -> list[Finding]:
     """Tell of columns of dates, which cannot be encoded."""
-    if not names:
-        return []
-    have = "has dates or times" if len(names) == 1 else "have dates or times"
     more = f", or turn {them(names)} into numbers, such as days since a date"
-    return [_about("date", names, f"{have}, which are not encoded", more, refused=True)]
+    one, several = (f"{have} dates or times, which are not encoded" for have in ("has", "have"))
+    return _about("date", names, one, several, more=more, refused=True)
 
 
 def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
@@ -403,11 +398,23 @@ def _is_value(name: str, column: Any) -> bool:
 
 
 def _about(
-    kind: str, names: Sequence[str], what: str, more: str = "", *, refused: bool = False
-) -> Finding:
-    """Return a finding on columns that are best left out; `more` is added to the hint."""
+    kind: str,
+    names: Sequence[str],
+    one: str,
+    several: str = "",
+    *,
+    more: str = "",
+    refused: bool = False,
+) -> list[Finding]:
+    """Return a finding on columns that are best left out, if there are any.
+
+    It says `one` or `several` of them; `more` is added to the hint.
+    """
+    if not names:
+        return []
+    message = f"{columns(names)} {one if len(names) == 1 else several}"
     hint = f"leave {them(names)} out{more}"
-    return Finding(kind, tuple(names), f"{columns(names)} {what}", hint, refused)
+    return [Finding(kind, tuple(names), message, hint, refused)]
 
 
 def of_stray(stray: StrayValues) -> Finding:
@@ -425,10 +432,9 @@ def of_codes(table: Codes, named: Sequence[str] = ()) -> list[Finding]:
     n_codes = table.n_codes()
     constant = np.flatnonzero(n_codes <= 1)
     findings: list[Finding] = []
-    if len(constant) and len(constant) < table.n_columns:
-        names = _names(table, constant)
-        are = "is constant" if len(names) == 1 else "are constant"
-        findings.append(_about("constant", names, f"{are} and cannot be important"))
+    if len(constant) < table.n_columns:
+        one, several = (f"{are} constant and cannot be important" for are in ("is", "are"))
+        findings += _about("constant", _names(table, constant), one, several)
     nameless = _nameless(table)
     if isinstance(table, ColumnStore):
         many = np.flatnonzero(2 * n_codes > table.n_rows)[:_MOST_READ]
@@ -470,58 +476,43 @@ def _nameless(table: Codes) -> IntArray:
 
 def _closely(table: EncodedTable, nameless: IntArray, named: Sequence[str]) -> list[Finding]:
     """Look at the values of columns in memory."""
-    text = np.flatnonzero(table.kind_codes == _NOMINAL)
-    identifiers, dates = [], []
+    identifiers: list[int] = []
+    rising: list[int] = []
+    dates: list[int] = []
     many: list[int] = []
     if table.n_rows >= _FEWEST_ROWS:
-        for j in text.tolist():
-            labels = table.values(j)
+        identifiers, rising = _counting(table)
+        for j in np.flatnonzero(table.kind_codes == _NOMINAL).tolist():
+            labels, present = table.values(j), _present(table, j)
             if table.names[j] in named:
                 continue
             if labels.dtype.kind in "OU" and _like_dates(labels):
                 dates.append(j)
-            elif len(labels) == _present(table, j):
+            elif len(labels) == present:
                 identifiers.append(j)
-            elif 2 * len(labels) > _present(table, j):
+            elif 2 * len(labels) > present:
                 many.append(j)
-        counting, rising = _counting(table)
-        identifiers = sorted({*identifiers, *counting})
-    else:
-        rising = []
     index = [j for j in nameless.tolist() if j not in identifiers]
-    findings: list[Finding] = []
-    if identifiers:
-        findings.append(_identifiers(_names(table, np.array(identifiers))))
-    if index:
-        names = _names(table, np.array(index))
-        have = "has" if len(names) == 1 else "have"
-        what = f"{have} a name like that of an index saved with the table"
-        findings.append(_about("index", names, what))
-    findings += _one_each(
-        table, rising, "row order", "increases from row to row, as row numbers do"
+    findings = _about(
+        IDENTIFIER,
+        _names(table, sorted(identifiers)),
+        "has a different value in each row and looks like an identifier",
+        "have different values in all rows and look like identifiers",
     )
-    findings += _one_each(
-        table, dates, "date", "has dates as text, each of which is treated as a category"
-    )
-    findings += _one_each(
-        table,
-        many,
-        "many values",
-        "has different text in most rows, which raises its importance by chance",
-    )
+    one, several = (f"{have} a name like that of an index saved with" for have in ("has", "have"))
+    findings += _about("index", _names(table, index), f"{one} the table", f"{several} the table")
+    for kind, places, what in (
+        ("row order", rising, "increases from row to row, as row numbers do"),
+        ("date", dates, "has dates as text, each of which is treated as a category"),
+        (
+            "many values",
+            many,
+            "has different text in most rows, which raises its importance by chance",
+        ),
+    ):
+        for name in _names(table, places):
+            findings += _about(kind, [name], what)
     return [*findings, *_signs_of_missing(table)]
-
-
-def _one_each(table: EncodedTable, places: Sequence[int], kind: str, what: str) -> list[Finding]:
-    return [_about(kind, (table.names[j],), what) for j in places]
-
-
-def _identifiers(names: tuple[str, ...]) -> Finding:
-    single = len(names) == 1
-    each, like = "has a different value in each row", "looks like an identifier"
-    if not single:
-        each, like = "have different values in all rows", "look like identifiers"
-    return _about(IDENTIFIER, names, f"{each} and {like}")
 
 
 def _present(table: EncodedTable, j: int) -> int:
@@ -633,7 +624,12 @@ def _duplicates(table: EncodedTable) -> list[Finding]:
             alike[block[slots[i]].tobytes()].append(int(members[i]))
         duplicates += [same for same in alike.values() if len(same) > 1]
     duplicates += _sparse_duplicates(table, varied)
-    return [_duplicate(_names(table, np.array(same))) for same in sorted(duplicates)]
+    findings = []
+    for first, *others in (_names(table, same) for same in sorted(duplicates)):
+        same = f"the same order of values as {quoted(first)}, so that the importance is divided"
+        one, several = (f"{have} {same} among them" for have in ("has", "have"))
+        findings += _about("duplicate", others, one, several)
+    return findings
 
 
 def _sparse_duplicates(table: EncodedTable, varied: BoolArray) -> list[list[int]]:
@@ -647,14 +643,8 @@ def _sparse_duplicates(table: EncodedTable, varied: BoolArray) -> list[list[int]
     return [same for same in alike.values() if len(same) > 1]
 
 
-def _duplicate(names: tuple[str, ...]) -> Finding:
-    first, *others = names
-    have = "has" if len(others) == 1 else "have"
-    what = f"{have} the same order of values as {quoted(first)}, so that the importance is divided"
-    return _about("duplicate", others, f"{what} among them")
-
-
-def _names(table: Codes, places: IntArray) -> tuple[str, ...]:
+def _names(table: Codes, places: Iterable[Any]) -> tuple[str, ...]:
+    chosen = np.array([*places], dtype=np.int64)
     if isinstance(table, ColumnStore):
-        return tuple(table.names_of(places))
-    return tuple(table.names[j] for j in places.tolist())
+        return tuple(table.names_of(chosen))
+    return tuple(table.names[j] for j in chosen.tolist())

@@ -398,12 +398,7 @@ def _leaks_of_classes(
 
 
 def _of_one_class(
-    column: str,
-    counts: IntArray,
-    sizes: IntArray,
-    labels: Sequence[Any],
-    name: str,
-    n_columns: int,
+    column: str, counts: IntArray, sizes: IntArray, labels: Sequence[Any], name: str, n_columns: int
 ) -> Finding | None:
     """Tell of a column whose values are nearly all in the rows of one class."""
     from scipy.stats import hypergeom

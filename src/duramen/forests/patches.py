@@ -276,5 +276,5 @@ def row_blocks(trees: TreeArrays, store: ColumnStore) -> Iterator[tuple[slice, _
         for j, number, place in zip(used.tolist(), widths.tolist(), slots.tolist(), strict=True):
             blocks[number][place] = store.codes(j, begin, end)
         narrow, middle, wide = blocks
-        table = _kernel.Table(schema.kernel, narrow, middle, wide, block_of, slot)
+        table = _kernel.Table(schema.kernel_schema, narrow, middle, wide, block_of, slot)
         yield slice(begin, end), table

@@ -69,7 +69,7 @@ def lent_rows(forest: Forest, rows: Rows) -> _kernel.Rows:
         rows = rows.as_table()
     if isinstance(rows, EncodedTable):
         return rows.kernel
-    return _kernel.Values(forest.schema.kernel, rows)
+    return _kernel.Values(forest.schema.kernel_schema, rows)
 
 
 def _over_blocks(

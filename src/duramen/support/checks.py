@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
@@ -80,7 +81,7 @@ def places_of(asked_for: Any, names: Sequence[str], owner: str, noun: str = "fea
 
     Parameters
     ----------
-    given : iterable of str and int, one of them alone, or bool array of shape (p,)
+    asked_for : iterable of str and int, one of them alone, or bool array of shape (p,)
         Features, each of them once; their order is kept.
     names : sequence of str
         Names of all p features.
@@ -119,9 +120,11 @@ def places_of(asked_for: Any, names: Sequence[str], owner: str, noun: str = "fea
     if unknown:
         more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
         shown = ", ".join(map(repr, names[:_SHOWN])) + ", ..." * (len(names) > _SHOWN)
+        close = get_close_matches(str(unknown[0]), map(str, names), n=1, cutoff=0.75)
+        hint = f" Hint: did you mean {close[0]!r}?" if close and len(unknown) == 1 else ""
         raise ValueError(
             f"{owner} holds {', '.join(map(repr, unknown[:_SHOWN]))}{more}, which is none of the "
-            f"{len(names)} {noun}s ({shown}; 0 to {len(names) - 1})."
+            f"{len(names)} {noun}s ({shown}; 0 to {len(names) - 1}).{hint}"
         )
     if not places:
         raise ValueError(f"{owner} must hold a {noun}, got none.")

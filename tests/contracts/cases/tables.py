@@ -29,22 +29,22 @@ from duramen.data import target
 from duramen.io import files
 
 
-@case("encode/numbers", dm.encode, dm.EncodedTable, X=features())
-@case("encode/missing values", dm.encode, X=missing())
-@case("encode/float32", dm.encode, X=features().astype(np.float32))
-@case("encode/integers", dm.encode, X=(10 * features()).astype(np.int16))
-@case("encode/truth values", dm.encode, X=features() > 0.5)
-@case("encode/text", dm.encode, X=(10 * features()).astype(int).astype(str).astype(object))
-@case("encode/data frame", dm.encode, X=mixed())
-@case("encode/pyarrow", dm.encode, X=pa.Table.from_pandas(mixed()))
-@case("encode/kinds", dm.encode, X=mixed(), kinds={"count": "nominal", "flag": "numeric"})
-@case("encode/one kind, names", dm.encode, X=features(), kinds="nominal", names=NAMES)
+@case("encode/numbers", dm.EncodedTable, X=features())
+@case("encode/missing values", X=missing())
+@case("encode/float32", X=features().astype(np.float32))
+@case("encode/integers", X=(10 * features()).astype(np.int16))
+@case("encode/truth values", X=features() > 0.5)
+@case("encode/text", X=(10 * features()).astype(int).astype(str).astype(object))
+@case("encode/data frame", X=mixed())
+@case("encode/pyarrow", X=pa.Table.from_pandas(mixed()))
+@case("encode/kinds", X=mixed(), kinds={"count": "nominal", "flag": "numeric"})
+@case("encode/one kind, names", X=features(), kinds="nominal", names=NAMES)
 def _encoded(X: Any, **options: Any) -> Any:
     result = dm.encode(X, n_jobs=jobs(), **options)
     return (extracts.encoded(result), result.n_codes(), result.constant())
 
 
-@case("findings/of all kinds", findings.findings)
+@case("findings/of all kinds")
 def _findings() -> Any:
     import pandas as pd
 
@@ -55,14 +55,14 @@ def _findings() -> Any:
     return [(outcome.kind, outcome.columns, outcome.refused, outcome.values) for outcome in result]
 
 
-@case("encode/polars", dm.encode)
+@case("encode/polars")
 def _polars() -> Any:
     import polars as pl
 
     return extracts.encoded(dm.encode(pl.from_pandas(mixed().drop(columns="color"))))
 
 
-@case("encode/categories", dm.encode)
+@case("encode/categories")
 def _categories() -> Any:
     import pandas as pd
 
@@ -71,7 +71,7 @@ def _categories() -> Any:
     return extracts.encoded(dm.encode(pd.DataFrame({"size": size, "color": color})))
 
 
-@case("EncodedTable/methods", dm.EncodedTable, data.Schema)
+@case("EncodedTable/methods", data.Schema)
 def _methods() -> Any:
     result = dm.encode(mixed())
     return (
@@ -82,7 +82,7 @@ def _methods() -> Any:
     )
 
 
-@case("EncodedTable/fingerprint", dm.EncodedTable, dm.learning_set, dm.LearningSet)
+@case("EncodedTable/fingerprint", dm.LearningSet)
 def _fingerprints() -> Any:
     return [
         table().fingerprint(),
@@ -92,7 +92,7 @@ def _fingerprints() -> Any:
     ]
 
 
-@case("learning_set/derived", dm.learning_set, data.Exchangeability)
+@case("learning_set/derived", data.Exchangeability)
 def _derived() -> Any:
     rows = dm.learning_set(table(), classes(), strata=strata(), sample_weight=weights())
     some = rows.of_rows(np.arange(0, rows.n_rows, 2))
@@ -107,7 +107,7 @@ def _derived() -> Any:
     ]
 
 
-@case("StrayValuesWarning", data.StrayValuesWarning)
+@case("StrayValuesWarning")
 def _stray() -> Any:
     import warnings
 
@@ -121,7 +121,7 @@ def _stray() -> Any:
 
 @case(
     "encode_target",
-    *(target.encode_target, target.infer_task, target.target_array, data.Target),
+    *(target.encode_target, target.target_array, data.Target),
     *(data.ClassTarget, data.NumberTarget, data.SurvivalTarget),
 )
 def _targets() -> Any:
@@ -132,7 +132,7 @@ def _targets() -> Any:
         np.array([3, 1, 2, 3]),
         pa.array(["b", "a", "b"]),
     )
-    tasks = [str(target.infer_task(y)) for y in options]
+    tasks = [str(target.encode_target(y).task) for y in options]
     coded = [target.encode_target(y, "classification") for y in (options[0], *options[2:])]
     return (
         tasks,
@@ -145,7 +145,7 @@ def _targets() -> Any:
 TEXT = "name;size;kind;y\na;1,5;x;no\nb;?;y;yes\nc;-2;;no\n"
 
 
-@case("read_table/csv with choices", io.read_table)
+@case("read_table/csv with choices")
 def _read() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.csv"
@@ -155,7 +155,7 @@ def _read() -> Any:
     return {name: result[name].to_pylist() for name in result.column_names}
 
 
-@case("numbers_in_text", data.numbers_in_text, data.NumbersInTextWarning)
+@case("numbers_in_text", data.NumbersInTextWarning)
 def _units() -> Any:
     doses = [f"{i % 7 + 0.5} mg/l" for i in range(20)]
     incomes = [f"{900 + 17 * i:,}" for i in range(20)]
@@ -169,7 +169,7 @@ def _units() -> Any:
     )
 
 
-@case("write_table and read_table", io.write_table, io.read_table, files.target_column)
+@case("write_table and read_table")
 def _written() -> Any:
     results = []
     for ending in ("csv", "tsv", "parquet"):
@@ -183,7 +183,7 @@ def _written() -> Any:
     return results
 
 
-@case("read_gmt", io.read_gmt)
+@case("read_gmt")
 def _gene_sets() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.gmt"
@@ -191,7 +191,7 @@ def _gene_sets() -> Any:
         return io.read_gmt(path)
 
 
-@case("feature_groups", io.feature_groups)
+@case("feature_groups")
 def _feature_groups() -> Any:
     names = ["x0", "x1", "x2"]
     variants = {"name": names, "chromosome": ["1", "1", "2"], "position": [5, 9, 9]}
@@ -202,16 +202,16 @@ def _feature_groups() -> Any:
     ]
 
 
-@case("transformed_groups", io.transformed_groups)
+@case("transformed_groups")
 def _transformed_groups() -> Any:
     from sklearn.preprocessing import OneHotEncoder
 
     return io.transformed_groups(OneHotEncoder().fit(np.array([["a", "u"], ["b", "v"]])))
 
 
-@case("read_recording/text", io.read_recording, io.Recording, missing="interpolate")
-@case("read_recording/rows", io.read_recording, neurons="rows", missing="drop")
-@case("read_recording/suite2p", io.read_recording, suite2p=True, neuropil=0.7)
+@case("read_recording/text", io.Recording, missing="interpolate")
+@case("read_recording/rows", neurons="rows", missing="drop")
+@case("read_recording/suite2p", suite2p=True, neuropil=0.7)
 def _recorded(suite2p: bool = False, **options: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "light.txt"

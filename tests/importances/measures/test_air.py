@@ -256,7 +256,7 @@ def test_wrong_parameters_and_data_are_refused():
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         air(dm.RandomForestClassifier(2), X, y[:-1])
     frame = pd.DataFrame(X, columns=list("abcd"))
-    with pytest.raises(ValueError, match="must be columns of X"):
+    with pytest.raises(ValueError, match="which is none of the 4 columns"):
         air(dm.RandomForestClassifier(2, categorical_features=["e"]), frame, y)
     with pytest.raises(ValueError, match="X is an EncodedTable, whose kinds are set already"):
         air(dm.RandomForestClassifier(2, categorical_features=[0]), dm.encode(X), y)

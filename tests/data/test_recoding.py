@@ -1,0 +1,130 @@
+"""Columns of a table that are permuted, or copied as shadows, probes and knockoffs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.grid import one_test
+
+from duramen.data import encode
+from duramen.data.recoding import with_permuted, with_probes, with_shadows
+
+N = 300
+ORDER = np.random.default_rng(1).permutation(N)
+
+
+def mixed():
+    """Columns of all kinds and widths of code, with missing values."""
+    random = np.random.default_rng(0)
+    grades = pd.Categorical(random.choice(["low", "high"], N), ["low", "high"], ordered=True)
+    return pd.DataFrame(
+        {
+            "two": random.integers(0, 2, N),
+            "many": random.normal(size=N),
+            "holes": np.where(random.random(N) < 0.2, np.nan, random.integers(0, 9, N)),
+            "word": pd.Categorical(random.choice(["b", "a", "c"], N)),
+            "flat": np.ones(N),
+            "grade": grades,
+        }
+    )
+
+
+def assert_encoded(table, frame):
+    """Check that a table is the frame, encoded; blocks may have their columns in another order."""
+    again = encode(frame)
+    assert table.names == again.names
+    assert table.kinds == again.kinds
+    np.testing.assert_array_equal(table.n_codes(), again.n_codes())
+    np.testing.assert_array_equal(table.cut_values, again.cut_values)
+    np.testing.assert_array_equal(table.missing, again.missing)
+    for j in range(again.n_columns):
+        np.testing.assert_array_equal(table.codes(j), again.codes(j))
+        np.testing.assert_array_equal(table.values(j), again.values(j))
+        assert table.codes(j).dtype == again.codes(j).dtype
+    assert all(block.flags.c_contiguous for block in table.blocks)
+
+
+def permuted(frame, j, order):
+    return frame.iloc[order, j].reset_index(drop=True)
+
+
+@one_test
+@pytest.mark.parametrize("columns", [[0, 1], [3], [], [True, False, True, False, False, False]])
+def test_permuted_columns_are_those_of_a_permuted_frame(columns):
+    frame, table = mixed(), encode(mixed())
+    for j in np.arange(6)[np.array(columns, dtype=bool if columns[:1] == [True] else int)]:
+        frame.isetitem(j, permuted(frame, j, ORDER))
+    result = with_permuted(table, columns, ORDER)
+    assert result.fingerprint() == encode(frame).fingerprint()
+    assert_encoded(result, frame)
+    assert encode(mixed()).fingerprint() == table.fingerprint()
+
+
+def test_all_columns_permuted_are_the_rows_permuted():
+    table = encode(mixed())
+    result = with_permuted(table, np.arange(6), ORDER)
+    assert result.fingerprint() == table.take_rows(ORDER).fingerprint()
+    assert with_permuted(table, [1], ORDER).blocks[0] is table.blocks[0]  # what stays is shared
+
+
+def test_shadows_are_permuted_copies_of_all_columns():
+    frame, table = mixed(), encode(mixed())
+    copies = frame.iloc[ORDER].reset_index(drop=True).add_suffix(" (shadow)")
+    doubled = with_shadows(table, ORDER)
+    assert_encoded(doubled, pd.concat([frame, copies], axis=1))
+    pairs = zip(doubled.blocks, table.blocks, strict=True)
+    assert not any(np.shares_memory(mine, theirs) for mine, theirs in pairs)
+    assert encode(mixed()).fingerprint() == table.fingerprint()
+
+
+def test_probes_are_copies_of_columns_with_orders_of_their_own():
+    frame, random = mixed(), np.random.default_rng(1)
+    columns = [3, 1, 2, 1, 5]
+    orders = np.array([random.permutation(N) for _ in columns])
+    longer = with_probes(encode(frame), columns, orders)
+    for i, j in enumerate(columns):
+        frame[f"{frame.columns[j]} (probe {i + 1})"] = permuted(frame, j, orders[i])
+    assert_encoded(longer, frame)
+    none = with_probes(encode(mixed()), [], np.empty((0, N), dtype=int))
+    assert none.names == tuple(mixed().columns)
+
+
+def test_names_of_copies_stay_different():
+    X = np.arange(6.0).reshape(2, 3)
+    names = ["a", "a (shadow)", "a (shadow) (shadow)"]
+    doubled = with_shadows(encode(X, names=names), [1, 0])
+    assert doubled.names[3:] == tuple(f"{name} (shadow)'" for name in names)
+    assert with_shadows(encode(X), [1, 0]).names[3:] == tuple(f"x{j} (shadow)" for j in range(3))
+    table = encode(X, names=["a", "a (probe 1)", "b"])
+    longer = with_probes(table, [0, 0], [[1, 0], [0, 1]])
+    assert longer.names[3:] == ("a (probe 1)'", "a (probe 2)'")
+
+
+@one_test
+@pytest.mark.parametrize("order", [[0, 1], [0, 0, 1], [0, 1, 3], [0.0, 1.0, 2.0], [[0, 1, 2]]])
+def test_an_order_must_be_a_permutation(order):
+    table = encode(np.arange(6.0).reshape(3, 2))
+    message = r"air: order must be a permutation of 0 to 2.*Hint"
+    for call in (
+        lambda: with_shadows(table, order, function="air"),
+        lambda: with_permuted(table, [0], order, function="air"),
+        lambda: with_probes(table, [0], [order], function="air"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_columns_must_be_those_of_the_table():
+    table = encode(np.arange(6.0).reshape(3, 2))
+    with pytest.raises(IndexError, match=r"one_probe: a column lies outside 0\.\.1"):
+        with_probes(table, [2], [[0, 1, 2]], function="one_probe")
+    with pytest.raises(ValueError, match="2 columns need one order each, got 1"):
+        with_probes(table, [0, 1], [[0, 1, 2]])
+    with pytest.raises(IndexError, match="outside"):
+        with_permuted(table, [4], np.arange(3))
+
+
+def test_what_does_not_fit_is_refused(leave_memory):
+    table = encode(np.arange(600.0).reshape(300, 2))
+    leave_memory(100)
+    with pytest.raises(MemoryError, match="air: a table of 2 columns and as many shadows needs"):
+        with_shadows(table, np.arange(300), function="air")
