@@ -42,7 +42,7 @@ class Case:
     compute : callable
         Returns the result as plain values.
     covers : tuple
-        Public functions and classes whose result it is.
+        Public functions and classes whose result it is, beside the one that begins the key.
     """
 
     key: str
@@ -61,7 +61,10 @@ def add(case: Case) -> None:
 
 
 def case(key: str, *covers: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that adds a function, with these arguments, to the table."""
+    """Return a decorator that adds a function, with these arguments, to the table.
+
+    A key begins with the name of the function or class whose result it is; `covers` has others.
+    """
 
     def register(compute: Callable[..., Any]) -> Callable[..., Any]:
         add(Case(key, partial(compute, **options), covers))

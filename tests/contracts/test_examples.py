@@ -44,10 +44,7 @@ COMPLETE = [
 @one_test
 @pytest.mark.parametrize("name", [name for name in MODULES if name not in LONG])
 def test_examples_of_module(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert_examples_run(name, tmp_path, monkeypatch, capsys)
 
@@ -55,19 +52,13 @@ def test_examples_of_module(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_long_examples_of_module(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert_examples_run(name, tmp_path, monkeypatch, capsys)
 
 
 def assert_examples_run(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some write files
     result = doctest.testmod(importlib.import_module(name), verbose=False)

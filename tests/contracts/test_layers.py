@@ -1,32 +1,19 @@
 """Who may import what, where import-linter cannot see it: the kernel, and other packages."""
 
 import ast
-import functools
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from tests.contracts.sources import SOURCE, texts, trees
 from tests.grid import one_test
-
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
-FILES = sorted(SOURCE.rglob("*.py"))
 
 # Taken from the package's root: the version. All else is imported from its package.
 FROM_ROOT = {"__version__"}
 # duramen._kernel picks one of the compiled modules; the packages above call it, not them.
 KERNEL = "_kernel.py"
-CALLS_KERNEL = {
-    "contexts",
-    "data",
-    "datasets",
-    "forests",
-    "importances",
-    "io",
-    "support",
-    "theory",
-}
+CALLS_KERNEL = {"contexts", "data", "datasets", "forests", "importances", "io", "support", "theory"}
 ONLY_IN = {
     "cyclopts": {"cli"},
     "rich": {"cli"},
@@ -38,28 +25,14 @@ THEORY_MAY = {"numpy", "scipy", "duramen"}
 DATA_OF_THEORY = {"duramen.data.categories", "duramen.data.weights"}
 
 
-def package_of(path: Path) -> str:
-    parts = path.relative_to(SOURCE).parts
-    return parts[0] if len(parts) > 1 else "root"
-
-
-@functools.cache
-def imports(path: Path) -> tuple[tuple[str, str | None, int], ...]:
-    """Every import of a file, absolute: the module, the name taken from it, the line."""
-    return tuple(_imports(path))
-
-
-def _imports(path: Path) -> Iterator[tuple[str, str | None, int]]:
-    package = ["duramen", *path.relative_to(SOURCE).parts[:-1]]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+def imports(file: str) -> Iterator[tuple[str, str | None, int]]:
+    """Yield every import of a file: the module, the name taken from it, the line."""
+    for node in ast.walk(trees()[file]):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, None, node.lineno
+            yield from ((alias.name, None, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            for alias in node.names:
-                yield module, alias.name, node.lineno
+            assert node.level == 0, f"{file}: line {node.lineno} imports relatively"
+            yield from ((node.module or "", alias.name, node.lineno) for alias in node.names)
 
 
 def may_come_from_root(name: str | None) -> bool:
@@ -69,18 +42,18 @@ def may_come_from_root(name: str | None) -> bool:
 
 
 @one_test
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_of_a_file(path: Path) -> None:
-    here = package_of(path)
+@pytest.mark.parametrize("file", texts())
+def test_imports_of_a_file(file: str) -> None:
+    here = file.partition("/")[0] if "/" in file else "root"
     complaints = []
-    for module, name, line in imports(path):
+    for module, name, line in imports(file):
         top = module.split(".")[0]
         if module == "duramen" and here != "root" and not may_come_from_root(name):
             complaints.append(f"line {line}: takes {name} from the package's root")
         parts = [*module.split("."), name or ""]
         if "_kernel" in parts and here not in CALLS_KERNEL:
             complaints.append(f"line {line}: only {sorted(CALLS_KERNEL)} call the kernel")
-        if any(part.startswith("_kernel_") for part in parts) and path.name != KERNEL:
+        if any(part.startswith("_kernel_") for part in parts) and file != KERNEL:
             complaints.append(f"line {line}: a build of the kernel is picked by {KERNEL} alone")
         if top in ONLY_IN and here not in ONLY_IN[top]:
             complaints.append(f"line {line}: {top} belongs to {sorted(ONLY_IN[top])}")
@@ -112,12 +85,3 @@ print(population_importances(FiniteDistribution.from_table(dates, ["a", "b"])).v
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "[1.0, 0.0]\n", done.stderr
-
-
-def test_the_reader_of_imports_resolves_relative_ones() -> None:
-    data = SOURCE / "data" / "__init__.py"
-    assert data in FILES
-    for path in FILES:
-        for module, _, _ in imports(path):
-            assert module
-            assert not module.startswith(".")

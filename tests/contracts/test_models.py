@@ -34,10 +34,7 @@ def test_every_public_class_is_in_the_list():
 def test_checks_of_scikit_learn(name):
     model = MODELS[name]
     results = check_estimator(
-        model.checked,
-        expected_failed_checks=model.expected_failures,
-        on_skip=None,
-        on_fail=None,
+        model.checked, expected_failed_checks=model.expected_failures, on_skip=None, on_fail=None
     )
     assert len(results) >= 40
     assert [result for result in results if result["status"] == "failed"] == []

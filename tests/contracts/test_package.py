@@ -7,19 +7,17 @@ import importlib.resources
 import inspect
 import json
 import pkgutil
-import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contracts.sources import SOURCE, nodes
 from tests.grid import one_test
 
 import duramen as dm
 from duramen.results.result import Result
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
 # They cost up to half a second and tens of megabytes each, and many a use needs none of them.
 HEAVY = ["pandas", "polars", "matplotlib", "pyarrow", "jinja2", "cyclopts", "rich"]
 
@@ -54,25 +52,13 @@ def test_public_name_has_a_docstring_of_its_own(name: str) -> None:
         assert not thing.__doc__.startswith(f"{name}(")  # what a dataclass writes by itself
 
 
-PRINTING = re.compile(r"\b(print|breakpoint|input)\(")
-
-
-def calls_of_print(path: Path) -> list[str]:
-    source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source if PRINTING.search(source) else "", str(path))
-    return [
-        f"{path.relative_to(SOURCE)}:{node.lineno}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in {"print", "breakpoint", "input"}
-    ]
-
-
 def test_the_library_does_not_print() -> None:
-    library = [path for path in SOURCE.rglob("*.py") if "cli" not in path.relative_to(SOURCE).parts]
-    assert library
-    assert [place for path in library for place in calls_of_print(path)] == []
+    calls = [
+        f"{file}:{node.lineno}"
+        for file, node in nodes(ast.Call)
+        if getattr(node.func, "id", "") in {"print", "breakpoint", "input"}
+    ]
+    assert [place for place in calls if not place.startswith("cli/")] == []
 
 
 # What is imported step by step beside the dependencies, and what changes, in a process of its own.

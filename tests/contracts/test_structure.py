@@ -3,11 +3,14 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import grimp
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from tests.contracts.sources import trees
 from tests.contracts.test_names import EXECUTION, functions
 
 MOST_FILES = 30  # in a folder
@@ -28,46 +31,22 @@ def import_circles() -> list[set[str]]:
     """Sets of files that import each other, at any depth, under TYPE_CHECKING or in a function."""
     graph = grimp.build_graph("duramen", cache_dir=None)
     files = graph.modules - {"duramen"}  # the root lists all public names for type checkers
-    imports = {file: graph.find_modules_directly_imported_by(file) & files for file in files}
-    return [
-        {module.removeprefix("duramen.") for module in component}
-        for component in strong_components(imports)
-        if len(component) > 1
+    place = {file: number for number, file in enumerate(sorted(files))}
+    pairs = [
+        (place[file], place[other])
+        for file in files
+        for other in graph.find_modules_directly_imported_by(file) & files
     ]
-
-
-def strong_components(edges: dict[str, set[str]]) -> Iterator[set[str]]:
-    """Strongly connected components of a directed graph (Tarjan 1972)."""
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    open_: list[str] = []
-
-    def visit(node: str) -> Iterator[set[str]]:
-        number[node] = lowest[node] = len(number)
-        open_.append(node)
-        for other in sorted(edges[node]):
-            if other not in number:
-                yield from visit(other)
-                lowest[node] = min(lowest[node], lowest[other])
-            elif other in open_:
-                lowest[node] = min(lowest[node], number[other])
-        if lowest[node] == number[node]:
-            start = open_.index(node)
-            yield set(open_[start:])
-            del open_[start:]
-
-    for node in sorted(edges):
-        if node not in number:
-            yield from visit(node)
+    edges = csr_array((np.ones(len(pairs)), np.array(pairs).T), shape=(len(files), len(files)))
+    n_components, label = connected_components(edges, connection="strong")
+    circles: list[set[str]] = [set() for _ in range(n_components)]
+    for file, number in place.items():
+        circles[label[number]].add(file.removeprefix("duramen."))
+    return [circle for circle in circles if len(circle) > 1]
 
 
 def test_no_import_circles() -> None:
     assert import_circles() == []
-
-
-def test_components_of_a_graph() -> None:
-    edges = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"d", "f"}, "f": {"e"}}
-    assert sorted(map(sorted, strong_components(edges))) == [["a", "b", "c"], ["d"], ["e", "f"]]
 
 
 @pytest.mark.parametrize("file", ["problem.hpp", "guidance.hpp"])
@@ -144,34 +123,24 @@ def test_commands_of_benchmarks_exist(root: Path) -> None:
     assert missing == []
 
 
-def functions_of(source: str) -> Iterator[tuple[str, list[str]]]:
-    """Name and parameters of every function of a module, those of classes and functions too."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            signature = node.args
-            arguments = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
-            yield node.name, [argument.arg for argument in arguments]
-
-
-def long_signatures(files: dict[str, str]) -> dict[str, int]:
+def long_signatures(trees: dict[str, ast.Module]) -> dict[str, int]:
     """Functions with more than 12 parameters besides those of execution, by file and name."""
     counts = {
-        f"{file}: {name}": len(set(parameters) - {*EXECUTION, "self", "cls"})
-        for file, source in files.items()
-        for name, parameters in functions_of(source)
-        if not (name == "__init__" and file.split("/")[0] in CONSTRUCTED)
+        f"{file}: {node.name}": len(
+            {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+            - {*EXECUTION, "self", "cls"}
+        )
+        for file, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and not (node.name == "__init__" and file.split("/")[0] in CONSTRUCTED)
     }
     return {name: count for name, count in counts.items() if count > MOST_PARAMETERS}
 
 
-def test_signatures_are_short(root: Path) -> None:
-    source = root / "src" / "duramen"
-    files = {
-        path.relative_to(source).as_posix(): path.read_text(encoding="utf-8")
-        for path in source.rglob("*.py")
-    }
-    assert len(files) > 300
-    assert long_signatures(files).keys() == {name for name in COMMANDS if ":" in name}
+def test_signatures_are_short() -> None:
+    assert len(trees()) > 200
+    assert long_signatures(trees()).keys() == {name for name in COMMANDS if ":" in name}
 
 
 def test_signatures_that_users_see_are_short() -> None:
@@ -187,6 +156,6 @@ def test_long_signatures_are_seen() -> None:
     names = [f"p{i}" for i in range(12)]
     short = f"def f(self, {', '.join(names)}, *, n_jobs, verbose): ..."
     longer = f"class A:\n    def __init__(self, {', '.join(names)}, *, one_more): ..."
-    assert long_signatures({"a.py": short}) == {}
-    assert long_signatures({"a.py": longer}) == {"a.py: __init__": 13}
-    assert long_signatures({"selection/a.py": longer}) == {}
+    assert long_signatures({"a.py": ast.parse(short)}) == {}
+    assert long_signatures({"a.py": ast.parse(longer)}) == {"a.py: __init__": 13}
+    assert long_signatures({"selection/a.py": ast.parse(longer)}) == {}

@@ -2,10 +2,10 @@
 
 import ast
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.contracts import sources
 
 import duramen as dm
 from duramen.data import NumberTarget, Target, target
@@ -15,27 +15,10 @@ from duramen.forests.criteria import CRITERIA
 from duramen.importances.measures.mda import SCORES
 from duramen.significance.association import _Response
 
-Nodes = list[tuple[str, ast.Compare | ast.Call]]
-
 TASKS = {"classification", "regression", "survival"}
 
 # Files that read the `task` that a user asks for, with the number of comparisons in them.
 READERS = {"findings/target.py": 3, "reading/tables.py": 2}
-
-
-@pytest.fixture(scope="module")
-def nodes(root: Path) -> Nodes:
-    """Comparisons and calls of files that name a task or what makes targets."""
-    folder = root / "src" / "duramen"
-    sources = {path: path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py"))}
-    words = {*TASKS, "LearningSet", "encode_target"}
-    return [
-        (path.relative_to(folder).as_posix(), node)
-        for path, source in sources.items()
-        if any(word in source for word in words)
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Compare | ast.Call)
-    ]
 
 
 def names_a_task(node: ast.AST) -> bool:
@@ -54,8 +37,9 @@ def called(node: ast.AST) -> str:
     return getattr(node.func, "id", getattr(node.func, "attr", ""))
 
 
-def test_only_the_targets_are_asked_for_their_task(nodes: Nodes) -> None:
-    assert Counter(name for name, node in nodes if names_a_task(node)) == READERS
+def test_only_the_targets_are_asked_for_their_task() -> None:
+    asked = Counter(file for file, node in sources.nodes(ast.Compare) if names_a_task(node))
+    assert asked == READERS
 
 
 def test_the_scan_sees_comparisons() -> None:
@@ -63,11 +47,11 @@ def test_the_scan_sees_comparisons() -> None:
     assert sum(map(names_a_task, ast.walk(ast.parse(source)))) == 2
 
 
-def test_targets_are_encoded_and_learning_sets_made_at_one_place(nodes: Nodes) -> None:
-    makers = {name for name, node in nodes if called(node) == "LearningSet"}
-    assert makers == {"data/learning_sets.py"}
+def test_targets_are_encoded_and_learning_sets_made_at_one_place() -> None:
+    calls = [(called(node), file) for file, node in sources.nodes(ast.Call)]
+    assert {file for name, file in calls if name == "LearningSet"} == {"data/learning_sets.py"}
     # `read` names the column of a target that cannot be used.
-    encoders = {name for name, node in nodes if called(node) == "encode_target"}
+    encoders = {file for name, file in calls if name == "encode_target"}
     assert encoders == {"data/learning_sets.py", "reading/tables.py"}
 
 

@@ -42,10 +42,10 @@ for label, options in (
         {"feature_groups": {"g": ["a", "b"]}, "clusters": 0.3, "test": False},
     ),
 ):
-    case(f"rank/{label}", dm.rank, dm.RankingReport, **options)(_ranked)
+    case(f"rank/{label}", dm.RankingReport, **options)(_ranked)
 
 
-@case("select/default", dm.select, dm.SelectionReport)
+@case("select/default", dm.SelectionReport)
 def _selected() -> Any:
     return _plain(dm.select(table(), target("classification"), n_jobs=jobs(), random_state=2))
 
@@ -58,38 +58,38 @@ def _compared() -> Any:
     return _plain(report)
 
 
-@case("read/frame", dm.read)
+@case("read/frame")
 def _read() -> Any:
     data = dm.read(table(), target("classification"))
     return data.fingerprint, data.names, [str(one) for one in data.provenance.findings]
 
 
-@case("exact/report", dm.exact, dm.ExactReport)
+@case("exact/report", dm.ExactReport)
 def _exact() -> Any:
     report = dm.exact(table(), target("classification"), n_bins=2, max_depth=2, max_degree=1)
     return _plain(report)
 
 
-@case("context/report", dm.context, dm.ContextReport)
+@case("context/report", dm.ContextReport)
 def _context() -> Any:
     context = {"place": np.arange(len(target("classification"))) % 2}
     options = {"n_estimators": 10, "n_permutations": 9, "n_jobs": jobs(), "random_state": 2}
     return _plain(dm.context(table(), target("classification"), context, **options))
 
 
-@case("plan/report", dm.plan, dm.PlanReport)
+@case("plan/report", dm.PlanReport)
 def _planned() -> Any:
     return _plain(dm.plan(n_rows=200, n_features=1000, memory=64_000, relevant={0: 3, 1: 2}))
 
 
-@case("network/report", dm.network, dm.NetworkReport)
+@case("network/report", dm.NetworkReport)
 def _network() -> Any:
     options = {"n_estimators": 4, "n_permutations": 2, "gold": [("a", "b")], "n_jobs": jobs()}
     report = dm.network(table(), **options)
     return _plain(report), report.scores.auroc
 
 
-@case("connectome/report", dm.connectome, dm.ConnectomeReport)
+@case("connectome/report", dm.ConnectomeReport)
 def _connectome() -> Any:
     from tests.contracts.cases.networks import _calcium
 
@@ -99,7 +99,7 @@ def _connectome() -> Any:
     return report.scores.auroc, report.ceiling.auroc, report.references
 
 
-@case("AnalysisInterrupted", dm.AnalysisInterrupted)
+@case("AnalysisInterrupted")
 def _interrupted() -> Any:
     forest = dm.RandomForestClassifier(3, criterion="entropy")
     report = dm.rank(table(), target("classification"), estimator=forest, test=False)

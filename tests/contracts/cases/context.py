@@ -91,11 +91,7 @@ for label, options in (
     ("multiway in bins", {**trees(splits="multiway"), "n_bins": 3}),
     (
         "multiway of numbers",
-        {
-            "estimator": dm.TotallyRandomizedTreesRegressor(6),
-            "n_bins": 3,
-            "y": numbers(),
-        },
+        {"estimator": dm.TotallyRandomizedTreesRegressor(6), "n_bins": 3, "y": numbers()},
     ),
     ("ordered, K = 3", trees(splits="ordered", max_features=3, min_samples_leaf=3)),
     ("missing values", {"X": missing()}),
@@ -105,7 +101,7 @@ for label, options in (
     ("data frame", {"X": mixed(), "y": mixed_target()}),
     ("data frame, numbers", {"X": mixed(), "y": numbers()}),
 ):
-    case(f"context_importances/{label}", dm.contexts.context_importances, **options)(_contexts)
+    case(f"context_importances/{label}", **options)(_contexts)
 
 
 case(
@@ -116,7 +112,7 @@ case(
 )(_contexts)
 
 
-@case("context_importances/several contexts", dm.contexts.context_importances)
+@case("context_importances/several contexts")
 def _several() -> Any:
     import pandas as pd
 
@@ -124,7 +120,7 @@ def _several() -> Any:
     return {name: extracts.contexts(analyzed(context=frame[[name]])) for name in frame.columns}
 
 
-@case("ContextImportances/methods", dm.ContextImportances, dm.Significance)
+@case("ContextImportances/methods", dm.Significance)
 def _methods() -> Any:
     result = analyzed(dm.encode(features(), names=NAMES))
     with tempfile.TemporaryDirectory() as folder:
@@ -156,12 +152,11 @@ def _links(network: Any) -> Any:
     )
 
 
-@case("context_network/data frame", dm.contexts.context_network, dm.ContextNetwork)
-@case("context_network/some targets", dm.contexts.context_network, targets=["count", "flag"])
-@case("context_network/strata", dm.contexts.context_network, targets=["count"], strata=strata())
+@case("context_network/data frame", dm.ContextNetwork)
+@case("context_network/some targets", targets=["count", "flag"])
+@case("context_network/strata", targets=["count"], strata=strata())
 @case(
     "context_network/multiway",
-    dm.contexts.context_network,
     targets=["flag"],
     estimator=dm.TotallyRandomizedTreesClassifier(4),
     n_bins=3,
@@ -178,7 +173,7 @@ def _network(**options: Any) -> Any:
     return (_links(network), tested, network.mask("signed", contexts[0], 0.5, "none")[:, to])
 
 
-@case("ContextNetwork/methods", dm.ContextNetwork)
+@case("ContextNetwork/methods")
 def _network_kept() -> Any:
     network = dm.contexts.context_network(
         features()[:, :3],
@@ -199,7 +194,7 @@ def _network_kept() -> Any:
     )
 
 
-@case("propensity_strata/two contexts", propensity_strata, n_strata=3)
-@case("propensity_strata/numbers", propensity_strata, numeric=True)
+@case("propensity_strata/two contexts", n_strata=3)
+@case("propensity_strata/numbers", numeric=True)
 def _strata(numeric: bool = False, **options: Any) -> Any:
     return propensity_strata(features(), degrees() if numeric else place(), **options)

@@ -39,27 +39,21 @@ def _made(make: Any, **options: Any) -> Any:
     return (np.asarray(result.X), result.y, result.names, result.relevant, result.n_rows)
 
 
-@case("datasets/load_leukemia", datasets.load_leukemia)
+@case("datasets/load_leukemia")
 def _leukemia() -> Any:
     result = datasets.load_leukemia()
     names = hashlib.sha256("\n".join(result.names).encode()).hexdigest()
     return (result.X[:, ::500], result.X.sum(axis=1), result.y.tolist(), names, result.n_features)
 
 
-@case("datasets/load_primary_tumor", datasets.load_primary_tumor)
+@case("datasets/load_primary_tumor")
 def _tumor() -> Any:
     result = datasets.load_primary_tumor()
     columns = [[str(x) for x in result.X[name].to_pylist()] for name in result.names]
     return (columns, result.y.tolist(), result.names)
 
 
-@case(
-    "datasets/calcium_culture",
-    datasets.calcium_culture,
-    datasets.CalciumCulture,
-    datasets.Spikes,
-    strength=14.0,
-)
+@case("datasets/calcium_culture", datasets.CalciumCulture, datasets.Spikes, strength=14.0)
 @case(
     "datasets/calcium_culture, models",
     datasets.NeuronModel,
@@ -77,7 +71,7 @@ def _culture(**options: Any) -> Any:
     return (light, made.spikes.neuron, made.spikes.time, made.weights.round(6), made.names)
 
 
-@case("datasets/culture_wiring", datasets.culture_wiring, datasets.Wiring)
+@case("datasets/culture_wiring", datasets.Wiring)
 def _wiring() -> Any:
     made = datasets.culture_wiring(20, random_state=3)
     return (made.source, made.target, made.weight, made.positions, made.modules)

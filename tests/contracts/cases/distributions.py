@@ -128,7 +128,7 @@ def _from_codes() -> Any:
     return extracts.distribution(made)
 
 
-@case("specify", theory.specify, *(getattr(specification, name) for name in specification.__all__))
+@case("specify", *(getattr(specification, name) for name in specification.__all__))
 def _specified() -> Any:
     s = specification
     made = theory.specify(
@@ -147,9 +147,9 @@ def _specified() -> Any:
     return extracts.distribution(made)
 
 
-@case("discretize/quantile", theory.discretize, theory.distributions.Discretized, n_bins=3)
-@case("discretize/uniform", theory.discretize, method="uniform", n_bins=4)
-@case("discretize/mdl", theory.discretize, method="mdl", y=classes())
+@case("discretize/quantile", theory.distributions.Discretized, n_bins=3)
+@case("discretize/uniform", method="uniform", n_bins=4)
+@case("discretize/mdl", method="mdl", y=classes())
 def _discretized(y: Any = None, **options: Any) -> Any:
     X = uniform(N, 5)
     result = theory.discretize(X, y, **options)

@@ -93,14 +93,14 @@ def _probes(function: Any, task: str = "classification", **options: Any) -> Any:
     return extracts.error_rates(function(estimator(task), table(), target(task), **options, **SEED))
 
 
-@case("probe_ranking/one probe", significance.probe_ranking)
-@case("probe_ranking/four probes", significance.probe_ranking, n_probes=4, alpha=0.2)
-@case("probe_ranking/not centered", significance.probe_ranking, centered=False)
+@case("probe_ranking/one probe")
+@case("probe_ranking/four probes", n_probes=4, alpha=0.2)
+@case("probe_ranking/not centered", centered=False)
 def _exact_probes(**options: Any) -> Any:
     return extracts.error_rates(significance.probe_ranking(features(), numbers(), **options))
 
 
-@case("ErrorRates/methods", significance.ErrorRates)
+@case("ErrorRates/methods")
 def _kept() -> Any:
     result = significance.ErrorRates(
         names=NAMES,

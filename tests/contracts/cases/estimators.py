@@ -68,21 +68,17 @@ def grown(kind: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
 for estimator_class in (*CLASSIFIERS, *REGRESSORS):
     name = estimator_class.__name__.removesuffix("Classifier").removesuffix("Regressor")
     where = f"{name}/{task_of(estimator_class)}"
-    case(f"{where}/grown", estimator_class, kind=estimator_class)(grown)
-    case(f"{where}/grown on missing values", estimator_class, kind=estimator_class, X=missing())(
-        grown
-    )
+    case(f"{where}/grown", kind=estimator_class)(grown)
+    case(f"{where}/grown on missing values", kind=estimator_class, X=missing())(grown)
     case(
         f"{where}/grown on a data frame",
-        estimator_class,
         kind=estimator_class,
         X=mixed(),
         y=(None if task_of(estimator_class) == "regression" else mixed_target()),
     )(grown)
-    case(f"{where}/grown with weights", estimator_class, kind=estimator_class, weighted=True)(grown)
+    case(f"{where}/grown with weights", kind=estimator_class, weighted=True)(grown)
     case(
         f"{where}/grown to limits",
-        estimator_class,
         kind=estimator_class,
         max_depth=3,
         min_samples_leaf=3,
@@ -139,7 +135,7 @@ for label, kind, options in (
     ("n_subspace_features", dm.RandomSubspaceClassifier, {"n_subspace_features": 2}),
     ("patches", dm.RandomPatchesClassifier, {"n_subspace_features": 3, "max_samples": 20}),
 ):
-    case(f"forest options/{label}", kind, kind=kind, **options)(grown)
+    case(f"forest options/{label}", kind=kind, **options)(grown)
 
 
 @case("predictions/classification", FOREST)
@@ -214,7 +210,7 @@ def _parameters() -> Any:
 
 for label, settings in (("importance", "importance"), ("enriched", "enriched"), ("given", None)):
 
-    @case(f"GuidedForestClassifier/{label}", dm.GuidedForestClassifier)
+    @case(f"GuidedForestClassifier/{label}")
     def _guided(options: Any = settings) -> Any:
         X = uniform(40, 6, seed=2)
         options = np.arange(1.0, 7.0) if options is None else options
@@ -223,7 +219,7 @@ for label, settings in (("importance", "importance"), ("enriched", "enriched"), 
         return extracts.forest(forest.forest_), forest.feature_weights_
 
 
-@case("GuidedForestRegressor", dm.GuidedForestRegressor)
+@case("GuidedForestRegressor")
 def _guided_numbers() -> Any:
     X = uniform(40, 6, seed=2)
     kind = dm.GuidedForestRegressor(8, random_state=3, max_features=2, n_jobs=jobs())

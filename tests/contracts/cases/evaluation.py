@@ -59,12 +59,12 @@ def _interrupted() -> Any:
     return evaluation.EvaluationInterrupted(evaluated()).result.n_resamples
 
 
-@case("plots/selection_curves", plots.selection_curves)
+@case("plots/selection_curves")
 def _curves() -> Any:
     return [drawn(plots.selection_curves(evaluated(), what)) for what in (None, "stability")]
 
 
-@case("selection/scores", selection.scores, selection.SelectionScores)
+@case("selection/scores", selection.SelectionScores)
 def _scores() -> Any:
     chosen, relevant = np.arange(12) % 3 == 0, np.arange(12) % 4 < 2
     return selection.scores(chosen, relevant, ranking=np.arange(12) % 5).columns()

@@ -27,11 +27,11 @@ from duramen.forests import (
 )
 
 
-@case("forests.grow/entropy", grow, GrowthSettings)
-@case("forests.grow/best of all", grow, GrowthSettings, criterion="gini", max_features=5)
-@case("forests.grow/bootstrap", grow, GrowthSettings, criterion="gini", bootstrap=True)
-@case("forests.grow/weights", grow, GrowthSettings, weighted=True)
-@case("forests.grow/later trees", grow, GrowthSettings, first_tree=3)
+@case("forests.grow/entropy", GrowthSettings)
+@case("forests.grow/best of all", GrowthSettings, criterion="gini", max_features=5)
+@case("forests.grow/bootstrap", GrowthSettings, criterion="gini", bootstrap=True)
+@case("forests.grow/weights", GrowthSettings, weighted=True)
+@case("forests.grow/later trees", GrowthSettings, first_tree=3)
 def _grown(weighted: bool = False, first_tree: int = 0, **changes: Any) -> Any:
     options = {
         "criterion": "entropy",
@@ -51,7 +51,7 @@ def _grown(weighted: bool = False, first_tree: int = 0, **changes: Any) -> Any:
     return extracts.forest(grown)
 
 
-@case("forests.patch_memory", patch_memory, PatchMemory)
+@case("forests.patch_memory", PatchMemory)
 def _patches() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         store = dm.pack(np.arange(4000.0).reshape(400, 10) % 7, Path(folder) / "sevens.store")
@@ -61,7 +61,7 @@ def _patches() -> Any:
         return memory.shared, memory.per_thread, memory.total, extracts.forest(grown)
 
 
-@case("forests.grow/regression", grow, GrowthSettings)
+@case("forests.grow/regression", GrowthSettings)
 def _grown_regression() -> Any:
     settings = GrowthSettings(criterion="variance", max_features=3, row_samples=20)
     return extracts.forest(grow(dm.learning_set(table(), numbers()), settings, n_trees=3, seed=7))
@@ -90,29 +90,29 @@ def _sizes() -> Any:
     return (grown.n_trees, grown.n_nodes, grown.n_features, grown.n_values, grown.names)
 
 
-@case("forests.cost_complexity_pruning_path", cost_complexity_pruning_path, PruningPath)
+@case("forests.cost_complexity_pruning_path", PruningPath)
 def _path() -> Any:
     path = cost_complexity_pruning_path(forest().forest_)
     return (path.ccp_alphas[::20], path.impurities[::20], path.n_leaves[::20])
 
 
-@case("forests.pruned", pruned)
+@case("forests.pruned")
 def _pruned() -> Any:
     return extracts.forest(pruned(forest().forest_, 0.02))
 
 
-@case("forests.classical_scaling", classical_scaling)
+@case("forests.classical_scaling")
 def _map() -> Any:
     # Eigenvectors have no sign of their own: distances between the rows are what counts.
     places = classical_scaling(forest().proximity(features()), n_components=2)[:10]
     return np.linalg.norm(places[:, None] - places[None], axis=2).round(7)
 
 
-@case("forests.shap_trees", shap_trees)
+@case("forests.shap_trees")
 def _shap_trees() -> Any:
     return [[tree[name] for name in sorted(tree)] for tree in shap_trees(forest())["trees"][:2]]
 
 
-@case("forests.outlier_measure", outlier_measure)
+@case("forests.outlier_measure")
 def _outliers() -> Any:
     return outlier_measure(forest().proximity(features()), classes())

@@ -56,8 +56,8 @@ def comparison() -> Any:
 
 @case("plots/waterfall", plots.waterfall, draw=plots.waterfall, row=3, k=2)
 @case("plots/row_clusters", plots.row_clusters, draw=plots.row_clusters, k=3)
-@case("plots/beeswarm", plots.beeswarm, draw=plots.beeswarm, k=3)
-@case("plots/beeswarm with values", plots.beeswarm, draw=plots.beeswarm, X=features())
+@case("plots/beeswarm", draw=plots.beeswarm, k=3)
+@case("plots/beeswarm with values", draw=plots.beeswarm, X=features())
 def _local(draw: Any, **options: Any) -> Any:
     local = importances.local_mdi(forest(), table())
     ax = draw(local, **options)
@@ -65,39 +65,39 @@ def _local(draw: Any, **options: Any) -> Any:
     return drawn(ax), ax.get_xlabel(), places if draw is plots.beeswarm else None
 
 
-@case("plots/interaction_matrix", plots.interaction_matrix, k=4)
+@case("plots/interaction_matrix", k=4)
 def _pairs(**options: Any) -> Any:
     ax = plots.interaction_matrix(importances.interactions(forest(), table()), **options)
     return drawn(ax), ax.get_xlabel()
 
 
-@case("plots/interaction_network", plots.interaction_network, n=5)
+@case("plots/interaction_network", n=5)
 def _pair_network(**options: Any) -> Any:
     ax = plots.interaction_network(importances.interactions(forest(), table()), **options)
     return [np.asarray(line.get_xydata(), dtype=float) for line in ax.lines]
 
 
-@case("plots/effect", plots.effect)
-@case("plots/effect of a class", plots.effect, of=str(classes()[0]))
+@case("plots/effect")
+@case("plots/effect of a class", of=str(classes()[0]))
 def _effect(**options: Any) -> Any:
     local = dm.effects.accumulated_local_effects(forest(), table(), NAMES[0])
     return drawn(plots.effect(local, **options))
 
 
-@case("plots/against_target boxes", plots.against_target, values=features()[:, 0])
-@case("plots/against_target fractions", plots.against_target, values=classes().astype(str)[::-1])
+@case("plots/against_target boxes", values=features()[:, 0])
+@case("plots/against_target fractions", values=classes().astype(str)[::-1])
 def _against_target(**options: Any) -> Any:
     return drawn(plots.against_target(target=classes().astype(str), **options))
 
 
-@case("plots/ranking", plots.ranking)
-@case("plots/ranking with a threshold", plots.ranking, k=3, threshold=0.05)
+@case("plots/ranking")
+@case("plots/ranking with a threshold", k=3, threshold=0.05)
 def _ranking(**options: Any) -> Any:
     return drawn(plots.ranking(measured(), **options))
 
 
-@case("plots/manhattan", plots.manhattan, k=2)
-@case("plots/manhattan with a threshold", plots.manhattan, threshold=0.05)
+@case("plots/manhattan", k=2)
+@case("plots/manhattan with a threshold", threshold=0.05)
 def _manhattan(**options: Any) -> Any:
     places = {"chromosome": ["X", "1", "1", "2", "X"], "position": [9, 2, 5, 1, 3]}
     ax = plots.manhattan(measured(), places, **options)
@@ -106,7 +106,7 @@ def _manhattan(**options: Any) -> Any:
     return (points, ticks, [text.get_text() for text in ax.texts], len(ax.lines))
 
 
-@case("plots/direct_features", plots.direct_features)
+@case("plots/direct_features")
 def _direct_features() -> Any:
     result = significance.ConditionalSignificance(
         ("a", "b", "c", "d"),
@@ -124,18 +124,18 @@ def _direct_features() -> Any:
     )
 
 
-@case("plots/by_degree", plots.by_degree)
+@case("plots/by_degree")
 def _by_degree() -> Any:
     return drawn(plots.by_degree(measured(), k=4, columns=3))
 
 
-@case("plots/p_values", plots.p_values)
+@case("plots/p_values")
 def _p_values() -> Any:
     result = significance.altmann(estimator(), table(), classes(), n_permutations=9, random_state=1)
     return drawn(plots.p_values(result))
 
 
-@case("plots/ranking of permuted importances", plots.ranking)
+@case("plots/ranking of permuted importances")
 def _ranking_of_permuted() -> Any:
     result = significance.permuted_importances(
         estimator(), table(), classes(), n_permutations=19, random_state=1
@@ -143,30 +143,30 @@ def _ranking_of_permuted() -> Any:
     return drawn(plots.ranking(result, k=3))
 
 
-@case("plots/rank_correlations", plots.rank_correlations)
-@case("plots/rank_correlations, Kendall", plots.rank_correlations, correlation="kendall")
+@case("plots/rank_correlations")
+@case("plots/rank_correlations, Kendall", correlation="kendall")
 def _correlations(**options: Any) -> Any:
     return drawn(plots.rank_correlations(comparison(), **options))
 
 
-@case("plots/parallel_ranks", plots.parallel_ranks)
+@case("plots/parallel_ranks")
 def _parallel() -> Any:
     return drawn(plots.parallel_ranks(comparison(), k=3, by="frequency"))
 
 
-@case("plots/found_curves", plots.found_curves)
+@case("plots/found_curves")
 def _found() -> Any:
     return drawn(
         plots.found_curves({"keep": [0, 1, 2.5, 3], "drop": [0, 0.5, 1, 1.5]}, best="keep")
     )
 
 
-@case("plots/oob_error", plots.oob_error)
+@case("plots/oob_error")
 def _oob() -> Any:
     return drawn(plots.oob_error([float("nan"), 0.5, 0.25, 0.2]))
 
 
-@case("plots/context_effects", plots.context_effects)
+@case("plots/context_effects")
 def _effects() -> Any:
     return drawn(
         plots.context_effects(
@@ -175,7 +175,7 @@ def _effects() -> Any:
     )
 
 
-@case("plots/context_links", plots.context_links)
+@case("plots/context_links")
 def _links() -> Any:
     return drawn(plots.context_links(network(), alpha=0.9, control="none"))
 
@@ -187,7 +187,7 @@ def scored() -> Any:
     return dm.Network(tuple(NAMES[:5]), weights), [(NAMES[0], NAMES[1]), (NAMES[3], NAMES[2])]
 
 
-@case("plots/network_graph", plots.network_graph)
+@case("plots/network_graph")
 def _graph() -> Any:
     return drawn(plots.network_graph(scored()[0], n=4))
 
@@ -199,13 +199,13 @@ def _curves(draw: Any) -> Any:
     return drawn(draw(result.score(gold)))
 
 
-@case("plots/calcium_stages", plots.calcium_stages)
+@case("plots/calcium_stages")
 def _stages() -> Any:
     signal = uniform(60, 3, seed=4)
     return drawn(plots.calcium_stages(signal, neurons=[0, 2], frames=(10, 40), frame_time=20))
 
 
-@case("plots/component_spectrum", plots.component_spectrum)
+@case("plots/component_spectrum")
 def _spectrum() -> Any:
     result = dm.networks.connectome.components(np.diag([3.0, 2.0, 1.0, 0.0]))
     named = {"a": result, "b": result}

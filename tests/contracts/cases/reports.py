@@ -55,7 +55,7 @@ def read(report: Any) -> Any:
     return (numbers, page.count("<svg"), page.count("<table"))
 
 
-@case("reports/ranking", reports.summarise, reports.render, reports.Report, reports.Run)
+@case("reports/ranking", reports.Report, reports.Run)
 def _ranking() -> Any:
     mdi = importances.mdi(forest(), by_degree=True)
     mda = importances.mda(forest(), table(), classes(), random_state=1)

@@ -83,10 +83,10 @@ for label, options in (
     ("splits=multiway, numbers", {**MISSING, "y": numbers(), "estimator": MULTIWAY}),
     ("splits=any", {**MISSING, "estimator": extra(splits="any")}),
 ):
-    case(f"SequentialRandomSubspace/{label}", dm.SequentialRandomSubspace, **options)(_found)
+    case(f"SequentialRandomSubspace/{label}", **options)(_found)
 
 
-@case("SequentialRandomSubspace/forest", dm.SequentialRandomSubspace)
+@case("SequentialRandomSubspace/forest")
 def _forest() -> Any:
     search = searched(**{**SMALL, "X": missing(), "y": classes()})
     return (
@@ -100,32 +100,32 @@ def _forest() -> Any:
     )
 
 
-@case("SequentialRandomSubspace/transform", dm.SequentialRandomSubspace)
+@case("SequentialRandomSubspace/transform")
 def _transformed() -> Any:
     search = searched(relevance="probe", min_draws=2, min_win_rate=0.5)
     columns = search.transform(wide())
     return (columns, search.get_feature_names_out().tolist(), search.inverse_transform(columns)[:3])
 
 
-@case("SequentialRandomSubspace/regression", dm.SequentialRandomSubspace)
+@case("SequentialRandomSubspace/regression")
 def _regressed() -> Any:
     search = searched(**{**SMALL, "X": missing(), "y": numbers()})
     return (search.predict(missing()), search.score(missing(), numbers()))
 
 
-@case("SequentialRandomSubspace/from a checkpoint", dm.SequentialRandomSubspace)
+@case("SequentialRandomSubspace/from a checkpoint")
 def _resumed() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         checkpoint = Path(folder) / "kept"
         return [_found(checkpoint=checkpoint), _found(checkpoint=checkpoint)]
 
 
-@case("SequentialRandomSubspace/parameters", dm.SequentialRandomSubspace)
+@case("SequentialRandomSubspace/parameters")
 def _parameters() -> Any:
     return dm.SequentialRandomSubspace().get_params()
 
 
-@case("SequentialRandomSubspace/store", dm.SequentialRandomSubspace, dm.ColumnStore)
+@case("SequentialRandomSubspace/store", dm.ColumnStore)
 def _stored() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         store = dm.pack(wide(), Path(folder) / "store", n_jobs=jobs())
@@ -155,10 +155,10 @@ for label, options in (
     ("regression, missing values", {"X": missing(), "y": numbers(), "measure": "mdi"}),
     ("groups", {"feature_groups": {"a": [0, 1, 2], "b": [4, 5]}, "measure": "mdi"}),
 ):
-    case(f"Boruta/{label}", dm.Boruta, **options)(_verdicts)
+    case(f"Boruta/{label}", **options)(_verdicts)
 
 
-@case("Boruta/parameters", dm.Boruta)
+@case("Boruta/parameters")
 def _parameters_of_boruta() -> Any:
     return dm.Boruta().get_params()
 
@@ -182,10 +182,10 @@ for label, options in (
     ("scaled MDA", {"alpha": 0.2, "max_rounds": 3}),
     ("regression, missing values", {"X": missing(), "y": numbers(), "measure": "mdi"}),
 ):
-    case(f"KnockOut/{label}", dm.KnockOut, **options)(_knocked_out)
+    case(f"KnockOut/{label}", **options)(_knocked_out)
 
 
-@case("KnockOut/parameters", dm.KnockOut)
+@case("KnockOut/parameters")
 def _parameters_of_knock_out() -> Any:
     return dm.KnockOut().get_params()
 
@@ -287,16 +287,16 @@ for kind, names, variants in (
     ),
 ):
     for label, options in variants.items():
-        case(f"{kind.__name__}/{label}", kind, kind=kind, names=names, **options)(_selected)
-    case(f"{kind.__name__}/parameters", kind)(lambda kind=kind: kind().get_params())
+        case(f"{kind.__name__}/{label}", kind=kind, names=names, **options)(_selected)
+    case(f"{kind.__name__}/parameters")(lambda kind=kind: kind().get_params())
 
 
-@case("ReliefF/parameters", dm.ReliefF)
+@case("ReliefF/parameters")
 def _parameters_of_relief() -> Any:
     return dm.ReliefF().get_params()
 
 
-@case("ClusterRepresentatives", dm.ClusterRepresentatives)
+@case("ClusterRepresentatives")
 def _medoids() -> Any:
     X = wide()[:, :8]
     X[:, 5] = X[:, 0] ** 2

@@ -29,95 +29,77 @@ from duramen import significance
 from duramen.importances import catalogue, holdout_mda, mda
 
 SEED = {"random_state": 11, "n_jobs": jobs()}
-ALTMANN, HAPFELMEIER, MAX_T = significance.altmann, significance.hapfelmeier, significance.max_t
+ALTMANN, MAX_T = significance.altmann, significance.max_t
 
 
 def _tested(function: Any, task: str = "classification", **options: Any) -> Any:
     return function(estimator(task), table(), target(task), **{**SEED, **options})
 
 
-def _p_values(function: Any, task: str = "classification", **options: Any) -> Any:
-    return extracts.significance(_tested(function, task, **options))
+def _p_values(name: str, task: str = "classification", **options: Any) -> Any:
+    return extracts.significance(_tested(getattr(significance, name), task, **options))
 
 
 for measure in [record.name for record in catalogue if record.testable]:
-    case(f"altmann/{measure}", ALTMANN, function=ALTMANN, measure=measure, n_permutations=5)(
-        _p_values
-    )
-for label, options in (
-    ("regression", {"task": "regression"}),
-    ("normal", {"distribution": "normal"}),
-    ("lognormal", {"distribution": "lognormal"}),
-    ("gamma", {"distribution": "gamma"}),
-    ("stop_after", {"stop_after": 2}),
-    ("strata", {"strata": strata()}),
-    ("groups", {"groups": groups()}),
+    case(f"altmann/{measure}", name="altmann", measure=measure, n_permutations=5)(_p_values)
+for name, common, variants in (
+    (
+        "altmann",
+        {"n_permutations": 12},
+        {
+            "regression": {"task": "regression"},
+            **{kind: {"distribution": kind} for kind in ("normal", "lognormal", "gamma")},
+            "stop_after": {"stop_after": 2},
+            "strata": {"strata": strata()},
+            "groups": {"groups": groups()},
+        },
+    ),
+    ("hapfelmeier", {"n_permutations": 5}, {"accuracy": {}}),
+    (
+        "hapfelmeier",
+        {"n_permutations": 5, "measure": "mdi"},
+        {
+            "classification": {},
+            "regression": {"task": "regression"},
+            "some features": {"features": [0, 3]},
+            "stop_after": {"stop_after": 2},
+            "strata": {"strata": strata()},
+            "groups": {"groups": groups()},
+        },
+    ),
+    (
+        "mean_rank_test",
+        {"n_resamples": 4, "n_permutations": 6},
+        {
+            "classification": {},
+            "regression": {"task": "regression"},
+            "probes within strata": {"null": "permuted", "strata": strata()},
+            "larger samples": {"subsample": 0.8},
+            "groups": {"groups": groups()},
+        },
+    ),
+    (
+        "one_probe",
+        {},
+        {
+            "classification": {"n_permutations": 12},
+            "regression of groups": {
+                **{"n_permutations": 8, "task": "regression", "groups": groups()}
+            },
+        },
+    ),
+    (
+        "frequency_control",
+        {"n_permutations": 6},
+        {"of an estimator": {}, "regression": {"task": "regression"}},
+    ),
 ):
-    case(f"altmann/{label}", ALTMANN, function=ALTMANN, n_permutations=12, **options)(_p_values)
-for label, options in (
-    ("classification", {"measure": "mdi"}),
-    ("regression", {"task": "regression", "measure": "mdi"}),
-    ("some features", {"features": [0, 3], "measure": "mdi"}),
-    ("stop_after", {"stop_after": 2, "measure": "mdi"}),
-    ("strata", {"strata": strata(), "measure": "mdi"}),
-    ("groups", {"groups": groups(), "measure": "mdi"}),
-    ("accuracy", {}),
-):
-    case(f"hapfelmeier/{label}", HAPFELMEIER, function=HAPFELMEIER, n_permutations=5, **options)(
-        _p_values
-    )
-for label, options in (
-    ("classification", {}),
-    ("regression", {"task": "regression"}),
-    ("probes within strata", {"null": "permuted", "strata": strata()}),
-    ("larger samples", {"subsample": 0.8}),
-    ("groups", {"groups": groups()}),
-):
-    case(
-        f"mean_rank_test/{label}",
-        significance.mean_rank_test,
-        function=significance.mean_rank_test,
-        n_resamples=4,
-        n_permutations=6,
-        **options,
-    )(_p_values)
-case(
-    "one_probe/classification",
-    significance.one_probe,
-    function=significance.one_probe,
-    n_permutations=12,
-)(_p_values)
-case(
-    "one_probe/regression of groups",
-    significance.one_probe,
-    function=significance.one_probe,
-    n_permutations=8,
-    task="regression",
-    groups=groups(),
-)(_p_values)
-case(
-    "frequency_control/of an estimator",
-    significance.frequency_control,
-    function=significance.frequency_control,
-    n_permutations=6,
-)(_p_values)
-case(
-    "frequency_control/regression",
-    significance.frequency_control,
-    function=significance.frequency_control,
-    n_permutations=6,
-    task="regression",
-)(_p_values)
+    for label, options in variants.items():
+        case(f"{name}/{label}", name=name, **common, **options)(_p_values)
 
 
-@case("frequency_control/binomial", significance.frequency_control, null="binomial")
-@case(
-    "frequency_control/permuted",
-    significance.frequency_control,
-    null="permuted",
-    strata=strata(),
-    n_permutations=6,
-)
+@case("frequency_control/binomial", null="binomial")
+@case("frequency_control/permuted", null="permuted", strata=strata(), n_permutations=6)
 def _frequencies(**options: Any) -> Any:
     kind = (
         dm.TotallyRandomizedTreesClassifier
@@ -129,40 +111,40 @@ def _frequencies(**options: Any) -> Any:
     return extracts.significance(result)
 
 
-@case("max_t/classification", MAX_T, significance.AdjustedSignificance)
-@case("max_t/unbalanced", MAX_T, balanced=False)
-@case("max_t/regression", MAX_T, task="regression")
-@case("max_t/strata", MAX_T, strata=strata())
-@case("max_t/groups", MAX_T, groups=groups())
-@case("max_t/feature groups", MAX_T, feature_groups={"first": [0, 1, 2], "second": [3, 4]})
+@case("max_t/classification", significance.AdjustedSignificance)
+@case("max_t/unbalanced", balanced=False)
+@case("max_t/regression", task="regression")
+@case("max_t/strata", strata=strata())
+@case("max_t/groups", groups=groups())
+@case("max_t/feature groups", feature_groups={"first": [0, 1, 2], "second": [3, 4]})
 def _step_down(task: str = "classification", **options: Any) -> Any:
     return extracts.adjusted(_tested(MAX_T, task, n_permutations=19, **options))
 
 
-@case("max_t/nominal columns", MAX_T)
+@case("max_t/nominal columns")
 def _step_down_mixed() -> Any:
     result = MAX_T(estimator(), mixed(), mixed_target(), n_permutations=19, **SEED)
     return (extracts.adjusted(result), extracts.frame(result), extracts.significance(result.top(2)))
 
 
-@case("conditional/classes", significance.conditional, significance.ConditionalSignificance)
-@case("conditional/numbers", significance.conditional, method="cpi", task="regression")
-@case("conditional/groups", significance.conditional, groups=groups(), task="regression")
+@case("conditional/classes", significance.ConditionalSignificance)
+@case("conditional/numbers", method="cpi", task="regression")
+@case("conditional/groups", groups=groups(), task="regression")
 def _given_the_others(task: str = "classification", **choices: Any) -> Any:
     """Verdicts alone: p-values come from libraries of linear algebra, in bits of their own."""
     result = _tested(significance.conditional, task, **choices)
     return (list(result.verdicts()), result.names)
 
 
-@case("knockoffs/classes", significance.knockoffs)
-@case("knockoffs/one forest", significance.knockoffs, measure="mdi", task="regression", n_draws=1)
+@case("knockoffs/classes")
+@case("knockoffs/one forest", measure="mdi", task="regression", n_draws=1)
 def _knockoffs(task: str = "classification", **choices: Any) -> Any:
     """Names alone, for the same reason; of few columns at a rate that allows one of them."""
     result = _tested(significance.knockoffs, task, **{"alpha": 0.5, "n_draws": 2, **choices})
     return (result.selected(0.5), result.names, result.adjustment)
 
 
-@case("MarkovChain", significance.MarkovChain)
+@case("MarkovChain")
 def _markov_chain() -> Any:
     rows = np.array([[0, 1, 1], [1, 1, 0], [0, 0, 0]])
     chain = significance.MarkovChain(rows, [0.5, 0.5], [[0.75, 0.25], [0.25, 0.75]])
@@ -174,10 +156,10 @@ def _correlations(X: Any, y: Any, seed: int) -> Any:
     return np.abs(np.corrcoef(np.column_stack([X, y]), rowvar=False)[-1, :-1])
 
 
-@case("permutation_test/any function", significance.permutation_test)
-@case("permutation_test/stop_after", significance.permutation_test, stop_after=3)
-@case("permutation_test/strata", significance.permutation_test, strata=strata())
-@case("permutation_test/groups", significance.permutation_test, groups=groups())
+@case("permutation_test/any function")
+@case("permutation_test/stop_after", stop_after=3)
+@case("permutation_test/strata", strata=strata())
+@case("permutation_test/groups", groups=groups())
 def _any_function(**options: Any) -> Any:
     result = significance.permutation_test(
         _correlations, features(), numbers(), n_permutations=20, **options, **SEED
@@ -185,8 +167,8 @@ def _any_function(**options: Any) -> Any:
     return extracts.significance(result)
 
 
-@case("janitza/add one", significance.janitza)
-@case("janitza/as in the paper", significance.janitza, add_one=False)
+@case("janitza/add one")
+@case("janitza/as in the paper", add_one=False)
 def _janitza(**options: Any) -> Any:
     importances = holdout_mda(estimator(max_depth=None), table(), classes(), random_state=2)
     values = np.concatenate([importances.values, [-0.02, -0.01, 0.0, -0.03]])
@@ -196,14 +178,14 @@ def _janitza(**options: Any) -> Any:
     return extracts.significance(significance.janitza(made, **options))
 
 
-@case("z_scores", significance.z_scores)
+@case("z_scores")
 def _z_scores() -> Any:
     return extracts.significance(
         significance.z_scores(mda(forest(), table(), classes(), random_state=3))
     )
 
 
-@case("Significance/methods", dm.Significance)
+@case("Significance/methods")
 def _methods() -> Any:
     result = _tested(ALTMANN, n_permutations=19)
     with tempfile.TemporaryDirectory() as folder:
@@ -224,18 +206,18 @@ def _methods() -> Any:
 INTERVALS = significance.confidence_intervals
 
 
-@case("confidence_intervals/subsampling", INTERVALS, significance.Intervals)
-@case("confidence_intervals/regression", INTERVALS, task="regression")
-@case("confidence_intervals/normal", INTERVALS, kind="normal")
-@case("confidence_intervals/uncorrected", INTERVALS, correction=False, confidence_level=0.8)
-@case("confidence_intervals/delete-d", INTERVALS, method="delete-d")
-@case("confidence_intervals/double bootstrap", INTERVALS, method="double-bootstrap")
-@case("confidence_intervals/groups", INTERVALS, measure="mdi", groups=groups())
+@case("confidence_intervals/subsampling", significance.Intervals)
+@case("confidence_intervals/regression", task="regression")
+@case("confidence_intervals/normal", kind="normal")
+@case("confidence_intervals/uncorrected", correction=False, confidence_level=0.8)
+@case("confidence_intervals/delete-d", method="delete-d")
+@case("confidence_intervals/double bootstrap", method="double-bootstrap")
+@case("confidence_intervals/groups", measure="mdi", groups=groups())
 def _intervals(**options: Any) -> Any:
     return extracts.intervals(_tested(INTERVALS, **{"n_resamples": 8, **options}))
 
 
-@case("Intervals/methods", significance.Intervals)
+@case("Intervals/methods")
 def _intervals_kept() -> Any:
     result = _tested(INTERVALS, measure="mdi", n_resamples=8)
     return (
@@ -246,34 +228,29 @@ def _intervals_kept() -> Any:
     )
 
 
-@case("stability/named", significance.stability, significance.Stability)
+@case("stability/named", significance.Stability)
 def _stability() -> Any:
     masks = np.array([[1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], [1, 1, 0, 1, 0, 0]], dtype=bool)
     result = significance.stability(masks, names=("a", "b", "c", "d", "e", "f"))
     return (extracts.stability(result), result.mean_size, extracts.frame(result))
 
 
-@case("stability/masks", significance.stability)
+@case("stability/masks")
 def _stability_masks() -> Any:
     masks = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
     return extracts.stability(significance.stability(masks, confidence_level=0.9))
 
 
-@case("ranking_stability/classification", significance.ranking_stability)
-@case(
-    "ranking_stability/regression of groups",
-    significance.ranking_stability,
-    task="regression",
-    groups=groups(),
-)
+@case("ranking_stability/classification")
+@case("ranking_stability/regression of groups", task="regression", groups=groups())
 def _ranking_stability(**options: Any) -> Any:
     return extracts.stability(
         _tested(significance.ranking_stability, k=2, n_resamples=6, **options)
     )
 
 
-@case("trees_needed/mdi", significance.trees_needed, significance.TreesNeeded)
-@case("trees_needed/mda", significance.trees_needed, measure="mda")
+@case("trees_needed/mdi", significance.TreesNeeded)
+@case("trees_needed/mda", measure="mda")
 def _trees_needed(**options: Any) -> Any:
     model = estimator().set_params(n_estimators=24).fit(table(), classes())
     result = significance.trees_needed(model, table(), classes(), k=2, random_state=3, **options)
@@ -292,19 +269,19 @@ def _trees_needed(**options: Any) -> Any:
     )
 
 
-@case("estimate_cost/forests", significance.estimate_cost, significance.Cost)
+@case("estimate_cost/forests", significance.Cost)
 def _cost() -> Any:
     result = significance.estimate_cost(estimator(), table(), classes(), 10, n_jobs=1)
     return (result.n_forests, result.seconds > 0)
 
 
-@case("covariate_strata/a number", significance.covariate_strata, columns=1)
-@case("covariate_strata/numbers", significance.covariate_strata, columns=3, rows_per_stratum=5)
+@case("covariate_strata/a number", columns=1)
+@case("covariate_strata/numbers", columns=3, rows_per_stratum=5)
 def _covariates(columns: int, **options: Any) -> Any:
     return significance.covariate_strata(features()[:, :columns], classes(), **options)
 
 
-@case("mean_of_maxima", significance.mean_of_maxima, significance.MeanOfMaxima)
+@case("mean_of_maxima", significance.MeanOfMaxima)
 def _mean_of_maxima() -> Any:
     result = significance.mean_of_maxima(
         estimator("classification"), table(), target("classification"), n_permutations=7, **SEED
@@ -312,17 +289,17 @@ def _mean_of_maxima() -> Any:
     return [result.maxima, result.threshold, result.selected()]
 
 
-@case("permuted_importances/of classes", significance.permuted_importances)
-@case("permuted_importances/regression", significance.permuted_importances, task="regression")
-@case("permuted_importances/strata", significance.permuted_importances, strata=strata())
-@case("permuted_importances/groups", significance.permuted_importances, groups=groups())
-@case("permuted_importances/without marginal", significance.permuted_importances, marginal=False)
+@case("permuted_importances/of classes")
+@case("permuted_importances/regression", task="regression")
+@case("permuted_importances/strata", strata=strata())
+@case("permuted_importances/groups", groups=groups())
+@case("permuted_importances/without marginal", marginal=False)
 def _permuted(task: str = "classification", **options: Any) -> Any:
     result = _tested(significance.permuted_importances, task, n_permutations=7, **options)
     return (result.importances.values, result.permuted, result.marginal, result.maxima)
 
 
-@case("PermutedImportances/readings", significance.PermutedImportances)
+@case("PermutedImportances/readings")
 def _permuted_readings() -> Any:
     result = _tested(significance.permuted_importances, n_permutations=39)
     with tempfile.TemporaryDirectory() as folder:
@@ -342,7 +319,7 @@ def _permuted_readings() -> Any:
     )
 
 
-@case("average_effects", significance.average_effects)
+@case("average_effects")
 def _average_effects() -> Any:
     models = {
         "outcome": dm.RandomForestRegressor(10, random_state=0),
@@ -354,8 +331,8 @@ def _average_effects() -> Any:
     return extracts.intervals(result)
 
 
-@case("interaction_test/classification", significance.interaction_test)
-@case("interaction_test/regression", significance.interaction_test, task="regression", n_cuts=1)
+@case("interaction_test/classification")
+@case("interaction_test/regression", task="regression", n_cuts=1)
 def _interactions(task: str = "classification", **options: Any) -> Any:
     result = significance.interaction_test(
         table(), target(task), n_pairs=8, n_resamples=19, **SEED, **options
@@ -363,8 +340,8 @@ def _interactions(task: str = "classification", **options: Any) -> Any:
     return extracts.frame(result)
 
 
-@case("stable_intersections/classification", significance.stable_intersections, pos_label="top")
-@case("stable_intersections/regression", significance.stable_intersections, task="regression")
+@case("stable_intersections/classification", pos_label="top")
+@case("stable_intersections/regression", task="regression")
 def _intersections(task: str = "classification", **options: Any) -> Any:
     kinds = {"classification": dm.GuidedForestClassifier, "regression": dm.GuidedForestRegressor}
     forest = kinds[task](6, max_depth=4)

@@ -11,16 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import feather
 from tests.contracts import extracts
-from tests.contracts.inputs import (
-    NAMES,
-    N,
-    classes,
-    estimator,
-    features,
-    jobs,
-    missing,
-    mixed,
-)
+from tests.contracts.inputs import NAMES, N, classes, estimator, features, jobs, missing, mixed
 from tests.contracts.registry import case
 
 import duramen as dm
@@ -80,7 +71,7 @@ for ending in ("csv", "tsv", "parquet", "arrow", "npy"):
             source = _file(ending, Path(folder))
             return stored(dm.pack(source, Path(folder) / "s", n_jobs=jobs()))
 
-    case(f"pack/{ending}", dm.pack, dm.ColumnStore)(_packed)
+    case(f"pack/{ending}", dm.ColumnStore)(_packed)
 
 
 def in_folder(key: str, *covers: Any) -> Callable[[Callable[[Path], Any]], Any]:

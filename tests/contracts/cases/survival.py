@@ -36,23 +36,19 @@ def grown(kind: Any, **options: Any) -> Any:
 
 
 for estimator_class in KINDS:
-    case(f"{estimator_class.__name__}/grown", estimator_class, kind=estimator_class)(grown)
-    case(
-        f"{estimator_class.__name__}/grown on missing values",
-        estimator_class,
-        kind=estimator_class,
-        X=missing(),
-    )(grown)
+    case(f"{estimator_class.__name__}/grown", kind=estimator_class)(grown)
+    case(f"{estimator_class.__name__}/grown on missing values", kind=estimator_class, X=missing())(
+        grown
+    )
     case(
         f"{estimator_class.__name__}/grown to limits",
-        estimator_class,
         kind=estimator_class,
         max_depth=3,
         max_leaf_nodes=4,
     )(grown)
 
 
-@case("RandomSurvivalForest/curves", dm.RandomSurvivalForest)
+@case("RandomSurvivalForest/curves")
 def _curves() -> Any:
     model, X = fitted(dm.RandomSurvivalForest, oob_score=True), features()[:7]
     return (
@@ -68,7 +64,7 @@ def _curves() -> Any:
 
 for measure in ("mda", "conditional_mda", "mdi", "frequency", "minimal_depth"):
 
-    @case(f"RandomSurvivalForest/{measure}", dm.RandomSurvivalForest, measure=measure)
+    @case(f"RandomSurvivalForest/{measure}", measure=measure)
     def _measured(measure: str) -> Any:
         model = fitted(dm.RandomSurvivalForest)
         options = (features(), np.column_stack(survival())) if measure.endswith("mda") else ()

@@ -36,22 +36,19 @@ from duramen.theory.subspaces.simulation import conditionings_of
 POPULATION = theory.population_importances
 
 
-@case("population_importances/digits", POPULATION, make=examples.digits7)
-@case("population_importances/rows", POPULATION)
-@case("population_importances/gini", POPULATION, criterion="gini")
-@case("population_importances/variance", POPULATION, number=True, criterion="variance")
-@case("population_importances/depth", POPULATION, max_depth=2)
-@case("population_importances/K = 2", POPULATION, max_features=2)
-@case("population_importances/subspace", POPULATION, subspace=2)
-@case("population_importances/ordered", POPULATION, splits="ordered")
-@case(
-    "population_importances/ordered, best", POPULATION, splits="ordered", cut="best", max_features=2
-)
-@case("population_importances/one-vs-rest", POPULATION, splits="one-vs-rest")
-@case("population_importances/any", POPULATION, splits="any")
+@case("population_importances/digits", make=examples.digits7)
+@case("population_importances/rows")
+@case("population_importances/gini", criterion="gini")
+@case("population_importances/variance", number=True, criterion="variance")
+@case("population_importances/depth", max_depth=2)
+@case("population_importances/K = 2", max_features=2)
+@case("population_importances/subspace", subspace=2)
+@case("population_importances/ordered", splits="ordered")
+@case("population_importances/ordered, best", splits="ordered", cut="best", max_features=2)
+@case("population_importances/one-vs-rest", splits="one-vs-rest")
+@case("population_importances/any", splits="any")
 @case(
     "population_importances/limits of nodes",
-    POPULATION,
     splits="ordered",
     min_samples_split=0.2,
     min_impurity_decrease=0.01,
@@ -62,7 +59,7 @@ def _population(make: Any = None, number: bool = False, **options: Any) -> Any:
     return extracts.importances(POPULATION(dist, **options, **jobs_too))
 
 
-@case("tree_importances/uniform cuts", theory.population.tree_importances)
+@case("tree_importances/uniform cuts")
 def _trees_of_numbers() -> Any:
     dist = theory.FiniteDistribution.from_table(
         [[0.0, 1.5], [1.0, 0.5], [4.0, 3.0], [4.5, 0.0], [6.0, 1.0]], [0, 1, 1, 0, 1]
@@ -71,90 +68,77 @@ def _trees_of_numbers() -> Any:
     return theory.population.tree_importances(dist, **options)
 
 
-@case("tree_importances", theory.population.tree_importances)
-@case("tree_importances/ordered", theory.population.tree_importances, splits="ordered", max_depth=3)
+@case("tree_importances")
+@case("tree_importances/ordered", splits="ordered", max_depth=3)
 def _trees(**options: Any) -> Any:
     return theory.population.tree_importances(empirical(), max_features=2, **options)
 
 
-@case("population_mda", theory.population_mda)
-@case("population_mda/ensemble", theory.population_mda, votes="ensemble", max_features=2)
-@case("population_mda/predictor", theory.population_mda, votes="predictor", max_depth=2)
-@case("population_mda/given", theory.population_mda, given="associated", unseen="node")
+@case("population_mda")
+@case("population_mda/ensemble", votes="ensemble", max_features=2)
+@case("population_mda/predictor", votes="predictor", max_depth=2)
+@case("population_mda/given", given="associated", unseen="node")
 def _population_mda(**options: Any) -> Any:
     return extracts.importances(theory.population_mda(empirical(), **options))
 
 
-@case("last_level_importances", theory.population.last_level_importances)
-@case("last_level_importances/gini", theory.population.last_level_importances, criterion="gini")
+@case("last_level_importances")
+@case("last_level_importances/gini", criterion="gini")
 def _last(**options: Any) -> Any:
     return extracts.importances(theory.population.last_level_importances(empirical(), **options))
 
 
-@case("population_local_mdi", theory.population_local_mdi)
-@case("population_local_mdi/gini", theory.population_local_mdi, criterion="gini")
-@case("population_local_mdi/class", theory.population_local_mdi, of="class")
+@case("population_local_mdi")
+@case("population_local_mdi/gini", criterion="gini")
+@case("population_local_mdi/class", of="class")
 def _population_local(**options: Any) -> Any:
     result = theory.population_local_mdi(empirical(), **options)
     return result.values, result.names, result.weights, result.start, result.unit
 
 
-@case("shapley_effects", theory.shapley_effects)
-@case("shapley_effects/variance", theory.shapley_effects, number=True, criterion="variance")
+@case("shapley_effects")
+@case("shapley_effects/variance", number=True, criterion="variance")
 def _shapley(number: bool = False, **options: Any) -> Any:
     dist = empirical(y=numbers().round(0) if number else None)
     return extracts.importances(theory.shapley_effects(dist, n_jobs=jobs(), **options))
 
 
-@case("population_interactions", theory.population_interactions)
-@case("population_interactions/gini", theory.population_interactions, criterion="gini")
+@case("population_interactions")
+@case("population_interactions/gini", criterion="gini")
 def _population_pairs(**options: Any) -> Any:
     result = theory.population_interactions(empirical(), n_jobs=jobs(), **options)
     return result.values, result.names, result.unit
 
 
-@case("irrelevant_importances", theory.population.irrelevant_importances, count=3)
-@case(
-    "irrelevant_importances/depth", theory.population.irrelevant_importances, count=2, max_depth=2
-)
+@case("irrelevant_importances", count=3)
+@case("irrelevant_importances/depth", count=2, max_depth=2)
 def _irrelevant(**options: Any) -> Any:
     result = theory.population.irrelevant_importances(empirical(), n_jobs=jobs(), **options)
     return extracts.importances(result)
 
 
-@case("redundant_importances", theory.population.redundant_importances, copies=2)
-@case(
-    "redundant_importances/depth",
-    theory.population.redundant_importances,
-    max_depth=2,
-    criterion="gini",
-)
+@case("redundant_importances", copies=2)
+@case("redundant_importances/depth", max_depth=2, criterion="gini")
 def _redundant(**options: Any) -> Any:
     result = theory.population.redundant_importances(empirical(), 0, n_jobs=jobs(), **options)
     return extracts.importances(result)
 
 
-@case(
-    "conditioning_terms", theory.population.conditioning_terms, theory.population.ConditioningTerms
-)
-@case("conditioning_terms/depth", theory.population.conditioning_terms, max_depth=2)
+@case("conditioning_terms", theory.population.ConditioningTerms)
+@case("conditioning_terms/depth", max_depth=2)
 def _terms(**options: Any) -> Any:
     result = theory.population.conditioning_terms(empirical(), 0, **options)
     return (result.values, result.weights, result.contributions, result.sizes, result.sets)
 
 
-@case("lattice_cost", theory.population.lattice_cost, theory.population.LatticeCost)
+@case("lattice_cost", theory.population.LatticeCost)
 def _cost() -> Any:
     result = theory.population.lattice_cost(examples.digits7(), n_jobs=1)
     return (result.n_subsets, len(result.by_size), result.seconds > 0)
 
 
-@case("additive_mda", theory.population.additive_mda)
-@case(
-    "additive_mda/feature groups",
-    theory.population.additive_mda,
-    feature_groups={"both": [0, 1], "last": ["z"]},
-)
+@case("additive_mda")
+@case("additive_mda/feature groups", feature_groups={"both": [0, 1], "last": ["z"]})
 def _additive(**options: Any) -> Any:
     covariance = [[1.0, -0.5, 0.1], [-0.5, 2.0, 0.3], [0.1, 0.3, 1.5]]
     return extracts.importances(
@@ -162,28 +146,22 @@ def _additive(**options: Any) -> Any:
     )
 
 
-@case("total_sobol_indices", theory.total_sobol_indices)
-@case(
-    "total_sobol_indices/feature groups",
-    theory.total_sobol_indices,
-    feature_groups={"two": [0, 2], "one": [1]},
-)
+@case("total_sobol_indices")
+@case("total_sobol_indices/feature groups", feature_groups={"two": [0, 2], "one": [1]})
 def _total_sobol_indices(**options: Any) -> Any:
     dist = empirical()
     return extracts.importances(theory.total_sobol_indices(dist, criterion="gini", **options))
 
 
-@case("gaussian_total_sobol_indices", theory.population.gaussian_total_sobol_indices)
+@case("gaussian_total_sobol_indices")
 def _gaussian_total_sobol_indices() -> Any:
     covariance = [[1.0, 0.6, 0.0], [0.6, 1.0, 0.2], [0.0, 0.2, 2.0]]
     compute = theory.population.gaussian_total_sobol_indices
     return extracts.importances(compute(covariance, [0.5, 0.3, 0.1], 2.0))
 
 
-@case("gaussian_mda", theory.population.gaussian_mda)
-@case(
-    "gaussian_mda/feature groups", theory.population.gaussian_mda, feature_groups={"both": [0, 1]}
-)
+@case("gaussian_mda")
+@case("gaussian_mda/feature groups", feature_groups={"both": [0, 1]})
 def _gaussian(**options: Any) -> Any:
     covariance = [[1.0, 0.6, 0.1], [0.6, 2.0, 0.3], [0.1, 0.3, 1.5]]
     return extracts.importances(
@@ -191,7 +169,7 @@ def _gaussian(**options: Any) -> Any:
     )
 
 
-@case("block_mda", theory.population.block_mda)
+@case("block_mda")
 def _block() -> Any:
     return [theory.population.block_mda(c, q, 0.5) for c, q in ((0.6, 3), (0.0, 1), (-0.2, 4))]
 
@@ -199,10 +177,10 @@ def _block() -> Any:
 # --- relevance ----------------------------------------------------------------------------------
 
 
-@case("feature_relevance", feature_relevance, Relevance)
-@case("feature_relevance/of digits", feature_relevance, make=examples.digits7)
-@case("feature_relevance/level", feature_relevance, level=0.2)
-@case("feature_relevance/degree", feature_relevance, make=examples.clique, max_degree=1)
+@case("feature_relevance", Relevance)
+@case("feature_relevance/of digits", make=examples.digits7)
+@case("feature_relevance/level", level=0.2)
+@case("feature_relevance/degree", make=examples.clique, max_degree=1)
 def _relevance(make: Any = empirical, **options: Any) -> Any:
     return [
         (
@@ -219,18 +197,13 @@ def _relevance(make: Any = empirical, **options: Any) -> Any:
     ]
 
 
-@case("relevance", theory.relevance)
+@case("relevance")
 def _relevance_frame() -> Any:
     result = theory.relevance(empirical())
     return [[str(value) for value in result[name].tolist()][:4] for name in result.columns[:3]]
 
 
-@case(
-    "all_relevant, strongly_relevant",
-    all_relevant,
-    strongly_relevant,
-    strong_informations,
-)
+@case("all_relevant, strongly_relevant")
 def _relevant() -> Any:
     makers = (empirical, examples.digits7, examples.xor, examples.problem_1, examples.noisy_copy)
     dists = [make() for make in makers]
@@ -245,7 +218,7 @@ def _relevant() -> Any:
     ]
 
 
-@case("markov_boundaries", theory.markov_boundaries, minimal_optimal)
+@case("markov_boundaries")
 def _boundaries() -> Any:
     dists = (empirical(), examples.digits7(), examples.noisy_copy(), examples.correlated_xor())
     return [
@@ -253,7 +226,7 @@ def _boundaries() -> Any:
     ]
 
 
-@case("redundancy", theory.redundancy, Redundancy)
+@case("redundancy", Redundancy)
 def _redundancy() -> Any:
     results = [theory.redundancy(result) for result in (empirical(), examples.noisy_copy())]
     return [
@@ -271,21 +244,21 @@ def _redundancy() -> Any:
     ]
 
 
-@case("degree_of_redundancy", degree_of_redundancy)
+@case("degree_of_redundancy")
 def _degree() -> Any:
     dist = empirical()
     return [degree_of_redundancy(dist, 0, 1), degree_of_redundancy(dist, 0, 1, [2])]
 
 
-@case("bayes_model", theory.distributions.bayes_model, theory.distributions.BayesModel)
-@case("bayes_model/squared", theory.distributions.bayes_model, loss="squared", features=[0, 1])
-@case("bayes_model/absolute", theory.distributions.bayes_model, loss="absolute", features=[0, 1])
+@case("bayes_model", theory.distributions.BayesModel)
+@case("bayes_model/squared", loss="squared", features=[0, 1])
+@case("bayes_model/absolute", loss="absolute", features=[0, 1])
 def _bayes_model(**options: Any) -> Any:
     model = theory.distributions.bayes_model(empirical(), **options)
     return [model.predictions.tolist(), model.losses, model.residual_error]
 
 
-@case("faithfulness", faithfulness, Faithfulness, d_separated)
+@case("faithfulness", Faithfulness)
 def _faithfulness() -> Any:
     parents = {"x0": ["x1"], "Y": ["x0", "x2"]}
     result = faithfulness(empirical(), parents)
@@ -293,7 +266,7 @@ def _faithfulness() -> Any:
     return [result.dependent, result.independent, apart]
 
 
-@case("conditioning_order", conditioning_order)
+@case("conditioning_order")
 def _conditioning_order() -> Any:
     return [
         conditioning_order(make(3), "X3", ["X2", "X1"])
@@ -301,13 +274,13 @@ def _conditioning_order() -> Any:
     ]
 
 
-@case("total_correlation", theory.FiniteDistribution.total_correlation)
+@case("total_correlation")
 def _total_correlation() -> Any:
     dist = empirical()
     return [dist.total_correlation(0, 1, "Y", given=some) for some in ((), 2)]
 
 
-@case("properties", theory.properties, Properties, Counterexample)
+@case("properties", Properties, Counterexample)
 def _properties() -> Any:
     makers = (examples.xor, examples.noisy_copy, examples.example_5_1, examples.problem_1)
     results = [theory.properties(make()) for make in makers]
@@ -330,15 +303,9 @@ def _properties() -> Any:
 # --- contexts -----------------------------------------------------------------------------------
 
 
-@case("population_context_importances", theory.population_context_importances)
-@case("population_context_importances/K = 2", theory.population_context_importances, max_features=2)
-@case(
-    "population_context_importances/zero",
-    theory.population_context_importances,
-    empty="zero",
-    criterion="gini",
-    max_depth=2,
-)
+@case("population_context_importances")
+@case("population_context_importances/K = 2", max_features=2)
+@case("population_context_importances/zero", empty="zero", criterion="gini", max_depth=2)
 def _context(**options: Any) -> Any:
     makers = (lambda: empirical(context=True), examples.problem_1)
     return [
@@ -347,12 +314,7 @@ def _context(**options: Any) -> Any:
     ]
 
 
-@case(
-    "feature_context_dependence",
-    feature_context_dependence,
-    ContextDependence,
-    ContextWitness,
-)
+@case("feature_context_dependence", ContextDependence, ContextWitness)
 def _dependence() -> Any:
     return [
         (
@@ -369,7 +331,7 @@ def _dependence() -> Any:
     ]
 
 
-@case("context_dependence", theory.context_dependence)
+@case("context_dependence")
 def _dependence_frame() -> Any:
     result = theory.context_dependence(examples.problem_1())
     return [[str(value) for value in result[name].tolist()] for name in result.columns[:6]]
@@ -380,17 +342,9 @@ def _dependence_frame() -> Any:
 SEARCH = {"n_features": 40, "subspace": 10, "n_relevant": 3}
 
 
-@case(
-    "convergence/chain",
-    theory.expected_trees,
-    theory.subspaces.trees_to_find_all,
-    theory.subspaces.transition_matrix,
-    theory.found_curve,
-    theory.subspaces.found_distribution,
-    scenario="chain",
-)
-@case("convergence/clique", theory.expected_trees, scenario="clique")
-@case("convergence/marginal", theory.expected_trees, scenario="marginal")
+@case("convergence/chain", scenario="chain")
+@case("convergence/clique", scenario="clique")
+@case("convergence/marginal", scenario="marginal")
 def _convergence(scenario: str) -> Any:
     return [
         (
@@ -404,15 +358,7 @@ def _convergence(scenario: str) -> Any:
     ]
 
 
-@case(
-    "coverage",
-    theory.subspaces.all_seen_probability,
-    theory.subspaces.unseen_probability,
-    theory.subspaces.draws_needed,
-    theory.subspaces.expected_draws,
-    theory.subspaces.companions_probability,
-    theory.subspaces.blind_probability,
-)
+@case("coverage")
 def _coverage() -> Any:
     return [
         theory.subspaces.all_seen_probability(20, 4, 25),
@@ -425,21 +371,9 @@ def _coverage() -> Any:
     ]
 
 
-@case(
-    "simulate/chain",
-    theory.subspaces.simulate,
-    theory.subspaces.Simulation,
-    scenario="chain",
-    n_relevant=3,
-)
-@case(
-    "simulate/clique, K = 4",
-    theory.subspaces.simulate,
-    scenario="clique",
-    n_relevant=2,
-    max_features=4,
-)
-@case("simulate/drawn", theory.subspaces.simulate, drawn=True)
+@case("simulate/chain", theory.subspaces.Simulation, scenario="chain", n_relevant=3)
+@case("simulate/clique, K = 4", scenario="clique", n_relevant=2, max_features=4)
+@case("simulate/drawn", drawn=True)
 def _simulated(drawn: bool = False, scenario: Any = None, **options: Any) -> Any:
     scenario = (
         theory.subspaces.random_conditionings(4, max_degree=3, random_state=1)
@@ -465,7 +399,7 @@ def _simulated(drawn: bool = False, scenario: Any = None, **options: Any) -> Any
     )
 
 
-@case("conditionings", theory.subspaces.random_conditionings)
+@case("conditionings")
 def _conditionings() -> Any:
     named = [conditionings_of("simulate", name, 3) for name in ("chain", "clique", "marginal")]
     drawn = theory.subspaces.random_conditionings(5, max_degree=3, random_state=2)
@@ -475,22 +409,8 @@ def _conditionings() -> Any:
     ]
 
 
-@case(
-    "plan",
-    theory.search_plan,
-    theory.subspaces.Plan,
-    theory.subspaces.PlanOption,
-    relevant={0: 3, 1: 2},
-)
-@case(
-    "plan/numbers",
-    theory.search_plan,
-    relevant={0: 5, 2: 1},
-    n_classes=1,
-    bytes_per_value=2,
-    risk=0.2,
-    keep=0.5,
-)
+@case("plan", theory.subspaces.Plan, theory.subspaces.PlanOption, relevant={0: 3, 1: 2})
+@case("plan/numbers", relevant={0: 5, 2: 1}, n_classes=1, bytes_per_value=2, risk=0.2, keep=0.5)
 def _plan(**options: Any) -> Any:
     result = theory.search_plan(n_rows=200, n_features=1000, memory=64_000, **options)
     return (
@@ -519,14 +439,7 @@ def _plan(**options: Any) -> Any:
 # --- finite samples -------------------------------------------------------------------------------
 
 
-@case(
-    "finite samples",
-    theory.samples.degrees_of_freedom,
-    theory.samples.expected_information,
-    theory.samples.information_p_value,
-    theory.samples.information_threshold,
-    theory.samples.miller_madow,
-)
+@case("finite samples")
 def _finite() -> Any:
     return [
         theory.samples.information_threshold(0.05, 100, 3, 2),
@@ -541,8 +454,8 @@ def _finite() -> Any:
     ]
 
 
-@case("node_test", theory.samples.node_test, theory.samples.NodeTest)
-@case("node_test/candidates", theory.samples.node_test, n_candidates=7)
+@case("node_test", theory.samples.NodeTest)
+@case("node_test/candidates", n_candidates=7)
 def _node(**options: Any) -> Any:
     result = theory.samples.node_test([[30, 10, 2], [10, 30, 5]], **options)
     return (
