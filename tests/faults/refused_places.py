@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults import places
@@ -13,13 +14,12 @@ from tests.faults.commands import (
     TABLE,
     counted,
     differences,
+    overwriting,
     prepare,
     run_command,
     tree,
     uninterrupted,
 )
-
-Place = Callable[[str, Path], tuple[list[str], str]]
 
 
 @counted
@@ -49,104 +49,70 @@ def cases() -> list[tuple[str, str]]:
     ]
 
 
-def _words(command: str, out: str = OUT, checkpoint: str = KEPT) -> list[str]:
-    words = [checkpoint if word == KEPT else word for word in COMMANDS[command]]
-    return [command, *words, "--out", out]
-
-
-def _locked_parent(command: str, folder: Path) -> tuple[list[str], str]:
+def _locked(folder: Path) -> None:
     (folder / "locked").mkdir(mode=0o555)
-    return _words(command, "locked/out"), "locked"
 
 
-def _locked_out(command: str, folder: Path) -> tuple[list[str], str]:
+def _locked_out(folder: Path) -> None:
     (folder / OUT).mkdir(mode=0o555)
-    return _words(command), OUT
 
 
-def _locked_store(command: str, folder: Path) -> tuple[list[str], str]:
-    prepare(folder, command, True)
+def _locked_store(folder: Path) -> None:
+    """Move the older results of a command below a folder without permission."""
     (folder / "locked").mkdir()
     (folder / OUT).rename(folder / "locked" / OUT)
     (folder / "locked").chmod(0o555)
-    more = ["--overwrite"] if command == "pack" else []
-    return [*_words(command, f"locked/{OUT}"), *more], "locked"
 
 
-def _file(command: str, folder: Path) -> tuple[list[str], str]:
-    (folder / OUT).write_text("mine")
-    return _words(command), OUT
+def _nothing(_: Path) -> None:
+    """Leave the folder as it is."""
 
 
-def _no_parent(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, "no/where/out"), "no/where"
+@dataclass(frozen=True)
+class Place:
+    """Places of the results and of the checkpoint, one of which cannot be written.
+
+    Attributes
+    ----------
+    named : str
+        What the message names.
+    out, checkpoint : str
+    make : callable
+        Makes what is in the way.
+    prior : bool
+        Whether there are older results.
+    """
+
+    named: str
+    out: str = OUT
+    checkpoint: str = KEPT
+    make: Callable[[Path], object] = _nothing
+    prior: bool = False
 
 
-def _loop(command: str, folder: Path) -> tuple[list[str], str]:
-    (folder / OUT).symlink_to(OUT)
-    return _words(command), OUT
-
-
-def _long(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, "o" * 300), "ooo"
-
-
-def _nearly_long(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, "o" * 250), "ooo"
-
-
-def _folder_of_result(command: str, folder: Path) -> tuple[list[str], str]:
-    (folder / OUT / "result.csv").mkdir(parents=True)
-    return _words(command), OUT
-
-
-def _below_file(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, f"{TABLE}/out"), TABLE
-
-
-def _locked_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
-    (folder / "locked").mkdir(mode=0o555)
-    return _words(command, checkpoint=f"locked/{KEPT}"), "locked"
-
-
-def _folder_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
-    (folder / KEPT).mkdir()
-    return _words(command), KEPT
-
-
-def _no_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, checkpoint=f"no/where/{KEPT}"), "no/where"
-
-
-def _long_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, checkpoint="k" * 300), "kkk"
-
-
-def _read_only_out(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, "disk/out"), "disk"
-
-
-def _read_only_checkpoint(command: str, folder: Path) -> tuple[list[str], str]:
-    return _words(command, checkpoint=f"disk/{KEPT}"), f"disk/{KEPT}"
-
-
-PLACES: dict[str, Place] = {
-    "out below a folder without permission": _locked_parent,
-    "out without permission": _locked_out,
-    "older results below a folder without permission": _locked_store,
-    "out is a file": _file,
-    "out below a folder that is not there": _no_parent,
-    "out below a file": _below_file,
-    "out is a link to itself": _loop,
-    "out has a name that is too long": _long,
-    "out has a name that is too long with more to it": _nearly_long,
-    "out contains a folder called of a result's name": _folder_of_result,
-    "checkpoint below a folder without permission": _locked_checkpoint,
-    "checkpoint is a folder": _folder_checkpoint,
-    "checkpoint below a folder that is not there": _no_checkpoint,
-    "checkpoint has a name that is too long": _long_checkpoint,
-    "read-only out": _read_only_out,
-    "read-only checkpoint": _read_only_checkpoint,
+PLACES = {
+    "out below a folder without permission": Place("locked", "locked/out", make=_locked),
+    "out without permission": Place(OUT, make=_locked_out),
+    "older results below a folder without permission": Place(
+        "locked", f"locked/{OUT}", make=_locked_store, prior=True
+    ),
+    "out is a file": Place(OUT, make=lambda folder: (folder / OUT).write_text("mine")),
+    "out below a folder that is not there": Place("no/where", "no/where/out"),
+    "out below a file": Place(TABLE, f"{TABLE}/out"),
+    "out is a link to itself": Place(OUT, make=lambda folder: (folder / OUT).symlink_to(OUT)),
+    "out has a name that is too long": Place("ooo", "o" * 300),
+    "out has a name that is too long with more to it": Place("ooo", "o" * 250),
+    "out contains a folder called of a result's name": Place(
+        OUT, make=lambda folder: (folder / OUT / "result.csv").mkdir(parents=True)
+    ),
+    "checkpoint below a folder without permission": Place(
+        "locked", checkpoint=f"locked/{KEPT}", make=_locked
+    ),
+    "checkpoint is a folder": Place(KEPT, make=lambda folder: (folder / KEPT).mkdir()),
+    "checkpoint below a folder that is not there": Place("no/where", checkpoint=f"no/where/{KEPT}"),
+    "checkpoint has a name that is too long": Place("kkk", checkpoint="k" * 300),
+    "read-only out": Place("disk", "disk/out"),
+    "read-only checkpoint": Place(f"disk/{KEPT}", checkpoint=f"disk/{KEPT}"),
 }
 
 
@@ -157,9 +123,11 @@ def _on_disk(command: str, name: str, folder: Path, disk: Path) -> str:
 
 def _refused(command: str, name: str, folder: Path) -> str:
     """Run the command as an ordinary user; return "refused", or what is wrong."""
-    if not (folder / TABLE).exists():
-        prepare(folder, command, False)
-    words, named = PLACES[name](command, folder)
+    place = PLACES[name]
+    prepare(folder, command, place.prior)
+    place.make(folder)
+    words = [place.checkpoint if word == KEPT else word for word in COMMANDS[command]]
+    words = [command, *words, "--out", place.out, *overwriting(command, place.prior)]
     places.give_away(folder)
     before = tree(folder)
     ended = run_command(words, folder, inside=_watched)
@@ -168,7 +136,7 @@ def _refused(command: str, name: str, folder: Path) -> str:
         return fault if fault == ended.fault() else f"leftovers: {fault}"
     if ended.code != 2:
         return f"wrong: exit status {ended.code}: {ended.stderr[-200:]}"
-    if wrong := ended.complaint(command, named):
+    if wrong := ended.complaint(command, place.named):
         return wrong
     return f"wrong: the table was read before: {ended.stderr[-200:]}" if ended.noted else "refused"
 

@@ -21,10 +21,7 @@ def test_long_work_without_a_bar_is_estimated_once(monkeypatch):
         with stepwise_bar(1000, "mda", "tree", 0) as inner:
             clock[0] = 100.0
             inner()
-    assert said == [
-        "genie3: 10 of 1,000 kept",
-        "genie3: 1.2% done after 8 s, about 1.1 h left",
-    ]
+    assert said == ["genie3: 10 of 1,000 kept", "genie3: 1.2% done after 8 s, about 1.1 h left"]
     with estimates(said.append), stepwise_bar(2, "short", "forest", 0) as advance:
         clock[0] += 6.0
         advance()

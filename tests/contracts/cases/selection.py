@@ -120,11 +120,6 @@ def _resumed() -> Any:
         return [_found(checkpoint=checkpoint), _found(checkpoint=checkpoint)]
 
 
-@case("SequentialRandomSubspace/parameters")
-def _parameters() -> Any:
-    return dm.SequentialRandomSubspace().get_params()
-
-
 @case("SequentialRandomSubspace/store", dm.ColumnStore)
 def _stored() -> Any:
     with tempfile.TemporaryDirectory() as folder:
@@ -158,11 +153,6 @@ for label, options in (
     case(f"Boruta/{label}", **options)(_verdicts)
 
 
-@case("Boruta/parameters")
-def _parameters_of_boruta() -> Any:
-    return dm.Boruta().get_params()
-
-
 def _knocked_out(**options: Any) -> Any:
     X, y = options.pop("X", wide()[:, :8]), options.pop("y", two())
     settings = {"n_estimators": 10, "n_permutations": 19, "random_state": 3, "n_jobs": jobs()}
@@ -183,11 +173,6 @@ for label, options in (
     ("regression, missing values", {"X": missing(), "y": numbers(), "measure": "mdi"}),
 ):
     case(f"KnockOut/{label}", **options)(_knocked_out)
-
-
-@case("KnockOut/parameters")
-def _parameters_of_knock_out() -> Any:
-    return dm.KnockOut().get_params()
 
 
 def _selected(kind: Any, names: tuple[str, ...] = (), **options: Any) -> Any:
@@ -288,12 +273,14 @@ for kind, names, variants in (
 ):
     for label, options in variants.items():
         case(f"{kind.__name__}/{label}", kind=kind, names=names, **options)(_selected)
-    case(f"{kind.__name__}/parameters")(lambda kind=kind: kind().get_params())
 
 
-@case("ReliefF/parameters")
-def _parameters_of_relief() -> Any:
-    return dm.ReliefF().get_params()
+@case("selection/parameters", dm.ReliefF)
+def _parameters() -> Any:
+    """Defaults of all selectors."""
+    kinds = {name: getattr(dm.selection, name) for name in dm.selection.__all__}
+    selectors = {name: kind for name, kind in kinds.items() if hasattr(kind, "get_params")}
+    return {name: kind().get_params() for name, kind in selectors.items() if name != "BaseSelector"}
 
 
 @case("ClusterRepresentatives")
