@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from duramen.analyses.network import NetworkReport, network
     from duramen.analyses.pack import pack
     from duramen.analyses.plan import PlanReport, plan
-    from duramen.analyses.rank import RankingReport, rank
+    from duramen.analyses.rank import rank
+    from duramen.analyses.ranking.report import RankingReport
     from duramen.analyses.report import AnalysisInterrupted
     from duramen.analyses.select import SelectionReport, select
     from duramen.configuration import config_context, get_config, set_config
@@ -212,7 +213,8 @@ _SELECTORS = (
     "VSURF",
 )
 _HOMES = {
-    **dict.fromkeys(("rank", "RankingReport"), "analyses.rank"),
+    "rank": "analyses.rank",
+    "RankingReport": "analyses.ranking.report",
     **dict.fromkeys(("select", "SelectionReport"), "analyses.select"),
     **dict.fromkeys(("compare", "ComparisonReport"), "analyses.compare"),
     **dict.fromkeys(("connectome", "ConnectomeReport"), "analyses.connectome"),

@@ -262,7 +262,7 @@ def stopping(*_, **__):
 
 def test_ctrl_c_during_the_test_keeps_the_ranking(monkeypatch):
     test = next(note for note in tests if note.default)
-    monkeypatch.setattr("duramen.analyses.rank.run_test", stopping)
+    monkeypatch.setattr("duramen.analyses.ranking.significance.run_test", stopping)
     with pytest.raises(dm.AnalysisInterrupted) as stop:
         dm.rank(X, Y, estimator=FOREST)
     report = stop.value.report
@@ -287,7 +287,7 @@ def test_ctrl_c_during_a_later_measure_keeps_those_before(monkeypatch):
         if measure.name != "mdi":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("duramen.analyses.ranking.measuring._check_trees", stop_later)
+    monkeypatch.setattr("duramen.analyses.ranking.measures._check_trees", stop_later)
     with pytest.raises(dm.AnalysisInterrupted) as stop:
         dm.rank(X, Y, measure=["mdi", "minimal_depth", "air"], **QUICK)
     assert tuple(stop.value.report.importances) == ("mdi",)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import duramen as dm
+from duramen.analyses.ranking.report import summarize
 from duramen.reports import Report
 
 
@@ -82,7 +83,7 @@ def test_reports_of_the_parts_of_an_analysis(tmp_path):
     X, y = table()
     run = dm.reports.Run(command="", target="y", settings={}, versions={})
     importances = dm.importances.mdi(dm.RandomForestClassifier(10, random_state=0).fit(X, y))
-    loaded(dm.reports.summarise(importances, run), tmp_path)
+    loaded(summarize([importances], run), tmp_path)
 
 
 def test_what_is_no_report(tmp_path):

@@ -14,7 +14,7 @@ def _quick(monkeypatch, request):
     tests/analyses and the commands of the guide. Forests of fewer than 40 trees do not say how many
     a ranking needs.
     """
-    monkeypatch.setattr("duramen.analyses.ranking.resampling._LEAST_TREES", 40)
-    monkeypatch.setattr("duramen.analyses.ranking.description.DESCRIBED", 3)
+    monkeypatch.setattr("duramen.analyses.ranking.precision._LEAST_TREES", 40)
+    monkeypatch.setattr("duramen.analyses.ranking.effects.DESCRIBED", 3)
     if "hostile" not in request.node.name:
         monkeypatch.setattr("duramen.reports.report.svg", undrawn)

@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 from tests.reports.test_measures import a_test, an_mda
-from tests.reports.test_reports import Page, a_run, example
+from tests.reports.test_reports import Page, a_run, example, summarise
 
 import duramen as dm
 from duramen import Significance
-from duramen.analyses.ranking.description import out_of_bag_accuracy
-from duramen.reports import render, summarise
-from duramen.reports.ranking import conclusion
-from duramen.reports.significance import Verdict
+from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
+from duramen.analyses.ranking.report import conclusion
+from duramen.analyses.ranking.significance import count_words
+from duramen.reports import render
 
 
 def verdict(*p_values):
     names = tuple("abcdefg"[: len(p_values)])
     scores = np.arange(len(names), 0, -1.0)
-    return Verdict(Significance(names, scores, np.array(p_values), "altmann", "Nothing."), "mdi")
+    how = {"method": "altmann", "null": "Nothing.", "metadata": {"measure": "mdi"}}
+    return Significance(names, scores, np.array(p_values), **how)
 
 
 def ran(task="classification", **results):
@@ -47,7 +48,7 @@ def test_a_sentence_for_each_outcome(results, tested, meaning):
     assert said.count(". ") == 0  # one sentence
     assert ("No significance test was run" in said) == (tested is None)
     if tested is not None:
-        assert said.startswith(tested.count())
+        assert said.startswith(count_words(tested))
 
 
 def test_accuracy_is_compared_with_a_prediction_without_features():
@@ -67,7 +68,7 @@ def test_accuracy_is_compared_with_a_prediction_without_features():
 def test_it_stands_first_and_counts_that_differ_are_explained():
     report = summarise(example(), a_run(), others=[an_mda(), a_test()])
     assert report.remarks == ()
-    tested = Verdict(a_test(method="altmann"), "mdi")
+    tested = a_test(method="altmann", metadata={"measure": "mdi"})
     report = summarise(example(), a_run(), others=[an_mda(), a_test()], tested=tested)
     assert "The counts differ because they answer different questions" in report.remarks[0]
     words = Page(render(report)).words

@@ -1,6 +1,7 @@
 """Reports of several measures."""
 
 import re
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -10,12 +11,13 @@ from tests.reports.test_reports import (
     a_run,
     assert_needs_nothing_else,
     example,
+    summarise,
 )
 
 import duramen as dm
 from duramen import Importances, Significance
-from duramen.reports import render, summarise
-from duramen.reports.ranking import ranked
+from duramen.analyses.ranking.report import table_columns
+from duramen.reports import render
 
 NULL = "The votes do not change."
 TRUE = np.array([6.0, 9.0, 0.5, 0.0, 0.0, 1.0, 3.0])  # of the seven hostile names
@@ -72,10 +74,11 @@ def test_rows_are_those_of_the_first_measure_whatever_the_order_of_the_others():
     assert table.column("feature") == ("b", "d", "c", "a")
     assert [float(cell) for cell in table.column("MDA, accuracy")] == [30, 10, 20, 40]
     assert table.column("p") == ("0.02", "0.04", "0.03", "0.01")
-    columns = ranked([first, other, tested], 2).columns()
-    assert columns["name"] == ["b", "d"]
-    assert columns["mda"].tolist() == [30, 10]
-    assert columns["vote_change_p_value"].tolist() == [0.02, 0.04]
+    parts = chain(*table_columns([first, other, tested]))
+    columns = {column.name: column.values for column in parts}
+    assert columns["name"] == ["b", "d", "c", "a"]
+    assert columns["mda"].tolist() == [30, 10, 20, 40]
+    assert columns["vote_change_p_value"].tolist() == [0.02, 0.04, 0.03, 0.01]
 
 
 def test_a_single_measure_has_bars_and_no_measure_to_name():
@@ -94,8 +97,8 @@ def test_columns_of_two_tests_have_different_titles():
 def test_other_features_are_refused():
     with pytest.raises(ValueError, match="features"):
         summarise(example(), a_run(), others=[an_mda(names=HOSTILE[:5])])
-    with pytest.raises(ValueError, match="mda lacks 'x'"):
-        ranked([Importances(("x", "y"), [1, 2], "mdi", "bits"), an_mda(names=("y", "z"))])
+    with pytest.raises(ValueError, match="lacks 'x'"):
+        table_columns([Importances(("x", "y"), [1, 2], "mdi", "bits"), an_mda(names=("y", "z"))])
 
 
 # --- words ---------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ import pytest
 import duramen as dm
 from duramen import Importances
 from duramen.analyses.exact import summarize
-from duramen.reports import Run, render, summarise
+from duramen.analyses.ranking.report import summarize as summarize_ranking
+from duramen.reports import Run, render
 from duramen.reports.facts import plain
 from duramen.results.columns import Bar
 from duramen.support.text import printable
@@ -54,6 +55,11 @@ def a_run(**changes):
         "timings": {"grow": 1.5},
     }
     return Run(**{**options, **changes})
+
+
+def summarise(first, run, *, others=(), **parts):
+    """Return the report of a ranking by several measures."""
+    return summarize_ranking([first, *others], run, **parts)
 
 
 CURVE = [float("nan"), 0.5, 0.25, 0.12]

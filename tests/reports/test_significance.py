@@ -2,8 +2,13 @@
 
 import numpy as np
 
+from duramen.analyses.ranking.significance import (
+    columns_of,
+    figures_of,
+    order_note,
+    sections_of,
+)
 from duramen.reports.report import Prose
-from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.significance import AdjustedSignificance
 
 STATISTICS = {
@@ -27,30 +32,35 @@ def verdict(**changes):
         "p_adjusted": np.array([0.01, 0.02, 0.9]),
         "statistics": np.array([4.0, 2.0, 0.2]),
         "details": STATISTICS,
-        "metadata": {"n_permutations": 39, "n_forests": 79, "parameters": {"n_estimators": "50"}},
+        "metadata": {
+            "n_permutations": 39,
+            "n_forests": 79,
+            "parameters": {"n_estimators": "50"},
+            "measure": "mdi_oob",
+        },
     }
-    return Verdict(AdjustedSignificance(**{**options, **changes}), "mdi_oob")
+    return AdjustedSignificance(**{**options, **changes})
 
 
 def words(tested):
     """The sentences of the sections about a test."""
-    prose = [part for part in verdict_sections(tested) if isinstance(part, Prose)]
+    prose = [part for part in sections_of(tested) if isinstance(part, Prose)]
     return " ".join(line for part in prose for line in part.lines)
 
 
 def test_columns_and_counts_have_the_evidence():
-    columns = verdict().columns(["b", "c", "a"])
+    columns = columns_of(verdict(), ["b", "c", "a"])
     assert [column.name for column in columns] == ["verdict", "evidence", "p_adjusted", "fdr"]
     assert columns[1].cells == ["with others", "", "alone"]
-    assert verdict().n_by_evidence() == {"alone": 1, "with others": 1}
+    assert figures_of(verdict())["evidence"] == {"alone": 1, "with others": 1}
 
 
 def test_without_rank_statistics_nothing_is_said_of_evidence():
     alone = verdict(details={})
-    assert [column.name for column in alone.columns(["a"])] == ["verdict", "p_adjusted", "fdr"]
-    assert alone.n_by_evidence() == {}
+    assert [column.name for column in columns_of(alone, ["a"])] == ["verdict", "p_adjusted", "fdr"]
+    assert "evidence" not in figures_of(alone)
     order = "Features are in the order of verdicts, then of MDI. "
-    assert alone.order_note("MDI").startswith(f"{order}Verdicts compare importances standardized")
+    assert order_note(alone, "MDI").startswith(f"{order}Verdicts compare importances standardized")
     said = words(alone)
     assert "rank statistic" not in said
     assert "There were" not in said
@@ -62,9 +72,9 @@ def test_sentences_name_forests_stages_and_statistics():
     assert "There were 2 stages: in each after the first" in said
     assert "the largest of two statistics" in said
     assert 'The evidence of a confirmed feature is "alone" if the rank statistic' in said
-    assert "with others" in verdict().order_note("MDI")
+    assert "with others" in order_note(verdict(), "MDI")
     assert "ridge regression" not in said
-    assert "linear model" not in said + verdict().order_note("MDI")
+    assert "linear model" not in said + order_note(verdict(), "MDI")
 
 
 def test_joint_statistics_have_a_word_and_a_count():
@@ -74,13 +84,13 @@ def test_joint_statistics_have_a_word_and_a_count():
         "joint_p_adjusted": np.array([0.02, 0.05, 1.0]),
     }
     tested = verdict(details={**STATISTICS, **joint})
-    assert tested.columns(["b", "c", "a"])[1].cells == ["jointly", "", "alone"]
-    assert tested.n_by_evidence() == {"alone": 1, "jointly": 1, "with others": 0}
+    assert columns_of(tested, ["b", "c", "a"])[1].cells == ["jointly", "", "alone"]
+    assert figures_of(tested)["evidence"] == {"alone": 1, "jointly": 1, "with others": 0}
     said = words(tested)
     assert "the largest of three statistics" in said
     assert "ridge regression of the scores of the target on all features" in said
     assert 'else "jointly" if its statistic in a linear model of all features confirms it' in said
-    assert "its effect in a linear model of all features" in tested.order_note("MDI")
+    assert "its effect in a linear model of all features" in order_note(tested, "MDI")
 
 
 def test_a_candidate_by_its_rank_statistic_alone_says_that_its_importance_is_negative():
@@ -89,7 +99,7 @@ def test_a_candidate_by_its_rank_statistic_alone_says_that_its_importance_is_neg
         "scores": np.array([3.0, -0.2, -1.0]),
         "details": {**STATISTICS, "marginal_statistic": np.array([4.0, 2.0, 0.1])},
     }
-    cells = verdict(**options).columns(["a", "b", "c"])[1].cells
+    cells = columns_of(verdict(**options), ["a", "b", "c"])[1].cells
     assert cells == ["alone", "alone (importance < 0)", ""]
     options["scores"] = np.array([3.0, 0.2, -1.0])
-    assert verdict(**options).columns(["a", "b", "c"])[1].cells == ["alone", "alone", ""]
+    assert columns_of(verdict(**options), ["a", "b", "c"])[1].cells == ["alone", "alone", ""]

@@ -2,88 +2,249 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
 
 from duramen.analyses.execution import Clock
+from duramen.analyses.ranking import significance
+from duramen.data import EncodedTable, LearningSet
+from duramen.importances import Clusters, clusters, representatives
+from duramen.importances.clustering import pairwise, with_gaps
+from duramen.io.positions import UNPLACED, Positions
+from duramen.plots.importances import MANHATTAN
+from duramen.reports.facts import LEVEL
+from duramen.reports.report import DRAWN, Chart, Plot, Prose, Report, Section, Table
+from duramen.results.columns import Column, counted
+from duramen.results.importances import Importances
+from duramen.results.significance import AdjustedSignificance
+from duramen.support.arrow import pa, pc
 
-if TYPE_CHECKING:
-    from duramen.data import EncodedTable, LearningSet
-    from duramen.importances.comparison import Measured
-    from duramen.reports.signals import Signals
-    from duramen.results.importances import Importances
+ReportT = TypeVar("ReportT", bound=Report)
 
 DISTANCE = 250_000
 """Base pairs between a variant and the representative of its cluster, at most, by default."""
+_ROWS, _MEMBERS = 50, 6
+_BEFORE = "before_ranking"  # of clusters: the forest was grown on the representatives alone
 
 
-@dataclass(frozen=True)
-class Clustering:
-    """Clusters of features after they are ranked, or before."""
-
-    clusters: float | None = None  # least absolute correlation with the representative
-    distance: int = DISTANCE
-    representatives: float | None = None  # average absolute correlation, before the ranking
-
-    def signals(self, data: LearningSet[Any], ranked: Measured, clock: Clock) -> Signals:
-        """Return the places of features, and their clusters where these are asked for."""
-        from duramen.reports.facts import as_importances
-
-        return signals_of(data, as_importances(ranked), self.clusters, self.distance, clock)
-
-    def represented(
-        self, data: LearningSet[EncodedTable], clock: Clock
-    ) -> tuple[LearningSet[EncodedTable], Signals | None]:
-        """Return the data with the representatives for features, and the clusters."""
-        if self.representatives is None:
-            return data, None
-        with clock.step("cluster"):
-            return _represented(data, self.representatives)
-
-
-def signals_of(
-    data: LearningSet[Any],
-    scores: Importances,
-    threshold: float | None,
-    distance: int,
-    clock: Clock,
-) -> Signals:
-    """Return the places of features, and their clusters from a correlation on, if there is one."""
-    from duramen.importances import clusters
-    from duramen.reports.signals import Signals
-
+def clusters_of(
+    data: LearningSet[Any], scores: Importances, threshold: float, distance: int, clock: Clock
+) -> Clusters:
+    """Return clusters of ranked features, each around the most important one."""
     variants = data.provenance.variants
-    places = Signals(variants)
-    if threshold is None:
-        return places
-    positions = None if variants is None else places.positions(scores.names)
+    positions = None if variants is None else positions_of(variants, scores.names)
     with clock.step("cluster"):
-        clustered = clusters(
+        return clusters(
             scores, data.table, threshold=threshold, positions=positions, distance=distance
         )
-    return replace(places, clusters=clustered)
 
 
-def _represented(
+def represented(
     data: LearningSet[EncodedTable], threshold: float
-) -> tuple[LearningSet[EncodedTable], Signals]:
-    import numpy as np
-
-    from duramen.importances import Clusters, representatives
-    from duramen.importances.clustering import pairwise, with_gaps
-    from duramen.reports.signals import Signals
-
-    represented = representatives(data.table, threshold=threshold)
+) -> tuple[LearningSet[EncodedTable], Clusters]:
+    """Return the data with the representatives of clusters for features, and the clusters."""
+    found = representatives(data.table, threshold=threshold)
     numbers = with_gaps(data.table, "spearman")
-    r = np.ones(len(represented.names))
-    for k, medoid in enumerate(represented.medoids.tolist()):
-        members = np.flatnonzero(represented.labels == k)
+    r = np.ones(len(found.names))
+    for k, medoid in enumerate(found.medoids.tolist()):
+        members = np.flatnonzero(found.labels == k)
         if len(members) > 1:
             r[members] = pairwise(numbers[:, [medoid]], numbers[:, members])[0]
             r[medoid] = 1.0
-    settings = {"threshold": threshold, "correlation": "spearman", "distance": None}
-    made = Clusters(
-        represented.names, represented.labels.copy(), represented.medoids.copy(), r, settings
+    settings = {"threshold": threshold, "correlation": "spearman", _BEFORE: True}
+    made = Clusters(found.names, found.labels.copy(), found.medoids.copy(), r, settings)
+    return data.with_table(found.transform(data.table)), made
+
+
+def positions_of(variants: Any, names: Sequence[str]) -> Positions:
+    """Return the places of features, of which some may have none."""
+    rows = _rows(variants, names)
+    columns = {
+        "chromosome": rows["chromosome"].fill_null(UNPLACED),
+        "position": rows["position"].fill_null(0),
+    }
+    return Positions.of(columns, names, "reports")
+
+
+def _rows(table: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of a table of features for some names; null where a name is not in it."""
+    place = {name: row for row, name in enumerate(table["name"].to_pylist())}
+    index = pa.array([place.get(name) for name in names], pa.int64())
+    taken = table.drop_columns(["name"]).take(index)
+    return {name: taken[name] for name in taken.column_names}
+
+
+def with_clusters(
+    columns: Mapping[str, Any], variants: Any, found: Clusters | None
+) -> dict[str, Any]:
+    """Return the columns of a table of features with those of places and clusters.
+
+    Of a forest that was grown on representatives, each member gets the row of its representative,
+    the representative first.
+    """
+    if variants is None and found is None:
+        return dict(columns)
+    table = pa.table(dict(columns))
+    if found is not None and _BEFORE in found.metadata:
+        members = found.members()
+        of_row = [members[name] for name in table["name"].to_pylist()]
+        index = [row for row, names in enumerate(of_row) for _ in names]
+        names = [name for names in of_row for name in names]
+        table = table.take(index).set_column(0, "name", pa.array(names, pa.string()))
+    names, own = table["name"].to_pylist(), dict[str, Any]()
+    if variants is not None:
+        own |= _rows(variants, names)
+    if found is not None:
+        of_cluster = pa.table(found.columns())
+        alone = of_cluster["representative"].is_null()
+        for place, name in ((1, "cluster"), (3, "correlation")):
+            known = pc.if_else(alone, None, of_cluster[name])
+            of_cluster = of_cluster.set_column(place, name, known)
+        own |= _rows(of_cluster, names)
+    first, *others = table.column_names
+    return {first: table[first], **own, **{name: table[name] for name in others}}
+
+
+# --- sections ---------------------------------------------------------------------------------
+
+
+def with_sections(report: ReportT, sections: Sequence[Section]) -> ReportT:
+    """Return a report with sections before its first table."""
+    place = next(
+        (i for i, part in enumerate(report.sections) if isinstance(part, Table)),
+        len(report.sections),
     )
-    on_medoids = data.with_table(represented.transform(data.table))
-    return on_medoids, Signals(data.provenance.variants, made, grown=True)
+    return replace(report, sections=(*report.sections[:place], *sections, *report.sections[place:]))
+
+
+def sections_of(
+    importances: Importances,
+    variants: Any,
+    found: Clusters | None,
+    tested: significance.Tested | None = None,
+) -> list[Section]:
+    """Return the sections on places and clusters of features."""
+    sections: list[Section] = []
+    if variants is not None and len(importances):
+        sections.append(_manhattan(importances, variants, tested))
+    if found is not None:
+        sections.append(_table(found, variants, importances.top(DRAWN).names))
+    return sections
+
+
+def _manhattan(
+    importances: Importances, variants: Any, tested: significance.Tested | None
+) -> Chart:
+    result: Any = importances
+    what, line = "importance", ""
+    threshold = significance.threshold_of(tested, importances)
+    if isinstance(tested, AdjustedSignificance):
+        result, what = tested, tested.statistic_title
+        sure, title = tested.mask(LEVEL, "fwer"), significance.title_of(tested)
+        n, line = np.count_nonzero(sure), f" No feature is confirmed by {title}."
+        least = float(tested.statistics[sure].min(initial=np.inf))
+        if n and (tested.statistics[~sure] < least).all():
+            threshold = least
+            line = f" Dashed: the smallest of the {n:,} features confirmed by {title}."
+        elif n:
+            line = (
+                f" {n:,} features are confirmed by {title}; a line would not divide them from "
+                "others, because stages differ in scale."
+            )
+    elif tested is not None:
+        line = f" {significance.line_words(tested, importances)}"
+    places = positions_of(variants, result.names)
+    named = [name for name in places.chromosomes if name != "0"]
+    return Chart(
+        "Manhattan plot",
+        Plot(MANHATTAN, result, {"positions": places, "threshold": threshold}),
+        f"Scatter plot of the {what} of {len(result):,} features along "
+        f"{counted(len(named), 'chromosome')}. The positions are in the columns chromosome and "
+        "position of result.csv.",
+        f"The {what} of {len(result):,} features by chromosome and position.{line}",
+    )
+
+
+def _table(found: Clusters, variants: Any, best: Sequence[str]) -> Section:
+    """Return the table of clusters of several members; `best` are the first features."""
+    place, members = {name: j for j, name in enumerate(found.names)}, found.members()
+    several = {name: group for name, group in members.items() if len(group) > 1}
+    distance = found.metadata.get("distance")
+    title = "Clusters of correlated features" if distance is None else "Clusters of linked variants"
+    labels = [int(found.labels[place[name]]) for name in best]
+    brief = (f"{_count_words(found, several, labels, len(members))}.",)
+    if not several:
+        return Prose(title, (f"No cluster has several members. {_rule(found)}",), brief=brief)
+    shown = [*several.items()][:_ROWS]
+    columns = [
+        Column("representative", [name for name, _ in shown], "name"),
+        Column("members", [f"{len(group):,}" for _, group in shown]),
+    ]
+    if variants is not None:
+        where = positions_of(variants, found.names)
+        regions = [_region(where, [place[name] for name in group]) for _, group in shown]
+        columns.append(Column("region", regions, "words"))
+    others = []
+    for _, group in shown:
+        words = [
+            f"{name} ({found.correlations[place[name]]:.2f})" for name in group[1 : _MEMBERS + 1]
+        ]
+        rest = len(group) - 1 - len(words)
+        others.append(", ".join([*words, *([f"and {rest:,} more"] if rest else [])]))
+    columns.append(Column("other members (r)", others, "words"))
+    more = f" {len(several) - len(shown):,} more." if len(several) > len(shown) else ""
+    note = (
+        f"{counted(len(several), 'cluster')} with several members, in the order of importance."
+        f"{more} {_rule(found)} The columns cluster, representative and correlation of result.csv "
+        "hold all."
+    )
+    return Table(title, tuple(columns), note, brief=brief)
+
+
+def _count_words(
+    found: Clusters, several: Mapping[str, Sequence[str]], labels: Sequence[int], n_clusters: int
+) -> str:
+    """Return how many signals the first features, with these labels, stand for."""
+    if _BEFORE in found.metadata:
+        return (
+            f"{len(found.names):,} features form {n_clusters:,} clusters, {len(several):,} of them "
+            "with several members; the ranking lists their representatives"
+        )
+    signals = len({label for label in labels if label >= 0}) + labels.count(-1)
+    first = f"The first {len(labels):,} features stand for {counted(signals, 'signal')}"
+    if not several:
+        return f"{first}: none correlates with a more important one"
+    name, largest = max(several.items(), key=lambda item: len(item[1]))
+    return f"{first}; the largest cluster, around {name}, has {len(largest):,} members"
+
+
+def _region(places: Positions, rows: Sequence[int]) -> str:
+    """Return chromosome and positions of a cluster, such as ``6:100-200``."""
+    position = places.position[list(rows)]
+    chromosome = places.chromosomes[int(places.chromosome[rows[0]])]
+    first, last = int(position.min()), int(position.max())
+    return f"{chromosome}:{first:,}" + (f"-{last:,}" if last > first else "")
+
+
+def _rule(found: Clusters) -> str:
+    """Return the rule of the clusters in a sentence or two."""
+    metadata = found.metadata
+    threshold, kind = metadata["threshold"], str(metadata["correlation"]).capitalize()
+    if _BEFORE in metadata:
+        return (
+            f"Features were clustered by their {kind} correlation (|r| of {threshold:g} on "
+            "average within a cluster), without the target, and the forest and its test used one "
+            "representative of each, the member that correlates most with the others. The "
+            "results of the representative stand for all members: the data cannot distinguish "
+            "them."
+        )
+    distance = metadata.get("distance")
+    within = "" if distance is None else f" and lies within {distance / 1000:g} kb of it"
+    return (
+        f"The most important feature represents its cluster; a member has a {kind} correlation of "
+        f"|r| >= {threshold:g} with it{within} (clumping, as PLINK does by p-values). The "
+        "associations of the members of a cluster with the target may be a single signal."
+    )

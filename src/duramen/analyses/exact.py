@@ -21,8 +21,15 @@ from duramen.jobs.progress import shown_bar
 from duramen.plots.context import EFFECTS_IN_CONTEXT
 from duramen.reading.tables import read
 from duramen.reports import Report, Run
-from duramen.reports.facts import about, looked_at, subject, thousands, unit_words
-from duramen.reports.features import importance_charts, rows_note
+from duramen.reports.facts import (
+    about,
+    importance_charts,
+    looked_at,
+    rows_note,
+    subject,
+    thousands,
+    unit_words,
+)
 from duramen.reports.report import (
     DRAWN,
     HELD,

@@ -4,136 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from inspect import signature
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+from duramen.analyses import clustering
 from duramen.analyses.caller import calling, faults_of_ours
-from duramen.analyses.clustering import DISTANCE, Clustering
+from duramen.analyses.clustering import DISTANCE
 from duramen.analyses.execution import Execution
-from duramen.analyses.ranking.description import (
-    effects_of,
-    out_of_bag_accuracy,
-    target_columns,
-)
-from duramen.analyses.ranking.direct import correlated_groups, directness, with_advice
+from duramen.analyses.ranking import direct as given_others
+from duramen.analyses.ranking import effects, patches, precision, significance
+from duramen.analyses.ranking import groups as grouping
+from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
 from duramen.analyses.ranking.forest import PARAMETERS, forest_of, kind_of
-from duramen.analyses.ranking.groups import Groups, groups_of
-from duramen.analyses.ranking.measuring import choose, grow_and_compute, measures_of, with_bias
+from duramen.analyses.ranking.measures import choose, grow_and_compute, measures_of, with_bias
 from duramen.analyses.ranking.pairs import all_pairs, check_pairs
-from duramen.analyses.ranking.patches import (
-    PATCHES,
-    check_kind,
-    check_scores,
-    check_stored,
-    described_sample,
-    fitted_to,
-    readable,
-    sample_of_store,
-    settled,
-)
-from duramen.analyses.ranking.resampling import Resampling, described, precision_of, tested_rows
-from duramen.analyses.ranking.rows import importances_of_rows, rows_asked
-from duramen.analyses.ranking.significance import (
-    Request,
-    announce,
-    check_exchanges,
-    figures_of,
-    requested,
-    run_test,
-    settings_of,
-)
+from duramen.analyses.ranking.report import RankingReport, in_order, summarize
+from duramen.analyses.ranking.rows import RowImportances, importances_of_rows, rows_asked
+from duramen.analyses.ranking.samples import described, sample_note, sampled_if_many
 from duramen.analyses.report import AnalysisInterrupted, run_of
 from duramen.analyses.run import Steps
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import returned_at_once
-from duramen.importances import Inputs, Measure, catalogue, mda
-from duramen.importances.comparison import Measured
+from duramen.effects import describe_effects
+from duramen.importances import Inputs, mda
 from duramen.importances.refit import leaves_rows_out
 from duramen.io.groups import CLUSTERS
 from duramen.io.store.reader import memory_bytes
-from duramen.jobs.progress import estimates
 from duramen.jobs.replicates import checkpoint_beside
 from duramen.reading.tables import read
-from duramen.reports import Report, summarise
-from duramen.reports.direct import Directness
 from duramen.reports.facts import LEVEL, as_importances, n_significant
-from duramen.reports.pairs import AllPairs
-from duramen.reports.precision import Precision
-from duramen.reports.ranking import Reasons, in_order, ranked
-from duramen.reports.rows import RowImportances
-from duramen.reports.signals import GroupImportances
-from duramen.reports.significance import Verdict
-from duramen.results.conditional_significance import ConditionalSignificance
-from duramen.results.significance import ErrorRates, Significance
+from duramen.reports.report import OF_GROUPS
+from duramen.results.significance import Significance
+from duramen.significance import confidence_intervals, ranking_stability
 from duramen.significance.conditional_tests.conditional import check_rows
 from duramen.support import checks
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RankingReport(Report):
-    """Report of `duramen.rank`: importances, verdicts and directions of all features.
-
-    Attributes
-    ----------
-    run, table, notes, references
-        As of every report of an analysis.
-    importances : mapping of str to Importances or Significance
-        Importances by each measure, by its name; the first one orders the table.
-    significance : Significance, ErrorRates or None
-        Result of the test, if one was run.
-    selected : tuple of str
-        Features that the test selects, the best first: those confirmed, and candidates.
-    direct : ConditionalSignificance or None
-        Test of each feature given all others, with `direct`.
-    direct_clusters : tuple of tuples of str
-        Direct and associated features, correlated ones together.
-    rows : tuple of RowImportances
-        Importances in the rows to explain: those of the table, then new ones.
-    interactions : AllPairs or None
-        Interactions of all pairs, with `interactions`.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
-    >>> report = dm.rank(data.X, data.y, n_jobs=1)
-    >>> report.selected
-    ('x0', 'x1')
-    """
-
-    importances: Mapping[str, Any]
-    significance: Significance | ErrorRates | None = None
-    selected: tuple[str, ...] = ()
-    direct: ConditionalSignificance | None = None
-    direct_clusters: tuple[tuple[str, ...], ...] = ()
-    rows: tuple[RowImportances, ...] = ()
-    interactions: AllPairs | None = None
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """Verdict of each feature, "confirmed", "candidate" or "noise", in the order of the table.
-
-        Empty where the test gives none.
-        """
-        return self._words("verdict")
-
-    @property
-    def directions(self) -> dict[str, str]:
-        """Directions of the effects, in words, of the features for which they are described."""
-        return {name: words for name, words in self._words("direction").items() if words}
-
-    def _words(self, column: str) -> dict[str, str]:
-        if column not in self.table:
-            return {}
-        return dict(zip(_listed(self.table["name"]), _listed(self.table[column]), strict=True))
-
-
-def _listed(column: Any) -> list[str]:
-    """Return a column of text as a list."""
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
 
 
 def rank(
@@ -316,7 +224,7 @@ def rank(
         checkpoint=checkpoint,
         verbose=verbose,
     )
-    # --- what is asked for ---
+    # --- the question ---
     growth = {name: arguments[name] for name in PARAMETERS}
     defaults = signature(rank).parameters
     changed = [name for name in PARAMETERS if growth[name] != defaults[name].default]
@@ -324,31 +232,43 @@ def rank(
     names = measures_of(measure)
     for name in ("direct", "interactions", "intervals"):
         checks.check_flag("rank", name, arguments[name])
-    resampling = _resampling(intervals, interval_scale, stability, confidence_level, n_resamples)
-    more = bool(resampling.asked) or direct or interactions
+    precision.check_arguments(intervals, interval_scale, stability, confidence_level, n_resamples)
+    more = intervals or stability is not None or direct or interactions
     few = ("distribution", "stop_after", "n_probes", "rank_based", "group_score")
-    request = requested(
+    significance_test, choices = significance.requested(
         test, n_permutations, {name: arguments[name] for name in few}, checkpoint, beside=more
     )
+    default = test == "auto"
     of_clusters = isinstance(feature_groups, str) and feature_groups == CLUSTERS
-    clustering = _clustering(clusters, distance, representatives, feature_groups, of_clusters)
-    if request is not None:
-        _check_beside(request, direct, feature_groups, of_clusters)
+    _check_grouping(clusters, distance, representatives, feature_groups, of_clusters)
+    if significance_test is not None:
+        _check_beside(significance_test.name, choices, direct, feature_groups)
+        if of_clusters and significance_test.of_groups and not default:
+            raise ValueError(
+                f"rank: feature_groups={CLUSTERS!r} and test={significance_test.name!r} do not go "
+                "together: the clusters follow from the ranking that would be tested. Hint: "
+                "feature_groups=FILE"
+            )
     bound = None if memory is None else memory_bytes(memory, "rank")
     # --- the data ---
     if not isinstance(data, LearningSet) or y is not None or not data.provenance.inspected:
         with execution.clock.step("read"):
             data = read(data, y, n_jobs=n_jobs)
-    data, bound = settled(data, bound, execution)
+    data, bound = patches.settled(data, bound, execution)
     execution.notes(data.provenance.remarks)
-    positive = data.positive
-    check_exchanges(request, data, beside=more, direct=direct)
-    groups = None
+    groups = groups_to_test = None
+    source = "feature_groups"
+    if isinstance(feature_groups, str | PathLike):
+        source = Path(feature_groups).name
     if feature_groups is not None and not of_clusters:
-        groups = groups_of(feature_groups, data.names, distance)
-    if request is not None:
-        request = request.with_groups(groups, data.names)
-        request.test.check(data)
+        groups = grouping.groups_of(feature_groups, data.names, distance)
+    if significance_test is not None:
+        significance.check_exchanges(significance_test, data, beside=more, direct=direct)
+        # The default test is of features alone where a group has the name of one.
+        named_alike = groups is not None and not set(data.names).isdisjoint(groups)
+        if significance_test.of_groups and not (default and named_alike):
+            groups_to_test = groups
+        significance_test.check(data)
     rows = rows_asked(explain, explain_rows, data)
     if rows is not None:
         rows.check(data)
@@ -358,7 +278,7 @@ def rank(
         check_pairs(data)
     # --- the forest ---
     if bound is not None:
-        check_stored(
+        patches.check_stored(
             direct=direct,
             interactions=interactions,
             explain=rows,
@@ -368,136 +288,234 @@ def rank(
             clusters=clusters,
             representatives=representatives,
         )
-        kind = PATCHES if estimator == "random-forest" else kind
+        kind = patches.PATCHES if estimator == "random-forest" else kind
     forest, forest_name = forest_of(kind, estimator, growth, data, execution)
     if bound is not None:
-        check_kind(forest_name)
-        forest, note = fitted_to(forest, data, bound, execution)
+        patches.check_kind(forest_name)
+        forest, note = patches.fitted_to(forest, data, bound, execution)
         data = _noted(data, note, execution)
-    data, signals = clustering.represented(data, execution.clock)
-    if direct and of_clusters:
-        assert clusters is not None
+    clustered = None
+    if representatives is not None:
         with execution.clock.step("cluster"):
-            groups = correlated_groups(data.table, clusters)
-    choice = choose(names, forest=forest_name, task=data.task, out_of_bag=leaves_rows_out(forest))
-    if bound is not None:
-        choice = readable(choice)
-    tested_measure = None if request is None else request.measure(choice.measures, forest)
-    if request is not None and tested_measure is not None and not request.default and bound is None:
-        choice = choice.with_tested(tested_measure)
-    if bound is not None and request is not None:
-        check_scores(request.test, tested_measure, choice)
-    data = with_bias(data, choice, forest, execution)
-    if feature_groups is not None and (request is None or request.feature_groups is None):
-        _check_out_of_bag(forest, forest_name)
-    resampling.check(choice.measures[0], data.n_columns)
-    # --- importances ---
+            data, clustered = clustering.represented(data, representatives)
+    if direct and of_clusters and clusters is not None:
+        with execution.clock.step("cluster"):
+            groups = given_others.correlated_groups(data.table, clusters)
+    # --- the measures ---
     steps = Steps(execution)
+    out_of_bag = leaves_rows_out(forest)
+    chosen, note = choose(names, forest=forest_name, task=data.task, out_of_bag=out_of_bag)
+    if bound is not None:
+        chosen, more_left_out = patches.readable(chosen, asked=bool(names))
+        steps.left_out += filter(None, (note, more_left_out))
+    elif note:
+        steps.left_out.append(note)
+    required = list(chosen) if names else []
+    tested_measure = None
+    if significance_test is not None:
+        tested_measure = significance.measure_to_test(
+            significance_test, chosen, forest, default=default
+        )
+        if bound is not None:
+            patches.check_scores(significance_test, tested_measure, chosen)
+        elif tested_measure is not None and not default:
+            required.append(tested_measure)
+            chosen = list(dict.fromkeys((*chosen, tested_measure)))
+    ranked_by = chosen[0]
+    data = with_bias(data, ranked_by, forest, execution)
+    if feature_groups is not None and groups_to_test is None and not out_of_bag:
+        raise ValueError(
+            f"rank: feature_groups: every tree of {forest_name} sees all rows, and groups are "
+            "measured on rows that a tree was grown without. Hint: add bootstrap=True, or leave "
+            "out feature_groups"
+        )
+    precision.check_measure(ranked_by, data.n_columns, intervals=intervals, stability=stability)
     with nullcontext() if bound is None else returned_at_once():
         inputs = Inputs(
             forest, data, execution.random_state, execution.n_jobs, execution.verbose, True
         )
         with execution.warnings_as_notes():
-            measures, n_used = grow_and_compute(choice, inputs, steps, bound)
-        steps.left_out[:0] = choice.left_out
+            measures, n_used = grow_and_compute(
+                chosen, inputs, steps, required=required, memory=bound
+            )
         execution.notes(steps.left_out)
         first = as_importances(next(iter(measures.values())))
-        resampling.check_target(first, data)
+        if intervals:
+            precision.check_target(first, data, interval_scale)
         sample = None  # for what needs a table in memory
         if bound is not None:
             with execution.clock.step("sample"):
-                sample, note = sample_of_store(inputs, bound)
+                sample, note = patches.sample_of_store(inputs, bound)
             data = _noted(data, note, execution)
-        # --- what is computed beside them ---
-        tested = None
-        if request is not None:
-            test_request = request
-            tested = steps.run(
-                "the significance test",
-                lambda: _tested(test_request, tested_measure, measures, inputs, sample, steps),
-                timed=f"test {request.test.option}",
-                checkpoint=execution.checkpoint,
-            )
-            if tested is not None and not direct:
-                tested = with_advice(tested, data, execution)
-        selected = () if tested is None else tested.selected()
-        given_others = None
+        # --- the steps beside them ---
+        tested = tested_groups = None
+        if significance_test is not None:
+            tested_inputs, notes = sample or inputs, list[str]()
+            if sample is None and default:
+                tested_inputs = sampled_if_many(inputs)
+                if tested_inputs is not inputs:
+                    notes.append(sample_note(data, significance_test.name))
+            try:
+                tested, tested_groups = steps.run(
+                    "the significance test",
+                    partial(
+                        significance.run_test,
+                        significance_test,
+                        choices,
+                        tested_measure,
+                        measures,
+                        groups_to_test,
+                        source,
+                        tested_inputs,
+                        execution,
+                        default=default,
+                    ),
+                    timed=f"test {significance_test.option}",
+                    checkpoint=execution.checkpoint,
+                ) or (None, None)
+            except MemoryError as error:
+                if not default:
+                    raise
+                steps.leave_out(f"the test of importances is left out: {error}")
+            if tested is not None:
+                tested = replace(tested, notes=(*notes, *tested.notes))
+                execution.notes(tested.notes)
+                if not direct:
+                    tested = given_others.advised(tested, data.weights, execution)
+        selected = set() if tested is None else set(significance.selected_by(tested))
+        direct_test = direct_groups = None
+        direct_clusters: tuple[tuple[str, ...], ...] = ()
         if direct:
             file = checkpoint_beside(execution.checkpoint, "direct")
-            given_others = steps.run(
+            direct_test, direct_groups = steps.run(
                 "the test of direct effects",
-                lambda: directness(inputs, groups, execution, file),
+                partial(given_others.test_given_others, inputs, groups, execution, file),
                 timed="direct",
                 checkpoint=file,
-            )
+            ) or (None, None)
+            if direct_test is not None:
+                direct_clusters = given_others.clusters_of(direct_test, data.table)
 
         @cache
         def forest_and_rows() -> tuple[Any, LearningSet[EncodedTable]]:
             """Return a forest with its trees, and the rows that it was grown on."""
             if sample is None or bound is None:
                 return described(inputs)
-            return described_sample(sample, bound)
+            return patches.described_sample(sample, bound)
 
         order = in_order(first, tested).names
-        effects = steps.run(
+        best = [name for i, name in enumerate(order) if i < effects.DESCRIBED or name in selected]
+        effects_of_best = steps.run(
             "the directions of effects",
-            lambda: effects_of(*forest_and_rows(), order, selected, positive, execution.n_jobs),
+            lambda: describe_effects(
+                *forest_and_rows(),
+                best,
+                relevant=selected,
+                pos_label=data.positive,
+                n_jobs=execution.n_jobs,
+            ),
             timed="effects",
         )
         explained: tuple[RowImportances, ...] = ()
         if rows is not None:
-            asked = rows
+            explain_them = partial(importances_of_rows, rows, data)
             explained = (
                 steps.run(
                     "the importances in rows",
-                    lambda: importances_of_rows(
-                        asked, data, forest_and_rows()[0], positive, execution.n_jobs
-                    ),
+                    lambda: explain_them(forest_and_rows()[0], data.positive, execution.n_jobs),
                     timed="rows",
                 )
                 or ()
             )
         pairs = None
         if interactions:
-            file_of_pairs = checkpoint_beside(execution.checkpoint, "interactions")
+            file = checkpoint_beside(execution.checkpoint, "interactions")
+            test_pairs = partial(all_pairs, inputs, execution=execution, checkpoint=file)
             pairs = steps.run(
                 "the interactions",
-                lambda: all_pairs(inputs, *forest_and_rows(), execution, file_of_pairs),
+                lambda: test_pairs(*forest_and_rows()),
                 timed="interactions",
-                checkpoint=file_of_pairs,
+                checkpoint=file,
             )
-        ranked_by = catalogue[next(iter(measures))]
-        precision = steps.run(
-            resampling.part,
-            lambda: precision_of(resampling, ranked_by, first, inputs, len(selected), execution),
+        ranking = precision.without_strata(inputs)
+        on_parts = partial(
+            precision.on_parts, measure=ranked_by, inputs=ranking, execution=execution
         )
-    if signals is None:
-        places = replace(clustering, clusters=None).signals(data, first, execution.clock)
-        signals = places
-        if clusters is not None:
-            signals = (
-                steps.run(
-                    "the clusters of features",
-                    lambda: clustering.signals(data, first, execution.clock),
-                )
-                or places
+        interval_result = stability_result = None
+        if intervals:
+            interval_result = steps.run(
+                "confidence intervals",
+                lambda: on_parts(
+                    confidence_intervals,
+                    "intervals",
+                    n_resamples=n_resamples or 100,
+                    fraction=0.75,
+                    options={
+                        "measure": first,
+                        "scale": interval_scale or "importance",
+                        "confidence_level": confidence_level,
+                    },
+                ),
+                timed="intervals",
+                checkpoint=checkpoint_beside(execution.checkpoint, "intervals"),
             )
-    of_groups = None
+        if stability is not None:
+            stability_result = steps.run(
+                "stability",
+                lambda: on_parts(
+                    ranking_stability,
+                    "stability",
+                    n_resamples=n_resamples or 50,
+                    fraction=0.5,
+                    options={
+                        "measure": ranked_by.name,
+                        "k": stability,
+                        "confidence_level": confidence_level,
+                    },
+                ),
+                timed="stability",
+                checkpoint=checkpoint_beside(execution.checkpoint, "stability"),
+            )
+        trees = steps.run(
+            "the number of trees that is needed",
+            lambda: precision.trees_for(ranked_by, ranking, len(selected), execution),
+        )
+    if clusters is not None:
+        cluster_threshold = clusters
+        clustered = steps.run(
+            "the clusters of features",
+            lambda: clustering.clusters_of(
+                data, first, cluster_threshold, distance, execution.clock
+            ),
+        )
+    group_importances = None
     if feature_groups is not None:
-        of_clustering = signals.clusters
-        found = groups or Groups.of_clusters(
-            {} if of_clustering is None else of_clustering.members()
-        )
-        of_groups = steps.run(
-            "the MDA of groups",
-            lambda: _grouped(found, inputs, measures, given_others, tested, steps),
-        )
+        found = groups
+        if found is None:
+            source = CLUSTERS
+            found = {} if clustered is None else grouping.of_several(clustered.members())
+        members = grouping.whole(found, data.names)
+        if out_of_bag:
+            group_importances = steps.run(
+                "the MDA of groups",
+                lambda: mda(forest, data, feature_groups=members, n_jobs=execution.n_jobs),
+                timed="feature_groups",
+            )
+        else:
+            steps.leave_out(
+                "MDA of groups left out: every tree sees all rows; bootstrap=True computes it"
+            )
     steps.finish()
     # --- the report ---
-    provenance = data.provenance
-    reasons = Reasons(pairs, explained)
-    groups_of_rows = data.exchangeability.groups
+    provenance, groups_of_rows = data.provenance, data.exchangeability.groups
     with faults_of_ours():
+        group_table, further = None, {}
+        if group_importances is not None:
+            columns = grouping.columns_of(
+                group_importances, members, measures.get("mda"), tested_groups, direct_groups
+            )
+            group_table = grouping.table_of(columns, group_importances, source)
+            further = {OF_GROUPS: {column.name: column.values for column in columns if column.name}}
         run = run_of(
             data,
             execution,
@@ -506,110 +524,96 @@ def rank(
                 "forest": forest_name,
                 "n_estimators": forest.n_estimators,
                 **forest.forest_.settings.to_dict(),
-                **_settings(measures, tested, precision, of_groups, given_others),
+                "measures": list(measures),
+                **{name: dict(part.metadata.get(name, {})) for name, part in measures.items()},
+                **({} if tested is None else {"significance": significance.settings_of(tested)}),
+                **precision.settings_of(interval_result, stability_result),
+                **(
+                    {}
+                    if group_importances is None
+                    else {
+                        "group_mda": {
+                            "source": source,
+                            "n_groups": len(members),
+                            **group_importances.metadata.get("mda", {}),
+                        }
+                    }
+                ),
+                **(
+                    {} if direct_test is None else {"direct": given_others.settings_of(direct_test)}
+                ),
                 **provenance.settings,
-                **_grouping(clustering, feature_groups, groups),
+                **{
+                    name: arguments[name]
+                    for name in ("clusters", "representatives", "distance")
+                    if arguments[name] != defaults[name].default
+                },
+                **({} if feature_groups is None else {"feature_groups": source}),
                 **({"notes": list(provenance.remarks)} if provenance.remarks else {}),
             },
             results={
                 **out_of_bag_accuracy(forest, data.target, groups_of_rows),
                 **({} if groups_of_rows is None else {"groups": data.exchangeability.n_units}),
                 "features_used": n_used,
-                **_figures(measures, tested, precision, given_others, reasons),
+                "importance_sum": float(first.values.sum()),
+                "unit": first.unit,
+                "units": {name: part.unit for name, part in measures.items()},
+                f"features_with_q_up_to_{LEVEL:g}": {
+                    name: n_significant(part)
+                    for name, part in measures.items()
+                    if isinstance(part, Significance)
+                },
+                **({} if tested is None else {"significance": significance.figures_of(tested)}),
+                **precision.figures_of(interval_result, stability_result, trees),
+                **(
+                    {}
+                    if direct_test is None
+                    else {"direct": given_others.figures_of(direct_test, direct_groups)}
+                ),
+                **({} if pairs is None else {"interactions": pairs.figures()}),
+                **({"rows": [part.figures() for part in explained]} if explained else {}),
             },
         )
-        several = list(measures.values())
-        report = summarise(
-            several[0],
+        report = summarize(
+            list(measures.values()),
             run,
-            others=several[1:],
-            left_out=steps.left_out,
             tested=tested,
-            effects=effects,
-            precision=precision,
-            feature_groups=of_groups,
-            direct=given_others,
-            reasons=reasons,
+            described=effects_of_best,
+            data=None if effects_of_best is None else forest_and_rows()[1],
+            intervals=interval_result,
+            stability=stability_result,
+            trees=trees,
+            direct=direct_test,
+            direct_groups=direct_groups,
+            direct_clusters=direct_clusters,
+            groups=group_table,
+            pairs=pairs,
+            rows=explained,
+            left_out=steps.left_out,
             oob_errors=getattr(forest, "oob_error_curve_", None),
         )
-        best = ranked(
-            several,
-            tested=tested,
-            described=None if effects is None else effects.described,
-            precision=precision,
-            direct=given_others,
-        )
-        columns = {**best.columns(), **target_columns(data, best.first.names)}
-        result = RankingReport.of(
-            signals.report(report, first, tested),
-            table=signals.columns(columns),
+        table = {**report.table, **effects.target_columns(data, order)}
+        variants = provenance.variants
+        sections = clustering.sections_of(first, variants, clustered, tested)
+        report = replace(
+            clustering.with_sections(report, sections),
+            table=clustering.with_clusters(table, variants, clustered),
+            further={**further, **report.further},
             notes=tuple(dict.fromkeys((*provenance.remarks, *execution.told))),
-            importances=measures,
-            significance=None if tested is None else tested.result,
-            selected=selected,
-            direct=None if given_others is None else given_others.result,
-            direct_clusters=() if given_others is None else given_others.clusters,
-            rows=explained,
-            interactions=pairs,
         )
     if steps.stop is not None:
-        raise AnalysisInterrupted(result, steps.stop) from None
-    return result
+        raise AnalysisInterrupted(report, steps.stop) from None
+    return report
 
 
-def _grouping(clustering: Clustering, feature_groups: Any, groups: Groups | None) -> dict[str, Any]:
-    """Return how features are put together, for the record."""
-    asked = {"clusters": clustering.clusters, "representatives": clustering.representatives}
-    if clustering.distance != DISTANCE:
-        asked["distance"] = clustering.distance
-    source = None if feature_groups is None else CLUSTERS if groups is None else groups.source
-    given = {name: value for name, value in asked.items() if value is not None}
-    return given if source is None else {**given, "feature_groups": source}
-
-
-def _resampling(
-    intervals: bool,
-    scale: Any,
-    stability: int | None,
-    confidence_level: float,
-    n_resamples: int | None,
-) -> Resampling:
-    """Return the intervals and the stability that are asked for.
-
-    Raises
-    ------
-    ValueError
-        If a parameter has no use, or is out of its range.
-    """
-    checks.check_optional_integer("rank", "stability", stability, 1)
-    checks.check_optional_integer("rank", "n_resamples", n_resamples, 2)
-    checks.check_real("rank", "confidence_level", confidence_level, 0, 1, ends="()")
-    asked = Resampling(intervals, scale or "importance", stability, confidence_level, n_resamples)
-    for name, changed in (
-        ("confidence_level", confidence_level != 0.95),
-        ("n_resamples", n_resamples is not None),
-    ):
-        if changed and not asked.asked:
-            raise ValueError(
-                f"rank: {name} has no effect without intervals=True or stability=K; leave it out"
-            )
-    if scale is not None:
-        checks.check_choice("rank", "interval_scale", scale, ("importance", "fraction"))
-        if not intervals:
-            raise ValueError(
-                "rank: interval_scale has no effect without intervals=True; leave it out"
-            )
-    return asked
-
-
-def _clustering(
+def _check_grouping(
     clusters: float | None,
     distance: int,
     representatives: float | None,
     feature_groups: Any,
     of_clusters: bool,
-) -> Clustering:
-    """Return the clusters that are asked for.
+) -> None:
+    """Check the parameters that group features.
 
     Raises
     ------
@@ -636,150 +640,26 @@ def _clustering(
             f"rank: feature_groups={CLUSTERS!r} needs clusters=R, such as clusters=0.8. Hint: for "
             f"a file of that name, feature_groups='./{CLUSTERS}'"
         )
-    return Clustering(clusters, distance, representatives)
 
 
-def _check_beside(request: Request, direct: bool, feature_groups: Any, of_clusters: bool) -> None:
-    """Check that a test goes with what else is asked for.
+def _check_beside(test: str, choices: Mapping[str, Any], direct: bool, feature_groups: Any) -> None:
+    """Check that a test goes with the other parameters.
 
     Raises
     ------
     ValueError
         If not.
     """
-    test = request.test
-    if direct and test.name == "conditional":
+    if direct and test == "conditional":
         raise ValueError(
             "rank: direct=True and test='conditional' are the same test; give one of them"
         )
-    if "how" in request.choices and feature_groups is None:
+    if "how" in choices and feature_groups is None:
         raise ValueError("rank: group_score needs feature_groups=FILE")
-    if of_clusters and test.of_groups and not request.default:
-        raise ValueError(
-            f"rank: feature_groups={CLUSTERS!r} and test={test.name!r} do not go together: the "
-            "clusters follow from the ranking that would be tested. Hint: feature_groups=FILE"
-        )
-
-
-def _check_out_of_bag(estimator: Any, forest: str) -> None:
-    """Check that trees leave rows out, on which groups are measured.
-
-    Raises
-    ------
-    ValueError
-        If every tree sees all rows.
-    """
-    if not leaves_rows_out(estimator):
-        raise ValueError(
-            f"rank: feature_groups: every tree of {forest} sees all rows, and groups are measured "
-            "on rows that a tree was grown without. Hint: add bootstrap=True, or leave out "
-            "feature_groups"
-        )
 
 
 def _noted(data: LearningSet[Any], note: str, execution: Execution) -> LearningSet[Any]:
-    """Tell a note on the data, and add it to their provenance."""
+    """Show a note on the data, and add it to their provenance."""
     execution.tell(note)
     provenance = replace(data.provenance, notes=(*data.provenance.notes, note))
     return replace(data, provenance=provenance)
-
-
-def _tested(
-    request: Request,
-    measure: Measure | None,
-    measures: Mapping[str, Measured],
-    inputs: Inputs,
-    sample: Inputs | None,
-    steps: Steps,
-) -> Verdict | None:
-    """Run a test, of a measure if it is about one; of the sample of a table on disk."""
-    execution = steps.execution
-    scores = None
-    if measure is not None and measure.name in measures:
-        scores = as_importances(measures[measure.name])
-    inputs, sampled = tested_rows(request, inputs) if sample is None else (sample, ())
-    if measure is not None:
-        announce(request, measure, inputs, execution)
-    try:
-        with nullcontext() if measure is None else estimates(None):  # it was estimated before
-            verdict = run_test(request, measure, scores, inputs, execution)
-    except MemoryError as error:
-        if not request.default:
-            raise
-        steps.leave_out(f"the test of importances is left out: {error}")
-        return None
-    verdict = replace(verdict, notes=(*sampled, *verdict.notes))
-    execution.notes(verdict.notes)
-    return verdict
-
-
-def _grouped(
-    groups: Groups,
-    inputs: Inputs,
-    measures: Mapping[str, Measured],
-    direct: Directness | None,
-    tested: Verdict | None,
-    steps: Steps,
-) -> GroupImportances | None:
-    """Measure groups of features, each permuted as a whole; only their test may take them."""
-    if not leaves_rows_out(inputs.estimator):
-        steps.leave_out(
-            "MDA of groups left out: every tree sees all rows; bootstrap=True computes it"
-        )
-        return None
-    members = groups.whole(inputs.data.names)
-    with steps.execution.clock.step("feature_groups"):
-        importances = mda(
-            inputs.estimator, inputs.data, feature_groups=members, n_jobs=inputs.n_jobs
-        )
-    return GroupImportances(
-        importances,
-        members,
-        as_importances(measures["mda"]) if "mda" in measures else None,
-        groups.source,
-        direct=None if direct is None else direct.of_groups,
-        tested=None if tested is None else tested.of_groups,
-    )
-
-
-def _settings(
-    measures: Mapping[str, Measured],
-    tested: Verdict | None,
-    precision: Precision | None,
-    of_groups: GroupImportances | None,
-    direct: Directness | None,
-) -> dict[str, Any]:
-    """Return the names of the measures, and the settings of each and of the tests."""
-    return {
-        "measures": list(measures),
-        **{name: dict(result.metadata.get(name, {})) for name, result in measures.items()},
-        **({} if tested is None else {"significance": settings_of(tested)}),
-        **({} if precision is None else precision.settings()),
-        **({} if of_groups is None else {"group_mda": of_groups.settings()}),
-        **({} if direct is None else {"direct": direct.settings()}),
-    }
-
-
-def _figures(
-    measures: Mapping[str, Measured],
-    tested: Verdict | None,
-    precision: Precision | None,
-    direct: Directness | None,
-    reasons: Reasons,
-) -> dict[str, Any]:
-    """Return a few figures: unit and sum of the first, units of all, what is significant."""
-    first = as_importances(next(iter(measures.values())))
-    return {
-        "importance_sum": float(first.values.sum()),
-        "unit": first.unit,
-        "units": {name: result.unit for name, result in measures.items()},
-        f"features_with_q_up_to_{LEVEL:g}": {
-            name: n_significant(result)
-            for name, result in measures.items()
-            if isinstance(result, Significance)
-        },
-        **({} if tested is None else {"significance": figures_of(tested)}),
-        **({} if precision is None else precision.figures()),
-        **({} if direct is None else {"direct": direct.figures()}),
-        **reasons.figures(),
-    }

@@ -14,7 +14,13 @@ import numpy as np
 from sklearn.base import clone
 
 from duramen.analyses.caller import calling
-from duramen.analyses.clustering import DISTANCE, signals_of
+from duramen.analyses.clustering import (
+    DISTANCE,
+    clusters_of,
+    sections_of,
+    with_clusters,
+    with_sections,
+)
 from duramen.analyses.execution import Execution, checkpoints
 from duramen.analyses.report import AnalysisInterrupted, run_of
 from duramen.data import LearningSet
@@ -189,7 +195,10 @@ def select(
         steps = counted(len(next(iter(model.history_.values()), ())), "tree")
         execution.tell(f"interrupted; the results are those after {steps}")
     scores = model.importances_
-    signals = signals_of(data, scores, clusters, distance, execution.clock)
+    clustered = None
+    if clusters is not None:
+        clustered = clusters_of(data, scores, clusters, distance, execution.clock)
+    variants = data.provenance.variants
     summary = model.summary()
     run = run_of(
         data,
@@ -211,8 +220,8 @@ def select(
     )
     report = selection_report(model, record, run)
     report = SelectionReport.of(
-        signals.report(report, scores),
-        table=signals.columns(report.table),
+        with_sections(report, sections_of(scores, variants, clustered)),
+        table=with_clusters(report.table, variants, clustered),
         notes=tuple(execution.told),
         references=(record.reference,) if record.reference else (),
         selected=tuple(scores.names[j] for j in model.selected_.tolist()),

@@ -281,6 +281,15 @@ class Table(Savable):
         return tuple(column.cells[: self.shown])
 
 
+def shown_columns(columns: Sequence[Column], n: int) -> tuple[Column, ...]:
+    """Return the first rows of the columns with a title and any content, for a page."""
+    return tuple(
+        column.first(n).written()
+        for column in columns
+        if column.title and (column.numbers is not None or any(column.cells))
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Chart(Savable):
     """A section with a figure."""
@@ -362,7 +371,7 @@ class Report(Saved, Framed):
 
     @classmethod
     def of(cls, report: Report, **more: Any) -> Self:
-        """Return a report of this class: what another has, and more."""
+        """Return a report of this class with the fields of another, and more."""
         return cls(**{**vars(report), **more})
 
     @property

@@ -34,7 +34,7 @@ class Column(Savable):
     One of numbers may come without cells, which `written` adds for the rows that are shown.
     """
 
-    title: str
+    title: str = ""  # on a page; empty for a column of files alone
     cells: Sequence[str] = ()  # one text a row
     kind: Kind = "number"
     minor: int = 0  # those of the largest number are left out first where there is little room
@@ -44,6 +44,7 @@ class Column(Savable):
     faint: Sequence[bool] | None = None  # rows whose bars are muted
     name: str = ""  # in files
     numbers: NDArray[Any] | None = None  # what files have in place of the cells
+    digits: int = 5  # of cells that are made from the numbers; 0 for p-values and rates
 
     @property
     def left(self) -> bool:
@@ -57,7 +58,7 @@ class Column(Savable):
 
     def first(self, n: int) -> Column:
         """Return the column of the first rows."""
-        return self.take(np.arange(min(n, len(self.cells))))
+        return self.take(np.arange(min(n, len(self.values))))
 
     def take(self, rows: IntArray) -> Column:
         """Return the column of some rows."""
@@ -72,12 +73,14 @@ class Column(Savable):
         )
 
     def written(self) -> Column:
-        """Return the column with its numbers as cells, of five digits, if it has none."""
-        if self.cells or self.numbers is None:
+        """Return the column with its numbers as cells if it has none."""
+        if len(self.cells) or self.numbers is None:
             return self
         numbers = np.ma.filled(self.numbers, 0)
-        whole = numbers.dtype.kind in "iu"
-        texts = [f"{k:,}" for k in numbers.tolist()] if whole else fixed(numbers, 5)
+        if numbers.dtype.kind in "iu":
+            texts = [f"{k:,}" for k in numbers.tolist()]
+        else:
+            texts = fixed(numbers, self.digits) if self.digits else small(numbers)
         masked = np.ma.getmaskarray(self.numbers)
         return replace(
             self, cells=["" if no else text for text, no in zip(texts, masked, strict=True)]

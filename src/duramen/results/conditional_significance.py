@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column, hidden, small
+from duramen.results.columns import Column
 from duramen.results.fields import PROBABILITY
 from duramen.results.significance import Significance
-from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -118,42 +117,26 @@ class ConditionalSignificance(Significance):
         explained_by = tuple(self.explained_by[j] for j in index)
         return {**super()._taken(index), "explained_by": explained_by}
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name.
+    def table(self) -> list[Column]:
+        """Return the columns of `Significance`, then ``association`` and the verdict at .1."""
+        return [
+            *super().table(),
+            Column(name="association", numbers=self.association),
+            Column("given the others", self.verdicts(), "words", name="direct"),
+        ]
 
-        They are those of `Significance`, then ``association`` and ``direct``, the verdict at .1.
-        """
-        columns = self._framed(
-            self.scores,
-            self.p_values,
-            self.q_values,
-            self.holm(),
-            self.association,
-            self.verdicts(),
-        )
-        return {**columns, "direct": columns["direct"].tolist()}
-
-    def _summary(self, rows: int) -> Summary:
-        best, verdicts = self.top(rows), self.verdicts()
-        shared = sum(verdict.startswith(SHARED) for verdict in verdicts)
+    def _heading(self) -> tuple[str, ...]:
+        verdicts = [verdict.split(" ")[0] for verdict in self.verdicts()]
         heading = (
             f"ConditionalSignificance: {self.method} of {self._tested()}, "
-            f"{verdicts.count(DIRECT)} direct (false discovery rate {LEVEL:g}), {shared} more "
-            f"associated, {verdicts.count(UNDECIDED)} undecided"
+            f"{verdicts.count(DIRECT)} direct (false discovery rate {LEVEL:g}), "
+            f"{verdicts.count(SHARED)} more associated, {verdicts.count(UNDECIDED)} undecided"
         )
-        columns = [
-            *best._scored(),
-            Column("p", small(best.p_values)),
-            Column("q", small(best.q_values)),
-            Column("given the others", best.verdicts(), kind="words"),
-        ]
-        below = hidden(len(self), len(best))
-        diagnosis = self.metadata.get("diagnosis")
-        lines: tuple[str, ...] = ()
-        if diagnosis is not None:
-            lines = (
+        lines = [heading, f"null: {self.null}"]
+        if (diagnosis := self.metadata.get("diagnosis")) is not None:
+            lines.append(
                 f"draws: a forest tells them from the data with an AUC of {diagnosis['auc']:.2f} "
                 f"(95% interval {diagnosis['low']:.2f} to {diagnosis['high']:.2f}), .5 or less if "
-                "they fit",
+                "they fit"
             )
-        return Summary((heading, f"null: {self.null}", *lines), columns, below, self.notes)
+        return tuple(lines)

@@ -120,42 +120,35 @@ class Importances(FeatureResult[float]):
 
     # --- in and out ------------------------------------------------------------------------
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name.
+    def table(self) -> list[Column]:
+        """Return the columns after the names.
 
-        They are ``name``, ``rank`` (1 is the most important), ``importance``, ``standard_error``
-        (if known), ``degree_0``, ``degree_1`` ... (if known) and ``class_A``, ``class_B`` ... by
-        the names of the classes (if known).
+        They are ``importance``, ``standard_error`` (if known), ``degree_0``, ``degree_1`` ... (if
+        known) and ``class_A``, ``class_B`` ... by the names of the classes (if known).
         """
-        columns: dict[str, Any] = {
-            "name": list(self.names),
-            "rank": ranks(self.order()),
-            "importance": self.values.copy(),
-        }
-        if self.standard_error is not None:
-            columns["standard_error"] = self.standard_error.copy()
+        values, error = self.values, self.standard_error
+        ends = None if error is None else (values - error, values + error)
+        title = self.unit if self.unit != "1" else "importance"
+        columns = [_bars(title, "importance", values, ends)]
+        if error is not None:
+            columns.append(Column("std. error", digits=2, name="standard_error", numbers=error))
         if self.by_degree is not None:
-            for k in range(self.by_degree.shape[1]):
-                columns[f"degree_{k}"] = self.by_degree[:, k].copy()
+            columns += [
+                Column(name=f"degree_{k}", numbers=part) for k, part in enumerate(self.by_degree.T)
+            ]
         if self.by_class is not None:
-            for k, label in enumerate(self.classes):
-                columns[f"class_{label}"] = self.by_class[:, k].copy()
+            parts = zip(self.classes, self.by_class.T, strict=True)
+            columns += [Column(name=f"class_{label}", numbers=part) for label, part in parts]
         return columns
 
-    def _summary(self, rows: int) -> Summary:
-        best = self.top(rows)
-        error = best.standard_error
-        ends = None if error is None else (best.values - error, best.values + error)
-        title = self.unit if self.unit != "1" else "importance"
-        columns = [
-            *features(best.names),
-            Column(title, fixed(best.values, 4), bars=best.values, whiskers=ends),
-        ]
-        if error is not None:
-            columns.append(Column("std. error", fixed(error, 2)))
+    def _heading(self) -> tuple[str, ...]:
         unit = "a pure number" if self.unit == "1" else f"in {self.unit}"
-        heading = f"Importances: {self.measure} of {counted(len(self), 'feature')}, {unit}"
-        return Summary((heading,), columns, hidden(len(self), len(best)))
+        return (f"Importances: {self.measure} of {counted(len(self), 'feature')}, {unit}",)
+
+
+def _bars(title: str, name: str, values: FloatArray, ends: Any = None) -> Column:
+    """Return a column of values with bars, and the ends of their error bars."""
+    return Column(title, digits=4, bars=values, whiskers=ends, name=name, numbers=values)
 
 
 _ROUNDING = 1e-9  # .05 (19 + 1) is 1

@@ -6,6 +6,7 @@ import json
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from importlib import import_module
 from types import MappingProxyType
@@ -15,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.catalogue import Catalogue, Entry
+from duramen.results.columns import Column, counted, features, hidden
 from duramen.results.fields import ANY, checked_names, checked_notes, frozen, ranks
 from duramen.results.saved import Saved, is_sparse, named_fields, unpacked_fields
-from duramen.results.summary import Framed
+from duramen.results.summary import Framed, Summary
 from duramen.support import checks
 from duramen.support.provenance import frozen_metadata
 
@@ -205,6 +207,8 @@ class FeatureResult(Result, Generic[NumberT]):
     """Arrays of shape (p, D)."""
     _COLUMNS: ClassVar[tuple[str, ...]] = ()
     """Columns of `to_frame` whose names the columns of `details` must not have."""
+    _TITLE: ClassVar[str] = "feature"
+    """Title of the column of names in a summary."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -224,12 +228,38 @@ class FeatureResult(Result, Generic[NumberT]):
             }
             object.__setattr__(self, "details", MappingProxyType(details))
 
-    def _framed(self, *numbers: Any) -> dict[str, Any]:
-        """Return the columns of a frame, named as in `_COLUMNS`: names, ranks, numbers, details."""
-        columns = (list(self.names), ranks(self.order()), *(np.array(column) for column in numbers))
+    def table(self) -> list[Column]:
+        """Return the columns after the names, one row a feature.
+
+        Columns with a name are those of `columns`; columns with a title are shown by `summary`.
+        """
+        return []
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are ``name``, ``rank`` (1 is the best feature by `order`), the columns of `table`, and
+        those of `details`.
+        """
+        columns: dict[str, Any] = {"name": list(self.names), "rank": ranks(self.order())}
+        for column in self.table():
+            if column.name:
+                columns[column.name] = copy(column.values)
         details: Mapping[str, Any] = getattr(self, "details", {})
-        copies = {what: column.copy() for what, column in details.items()}
-        return {**dict(zip(self._COLUMNS, columns, strict=True)), **copies}
+        return {**columns, **{what: column.copy() for what, column in details.items()}}
+
+    def _heading(self) -> tuple[str, ...]:
+        """Return the lines above the table of a summary."""
+        return (f"{type(self).__name__} of {counted(len(self), 'feature')}",)
+
+    def _summary(self, rows: int) -> Summary:
+        best = self.order()[:rows]
+        shown = [column.take(best).written() for column in self.table() if column.title]
+        columns = [
+            *features(self.names, best, self._TITLE),
+            *(c for c in shown if any(c.cells) or not len(best)),
+        ]
+        return Summary(self._heading(), columns, hidden(len(self), len(best)), self.notes)
 
     def _numbers(self) -> list[NumberT]:
         """Return the number of each feature."""
@@ -288,6 +318,27 @@ class FeatureResult(Result, Generic[NumberT]):
         """
         chosen = tuple(self.names[j] for j in index) if names is None else tuple(names)
         return replace(self, names=chosen, **self._taken(index))
+
+    def places(self, names: Iterable[str]) -> NDArray[np.intp]:
+        """Return the indices of features by their names.
+
+        Raises
+        ------
+        ValueError
+            If the result lacks one.
+        """
+        place = {name: j for j, name in enumerate(self.names)}
+        wanted = list(names)
+        if lacking := [name for name in wanted if name not in place]:
+            raise ValueError(
+                f"{type(self).__name__}: names must be features of the result, but it lacks "
+                f"{lacking[0]!r}."
+            )
+        return np.array([place[name] for name in wanted], dtype=np.intp)
+
+    def of(self, names: Iterable[str]) -> Self:
+        """Return the features of these names, in their order, with all that is known of them."""
+        return self.take(self.places(names))
 
     def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
         """Return what the other fields are for these features, where it changes."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column, counted, features, hidden, small
+from duramen.results.columns import Column, counted
 from duramen.results.fields import (
     ADJUSTMENTS,
     ANY,
@@ -19,13 +19,11 @@ from duramen.results.fields import (
     frozen,
     holm,
     least_replicates,
-    ranks,
 )
 from duramen.results.result import FeatureResult
-from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray
-from duramen.support.text import fixed, quoted
+from duramen.support.text import quoted
 
 _LEVEL = 0.05
 
@@ -177,22 +175,18 @@ class Significance(FeatureResult[float]):
 
     # --- in and out ------------------------------------------------------------------------
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name.
+    def table(self) -> list[Column]:
+        """Return the columns ``score``, ``p_value``, ``q_value`` and ``p_holm``."""
+        return [
+            self._scored(),
+            Column("p", digits=0, name="p_value", numbers=self.p_values),
+            Column("q", digits=0, name="q_value", numbers=self.q_values),
+            Column(name="p_holm", numbers=self.holm()),
+        ]
 
-        They are ``name``, ``rank`` (1 is the most significant), ``score``, ``p_value``,
-        ``q_value``, ``p_holm`` and those of `details`.
-        """
-        return self._framed(self.scores, self.p_values, self.q_values, self.holm())
-
-    def _summary(self, rows: int) -> Summary:
-        best = self.top(rows)
+    def _heading(self) -> tuple[str, ...]:
         count = f"{np.count_nonzero(self.mask())} with q <= {_LEVEL:g}"
-        heading = f"Significance: {self.method} of {self._tested()}, {count}"
-        columns = [*best._scored(), Column("p", small(best.p_values))]
-        columns.append(Column("q", small(best.q_values)))
-        below = hidden(len(self), len(best))
-        return Summary((heading, f"null: {self.null}"), columns, below, self.notes)
+        return f"Significance: {self.method} of {self._tested()}, {count}", f"null: {self.null}"
 
     def _tested(self) -> str:
         """Return the number of features, and of how many that were tested."""
@@ -202,10 +196,10 @@ class Significance(FeatureResult[float]):
         )
         return count if len(self) == self.n_tests else f"{len(self)} of {count}"
 
-    def _scored(self) -> list[Column]:
-        """Return the columns of ranks, names and scores."""
+    def _scored(self) -> Column:
+        """Return the column of the scores."""
         title = "score" if self.unit == "1" else self.unit
-        return [*features(self.names), Column(title, fixed(self.scores, 4), bars=self.scores)]
+        return Column(title, digits=4, bars=self.scores, name="score", numbers=self.scores)
 
 
 CONFIRMED, CANDIDATE, NOISE = "confirmed", "candidate", "noise"
@@ -370,37 +364,31 @@ class AdjustedSignificance(Significance):
 
     # --- in and out ------------------------------------------------------------------------
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name.
+    def table(self) -> list[Column]:
+        """Return the columns after the names; verdict and evidence are at .05.
 
-        They are ``name``, ``rank`` (1 is the most significant), ``score``, ``statistic``,
-        ``p_value``, ``p_adjusted``, ``fdr``, ``verdict`` and ``evidence`` (at .05), and those of
-        `details`.
+        They are ``score``, ``statistic``, ``p_value``, ``p_adjusted``, ``fdr``, ``verdict`` and
+        ``evidence``.
         """
-        numbers = (self.scores, self.statistics, self.p_values, self.p_adjusted, self.q_values)
-        columns = self._framed(*numbers, self.verdicts(), self.evidence())
-        texts = {name: columns[name].tolist() for name in ("verdict", "evidence")}
-        return {**columns, **texts}
+        return [
+            self._scored(),
+            Column(name="statistic", numbers=self.statistics),
+            Column(name="p_value", numbers=self.p_values),
+            Column("p adjusted", digits=0, name="p_adjusted", numbers=self.p_adjusted),
+            Column("fdr", digits=0, name="fdr", numbers=self.q_values),
+            Column("verdict", self.verdicts(), "words", name="verdict"),
+            Column("evidence", self.evidence(), "words", name="evidence"),
+        ]
 
-    def _summary(self, rows: int) -> Summary:
-        best, verdicts = self.top(rows), self.verdicts()
-        likely = verdicts.count(CANDIDATE)
+    def _heading(self) -> tuple[str, ...]:
+        verdicts = self.verdicts()
+        likely = counted(verdicts.count(CANDIDATE), "more candidate")
         heading = (
             f"AdjustedSignificance: {self.method} of {self._tested()}, {verdicts.count(CONFIRMED)} "
-            f"confirmed (family-wise error rate {_LEVEL:g}), {likely} more "
-            f"candidate{'' if likely == 1 else 's'} (false discovery rate {_LEVEL:g})"
+            f"confirmed (family-wise error rate {_LEVEL:g}), {likely} (false discovery rate "
+            f"{_LEVEL:g})"
         )
-        columns = [
-            *best._scored(),
-            Column("p adjusted", small(best.p_adjusted)),
-            Column("fdr", small(best.q_values)),
-            Column("verdict", best.verdicts(), kind="words"),
-        ]
-        evidence = self.evidence()
-        if any(shown := [evidence[j] for j in self.order()[:rows]]):
-            columns.append(Column("evidence", shown, kind="words"))
-        below = hidden(len(self), len(best))
-        return Summary((heading, f"null: {self.null}"), columns, below, self.notes)
+        return heading, f"null: {self.null}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -469,6 +457,7 @@ class ErrorRates(FeatureResult[float]):
 
     _NUMBERS: ClassVar = {"rates": PROBABILITY, "scores": ANY}
     _COLUMNS = ("name", "rank", "score", "rate", "known")
+    _TITLE = "up to"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -517,27 +506,25 @@ class ErrorRates(FeatureResult[float]):
 
     # --- in and out ------------------------------------------------------------------------
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name.
+    def table(self) -> list[Column]:
+        """Return the columns ``score``, ``rate`` and ``known``.
 
-        They are ``name``, ``rank``, ``score``, ``rate``, ``known`` (False where the rate was not
-        computed, and is 1) and those of `details`.
+        ``known`` is False where the rate was not computed, and is 1.
         """
-        return self._framed(self.scores, self.rates, self.order() < self.n_known)
-
-    def _summary(self, rows: int) -> Summary:
-        best = self.top(rows)
-        low = np.count_nonzero(self.rates <= _LEVEL)
-        count = counted(len(self), "feature")
-        heading = f"ErrorRates: {self.method} of {count}, {low} with rate <= {_LEVEL:g}"
-        unknown = ["not computed"] * (len(best) - best.n_known)
-        columns = [
-            *features(best.names, title="up to"),
-            Column("score" if self.unit == "1" else self.unit, fixed(best.scores, 4)),
-            Column("rate", small(best.rates[: best.n_known]) + unknown, bars=best.rates),
+        known = self.order() < self.n_known
+        rates = zip(self.rates.tolist(), known.tolist(), strict=True)
+        cells = [f"{rate:.2g}" if here else "not computed" for rate, here in rates]
+        title = "score" if self.unit == "1" else self.unit
+        return [
+            Column(title, digits=4, name="score", numbers=self.scores),
+            Column("rate", cells, bars=self.rates, name="rate", numbers=self.rates),
+            Column(name="known", numbers=known),
         ]
-        below = hidden(len(self), len(best))
-        return Summary((heading, f"rate: {self.meaning}"), columns, below, self.notes)
+
+    def _heading(self) -> tuple[str, ...]:
+        low, count = np.count_nonzero(self.rates <= _LEVEL), counted(len(self), "feature")
+        heading = f"ErrorRates: {self.method} of {count}, {low} with rate <= {_LEVEL:g}"
+        return heading, f"rate: {self.meaning}"
 
 
 NULL = (
@@ -709,43 +696,37 @@ class Intervals(FeatureResult[tuple[float, float]]):
 
     # --- in and out ------------------------------------------------------------------------
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name.
+    def table(self) -> list[Column]:
+        """Return the columns after the names.
 
-        They are ``name``, ``rank`` (1 is the most important), ``importance``, ``standard_error``,
-        ``low``, ``high``, and ``p_value``, ``replicate_mean`` and ``degrees_of_freedom`` (if
-        known).
+        They are ``importance``, ``standard_error``, ``low``, ``high``, and ``p_value``,
+        ``replicate_mean`` and ``degrees_of_freedom`` (if known).
         """
-        columns: dict[str, Any] = {"name": list(self.names), "rank": ranks(self.order())}
-        for title, numbers in (
-            ("importance", self.values),
-            ("standard_error", self.standard_error),
-            ("low", self.low),
-            ("high", self.high),
-            ("p_value", self.p_values),
-            ("replicate_mean", self.replicate_mean),
-            ("degrees_of_freedom", self.degrees_of_freedom),
-        ):
-            if numbers is not None:
-                columns[title] = numbers.copy()
+        title = "importance" if self.unit == "1" else self.unit
+        ends, error = (self.low, self.high), self.standard_error
+        columns = [
+            Column(
+                title,
+                digits=4,
+                bars=self.values,
+                whiskers=ends,
+                name="importance",
+                numbers=self.values,
+            ),
+            Column("std. error", digits=2, name="standard_error", numbers=error),
+            Column("low", digits=4, name="low", numbers=self.low),
+            Column("high", digits=4, name="high", numbers=self.high),
+        ]
+        if self.p_values is not None:
+            columns.append(Column("p", digits=0, name="p_value", numbers=self.p_values))
+        for name in ("replicate_mean", "degrees_of_freedom"):
+            if (numbers := getattr(self, name)) is not None:
+                columns.append(Column(name=name, numbers=numbers))
         return columns
 
-    def _summary(self, rows: int) -> Summary:
-        best = self.top(rows)
+    def _heading(self) -> tuple[str, ...]:
         heading = (
             f"Intervals: {self.measure} of {counted(len(self), 'feature')}, "
             f"{100 * self.confidence_level:g} % {self.kind} intervals by {self.method}"
         )
-        ends = fixed(np.concatenate([best.values, best.low, best.high]), 4)
-        values, low, high = (ends[i * len(best) : (i + 1) * len(best)] for i in range(3))
-        title = "importance" if self.unit == "1" else self.unit
-        columns = [
-            *features(best.names),
-            Column(title, values, bars=best.values, whiskers=(best.low, best.high)),
-            Column("std. error", fixed(best.standard_error, 2)),
-            Column("low", low),
-            Column("high", high),
-        ]
-        if best.p_values is not None:
-            columns.append(Column("p", small(best.p_values)))
-        return Summary((heading,), columns, hidden(len(self), len(best)), self.notes)
+        return (heading,)

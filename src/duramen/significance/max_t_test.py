@@ -316,7 +316,10 @@ def max_t(
         adjustment="pooled permutations",
         metadata={**first.metadata, "method": name, **choices, "n_forests": 1 + len(null)},
         notes=notes,
-        **{name: result.pop(name) for name in ("p_values", "p_adjusted", "statistics", "q_values")},
+        p_values=result.pop("p_values"),
+        p_adjusted=result.pop("p_adjusted"),
+        statistics=result.pop("statistics"),
+        q_values=result.pop("q_values"),
         details=result,
     )
 

@@ -127,7 +127,7 @@ def test_clusters_do_not_depend_on_the_target():
     from duramen.analyses.ranking.direct import correlated_groups
 
     table = frame().drop(columns=["y", "batch"])
-    groups = correlated_groups(dm.encode(table), 0.6).members()
+    groups = correlated_groups(dm.encode(table), 0.6)
     assert [sorted(features) for features in groups.values()] == [["x0", "x1", "x2", "x3"]]
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ from tests.cli.rank.tables import write_sum
 from tests.estimators.test_survival import drawn
 
 import duramen as dm
-from duramen.reports.precision import trees_words
+from duramen.analyses.ranking.precision import trees_words
 from duramen.significance import TreesNeeded
 
 N, P, TREES = 80, 6, 20
@@ -130,7 +131,7 @@ def test_survival_numbers_and_stores(file, tmp_path):
 
 
 def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.resampling.LONG", 0.0)
+    monkeypatch.setattr("duramen.analyses.ranking.precision.LONG", 0.0)
     words = ["--intervals", "--stability", 2, "--n-resamples", 4, "--checkpoint", tmp_path / "kept"]
     result, _, _ = ranked(file, tmp_path / "out", *words)
     for what in ("intervals", "stability"):
@@ -143,7 +144,10 @@ def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
         raise AssertionError("a forest was resampled")
 
     monkeypatch.setattr("duramen.significance.measured.Measured.importances", fail)
-    monkeypatch.setattr("duramen.analyses.ranking.resampling._announce", lambda *_: None)
+    monkeypatch.setattr(
+        "duramen.analyses.ranking.precision.estimate_cost",
+        lambda *_, **__: SimpleNamespace(seconds=-1.0),
+    )
     ranked(file, tmp_path / "again", *words)
     first, again = ((tmp_path / name / "result.csv").read_bytes() for name in ("out", "again"))
     assert first == again
@@ -155,7 +159,7 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("duramen.analyses.ranking.resampling.confidence_intervals", stop)
+    monkeypatch.setattr("duramen.analyses.rank.confidence_intervals", stop)
     words = ["--target", "y", "--test", "none", "--intervals", "--checkpoint", tmp_path / "kept"]
     rows = ["--drop", "batch", "--drop", "person", "--trees", 5, "--out", tmp_path / "out"]
     result = duramen("rank", file, *words, *rows)
@@ -219,7 +223,7 @@ def test_whether_the_trees_suffice():
 
 
 def test_the_number_of_trees_is_judged_after_each_run(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.resampling._LEAST_TREES", 16)
+    monkeypatch.setattr("duramen.analyses.ranking.precision._LEAST_TREES", 16)
     result, record, _ = ranked(file, tmp_path / "out")
     forest, X, y = forest_and_rows(file)
     wanted = dm.significance.trees_needed(forest.fit(X, y), X, y, measure="mdi_oob", k=3)

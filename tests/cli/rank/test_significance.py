@@ -16,10 +16,16 @@ from tests.cli.rank.tables import write_sum
 
 import duramen as dm
 from duramen import Importances, Significance
-from duramen.analyses.ranking.significance import Request
+from duramen.analyses.ranking.significance import (
+    columns_of,
+    line_words,
+    measure_to_test,
+    sections_of,
+    selected_by,
+    threshold_of,
+)
 from duramen.cli.ending import Stopped
 from duramen.importances import catalogue as measures
-from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.significance import ErrorRates
 from duramen.significance import catalogue as tests
 from duramen.significance.measured import Measured
@@ -197,9 +203,9 @@ def count_forests(monkeypatch, fail_after=None, error=KeyboardInterrupt):
     ],
 )
 def test_the_first_measure_that_can_be_is_tested(method, names, measure):
-    request = Request(OPTIONS[method])
     chosen = [measure for name in names for measure in measures if measure.option == name]
-    assert request.measure(chosen, dm.RandomForestClassifier()).name == measure
+    tested = measure_to_test(OPTIONS[method], chosen, dm.RandomForestClassifier(), default=False)
+    assert tested.name == measure
 
 
 def test_what_is_tested_is_said_and_shown(file, tmp_path):
@@ -274,38 +280,39 @@ def test_report_of_error_rates_has_no_histogram(file, tmp_path):
 def verdict(p_values):
     names = tuple("abcd"[: len(p_values)])
     scores = np.arange(len(names), 0, -1.0)
-    return Verdict(Significance(names, scores, np.array(p_values), "altmann", "Nothing."), "mdi")
+    how = {"method": "altmann", "null": "Nothing.", "metadata": {"measure": "mdi"}}
+    return Significance(names, scores, np.array(p_values), **how)
 
 
 def test_line_of_the_ranking():
     importances = Importances(tuple("dcba"), np.array([1.0, 2.0, 3.0, 4.0]), "mdi", "bits")
     two = verdict([0.001, 0.9, 0.001, 0.9])
-    assert two.selected() == ("a", "c")
-    assert two.threshold(importances) == 2.0
-    assert two.line(importances).endswith(
+    assert selected_by(two) == ("a", "c")
+    assert threshold_of(two, importances) == 2.0
+    assert line_words(two, importances).endswith(
         "with q up to 0.05 by Altmann. 1 more features are beyond it, but do not meet this limit."
     )
     sentence = verdict([0.001, 0.9, 0.9, 0.9])
-    assert sentence.threshold(importances) == 4.0
-    assert "of the only feature with q" in sentence.line(importances)
+    assert threshold_of(sentence, importances) == 4.0
+    assert "of the only feature with q" in line_words(sentence, importances)
     none = verdict([0.9] * 4)
-    assert none.threshold(importances) is None
-    assert none.line(importances).startswith("No line")
+    assert threshold_of(none, importances) is None
+    assert line_words(none, importances).startswith("No line")
 
 
 def test_columns_follow_the_names_and_tell_what_was_not_computed():
     names, rates = ("a", "b", "c"), np.array([0.01, 0.5, 1.0])
     how = {"method": "conditional_error_rate", "meaning": "A rate."}
-    rated = Verdict(ErrorRates(names, np.array([3.0, 2.0, 1.0]), rates, n_known=2, **how), "mdi")
-    (column,) = rated.columns(["c", "a", "b"])
+    rated = ErrorRates(names, np.array([3.0, 2.0, 1.0]), rates, n_known=2, **how)
+    (column,) = columns_of(rated, ["c", "a", "b"])
     assert column.cells == ["> 0.05", "0.01", "0.5"]
     assert column.numbers.tolist() == [1.0, 0.01, 0.5]
     with pytest.raises(ValueError, match="lacks 'd'"):
-        rated.columns(["d"])
+        columns_of(rated, ["d"])
 
 
 def test_sections_of_no_feature():
-    assert len(verdict_sections(verdict([]))) == 1
+    assert len(sections_of(verdict([]))) == 1
 
 
 # --- options of some methods ---------------------------------------------------------------------
@@ -500,7 +507,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
 
 def test_ctrl_c_during_a_test_leaves_the_ranking(file, tmp_path, monkeypatch):
     count_forests(monkeypatch, fail_after=5)
-    monkeypatch.setattr("duramen.analyses.rank.announce", lambda *_: None)
+    monkeypatch.setattr("duramen.analyses.ranking.significance.announce", lambda *_, **__: None)
     words = "rank", file, "--target", "y", "--trees", TREES, "--out", tmp_path / "out"
     result = duramen(*words, "--test", "altmann", "--permutations", 19, "--jobs", 1)
     assert result.exit_code == 130

@@ -9,8 +9,8 @@ import pytest
 from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
-from duramen.analyses.ranking import measuring
-from duramen.analyses.ranking import resampling as samples
+from duramen.analyses.ranking import measures as measuring
+from duramen.analyses.ranking import samples
 from duramen.analyses.ranking.forest import trees_by_default
 from duramen.data import NumberTarget, SurvivalTarget
 from duramen.data.sampling import sampled_rows

@@ -10,86 +10,107 @@ from typing import Any
 import numpy as np
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.ranking.groups import Groups
-from duramen.analyses.ranking.resampling import MANY, sampled_inputs
-from duramen.analyses.ranking.significance import forest_of
-from duramen.data import EncodedTable, LearningSet
+from duramen.analyses.ranking import significance
+from duramen.analyses.ranking.groups import Members, of_several
+from duramen.analyses.ranking.samples import sampled_if_many
+from duramen.data import EncodedTable
 from duramen.importances import Inputs, representatives
 from duramen.jobs.replicates import ExecutionParameters
-from duramen.reports.direct import Directness
-from duramen.reports.significance import Verdict
-from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
-from duramen.significance import catalogue
+from duramen.plots.direct import DIRECT_FEATURES
+from duramen.reports.report import DRAWN, Chart, Group, Plot, Prose, Section, Table
+from duramen.results.columns import Column, counted, small
+from duramen.results.conditional_significance import (
+    DIRECT,
+    LEVEL,
+    SHARED,
+    UNDECIDED,
+    ConditionalSignificance,
+)
 from duramen.significance.conditional_tests.conditional import (
+    CONDITIONAL,
     Choices,
     ConditionalTest,
 )
+from duramen.support.text import joined
 
+TITLE = "Direct or by proxy"
 _MANY_FOUND = 10  # features; of more, some are likely to be associated through others
 _THRESHOLD = 0.7  # average correlation within the clusters that a report draws
 _CLUSTERED = 200  # features that are clustered for it, at most
+_SAID, _ROWS = 5, 50  # names in a sentence, rows of the table of clusters
+_MEANINGS = (
+    "Direct: the target depends on the feature given all other features, so that the others do not "
+    "replace it (q up to {level:g} in a test of each feature given all others). {rate}",
+    "Shared with A, B: the feature is associated with the target (false discovery rate {level:g}), "
+    "but it is not shown to be direct; most of its association goes through A and B.",
+    "Undecided: neither is shown. No verdict says that a feature is noise: of two nearly equal "
+    "features none tells much beside the other, and only both together can be shown to be direct.",
+)
+_RATE = (
+    "Of the features called direct, a fraction of at most {level:g} is expected to be false "
+    "(Storey, Taylor and Siegmund 2004), if the p-values are valid and nearly independent."
+)
+_RATE_OF_TREE = (
+    "Groups are tested first, then the members of direct groups. Of the groups and features called "
+    "direct, a fraction of at most {level:g} is expected to be false (Yekutieli 2008), if the "
+    "p-values are valid and independent."
+)
 
 
-def with_advice(tested: Verdict, data: LearningSet[EncodedTable], execution: Execution) -> Verdict:
-    """Advise the test in the notes of verdicts where many features are found."""
-    n_found = len(tested.selected()) if tested.verdicts() else 0
-    if n_found <= _MANY_FOUND or data.weights is not None:
-        return tested
+def advised(result: Any, weights: Any, execution: Execution) -> Any:
+    """Return the result of a test with a note that advises `direct` where it finds many."""
+    n_found = len(significance.selected_by(result)) if significance.verdicts_of(result) else 0
+    if n_found <= _MANY_FOUND or weights is not None:
+        return result
     note = (
-        f"{tested.test.name}: {n_found:,} features are confirmed or candidates, and some of them "
-        f"may be associated with the target only through others. Hint: direct=True "
-        "tests each feature given all others"
+        f"{result.method}: {n_found:,} features are confirmed or candidates, and some of them may "
+        "be associated with the target only through others. Hint: direct=True tests each feature "
+        "given all others"
     )
-    execution.notes([note])
-    return replace(tested, notes=(*tested.notes, note))
+    execution.tell(note)
+    return replace(result, notes=(*result.notes, note))
 
 
-def correlated_groups(table: EncodedTable, threshold: float) -> Groups:
+def correlated_groups(table: EncodedTable, threshold: float) -> Members:
     """Return clusters of correlated features, found without the target, as groups.
 
     A cluster is called after the member that correlates most with the others.
     """
     clusters = representatives(table, threshold=threshold).members()
-    return Groups.of_clusters(clusters, prefix="cluster of ")
+    return of_several(clusters, prefix="cluster of ")
 
 
-def directness(
-    inputs: Inputs, feature_groups: Groups | None, execution: Execution, checkpoint: Path | None
-) -> Directness:
-    """Test each feature given all others; of groups first these, then their members."""
-    notes: list[str] = []
-    if inputs.data.n_rows > MANY:
-        inputs = sampled_inputs(inputs)
-        notes.append(f"the test is of a random sample of {inputs.data.n_rows:,} rows")
-    grouped = feature_groups is not None and bool(feature_groups.of_feature)
+def test_given_others(
+    inputs: Inputs, groups: Members | None, execution: Execution, checkpoint: Path | None
+) -> tuple[ConditionalSignificance, ConditionalSignificance | None]:
+    """Test each feature given all others; of groups first these, then their members.
+
+    Returns the results of the features and of the groups.
+    """
+    sample = sampled_if_many(inputs)
+    notes = list[str]()
+    if sample is not inputs:
+        notes.append(f"the test is of a random sample of {sample.data.n_rows:,} rows")
     parameters = ExecutionParameters(
         inputs.random_state, inputs.n_jobs, execution.client, checkpoint, inputs.verbose
     )
     with execution.warnings_as_notes():
         test = ConditionalTest.of(
-            forest_of(catalogue["conditional"], inputs),
-            inputs.data,
+            significance.forest_of(CONDITIONAL, sample),
+            sample.data,
             None,
             Choices(),
             parameters,
-            feature_groups=feature_groups.members() if grouped and feature_groups else None,
-            members=grouped,
+            feature_groups=groups or None,
+            members=bool(groups),
         )
         _tell((*notes, *test.notes), execution)
         result = test.run()
-    of_features = result.take(_places(result, inputs.data.names))
-    of_groups = None
-    if grouped:
-        groups = [name for name in result.names if name not in set(inputs.data.names)]
-        of_groups = result.take(_places(result, groups))
     _tell([note for note in result.notes if note not in test.notes], execution)
-    return Directness(
-        of_features,
-        of_groups,
-        {} if feature_groups is None else feature_groups.members(),
-        _clusters(inputs.data.table, of_features),
-        (*notes, *result.notes),
-    )
+    names = set(inputs.data.names)
+    of_groups = result.of([name for name in result.names if name not in names]) if groups else None
+    of_features = result.of(inputs.data.names)
+    return replace(of_features, notes=(*notes, *result.notes)), of_groups
 
 
 def _tell(notes: Sequence[str], execution: Execution) -> None:
@@ -100,12 +121,9 @@ def _tell(notes: Sequence[str], execution: Execution) -> None:
     )
 
 
-def _places(result: ConditionalSignificance, names: Any) -> Any:
-    place = {name: i for i, name in enumerate(result.names)}
-    return np.array([place[name] for name in names], dtype=np.intp)
-
-
-def _clusters(table: EncodedTable, result: ConditionalSignificance) -> tuple[tuple[str, ...], ...]:
+def clusters_of(
+    result: ConditionalSignificance, table: EncodedTable
+) -> tuple[tuple[str, ...], ...]:
     """Return clusters of correlated features, of those that are direct or associated.
 
     The first cluster has the feature of the smallest p-value, which is its first member.
@@ -119,3 +137,120 @@ def _clusters(table: EncodedTable, result: ConditionalSignificance) -> tuple[tup
     for j, label in zip(order, correlated.labels.tolist(), strict=True):
         members.setdefault(label, []).append(result.names[j])
     return tuple(map(tuple, members.values()))
+
+
+def columns_of(result: ConditionalSignificance, names: Sequence[str]) -> list[Column]:
+    """Return verdict, p and q of these features."""
+    return [
+        replace(column, title=column.title.replace(f", {CONDITIONAL.title}", f", {DIRECT}"))
+        for column in significance.columns_of(result, names)
+    ]
+
+
+def counts_of(result: ConditionalSignificance) -> dict[str, int]:
+    """Return how many features have each verdict."""
+    words = [verdict.split(" ")[0] for verdict in result.verdicts()]
+    return {word: words.count(word) for word in (DIRECT, SHARED, UNDECIDED)}
+
+
+def settings_of(result: ConditionalSignificance) -> dict[str, Any]:
+    """Return the settings of the test, for the record."""
+    recorded = ("method", "test", "estimator", "sampler", "n_folds", "n_draws", "strata", "groups")
+    return {name: result.metadata[name] for name in recorded if name in result.metadata}
+
+
+def figures_of(
+    result: ConditionalSignificance, of_groups: ConditionalSignificance | None
+) -> dict[str, Any]:
+    """Return the counts of verdicts and the fit of the draws, for the record."""
+    return {
+        "null": result.null,
+        "level": LEVEL,
+        "adjustment": result.adjustment,
+        **counts_of(result),
+        "diagnosis": result.metadata.get("diagnosis"),
+        "notes": list(result.notes),
+        **({} if of_groups is None else {"direct_groups": list(of_groups.selected(LEVEL))}),
+    }
+
+
+def line_of(result: ConditionalSignificance, of_groups: ConditionalSignificance | None) -> str:
+    """Return the result in a sentence."""
+    count, p = counts_of(result)[DIRECT], len(result)
+    rate = f"false discovery rate {LEVEL:g}"
+    groups, none = "", f"none of {p:,} features"
+    if of_groups is not None:
+        chosen, n_groups = of_groups.selected(LEVEL), counted(len(of_groups), "group")
+        if not chosen and not count:
+            none += f" and none of {n_groups}"
+        else:
+            listed = f": {joined(chosen, shown=_SAID)}" if chosen else ""
+            groups = f"; {len(chosen):,} of {n_groups}{listed}"
+    if not count:
+        return (
+            f"Given all others, {none} is shown to be direct ({rate}){groups}; this is no evidence "
+            "that they are noise"
+        )
+    return (
+        f"Given all others, {count:,} of {p:,} features {'is' if count == 1 else 'are'} direct "
+        f"({rate}): {joined(result.selected(LEVEL), shown=_SAID)}{groups}"
+    )
+
+
+def section_of(
+    result: ConditionalSignificance,
+    of_groups: ConditionalSignificance | None,
+    clusters: Sequence[Sequence[str]],
+) -> Section:
+    """Return the section of a report: words, the figure, and the clusters as a table."""
+    rate = (_RATE if of_groups is None else _RATE_OF_TREE).format(level=LEVEL)
+    meanings = [meaning.format(level=LEVEL, rate=rate) for meaning in _MEANINGS]
+    if (diagnosis := result.metadata.get("diagnosis")) is not None:
+        meanings.append(
+            "The test draws features given the others. A forest told these draws from the data "
+            f"with an area under the ROC curve of {diagnosis['auc']:.2f} (95% interval "
+            f"{diagnosis['low']:.2f} to {diagnosis['high']:.2f}); it is .5 or less where the draws "
+            "are right."
+        )
+    words = Prose("Result", (f"{line_of(result, of_groups)}.", *meanings, *result.notes))
+    if not clusters:
+        return Group(TITLE, (words,), folded=False)
+    return Group(TITLE, (words, _chart(result, clusters), _table(result, clusters)), folded=False)
+
+
+def _chart(result: ConditionalSignificance, clusters: Sequence[Sequence[str]]) -> Chart:
+    found = set(result.selected(LEVEL))
+    drawn = [name for members in clusters for name in members][:DRAWN]
+    direct = [name for name in drawn if name in found]
+    listed = f": {joined(direct, shown=DRAWN)}" if direct else ""
+    return Chart(
+        "Correlated features, and which of them are direct",
+        Plot(DIRECT_FEATURES, result, {"clusters": clusters, "k": DRAWN}),
+        "Bar chart of -log10 of the q-value of each feature given all others, correlated features "
+        f"together. {len(direct):,} of the {len(drawn):,} features drawn are direct{listed}. The "
+        "table below has the clusters.",
+        "Bars: -log10 of the q-value of each feature given all others, blue if it is direct "
+        f"(beyond the dashed line, q = {LEVEL:g}); circles: of its association with the target, "
+        "whatever the others tell. Shaded blocks: clusters of correlated features.",
+    )
+
+
+def _table(result: ConditionalSignificance, clusters: Sequence[Sequence[str]]) -> Table:
+    found, rows, p_values = set(result.selected(LEVEL)), clusters[:_ROWS], dict(result)
+    direct, others = (
+        [joined([name for name in of if (name in found) == here], shown=_SAID) for of in rows]
+        for here in (True, False)
+    )
+    return Table(
+        "Clusters of the features that are direct or associated",
+        (
+            Column("features", [f"{len(members):,}" for members in rows]),
+            Column("direct", direct, "name"),
+            Column("others", others, "words"),
+            Column("smallest p", small(min(map(p_values.__getitem__, of)) for of in rows)),
+        ),
+        f"The first {len(rows):,} of {counted(len(clusters), 'cluster')}. Features are in one "
+        "cluster if their Spearman correlations are at least .7 on average, in absolute value. The "
+        "columns direct and conditional_q_value of result.csv hold all features.",
+        what="clusters",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.ranking.measuring import Choice, trees_within
-from duramen.analyses.ranking.resampling import DESCRIBING_TREES
+from duramen.analyses.ranking.measures import trees_within
+from duramen.analyses.ranking.samples import DESCRIBING_TREES
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import readable_bytes
 from duramen.data.sampling import proportions, sampled_rows
@@ -93,7 +94,9 @@ def check_kind(forest: str) -> None:
         )
 
 
-def check_scores(test: SignificanceTest, measure: Measure | None, choice: Choice) -> None:
+def check_scores(
+    test: SignificanceTest, measure: Measure | None, measures: Sequence[Measure]
+) -> None:
     """Check that a test of the scores of one forest has them.
 
     Raises
@@ -101,7 +104,7 @@ def check_scores(test: SignificanceTest, measure: Measure | None, choice: Choice
     ValueError
         If they need the whole table.
     """
-    if not test.grows and measure is not None and measure not in choice.measures:
+    if not test.grows and measure is not None and measure not in measures:
         raise ValueError(
             f"rank: test={test.name!r} needs measure={measure.name!r} of the whole table, which "
             "exceeds memory; leave it out"
@@ -175,26 +178,25 @@ def check_stored(**asked: Any) -> None:
             )
 
 
-def readable(choice: Choice) -> Choice:
-    """Return the measures that read a table in blocks, or not at all.
+def readable(measures: Sequence[Measure], *, asked: bool) -> tuple[list[Measure], str]:
+    """Return the measures that read a table in blocks, or not at all, and why some are left out.
 
     Raises
     ------
     ValueError
         If another one was asked for, or none is left.
     """
-    able = [measure for measure in choice.measures if _in_blocks(measure)]
-    others = [measure.name for measure in choice.measures if not _in_blocks(measure)]
+    able = [measure for measure in measures if _in_blocks(measure)]
+    others = [measure.name for measure in measures if not _in_blocks(measure)]
     if not others:
-        return choice
+        return able, ""
     why = "the whole table is needed, which exceeds memory"
-    if choice.asked or not able:
+    if asked or not able:
         raise ValueError(
             f"rank: measure={others[0]!r} must be left out, as {why}. Hint: max_rows=N analyzes a "
             "random sample of rows, and mdi and mdi_oob read the table in blocks"
         )
-    left_out = (*choice.left_out, f"{' and '.join(others)} left out: {why}")
-    return replace(choice, measures=tuple(able), left_out=left_out)
+    return able, f"{' and '.join(others)} left out: {why}"
 
 
 def _in_blocks(measure: Measure) -> bool:

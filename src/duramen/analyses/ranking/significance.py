@@ -1,84 +1,60 @@
-"""Significance test of a ranking: what is asked for, its run, its notes."""
+"""Significance test of a ranking: the test to run, its run, and its columns and sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import nullcontext
+from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.ranking.groups import Groups
+from duramen.analyses.ranking.groups import Members, spread, whole
 from duramen.data import LearningSet
 from duramen.importances import Inputs, Measure
 from duramen.importances import catalogue as measures
-from duramen.reports.facts import LEVEL
-from duramen.reports.significance import Verdict
-from duramen.results.significance import AdjustedSignificance, Significance
+from duramen.importances.comparison import Measured
+from duramen.jobs.progress import estimates
+from duramen.plots.importances import P_VALUES
+from duramen.reports.facts import LEVEL, adjusted_words, as_importances
+from duramen.reports.report import Chart, Part, Plot, Prose
+from duramen.results.columns import Column, counted
+from duramen.results.conditional_significance import DIRECT, ConditionalSignificance
+from duramen.results.importances import Importances
+from duramen.results.significance import (
+    ALONE,
+    CANDIDATE,
+    CONFIRMED,
+    JOINTLY,
+    NOISE,
+    WITH_OTHERS,
+    AdjustedSignificance,
+    ErrorRates,
+    Significance,
+)
 from duramen.significance import SignificanceTest, catalogue
-from duramen.significance.cost import Cost, estimate_cost
+from duramen.significance.cost import estimate_cost
 from duramen.significance.measured import automatic
 from duramen.support import checks
+from duramen.support.text import joined
 from duramen.support.warning import gathered_warnings
 
-_RECORDED_ELSEWHERE = (
-    "method",
-    "measure",
-    "estimator",
-    "parameters",
-    "data",
-    "versions",
-    "features",
-    "ranking",
-)
-
-# More permutations are not proposed.
-_MANY_PERMUTATIONS = 2000
-# A run that is expected to take longer, in seconds, is announced.
-LONG = 3.0
-# Of a test that nobody asked for, seconds after which it is said how to do without.
-_TOO_LONG = 60.0
-
-
-@dataclass(frozen=True)
-class Request:
-    """Significance test that the user asked for."""
-
-    test: SignificanceTest
-    n_permutations: int | None = None  # rounds; None for the test's default
-    choices: Mapping[str, Any] = field(default_factory=dict)  # further parameters
-    feature_groups: Groups | None = None  # of features that it tests in place of these
-    default: bool = False  # whether the user named no test
-
-    def with_groups(self, feature_groups: Groups | None, features: Sequence[str]) -> Request:
-        """Return the request for these groups, if the test is of groups.
-
-        The default test is of features alone where a group has the name of one.
-        """
-        named = set() if feature_groups is None else set(feature_groups.of_feature.values())
-        unfit = not self.test.of_groups or (self.default and not named.isdisjoint(features))
-        return replace(self, feature_groups=None if unfit else feature_groups)
-
-    def measure(self, chosen: Sequence[Measure], estimator: Any) -> Measure | None:
-        """Return the measure that is tested: the first of these that suits the test, or of all.
-
-        There is none for a test of the rows. The default test has a measure of its own, whatever is
-        ranked by.
-        """
-        if self.default:
-            return measures[automatic(estimator)]
-        if self.test.of_rows:
-            return None
-        return next(measure for measure in chain(chosen, measures) if self.test.suits(measure))
-
-    def n_tested(self, n_features: int) -> int:
-        """Return how many features, or groups of them, there are."""
-        return n_features if self.feature_groups is None else self.feature_groups.count(n_features)
-
+Tested: TypeAlias = Significance | ErrorRates
 
 NO_TEST = "none"
+LONG = 3.0
+"""Seconds from which on the expected time of a step is announced."""
+_TOO_LONG = 60.0  # of the default test, seconds after which a message says how to skip it
+_MANY_PERMUTATIONS = 2000  # more permutations are not proposed
+_RECORDED_ELSEWHERE = (
+    *("method", "measure", "estimator", "parameters", "data", "versions", "features", "ranking"),
+)
+_FUNCTION = {"group_score": "how"}  # parameters of tests that have another name in `duramen.rank`
+
+
+# --- the test to run --------------------------------------------------------------------------
 
 
 def requested(
@@ -87,11 +63,11 @@ def requested(
     choices: Mapping[str, Any],
     checkpoint: Any,
     beside: bool,
-) -> Request | None:
-    """Return the test that is asked for, or the default; None for no test.
+) -> tuple[SignificanceTest | None, dict[str, Any]]:
+    """Return the test, or None for no test, and the arguments for it that the user chose.
 
-    `choices` are parameters that few tests take; `beside` tells whether something else is computed
-    that uses the checkpoint.
+    `choices` are parameters that few tests take; `beside` tells whether another step uses the
+    checkpoint.
 
     Raises
     ------
@@ -99,18 +75,20 @@ def requested(
         If there is no such test, or it has no use for a parameter.
     """
     checks.check_optional_integer("rank", "n_permutations", n_permutations, 1)
-    given = {name: value for name, value in choices.items() if value is not None}
-    used = {**given, "n_permutations": n_permutations, "checkpoint": None if beside else checkpoint}
+    used = {**choices, "n_permutations": n_permutations, "checkpoint": checkpoint}
+    if beside:
+        del used["checkpoint"]
     used = {name: value for name, value in used.items() if value is not None}
     if asked is False or asked == NO_TEST:
         for name in used:
             raise ValueError(f"rank: {name} has no effect with test={NO_TEST!r}; leave it out")
-        return None
+        return None, {}
     name = asked.replace("-", "_") if isinstance(asked, str) else asked
     allowed = ["auto", NO_TEST, *(test.name for test in catalogue)]
     name = checks.check_choice("rank", "test", name, allowed)
-    default = name == "auto"
-    test = next(test for test in catalogue if test.default) if default else catalogue[name]
+    test = next(test for test in catalogue if test.default or test.name == name)
+    if name != "auto":
+        test = catalogue[name]
     for parameter in used:
         why = None
         if parameter == "n_permutations" and test.grows and not test.repeats:
@@ -126,203 +104,196 @@ def requested(
             f"rank: n_permutations must be {test.least} or more with test={test.name!r} for an "
             f"error rate up to .05, got {n_permutations}"
         )
-    if "stop_after" in given and given.get("distribution", "empirical") != "empirical":
+    if "stop_after" in used and used.get("distribution", "empirical") != "empirical":
         raise ValueError(
-            f"rank: stop_after needs distribution='empirical', got {given['distribution']}: an "
+            f"rank: stop_after needs distribution='empirical', got {used['distribution']}: an "
             "early stop depends on the permuted importances and changes their distribution"
         )
-    given = {_FUNCTION.get(parameter, parameter): value for parameter, value in given.items()}
-    return Request(test, n_permutations, given, default=default)
-
-
-_FUNCTION = {"group_score": "how"}  # parameters of tests that have another name in `duramen.rank`
+    used.pop("checkpoint", None)
+    names = {**_FUNCTION, "n_permutations": test.repeats}
+    return test, {names.get(parameter, parameter): value for parameter, value in used.items()}
 
 
 def _able(parameter: str) -> str:
     """Return the tests that take a parameter."""
-    own = _FUNCTION.get(parameter, parameter)
-    return ", ".join(test.name for test in catalogue if test.takes(own))
+    name = _FUNCTION.get(parameter, parameter)
+    return ", ".join(test.name for test in catalogue if test.takes(name))
 
 
 def check_exchanges(
-    request: Request | None, data: LearningSet[Any], *, beside: bool, direct: bool
+    test: SignificanceTest, data: LearningSet[Any], *, beside: bool, direct: bool
 ) -> None:
-    """Check that the test, or what is computed beside it, has a use for strata and groups.
+    """Check that the test, or another step, has a use for strata and groups.
 
     Raises
     ------
     ValueError
         If not.
     """
-    if request is None:
-        return
-    rows, test = data.exchangeability, request.test
-    covariates = "strata" not in data.provenance.settings and data.provenance.settings.get(
-        "covariates"
-    )
-    strata = "covariates" if covariates else "strata"
+    rows, settings = data.exchangeability, data.provenance.settings
+    strata = "covariates" if settings.get("covariates") and "strata" not in settings else "strata"
     for name, taken, labels, used in (
         (strata, "strata", rows.strata, direct),
         ("groups", "groups", rows.groups, beside),
     ):
-        if labels is None or used or test.takes(taken):
-            continue
-        raise ValueError(
-            f"rank: {name} has no effect with test={test.name!r}; allowed with {_able(taken)}"
-        )
-
-
-def run_test(
-    request: Request, measure: Measure | None, scores: Any, inputs: Inputs, execution: Execution
-) -> Verdict:
-    """Test a measure, whose scores are those of the forest that was grown, or the rows."""
-    test = request.test
-    with gathered_warnings() as gathered:
-        if measure is None and not test.grows:
-            result = _of_rows(request, inputs, execution.client)
-        elif not test.grows:
-            result = test.function(scores)
-        else:
-            options = {
-                **_choices(request, measure, inputs, execution),
-                "random_state": inputs.random_state,
-                "n_jobs": inputs.n_jobs,
-                "client": execution.client,
-                "checkpoint": execution.checkpoint,
-                "verbose": inputs.verbose,
-            }
-            result = test.function(
-                forest_of(test, inputs),
-                inputs.data,
-                **{name: value for name, value in options.items() if test.takes(name)},
+        if labels is not None and not used and not test.takes(taken):
+            raise ValueError(
+                f"rank: {name} has no effect with test={test.name!r}; allowed with {_able(taken)}"
             )
-    said = [" ".join(str(warning).split()) for warning in gathered]
-    noted = [f"{result.method}: {note}" for note in result.notes]  # some were warnings as well
-    notes = tuple(dict.fromkeys((*said, *_too_few(result), *noted)))
-    name = "" if measure is None else measure.name
-    if request.feature_groups is None:
-        return Verdict(result, name, notes)
-    if isinstance(result, AdjustedSignificance):
-        return _hierarchical(result, inputs.data.names, name, notes)
-    notes = (*notes, _about_groups(result))
-    return Verdict(request.feature_groups.spread(result), name, notes)
 
 
-def _hierarchical(
-    result: AdjustedSignificance, features: Sequence[str], measure: str, notes: tuple[str, ...]
-) -> Verdict:
-    """Return the verdicts of groups beside those of their members."""
-    place = {name: i for i, name in enumerate(result.names)}
-    groups = [name for name in result.names if name not in set(features)]
-    of_groups = result.take(np.array([place[name] for name in groups], dtype=np.intp))
-    chosen = of_groups.selected(LEVEL, "fwer")
-    listed = f": {', '.join(chosen[:10])}{', ...' if len(chosen) > 10 else ''}" if chosen else ""
-    note = (
-        f"{result.method}: groups were tested first, and {len(chosen):,} of {len(groups):,} are "
-        f"confirmed{listed}; the features of a group are confirmed if they and their group are"
-    )
-    of_features = result.take(np.array([place[name] for name in features], dtype=np.intp))
-    return Verdict(of_features, measure, (*notes, note), of_groups)
+def measure_to_test(
+    test: SignificanceTest, chosen: Sequence[Measure], estimator: Any, *, default: bool
+) -> Measure | None:
+    """Return the measure that is tested: the first of these that suits the test, or of all.
+
+    There is none for a test of the rows. The default test has a measure of its own, whatever is
+    ranked by.
+    """
+    if default:
+        return measures[automatic(estimator)]
+    if test.of_rows:
+        return None
+    return next(measure for measure in chain(chosen, measures) if test.suits(measure))
 
 
-def _of_rows(request: Request, inputs: Inputs, client: Any) -> Any:
-    """Return the result of a test that is about the rows, not about a measure."""
-    if inputs.data.target.censored:
-        raise ValueError(f"rank: test={request.test.name!r} is not defined for survival")
-    more = {"client": client} if client is not None and request.test.takes("client") else {}
-    return request.test.function(inputs.data.table, inputs.data.y, **request.choices, **more)
-
-
-def announce(request: Request, measure: Measure, inputs: Inputs, execution: Execution) -> None:
-    """Say what the test will take, if that is more than a few seconds."""
-    test = request.test
-    if execution.announce is None or not test.grows or (test.announces and inputs.verbose):
-        return
-    choices = _choices(request, measure, inputs, execution)
-    if choices.get("null") == "binomial":
-        return
-
-    cost: Cost = estimate_cost(
-        forest_of(test, inputs),
-        inputs.data,
-        None,
-        test.forests(test.rounds(request.n_permutations), request.n_tested(inputs.data.n_columns)),
-        measure=choices.get("measure", measure.name),
-        permuted=test.permutes,
-        fraction=test.fraction,
-        n_jobs=inputs.n_jobs,
-    )
-    if cost.seconds > LONG:
-        most = "at most " if test.announces or "stop_after" in request.choices else ""
-        skip = "; test='none' skips it" * (request.default and cost.seconds > _TOO_LONG)
-        title = f"{test.title} of {measure.title}"
-        execution.announce(f"{title}: {most}{cost}{skip}")
+# --- its run ----------------------------------------------------------------------------------
 
 
 def forest_of(test: SignificanceTest, inputs: Inputs) -> Any:
     """Return the estimator that a test grows: the ranking's, with fewer trees if need be."""
     estimator = inputs.unfitted().estimator
     if test.most_trees is not None:
-        trees = min(test.most_trees, estimator.n_estimators)
-        estimator.set_params(n_estimators=trees)
+        estimator.set_params(n_estimators=min(test.most_trees, estimator.n_estimators))
     return estimator
 
 
-def settings_of(tested: Verdict) -> dict[str, Any]:
-    """Return what the test was told, for the record."""
-    result = tested.result
-    recorded = result.metadata.get(result.method, result.metadata)
-    own = {name: value for name, value in recorded.items() if name not in _RECORDED_ELSEWHERE}
-    if isinstance(result, AdjustedSignificance):
-        own = {"n_estimators": int(recorded["parameters"]["n_estimators"]), **own}
-    return {"method": result.method, "measure": tested.measure or None, **own}
+def announce(
+    test: SignificanceTest,
+    arguments: Mapping[str, Any],
+    measure: Measure,
+    groups: Members | None,
+    inputs: Inputs,
+    execution: Execution,
+    *,
+    default: bool,
+) -> None:
+    """Show how long the test will take, if that is more than a few seconds."""
+    quiet = execution.announce is None or not test.grows or (test.announces and inputs.verbose)
+    if quiet or arguments.get("null") == "binomial":
+        return
+    n_tested = inputs.data.n_columns if groups is None else len(whole(groups, inputs.data.names))
+    cost = estimate_cost(
+        forest_of(test, inputs),
+        inputs.data,
+        None,
+        test.forests(test.rounds(arguments.get(test.repeats)), n_tested),
+        measure=arguments.get("measure", measure.name),
+        permuted=test.permutes,
+        fraction=test.fraction,
+        n_jobs=inputs.n_jobs,
+    )
+    if cost.seconds > LONG and execution.announce is not None:
+        most = "at most " if test.announces or "stop_after" in arguments else ""
+        skip = "; test='none' skips it" * (default and cost.seconds > _TOO_LONG)
+        execution.announce(f"{test.title} of {measure.title}: {most}{cost}{skip}")
 
 
-def figures_of(tested: Verdict) -> dict[str, Any]:
-    """Return what was tested and how many features are selected, for the record."""
-    result, selected, notes = tested.result, len(tested.selected()), list(tested.notes)
-    said: dict[str, Any]
-    if isinstance(result, AdjustedSignificance):
-        by_evidence = tested.n_by_evidence()
-        evidence = {"evidence": by_evidence} if by_evidence else {}
-        counts = {**tested.n_by_verdict(), **evidence}
-        said = {"null": result.null, "level": LEVEL, **counts}
-    elif isinstance(result, Significance):
-        said = {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": selected}
-    else:
-        rate = tested.test.rate.replace(" ", "_")
-        said = {"meaning": result.meaning, f"features_with_{rate}_up_to_{LEVEL:g}": selected}
-    return {**said, "notes": notes}
+def run_test(
+    test: SignificanceTest,
+    chosen: Mapping[str, Any],
+    measure: Measure | None,
+    measured: Mapping[str, Measured],
+    groups: Members | None,
+    source: str,
+    inputs: Inputs,
+    execution: Execution,
+    *,
+    default: bool,
+) -> tuple[Tested, AdjustedSignificance | None]:
+    """Test a measure, or the rows.
 
+    Parameters
+    ----------
+    test : SignificanceTest
+        Test to run.
+    chosen : mapping
+        Arguments for it that the user chose.
+    measure : Measure or None
+        Measure to test; None for a test of the rows.
+    measured : mapping of str to Importances or Significance
+        Importances in the forest that was grown, for tests that grow none.
+    groups : mapping of str to sequence of str, optional
+        Groups of features to test, which are from `source`.
+    inputs : Inputs
+        Estimator, rows and seed.
+    execution : Execution
+        Cluster, checkpoint and messages.
+    default : bool
+        Whether the user named no test.
 
-def _choices(
-    request: Request, measure: Measure | None, inputs: Inputs, execution: Execution
-) -> dict[str, Any]:
-    """Return the arguments of the test beside the rows and the seed."""
-    choices = dict(request.choices)
-    if request.feature_groups is not None:
-        choices["feature_groups"] = request.feature_groups.members()
-    if request.n_permutations is not None:
-        choices[request.test.repeats] = request.n_permutations
-    asked = request.n_permutations is not None or execution.checkpoint is not None
-    permuting = asked or inputs.data.exchangeability.restricted
-    name = "auto" if request.default or measure is None else measure.name
-    measured = {"measure": name} if request.test.takes("measure") else {}
-    settings = inputs.estimator.growth_settings(*inputs.data.table.shape)
-    return {**measured, **request.test.adapt(settings, permuting), **choices}
+    Returns
+    -------
+    Significance or ErrorRates
+        Result of the features; its notes hold the warnings, too.
+    AdjustedSignificance or None
+        Result of the groups that were tested before the features.
+    """
+    data = inputs.data
+    permuting = (
+        test.repeats in chosen
+        or execution.checkpoint is not None
+        or data.exchangeability.restricted
+    )
+    settings = inputs.estimator.growth_settings(*data.table.shape)
+    arguments = {
+        "measure": "auto" if default or measure is None else measure.name,
+        **test.adapt(settings, permuting),
+        **chosen,
+        **({} if groups is None else {"feature_groups": groups}),
+        "random_state": inputs.random_state,
+        "n_jobs": inputs.n_jobs,
+        "client": execution.client,
+        "checkpoint": execution.checkpoint,
+        "verbose": inputs.verbose,
+    }
+    arguments = {name: value for name, value in arguments.items() if test.takes(name)}
+    if measure is not None:
+        announce(test, arguments, measure, groups, inputs, execution, default=default)
+    with gathered_warnings() as gathered, nullcontext() if measure is None else estimates(None):
+        if test.grows:
+            result = test.function(forest_of(test, inputs), data, **arguments)
+        elif measure is not None:
+            scores = measured.get(measure.name)
+            result = test.function(None if scores is None else as_importances(scores))
+        elif data.target.censored:
+            raise ValueError(f"rank: test={test.name!r} is not defined for survival")
+        else:
+            taken = {*chosen, *(["client"] if execution.client is not None else [])}
+            arguments = {name: value for name, value in arguments.items() if name in taken}
+            result = test.function(data.table, data.y, **arguments)
+    notes = [" ".join(str(warning).split()) for warning in gathered]
+    notes += [*_too_few(result), *(f"{result.method}: {note}" for note in result.notes)]
+    of_groups = None
+    if groups is not None and isinstance(result, AdjustedSignificance):
+        features = set(data.names)
+        of_groups = result.of([name for name in result.names if name not in features])
+        result = result.of(data.names)
+        notes.append(_about_hierarchy(of_groups))
+    elif groups is not None:
+        notes.append(_about_groups(result))
+        result = spread(result, groups, source)
+    metadata = {**result.metadata, "measure": "" if measure is None else measure.name}
+    return replace(result, notes=tuple(dict.fromkeys(notes)), metadata=metadata), of_groups
 
 
 def _too_few(result: Any) -> list[str]:
-    """Say so where there are too few permutations for any feature to be selected."""
-    if isinstance(result, AdjustedSignificance):  # as likely for one of many features as of few
-        return []
+    """Return a note where there are too few permutations for any feature to be selected."""
     rounds, p = result.metadata.get("n_permutations"), len(result)
     q_values = getattr(result, "q_values", None)
-    if rounds is None or q_values is None or (q_values <= LEVEL).any():
+    if isinstance(result, AdjustedSignificance) or rounds is None or q_values is None:
         return []
-    if "fitted" in result.details:
-        return []
-    if p <= LEVEL * (rounds + 1):
+    if (q_values <= LEVEL).any() or "fitted" in result.details or p <= LEVEL * (rounds + 1):
         return []
     default = next(test for test in catalogue if test.default)
     least, needed = 1 / (rounds + 1), round(p / LEVEL)
@@ -334,12 +305,354 @@ def _too_few(result: Any) -> list[str]:
     ]
 
 
+def _about_hierarchy(of_groups: AdjustedSignificance) -> str:
+    chosen = of_groups.selected(LEVEL, "fwer")
+    return (
+        f"{of_groups.method}: groups were tested first, and {len(chosen):,} of "
+        f"{len(of_groups):,} are confirmed{_listed(chosen)}; the features of a group are confirmed "
+        "if they and their group are"
+    )
+
+
 def _about_groups(result: Any) -> str:
-    """Say that error rates are of groups, and which of them are selected."""
     chosen = [name for name, rate in result if rate <= LEVEL]
-    listed = f": {', '.join(chosen[:10])}{', ...' if len(chosen) > 10 else ''}" if chosen else ""
     return (
         f"{result.method}: the rates are those of {len(result):,} groups, ranked by the "
         f"{result.metadata['how']} of the importances of their features; each feature has the "
-        f"rate of its group; {len(chosen):,} of the groups have a rate up to {LEVEL:g}{listed}"
+        f"rate of its group; {len(chosen):,} of the groups have a rate up to {LEVEL:g}"
+        f"{_listed(chosen)}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f": {joined(names, shown=10)}" if names else ""
+
+
+# --- its result -------------------------------------------------------------------------------
+
+
+def test_of(result: Tested) -> SignificanceTest:
+    """Return the record of the test."""
+    return catalogue[result.method]
+
+
+def title_of(result: Tested) -> str:
+    """Return the title of the test and, where it can test several, that of the measure."""
+    test, measure = test_of(result), result.metadata.get("measure")
+    if not measure or sum(map(test.suits, measures)) <= 1:
+        return test.title
+    return f"{test.title} of {measures[measure].title}"
+
+
+def limit_of(result: Tested) -> str:
+    """Return the criterion of the selected features."""
+    if isinstance(result, Significance):
+        return f"q up to {LEVEL:g}"
+    rate = test_of(result).rate
+    return f"{'an' if rate[0] in 'aeiou' else 'a'} {rate} up to {LEVEL:g}"
+
+
+def meaning_of(result: Tested) -> str:
+    """Return the null hypothesis, or the meaning of the rates, in one sentence."""
+    if isinstance(result, Significance):
+        return f"Null hypothesis: {result.null}"
+    return f"{test_of(result).rate.capitalize()}: {result.meaning}"
+
+
+def verdicts_of(result: Tested | None) -> dict[str, str]:
+    """Return the verdict on each feature; empty for a test without verdicts."""
+    if not isinstance(result, AdjustedSignificance):
+        return {}
+    return dict(zip(result.names, result.verdicts(LEVEL), strict=True))
+
+
+def statistics_beside(result: Tested) -> tuple[str, ...]:
+    """Return the kinds of statistics that verdicts compare beside importances."""
+    return tuple(kind for kind in ("marginal", "joint") if f"{kind}_statistic" in result.details)
+
+
+def selected_by(result: Tested) -> tuple[str, ...]:
+    """Return the features with a q-value or error rate up to `LEVEL`, the best first.
+
+    Of a test with verdicts, these are the confirmed features and the candidates.
+    """
+    if isinstance(result, AdjustedSignificance):
+        verdicts = verdicts_of(result)
+        return tuple(result.names[j] for j in result.order() if verdicts[result.names[j]] != NOISE)
+    if isinstance(result, Significance):
+        return result.selected(LEVEL)
+    return result.names[: int(np.count_nonzero(result.rates <= LEVEL))]
+
+
+def counts_of(result: AdjustedSignificance) -> dict[str, int]:
+    """Return the number of features with each verdict."""
+    verdicts = result.verdicts(LEVEL)
+    return {verdict: verdicts.count(verdict) for verdict in (CONFIRMED, CANDIDATE, NOISE)}
+
+
+def settings_of(result: Tested) -> dict[str, Any]:
+    """Return the settings of the test, for the record."""
+    recorded = result.metadata.get(result.method, result.metadata)
+    more = {name: value for name, value in recorded.items() if name not in _RECORDED_ELSEWHERE}
+    if isinstance(result, AdjustedSignificance):
+        more = {"n_estimators": int(recorded["parameters"]["n_estimators"]), **more}
+    return {"method": result.method, "measure": result.metadata["measure"] or None, **more}
+
+
+def figures_of(result: Tested) -> dict[str, Any]:
+    """Return the null hypothesis and the numbers of selected features, for the record."""
+    figures: dict[str, Any]
+    if isinstance(result, AdjustedSignificance):
+        figures = {"null": result.null, "level": LEVEL, **counts_of(result)}
+        if beside := statistics_beside(result):
+            evidence = result.evidence(LEVEL)
+            words = (ALONE, *([JOINTLY] if "joint" in beside else []), WITH_OTHERS)
+            figures["evidence"] = {word: evidence.count(word) for word in words}
+    elif isinstance(result, Significance):
+        n = len(selected_by(result))
+        figures = {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": n}
+    else:
+        rate, n = test_of(result).rate.replace(" ", "_"), len(selected_by(result))
+        figures = {"meaning": result.meaning, f"features_with_{rate}_up_to_{LEVEL:g}": n}
+    return {**figures, "notes": list(result.notes)}
+
+
+def facts_of(result: Tested) -> list[tuple[str, int]]:
+    """Return counts of features for the head of a report, each with its name."""
+    if not isinstance(result, AdjustedSignificance):
+        return [(f"with {limit_of(result)} by {title_of(result)}", len(selected_by(result)))]
+    counts = counts_of(result)
+    return [
+        (f"confirmed by {title_of(result)}", counts[CONFIRMED]),
+        ("candidate" if counts[CANDIDATE] == 1 else "candidates", counts[CANDIDATE]),
+    ]
+
+
+# --- columns ----------------------------------------------------------------------------------
+
+_NEGATIVE = " (importance < 0)"
+_VERDICT = 12  # characters that a narrow terminal leaves to the verdict of a conditional test
+
+
+def columns_of(result: Tested, names: Sequence[str]) -> list[Column]:
+    """Return p and q, or the error rate, or the verdicts, of these features."""
+    test = test_of(result)
+    if isinstance(result, ErrorRates):
+        places = result.places(names)
+        rates, known = result.rates[places], places < result.n_known
+        pairs = zip(rates.tolist(), known.tolist(), strict=True)
+        cells = [f"{rate:.2g}" if here else f"> {LEVEL:g}" for rate, here in pairs]
+        word = test.rate.replace(" ", "_")
+        name = f"{test.name.removesuffix(f'_{word}')}_{word}"
+        return [Column(test.rate, cells, name=name, numbers=rates)]
+    taken = result.of(names)
+    if isinstance(taken, AdjustedSignificance):
+        words: dict[str, Sequence[str]] = {"verdict": taken.verdicts(LEVEL)}
+        if statistics_beside(taken):
+            words["evidence"] = _evidence(taken)
+        return [
+            *(Column(word, cells, "words", name=word) for word, cells in words.items()),
+            Column("p adj.", digits=0, minor=1, name="p_adjusted", numbers=taken.p_adjusted),
+            Column("FDR", digits=0, minor=1, name="fdr", numbers=taken.q_values),
+        ]
+    named = {"p": taken.p_values, "q": taken.q_values}
+    columns = [
+        Column(
+            f"{letter}, {test.title}",
+            digits=0,
+            minor=int(letter == "p"),
+            name=f"{test.name}_{letter}_value",
+            numbers=numbers,
+        )
+        for letter, numbers in named.items()
+    ]
+    if isinstance(taken, ConditionalSignificance):
+        verdict = Column(DIRECT, taken.verdicts(), "words", least=_VERDICT, name=DIRECT)
+        columns.insert(0, verdict)
+    return columns
+
+
+def _evidence(result: AdjustedSignificance) -> list[str]:
+    """Return the evidence, and which candidates by themselves have negative importances."""
+    likely, evidence = np.array(result.verdicts(LEVEL)) == CANDIDATE, result.evidence(LEVEL)
+    negative = likely & (np.array(evidence) == ALONE) & (result.scores < 0)
+    return [
+        word + _NEGATIVE if below else word for word, below in zip(evidence, negative, strict=True)
+    ]
+
+
+# --- sentences --------------------------------------------------------------------------------
+
+_VERDICTS = (
+    f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} "
+    "are confirmed. Of the others, those with an estimated false discovery rate (FDR) up to "
+    f"{LEVEL:g} and a p-value of their own up to {LEVEL:g} are candidates: the rate is that of "
+    "selecting all features with at least this test statistic, and those confirmed before. The "
+    "others are called noise, because they were "
+    "not distinguished from noise; this is no evidence that a feature is irrelevant."
+)
+_EVIDENCE = (
+    'The evidence of a confirmed feature is "alone" if the rank statistic of the feature by itself '
+    '{jointly}confirms it, and "with others" if only its importance in the forests of the test '
+    "does, as that of features that act through interactions. The evidence of a candidate is its "
+    "largest statistic."
+)
+_JOINTLY = 'confirms it, else "jointly" if its statistic in a linear model of all features '
+_IMPORTANCE = (
+    "standardized importance: the excess over its mean under permuted labels, in units of its "
+    "standard deviation under permuted labels"
+)
+_LARGEST = (
+    "the largest of {count} statistics, each on the scale of its maximum over all features under "
+    f"the same permutations: their {_IMPORTANCE}; a rank statistic of the feature by itself "
+    "(by the kinds of feature and target, that of Mann and Whitney, of Kruskal and Wallis, "
+    "Spearman's correlation, chi-squared, or the log-rank test){more}."
+)
+_RIDGE = (
+    "; and the effect of the feature in a ridge regression of the scores of the target on all "
+    "features, in standard errors"
+)
+_STATISTICS = {
+    (): f"their {_IMPORTANCE}.",
+    ("marginal",): _LARGEST.format(count="two", more=""),
+    ("marginal", "joint"): _LARGEST.format(count="three", more=_RIDGE),
+}
+_COMPARED = {
+    (): "importances standardized under permuted labels",
+    ("marginal",): "the larger of standardized importance and a rank statistic of the feature by "
+    "itself",
+    ("marginal", "joint"): "the largest of standardized importance, a rank statistic of the "
+    "feature by itself, and its effect in a linear model of all features",
+}
+
+
+def order_note(result: Tested, title: str) -> str:
+    """Return how verdicts order a table, and what they compare; empty without verdicts."""
+    if not isinstance(result, AdjustedSignificance):
+        return ""
+    beside = statistics_beside(result)
+    alone = '; evidence "with others": only the importance reaches the threshold' if beside else ""
+    return (
+        f"Features are in the order of verdicts, then of {title}. Verdicts compare "
+        f"{_COMPARED[beside]}{alone}."
+    )
+
+
+def count_words(result: Tested) -> str:
+    """Return the number of selected features in a sentence."""
+    of_all, title = counted(len(result), "feature"), title_of(result)
+    if not isinstance(result, AdjustedSignificance):
+        n = len(selected_by(result))
+        return f"{n:,} of {of_all} {'has' if n == 1 else 'have'} {limit_of(result)} by {title}"
+    counts = counts_of(result)
+    sure, likely = counts[CONFIRMED], counts[CANDIDATE]
+    if not sure + likely:
+        return (
+            f"None of {of_all} is confirmed (family-wise error rate {LEVEL:g}) or a candidate "
+            f"(false discovery rate {LEVEL:g}) by {title}: none is distinguished from noise"
+        )
+    confirmed = (
+        f"{f'{sure:,}' if sure else 'None'} of {of_all} {'are' if sure > 1 else 'is'} confirmed by "
+        f"{title} (family-wise error rate {LEVEL:g})"
+    )
+    if not likely:
+        return confirmed
+    among = f"among all {sure + likely:,} " if sure + likely > 1 else ""
+    return (
+        f"{confirmed}, {_candidates(sure, likely)} (estimated false discovery rate {among}at most "
+        f"{LEVEL:g})"
+    )
+
+
+def threshold_of(result: Tested | None, importances: Importances) -> float | None:
+    """Return the smallest importance of the selected features; None if there is none.
+
+    Verdicts compare test statistics: no importance divides them.
+    """
+    if result is None or isinstance(result, AdjustedSignificance):
+        return None
+    chosen = set(selected_by(result))
+    return min((value for name, value in importances if name in chosen), default=None)
+
+
+def line_words(result: Tested, importances: Importances, shown: Sequence[str] = ()) -> str:
+    """Return the meaning of the line in a ranking, or the verdicts on the features shown there."""
+    title = title_of(result)
+    if isinstance(result, AdjustedSignificance):
+        counts = list(map(verdicts_of(result).get, shown))
+        sure, likely = counts.count(CONFIRMED), counts.count(CANDIDATE)
+        words = [f"{sure or 'none'} {'are' if sure > 1 else 'is'} confirmed"]
+        words += [_candidates(sure, likely)] if likely else []
+        return f"Of these, {' and '.join(words)} by {title}."
+    chosen, threshold = set(selected_by(result)), threshold_of(result, importances)
+    if threshold is None:
+        return f"No line: no feature has {limit_of(result)} by {title}."
+    beyond = sum(value >= threshold and name not in chosen for name, value in importances)
+    count = f"the {len(chosen):,} features" if len(chosen) > 1 else "the only feature"
+    line = (
+        f"Dashed: the smallest importance of {count} with {limit_of(result)} by "
+        f"{test_of(result).title}."
+    )
+    more = f" {beyond:,} more features are beyond it, but do not meet this limit."
+    return line + more * (beyond > 0)
+
+
+def _candidates(sure: int, likely: int) -> str:
+    more = f"{likely:,} more" if sure else f"{likely:,}"
+    return f"{more} {'is a candidate' if likely == 1 else 'are candidates'}"
+
+
+def sections_of(result: Tested) -> list[Part]:
+    """Return the sections about a test: the histogram of its p-values, and its guarantee."""
+    test, sections = test_of(result), list[Part]()
+    title, adjusted = f"Significance by {test.title}", list[str]()
+    if isinstance(result, Significance) and len(result):
+        below = int(np.count_nonzero(result.p_values <= LEVEL))
+        p = len(result)
+        sections.append(
+            Chart(
+                title,
+                Plot(P_VALUES, result),
+                f"Histogram of the p-values of {p:,} features; {below:,} are up to {LEVEL:g}.",
+                f"{below:,} of {p:,} p-values are up to {LEVEL:g}. Dashed: the count expected in "
+                f"each bar if all features were irrelevant and p-values uniform, {p / 20:.3g}.",
+            )
+        )
+        title = "Result of the test"
+    if isinstance(result, AdjustedSignificance):
+        adjusted = [_VERDICTS]
+        if beside := statistics_beside(result):
+            adjusted.append(_EVIDENCE.format(jointly=_JOINTLY if "joint" in beside else ""))
+    elif isinstance(result, Significance):
+        adjusted = [adjusted_words(result)]
+    lines = (
+        f"{count_words(result)}{_listed(selected_by(result))}.",
+        meaning_of(result),
+        " ".join([test.promise.format(level=LEVEL), *adjusted]),
+        *([_grown(result)] if test.grows else []),
+        *result.notes,
+    )
+    return [*sections, Prose(title, lines)]
+
+
+def _grown(result: Tested) -> str:
+    """Return a paragraph on the forests of the test."""
+    if not isinstance(result, AdjustedSignificance):
+        return (
+            "The test grew its own forests, with seeds other than that of the forest of this "
+            "report, so that its scores differ from the importances shown by random variation "
+            "between forests."
+        )
+    metadata, stages = result.metadata, int(max(result.details.get("stage", ()), default=1))
+    several = (
+        f"There were {stages} stages: in each after the first, the features confirmed before were "
+        "permuted together with the target, which keeps their association with it, and the others "
+        "were tested again. "
+    ) * (stages > 1)
+    return (
+        f"The test grew {metadata.get('n_forests', metadata.get('n_permutations', 0) + 1):,} "
+        f"forests, with {metadata.get('parameters', {}).get('n_estimators', 'as many')} trees each "
+        "and with seeds other than that of the forest of this report. It compares features by "
+        f"{_STATISTICS[statistics_beside(result)]} {several}The table is ordered by the verdicts, "
+        "and within a verdict by the importances in the forest of this report."
     )
