@@ -21,7 +21,7 @@ _LONGEST = 60  # characters of a value in the record of a call
 
 @dataclass(frozen=True)
 class Caller:
-    """Words that called an analysis, the clock of its steps, and how remarks are shown."""
+    """Caller of an analysis: its command, the clock of its steps, and where remarks are shown."""
 
     command: str
     clock: Clock = field(default_factory=Clock)

@@ -14,7 +14,7 @@ from duramen.support.warning import gathered_warnings
 
 @dataclass
 class Clock:
-    """Seconds that the steps took."""
+    """Clock of the steps of an analysis: the seconds that each took."""
 
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ class Execution:
 
     @contextmanager
     def keeping(self, files: Callable[[], Sequence[Path]]) -> Iterator[None]:
-        """Say which files keep what is done, where a stop ends the work."""
+        """Show which files hold the work done so far, where a stop ends a step."""
         try:
             yield
         except KeyboardInterrupt:

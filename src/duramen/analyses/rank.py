@@ -509,6 +509,28 @@ def rank(
     # --- the report ---
     provenance, groups_of_rows = data.provenance, data.exchangeability.groups
     with faults_of_ours():
+        settings = {
+            "forest": forest_name,
+            "n_estimators": forest.n_estimators,
+            **forest.forest_.settings.to_dict(),
+            "measures": list(measures),
+            **{name: dict(part.metadata.get(name, {})) for name, part in measures.items()},
+            **precision.settings_of(interval_result, stability_result),
+            **provenance.settings,
+        }
+        results = {
+            **out_of_bag_accuracy(forest, data.target, groups_of_rows),
+            "features_used": n_used,
+            "importance_sum": float(first.values.sum()),
+            "unit": first.unit,
+            "units": {name: part.unit for name, part in measures.items()},
+            f"features_with_q_up_to_{LEVEL:g}": {
+                name: n_significant(part)
+                for name, part in measures.items()
+                if isinstance(part, Significance)
+            },
+            **precision.figures_of(interval_result, stability_result, trees),
+        }
         group_table, further = None, {}
         if group_importances is not None:
             columns = grouping.columns_of(
@@ -516,64 +538,28 @@ def rank(
             )
             group_table = grouping.table_of(columns, group_importances, source)
             further = {OF_GROUPS: {column.name: column.values for column in columns if column.name}}
-        run = run_of(
-            data,
-            execution,
-            caller.command,
-            settings={
-                "forest": forest_name,
-                "n_estimators": forest.n_estimators,
-                **forest.forest_.settings.to_dict(),
-                "measures": list(measures),
-                **{name: dict(part.metadata.get(name, {})) for name, part in measures.items()},
-                **({} if tested is None else {"significance": significance.settings_of(tested)}),
-                **precision.settings_of(interval_result, stability_result),
-                **(
-                    {}
-                    if group_importances is None
-                    else {
-                        "group_mda": {
-                            "source": source,
-                            "n_groups": len(members),
-                            **group_importances.metadata.get("mda", {}),
-                        }
-                    }
-                ),
-                **(
-                    {} if direct_test is None else {"direct": given_others.settings_of(direct_test)}
-                ),
-                **provenance.settings,
-                **{
-                    name: arguments[name]
-                    for name in ("clusters", "representatives", "distance")
-                    if arguments[name] != defaults[name].default
-                },
-                **({} if feature_groups is None else {"feature_groups": source}),
-                **({"notes": list(provenance.remarks)} if provenance.remarks else {}),
-            },
-            results={
-                **out_of_bag_accuracy(forest, data.target, groups_of_rows),
-                **({} if groups_of_rows is None else {"groups": data.exchangeability.n_units}),
-                "features_used": n_used,
-                "importance_sum": float(first.values.sum()),
-                "unit": first.unit,
-                "units": {name: part.unit for name, part in measures.items()},
-                f"features_with_q_up_to_{LEVEL:g}": {
-                    name: n_significant(part)
-                    for name, part in measures.items()
-                    if isinstance(part, Significance)
-                },
-                **({} if tested is None else {"significance": significance.figures_of(tested)}),
-                **precision.figures_of(interval_result, stability_result, trees),
-                **(
-                    {}
-                    if direct_test is None
-                    else {"direct": given_others.figures_of(direct_test, direct_groups)}
-                ),
-                **({} if pairs is None else {"interactions": pairs.figures()}),
-                **({"rows": [part.figures() for part in explained]} if explained else {}),
-            },
-        )
+            of_mda = group_importances.metadata.get("mda", {})
+            settings["group_mda"] = {"source": source, "n_groups": len(members), **of_mda}
+        if tested is not None:
+            settings["significance"] = significance.settings_of(tested)
+            results["significance"] = significance.figures_of(tested)
+        if direct_test is not None:
+            settings["direct"] = given_others.settings_of(direct_test)
+            results["direct"] = given_others.figures_of(direct_test, direct_groups)
+        if pairs is not None:
+            results["interactions"] = pairs.figures()
+        if explained:
+            results["rows"] = [part.figures() for part in explained]
+        if groups_of_rows is not None:
+            results["groups"] = data.exchangeability.n_units
+        if feature_groups is not None:
+            settings["feature_groups"] = source
+        if provenance.remarks:
+            settings["notes"] = list(provenance.remarks)
+        for name in ("clusters", "representatives", "distance"):
+            if arguments[name] != defaults[name].default:
+                settings[name] = arguments[name]
+        run = run_of(data, execution, caller.command, settings=settings, results=results)
         report = summarize(
             list(measures.values()),
             run,

@@ -69,11 +69,11 @@ class Steps:
         self._unfinished += unfinished
 
     def leave_out(self, what: str) -> None:
-        """Say what is not computed, and why."""
+        """Show a note on a result that is not computed, and keep it."""
         self.execution.tell(what)
         self.left_out.append(what)
 
     def finish(self) -> None:
-        """Say what a stop has left out of the results."""
+        """Show which results a stop has left out."""
         if self.stop is not None:
             self.leave_out(f"interrupted; left out of the results: {', '.join(self._unfinished)}")

@@ -73,7 +73,7 @@ class Column(Savable):
         )
 
     def written(self) -> Column:
-        """Return the column with its numbers as cells if it has none."""
+        """Return the column with its numbers written as cells, if it has no cells."""
         if len(self.cells) or self.numbers is None:
             return self
         numbers = np.ma.filled(self.numbers, 0)

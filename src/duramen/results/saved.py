@@ -28,7 +28,7 @@ class Saved(Savable):
     """Base of frozen dataclasses that are saved to a file, and pickled."""
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it to part file: arrays as npz, the rest as JSON inside it.
+        """Write the result to a file: arrays as npz, all other fields as JSON inside it.
 
         The file appears whole or not at all. Nothing in it is executed on loading.
 
@@ -43,7 +43,7 @@ class Saved(Savable):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read what `save` wrote.
+        """Read a result from a file that `save` wrote.
 
         Raises
         ------
