@@ -1,10 +1,7 @@
-import pickle
-
 import numpy as np
 import pytest
 from tests.grid import one_test
 
-from duramen import Significance
 from duramen.results.significance import AdjustedSignificance
 
 
@@ -134,20 +131,6 @@ def test_evidence_names_the_joint_statistic():
 def test_evidence_of_a_printed_part_is_that_of_the_whole():
     first = staged()._summary(1).columns[-1]
     assert (first.title, list(first.cells)) == ("evidence", ["alone"])
-
-
-def test_saves_loads_and_pickles(tmp_path):
-    actual = result()
-    actual.save(tmp_path / "a")
-    again = AdjustedSignificance.load(tmp_path / "a")
-    assert again.equals(actual)
-    assert again.metadata == {"seed": 3}
-    assert pickle.loads(pickle.dumps(actual)).equals(actual)
-    assert not actual.equals(result(p_adjusted=np.array([0.04, 0.12, 0.9, 0.01])))
-    with pytest.raises(ValueError, match="AdjustedSignificance"):
-        Significance.load(tmp_path / "a")
-    with pytest.raises(ValueError):
-        actual.p_adjusted[0] = 0
 
 
 @one_test

@@ -1,5 +1,4 @@
 import json
-import pickle
 import zipfile
 
 import numpy as np
@@ -177,20 +176,6 @@ def test_load_refuses_other_things_and_later_versions(tmp_path):
             Importances.load(tmp_path / "x.npz")
     with pytest.raises(FileNotFoundError):
         Importances.load(tmp_path / "none")
-
-
-def test_pickles():
-    assert pickle.loads(pickle.dumps(example())).equals(example())
-
-
-def test_equals_compares_numbers_and_labels():
-    assert example().equals(example(metadata={}))
-    assert not example().equals(example(unit="gini"))
-    assert not example().equals(example(by_degree=None))
-    assert not example().equals("example")
-    nearly = example(values=np.array([0.1, 0.4, 0.1, 0.2]) * (1 + 1e-9))
-    assert not example().equals(nearly)
-    assert example().equals(nearly, rtol=1e-6)
 
 
 def test_to_frame_is_pandas_when_it_is_there():

@@ -1,6 +1,3 @@
-import json
-import pickle
-
 import numpy as np
 import pytest
 from tests.grid import one_test
@@ -78,49 +75,6 @@ def test_p_values_as_a_test():
 def test_refuses(changes, message):
     with pytest.raises(ValueError, match=message):
         example(**changes)
-
-
-def test_fields_are_read_only():
-    result = example()
-    for array in (result.values, result.low, result.high, result.p_values, result.replicate_mean):
-        assert array.dtype == np.float64
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0.5
-    with pytest.raises(AttributeError):
-        result.confidence_level = 0.9
-
-
-def test_save_load_and_pickle(tmp_path):
-    empty = {what: [] for what in ("values", "standard_error", "low", "high", "p_values")}
-    for result in (
-        example(),
-        example(p_values=None),
-        example().top(2),
-        example(names=(), replicate_mean=[], **empty),
-    ):
-        result.save(tmp_path / "result")
-        for back in (Intervals.load(tmp_path / "result"), pickle.loads(pickle.dumps(result))):
-            assert back.equals(result)
-            assert dict(back.metadata) == dict(result.metadata)
-    header = np.frombuffer(json.dumps({"what": "Other", "format": 1}).encode(), dtype=np.uint8)
-    np.savez(tmp_path / "x.npz", json=header)
-    with pytest.raises(ValueError, match="holds a Other, not Intervals"):
-        Intervals.load(tmp_path / "x.npz")
-
-
-def test_equals_compares_numbers_and_labels():
-    assert example().equals(example(metadata={}))
-    for changes in (
-        {"kind": "percentile"},
-        {"method": "delete-d"},
-        {"confidence_level": 0.9},
-        {"p_values": None},
-        {"high": [0.3, 0.6, 0.1, 0.5]},
-        {"replicate_mean": None},
-    ):
-        assert not example().equals(example(**changes)), changes
-    assert not example().equals("example")
-    assert example().equals(example(high=[0.3, 0.6, 0.1 + 1e-12, 0.4]), rtol=1e-9)
 
 
 def test_to_frame_has_a_row_a_feature():

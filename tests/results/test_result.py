@@ -12,8 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.grid import one_test
+from tests.results.test_adjusted_significance import result as adjusted_significance
+from tests.results.test_error_rates import example as error_rates
+from tests.results.test_importances import example as importances
+from tests.results.test_intervals import example as intervals
+from tests.results.test_significance import example as significance
 
 from duramen.results.result import Result
+from duramen.results.saved import named_fields
 from duramen.results.summary import Summary
 
 
@@ -137,3 +143,25 @@ def test_the_file_of_another_class(tmp_path):
     BASE.save(tmp_path / "r.npz")
     with pytest.raises(ValueError, match=r"Inner\.load: .* holds a Outer, not Inner"):
         Inner.load(tmp_path / "r.npz")
+
+
+@one_test
+@pytest.mark.parametrize(
+    "example",
+    [importances, significance, adjusted_significance, error_rates, intervals],
+)
+def test_results_of_features_survive_files_and_pickles(example, tmp_path):
+    for result in (example(), example().top(2), example().top(0)):
+        result.save(tmp_path / "result")
+        again = type(result).load(tmp_path / "result")
+        for back in (again, pickle.loads(pickle.dumps(result))):
+            assert back.equals(result)
+            assert dict(back.metadata) == dict(result.metadata)
+            assert str(back.to_frame()) == str(result.to_frame())
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result"]
+    assert example().equals(example(metadata={}))
+    with pytest.raises(AttributeError):
+        example().names = ("another",)
+    for array in (part for _, part in named_fields(example()) if isinstance(part, np.ndarray)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.5
