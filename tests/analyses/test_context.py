@@ -69,29 +69,24 @@ def words(report, title):
 
 @one_test
 @pytest.mark.parametrize("control", ["fdr", "fwer", "none"])
-def test_kinds_are_the_verdicts_of_the_result(control):
-    result = example()
-    actual = ContextEffects.of(result, 0.05, control)
-    (kinds,) = actual.kinds
-    assert (kinds == result.verdicts(0.05, control)).all()
-    depend = {(result.names[j], result.contexts[c]) for _, c, j in actual.dependent}
-    expected = np.argwhere(adjusted(P_VALUES, control) <= 0.05)
-    assert depend == {(result.names[j], result.contexts[c]) for c, j in expected}
-    assert actual.count() == len({name for name, _ in depend})
-    assert actual.count(1) == sum(value == "night" for _, value in depend)
-
-
-def test_columns_are_those_of_the_result_in_its_order():
+def test_columns_are_those_of_the_result_in_its_order(control):
     contextual = example()
-    columns = ContextEffects.of(contextual, 0.05, "fwer").columns()
+    effects = ContextEffects.of(contextual, 0.05, control)
+    columns = effects.columns
+    assert next(iter(columns)) == "context_name"
     names = [contextual.names[j] for j in contextual.order()]
     assert columns["name"].tolist() == [name for name in names for _ in range(2)]
     assert columns["context"].tolist() == ["day", "night"] * 3
     at = [contextual.names.index(name) for name in names]
     assert columns["absolute"].tolist() == contextual.absolute[:, at].T.ravel().tolist()
-    holm = adjusted(P_VALUES, "fwer")[:, at].T.ravel()
-    assert columns["absolute_holm_p_value"].tolist() == holm.tolist()
-    assert next(iter(columns)) == "context_name"
+    verdicts = contextual.verdicts(0.05, control)[:, at].T.ravel()
+    assert columns["kind"].tolist() == verdicts.tolist()
+    level = adjusted(P_VALUES, control)[:, at].T.ravel()
+    assert effects.adjusted.tolist() == level.tolist()
+    assert ("absolute_holm_p_value" in columns) == (control == "fwer")
+    dependent = np.argwhere(adjusted(P_VALUES, control) <= 0.05)
+    assert effects.count() == len({j for _, j in dependent})
+    assert effects.count("night") == sum(c == 1 for c, _ in dependent)
 
 
 def test_links_are_adjusted_over_all_of_them():
@@ -100,7 +95,7 @@ def test_links_are_adjusted_over_all_of_them():
     every = np.concatenate(
         [analysis.absolute_p_values.ravel() for analysis in net.analyses.values()]
     )
-    columns = actual.columns()
+    columns = actual.columns
     np.testing.assert_array_equal(np.sort(columns["absolute_p_value"]), np.sort(every))
     np.testing.assert_allclose(
         columns["absolute_q_value"], adjusted(columns["absolute_p_value"], "fdr")
@@ -168,8 +163,8 @@ def test_the_scheme_of_permutations_is_said():
     assert "of the same class" in words(report, "Interpretation")
     cautions = words(report, "Limitations")
     assert "time shifts gate" in cautions
-    assert "allows for a context that shifts the class frequencies" in cautions
-    assert "use conditional permutations instead" in words(reported(example()), "Limitations")
+    modeled = reported(example(permute="conditional"))
+    assert "from a logistic regression of the context" in words(modeled, "Limitations")
 
 
 def test_table_has_all_features_and_contexts():
@@ -205,7 +200,7 @@ def test_says_what_is_tested_and_promised():
     assert "p is not adjusted: of 6 features and values" in said
     assert "3 are expected" in said
     assert not any("intervals" in line for line in report.section("Limitations").lines)
-    ordered = example(metadata={"forest": {"splits": "ordered"}})
+    ordered = example(metadata={"n_rows": 50, "forest": {"splits": "ordered"}})
     caveats = reported(ordered).section("Limitations")
     assert "cut numeric columns in two" in caveats.lines[0]
 
@@ -243,7 +238,7 @@ def test_charts_of_effects():
     assert [chart.plot.figure.name for chart in charts] == ["effects_in_context"] * 2
     assert "Those that depend on it, with the signed effect: a" in charts[0].text
     many = tuple(f"v{i}" for i in range(12))
-    contextual = result(contexts=many, p=np.ones((12, 3)))
+    contextual = example(contexts=many, p=np.ones((12, 3)), within=None, plain=None)
     charts = [s for s in reported(contextual).sections if isinstance(s, Chart)]
     assert len(charts) == 8
     assert charts[0].text.endswith("with the signed effect: none.")
@@ -286,17 +281,15 @@ def test_no_link():
     render(report)
 
 
-def test_links_need_p_values():
-    with pytest.raises(ValueError, match="no p-values of the effect 'absolute'"):
-        of_links(network(absolute_p_values=None))
-
-
 # --- the page ------------------------------------------------------------------------------------
 
 
 def hostile_result():
     p = np.full((2, len(HOSTILE)), 0.001)
-    return result(HOSTILE, (HOSTILE[0], HOSTILE[1]), p=p, context_name=HOSTILE[2])
+    metadata = {"n_rows": 50}
+    return result(
+        HOSTILE, (HOSTILE[0], HOSTILE[1]), p=p, context_name=HOSTILE[2], metadata=metadata
+    )
 
 
 @pytest.mark.slow

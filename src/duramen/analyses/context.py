@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,17 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.analyses.caller import Caller, calling, faults_of_ours
 from duramen.analyses.execution import checkpoints
 from duramen.contexts import KernelWeights, context_importances, context_network, propensity_strata
-from duramen.contexts.values import (
-    UNNAMED,
-    are_names,
-    checked_bandwidth,
-    is_table,
-    named_columns,
-    read_context,
-)
+from duramen.contexts.values import checked_bandwidth, contexts_of, read_context
 from duramen.data import EncodedTable, Exchangeability, LearningSet
-from duramen.data.categories import variable_name
 from duramen.data.covariates import covariate_strata
+from duramen.data.provenance import records
+from duramen.data.target import target_class
 from duramen.estimators.catalogue import FORESTS
 from duramen.findings.table import left_out
 from duramen.forests.criteria import CRITERIA
@@ -46,7 +41,7 @@ from duramen.reports.report import (
     Section,
     Table,
 )
-from duramen.results.columns import Column, small
+from duramen.results.columns import Column, counted, small
 from duramen.results.context_importances import (
     EFFECTS,
     INDEPENDENT,
@@ -57,7 +52,7 @@ from duramen.results.context_importances import (
 )
 from duramen.results.fields import adjusted
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import references, versions
 from duramen.support.text import fixed, joined, printable, quoted
 
@@ -245,44 +240,27 @@ def context(
         checkpoint=checkpoint,
         verbose=verbose,
     )
-    # --- check ---
     check_level("context", alpha, control)
     checks.check_real("context", "tolerance", tolerance, 0.0, 1.0, ends="[)")
     checks.check_optional_integer("context", "propensity_strata", propensity_strata, 2)
-    _check_network(network, targets, criterion, n_permutations, propensity_strata)
+    _check_combination(arguments)
     bins: int | KernelWeights = context_bins
     if context_bandwidth is not None:
         bandwidth = checked_bandwidth(context_bandwidth, "context", "context_bandwidth")
         bins = KernelWeights(context_bins, bandwidth)
-    _check_trees(arguments)
-    # --- read ---
     with execution.clock.step("read"), execution.warnings_as_notes():
-        if not isinstance(data, LearningSet) or y is not None or not data.provenance.inspected:
-            data = read(data, y, n_jobs=n_jobs)
-        data = data.in_memory()
-    has_target = bool(data.provenance.target)
-    if not network and not has_target:
-        raise ValueError("context: target is missing: which column is the target?")
-    if network and has_target:
-        raise ValueError(
-            "context: network=True uses each column except the context as a target; leave out "
-            "target=NAME, or name some targets with targets=NAME"
-        )
-    if network and data.weights is not None:
-        raise ValueError("context: network=True does not support sample_weight; leave it out")
+        data = read(data, y, n_jobs=n_jobs).in_memory()
+    provenance = data.provenance
     contexts, data = _contexts(context, data)
-    if network and len(contexts) > 1:
-        raise ValueError(f"context: network=True needs a single context, got {len(contexts)}")
+    _check_target(data, network, len(contexts))
     for name, values in contexts.items():  # all of them before work on the first
         read_context(values, data.n_rows, bins, "context", name)
     rows = {
         name: _exchangeable(data, name, values, propensity_strata, context_bins)
         for name, values in contexts.items()
     }
-    forest = estimator
-    if forest is None:
-        forest = _forest(arguments, data.task if has_target else "classification")
-    provenance = data.provenance
+    if estimator is None:
+        estimator = _estimator(arguments, "classification" if network else data.task)
     findings = [
         found
         for found in provenance.findings
@@ -290,9 +268,8 @@ def context(
     ]
     notes = _notes_of_reading(data, rows)
     execution.notes([*notes, *map(str, findings)])
-    # --- compute ---
     settings: dict[str, Any] = {
-        "estimator": forest,
+        "estimator": estimator,
         "n_permutations": n_permutations,
         "permute": permute,
         "empty": empty,
@@ -331,22 +308,24 @@ def context(
                 }
                 links = replace(links, analyses=analyses)
             else:
-                own = data.with_exchangeability(rows[name])
-                result = context_importances(own, None, {name: values}, checkpoint=file, **settings)
+                within = data.with_exchangeability(rows[name])
+                result = context_importances(
+                    within, None, {name: values}, checkpoint=file, **settings
+                )
                 results.append(replace(result, tolerance=tolerance))
-    # --- conclude and report ---
     with faults_of_ours():
         every = results if links is None else [links]
         effects = [ContextEffects.of(result, alpha, control) for result in every]
-        remarks = [line for each in effects for line in _remarks(each, data.n_rows)]
+        remarks = [line for each in effects for line in _remarks(each)]
         execution.notes([*remarks, *(text for each in effects for text in each.limits)])
         first = effects[0].analyses[0]
-        facts = data.facts() if has_target else _facts(data)
-        trees = {**{name: getattr(forest, name) for name in _OF_TREES}, **first.metadata["forest"]}
-        if network:  # whose targets have their own
+        trees = {name: getattr(estimator, name) for name in _OF_TREES} | first.metadata["forest"]
+        facts = data.table_facts() if network else data.facts()
+        if network:  # each column is a target, with a criterion of its own
+            facts["fingerprint"] = data.table.fingerprint()
             del trees["criterion"]
         run = Run(
-            **{**facts, "findings": replace(provenance, findings=tuple(findings)).records()},
+            **{**facts, "findings": records(findings)},
             command=caller.command,
             seed=execution.random_state,
             settings={
@@ -365,17 +344,14 @@ def context(
                 **({"targets": list(links.analyses)} if links is not None else {}),
             },
             versions=versions("pyarrow", "matplotlib"),
-            results={each.context_name: _figures(each, data.n_rows) for each in effects},
+            results={each.context_name: _figures(each) for each in effects},
             timings=dict(execution.clock.seconds),
         )
         preparation = [*notes, *remarks]
-        report = (
+        return ContextReport.of(
             report_of_features(effects, run, preparation)
             if links is None
-            else report_of_links(links, effects[0], run, preparation)
-        )
-        return ContextReport.of(
-            report,
+            else report_of_links(links, effects[0], run, preparation),
             notes=tuple(execution.told),
             references=tuple(references(context_importances)),
             effects=tuple(results),
@@ -388,41 +364,47 @@ def _caller(arguments: Mapping[str, Any]) -> Caller:
     return calling(context, arguments)
 
 
-def _check_trees(arguments: Mapping[str, Any]) -> None:
-    """Check that nothing beside an estimator asks for other trees."""
-    defaults = signature(context).parameters
-    for name in _OF_TREES:
-        if arguments["estimator"] is not None and arguments[name] != defaults[name].default:
+def _check_combination(arguments: Mapping[str, Any]) -> None:
+    """Check that arguments go together with an estimator, and with a network or without."""
+    for name in _OF_TREES if arguments["estimator"] is not None else ():
+        if arguments[name] != signature(context).parameters[name].default:
             raise ValueError(
                 f"context: {name} has no effect beside estimator; set it in the estimator"
             )
-
-
-def _check_network(
-    network: bool,
-    targets: Sequence[str],
-    criterion: str,
-    n_permutations: int | None,
-    propensity_strata: int | None,
-) -> None:
-    """Check that arguments go together with a network, or without."""
-    if not network:
-        if len(targets):
+    if not arguments["network"]:
+        if len(arguments["targets"]):
             raise ValueError(
                 "context: targets needs network=True; a single target is target=NAME of the table"
             )
         return
-    if n_permutations == 0:
+    if arguments["n_permutations"] == 0:
         raise ValueError(
             "context: network=True needs n_permutations of 1 or more, for the p-values of links"
         )
-    if criterion != "auto":
+    if arguments["criterion"] != "auto":
         raise ValueError(
             "context: criterion has no effect with network=True, which chooses that of each target "
             "by its values"
         )
-    if propensity_strata is not None:
+    if arguments["propensity_strata"] is not None:
         raise ValueError("context: propensity_strata does not support network=True")
+
+
+def _check_target(data: LearningSet[EncodedTable], network: bool, n_contexts: int) -> None:
+    """Check that features have a target, and that a network has none, nor several contexts."""
+    if not network:
+        if not data.provenance.target:
+            raise ValueError("context: target is missing: which column is the target?")
+        return
+    if data.provenance.target:
+        raise ValueError(
+            "context: network=True uses each column except the context as a target; leave out "
+            "target=NAME, or name some targets with targets=NAME"
+        )
+    if data.weights is not None:
+        raise ValueError("context: network=True does not support sample_weight; leave it out")
+    if n_contexts > 1:
+        raise ValueError(f"context: network=True needs a single context, got {n_contexts}")
 
 
 def _contexts(
@@ -431,17 +413,16 @@ def _contexts(
     """Return the values of each context by its name, and the data without their columns."""
     if asked is None or (isinstance(asked, str | list | tuple | dict) and not asked):
         raise ValueError("context: context is missing: which column has the contexts?")
-    names = [asked] if isinstance(asked, str) else asked
-    if not are_names(names):
-        given = named_columns(asked) if is_table(asked) else None
-        return dict(given or [(variable_name(asked, UNNAMED, ()), asked)]), data
-    for name in names:
-        if names.count(name) > 1:
+    columns = contexts_of(asked)
+    if not isinstance(columns, list):
+        return columns, data
+    for name in columns:
+        if columns.count(name) > 1:
             raise ValueError(f"context: context {quoted(name)} is given twice")
-    values = {name: _column(data, name) for name in names}
-    if not set(data.names) - set(names):
+    values = {name: _column(data, name) for name in columns}
+    if not set(data.names) - set(columns):
         raise ValueError("context: no column is left besides the target and the context")
-    data = data.without(names)
+    data = data.without(columns)
     if data.table.constant().all():
         raise ValueError(
             f"context: every column is constant: none can be relevant for {data.provenance.target}"
@@ -451,35 +432,36 @@ def _contexts(
 
 def _column(data: LearningSet[EncodedTable], name: str) -> NDArray[Any]:
     """Return the values of a context that is a column: numbers, or categories as text."""
-    provenance, given = data.provenance, data.provenance.settings
+    provenance, asked = data.provenance, data.provenance.settings
+    shown = quoted(name)
     if name not in data.names:
         if name == provenance.target:
-            raise ValueError(f"context: context {quoted(name)} is the target")
+            raise ValueError(f"context: context {shown} is the target")
         for role in ("strata", "groups"):
-            if given.get(role) == name:
+            if asked.get(role) == name:
                 raise ValueError(
-                    f"context: context must not be the column of {role}={quoted(name)}; leave out "
+                    f"context: context must not be the column of {role}={shown}; leave out "
                     f"{role}=NAME"
                 )
-        if name in given.get("drop", ()):
-            raise ValueError(f"context: drop={quoted(name)} must not name a context")
+        if name in asked.get("drop", ()):
+            raise ValueError(f"context: drop={shown} must not name a context")
         if name in left_out(provenance.findings):
             raise ValueError(
-                f"context: context {quoted(name)} has a different value in each row, and was left "
-                "out; keep_identifiers=True keeps it"
+                f"context: context {shown} has a different value in each row, and was left out; "
+                "keep_identifiers=True keeps it"
             )
     try:
         values = data.column(name)
     except ValueError as error:
-        raise ValueError(f"context: context {quoted(name)}: {error}") from None
+        raise ValueError(f"context: context {shown}: {error}") from None
     missing = sum(value is None or value != value for value in values.tolist())
     if missing:
         raise ValueError(
-            f"context: context {quoted(name)} is missing in {missing:,} of {len(values):,} rows; "
-            "leave these rows out with missing='drop'"
+            f"context: context {shown} is missing in {missing:,} of {len(values):,} rows; leave "
+            "these rows out with missing='drop'"
         )
     kinds = dict(zip(data.names, data.table.kinds, strict=True))
-    if kinds.get(name) == "nominal" or name in given.get("categorical", ()):
+    if kinds.get(name) == "nominal" or name in asked.get("categorical", ()):
         return values.astype(str).astype(object)
     return values
 
@@ -493,9 +475,9 @@ def _exchangeable(
         raise ValueError(f"context: covariates={quoted(name)} must not name a context")
     if n_strata is not None:
         if rows.strata is not None:
-            given = "strata" if covariates is None else "covariates"
+            role = "strata" if covariates is None else "covariates"
             raise ValueError(
-                f"context: propensity_strata cannot be combined with {given}=NAME; leave out one"
+                f"context: propensity_strata cannot be combined with {role}=NAME; leave out one"
             )
         strata = propensity_strata(data.table, values, n_strata=n_strata, context_bins=context_bins)
     elif covariates is not None:
@@ -508,22 +490,28 @@ def _exchangeable(
     return Exchangeability.checked(data.n_rows, strata, rows.groups, function="context")
 
 
-def _forest(arguments: Mapping[str, Any], task: str) -> Any:
+def _estimator(arguments: Mapping[str, Any], task: str) -> Any:
     """Return the estimator of the trees: totally randomized ones, or Extra-Trees."""
-    suited = [criterion.name for criterion in CRITERIA if criterion.task == task]
-    asked = arguments["criterion"]
-    criteria = {"classification": "entropy", "regression": "variance"}
-    if task not in criteria:
-        raise ValueError("context: the target must be classes or numbers, got survival")
-    if asked not in ("auto", *suited):
-        raise ValueError(
-            f"context: criterion must be {' or '.join(['auto', *suited])} for {task}, got {asked}"
-        )
-    names = ("n_estimators", "max_features", "max_depth", "splits")
+    criterion = criterion_for("context", arguments["criterion"], task)
     stem = "totally-randomized-trees" if arguments["max_features"] == 1 else "extra-trees"
     kind = next(kind for kind in FORESTS if kind.name == stem).estimator(task)
-    parameters = {name: arguments[name] for name in names if arguments[name] is not None}
-    return kind(**parameters, criterion=criteria[task] if asked == "auto" else asked)
+    parameters = {name: arguments[name] for name in _OF_TREES if arguments[name] is not None}
+    return kind(**{**parameters, "criterion": criterion})
+
+
+def criterion_for(function: str, asked: str, task: str) -> str:
+    """Return the impurity criterion for a task: the one of that name, or by default."""
+    if task == "survival":
+        raise ValueError(f"{function}: the target must be classes or numbers, got survival")
+    if asked == "auto":
+        return target_class(task).criterion
+    suited = [criterion.name for criterion in CRITERIA if criterion.task == task]
+    if asked not in suited:
+        raise ValueError(
+            f"{function}: criterion must be {' or '.join(['auto', *suited])} for {task}, got "
+            f"{asked}"
+        )
+    return asked
 
 
 def _notes_of_reading(
@@ -534,34 +522,25 @@ def _notes_of_reading(
     if provenance.covariates is None:
         return list(provenance.notes)
     start = "rows are permuted within"
-    notes = [note for note in provenance.notes if not note.startswith(start)]
     covariates = ", ".join(provenance.covariates.column_names)
-    for name, each in rows.items():
-        count = len(np.unique(np.asarray(each.strata)))
-        notes.append(f"{start} {count:,} strata of {covariates}, for the context {name}")
-    return notes
+    counts = {name: len(np.unique(np.asarray(each.strata))) for name, each in rows.items()}
+    return [
+        *(note for note in provenance.notes if not note.startswith(start)),
+        *(
+            f"{start} {count:,} strata of {covariates}, for the context {name}"
+            for name, count in counts.items()
+        ),
+    ]
 
 
-def _facts(data: LearningSet[EncodedTable]) -> dict[str, Any]:
-    """Return what the record of a run says of data without a target."""
-    return {
-        "file": data.provenance.file,
-        "n_rows": data.n_rows,
-        "n_features": data.n_columns,
-        "fingerprint": data.table.fingerprint(),
-        "citation": data.provenance.citation,
-    }
-
-
-def _figures(effects: ContextEffects, n_rows: int) -> dict[str, Any]:
+def _figures(effects: ContextEffects) -> dict[str, Any]:
     """Return the figures of a context: its values, its relevance, how much depends on it."""
-    first = effects.analyses[0]
-    cuts = first.metadata["context"]["cuts"]
-    rows = (first.fractions * n_rows).round().astype(int).tolist()
+    first, settings = effects.analyses[0], effects.settings
+    cuts = settings.get("cuts")
     figures: dict[str, Any] = {
-        "rows": dict(zip(first.contexts, rows, strict=True)),
+        "rows": effects.rows,
         "cuts": None if cuts is None else list(cuts),
-        "bandwidth": first.metadata["context"]["bandwidth"],
+        "bandwidth": settings.get("bandwidth"),
         "depends_if": effects.rule,
     }
     if effects.targets is None:
@@ -569,38 +548,36 @@ def _figures(effects: ContextEffects, n_rows: int) -> dict[str, Any]:
             "relevance": first.relevance,
             "relevance_p_value": first.relevance_p_value,
             "unit": first.unit,
-            "null": first.significance().null if effects.tested else None,
+            "null": first.null if effects.tested else None,
         }
-    counts = {value: effects.count(c) for c, value in enumerate(first.contexts)}
+    by_value = {value: effects.count(value) for value in first.contexts}
     what = f"{effects.what}s"
-    return {**figures, f"{what}_that_depend": effects.count(), f"{what}_by_value": counts}
+    return {**figures, f"{what}_that_depend": effects.count(), f"{what}_by_value": by_value}
 
 
-def _remarks(effects: ContextEffects, n_rows: int) -> list[str]:
+def _remarks(effects: ContextEffects) -> list[str]:
     """Return remarks on the values of a context, and on the number of permutations."""
     lines = []
-    first, name = effects.analyses[0], effects.context_name
-    if first.metadata["context"]["cuts"]:
+    first, name, settings = effects.analyses[0], effects.context_name, effects.settings
+    if settings.get("cuts"):
         lines.append(
             f"the numeric context {name} was cut into {len(first.contexts)} quantile intervals; "
             "change this with context_bins=B or categorical=NAME"
         )
-    bandwidth = first.metadata["context"]["bandwidth"]
-    if bandwidth is not None:
+    if (bandwidth := settings.get("bandwidth")) is not None:
         lines.append(
             f"rows count by kernel weights at {len(first.contexts)} values of the numeric context "
             f"{name}, bandwidth {bandwidth:.3g} of the rows"
         )
-    rows = (first.fractions * n_rows).round().astype(int).tolist()
-    pairs = zip(first.contexts, rows, strict=True)
-    few = [f"{value} ({count})" for value, count in pairs if count < _FEW_ROWS]
+    few = [f"{value} ({count})" for value, count in effects.rows.items() if count < _FEW_ROWS]
     if few:
         lines.append(
             f"some contexts of {name} have few rows: {joined(few, shown=5)}; effects there are "
             "hard to detect"
         )
     # Too few permutations for a single effect to be significant; a result has a note of its own.
-    alpha, permutations, n = effects.alpha, first.n_permutations, effects.n_tests
+    alpha, permutations = effects.alpha, first.n_permutations
+    n = 1 if effects.control == "none" else len(effects.columns["kind"])
     noted = effects.targets is None and alpha == _NOTED_LEVEL and n > 1
     if effects.tested and not effects.count() and n > alpha * (permutations + 1) and not noted:
         more = f"; with n_permutations={round(n / alpha)} it can" if alpha else ""
@@ -613,11 +590,8 @@ def _remarks(effects: ContextEffects, n_rows: int) -> list[str]:
 
 # --- effects of a context at a level --------------------------------------------------------------
 
-Cell = tuple[int, int, int]
-"""Which analysis, context and feature."""
-
 _NAME, _KIND = 16, len("complementary")  # characters that a narrow terminal leaves to words
-_MINOR = {"importance": 3, "p": 2, "signed": 1}  # left out in this order
+_ADJUSTED = {"fdr": "q", "fwer": "Holm's p", "none": "p"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -626,26 +600,71 @@ class ContextEffects:
 
     # One, or one for each target of a network; p-values are adjusted over all together.
     analyses: tuple[ContextImportances, ...]
-    alpha: float = 0.05
-    control: Control = "fdr"  # error rate that `alpha` bounds
-    targets: tuple[str, ...] | None = None  # names of the targets of a network
-    limits: tuple[str, ...] = ()  # notes of the results on their p-values
+    alpha: float
+    control: Control  # error rate that `alpha` bounds
+    targets: tuple[str, ...] | None  # names of the targets of a network
+    limits: tuple[str, ...]  # notes of the results on their p-values
+    # Columns of result.csv: a row for each feature and context, the most dependent features first,
+    # or for each link and context, the surest first.
+    columns: Mapping[str, NDArray[Any]]
+    adjusted: FloatArray | None  # p-values of the absolute effects, adjusted; of the rows
 
     @classmethod
     def of(
         cls, result: ContextImportances | ContextNetwork, alpha: float, control: Control
     ) -> ContextEffects:
         """Return the effects of a result at a level."""
-        limits = tuple(result.notes)
-        if isinstance(result, ContextNetwork):
-            analyses, targets = tuple(result.analyses.values()), tuple(result.analyses)
-            return cls(analyses, alpha, control, targets, limits)
-        return cls((result,), alpha, control, limits=limits)
+        network = isinstance(result, ContextNetwork)
+        analyses = tuple(result.analyses.values()) if network else (result,)
+        targets = tuple(result.analyses) if network else None
+        parts = [
+            {**analysis.columns(), "kind": analysis.verdicts(alpha, "none").ravel()}
+            for analysis in analyses
+        ]
+        stacked = {
+            name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in parts[0]
+        }
+        names = {"name": stacked.pop("name")}
+        if targets is not None:
+            sizes = [analysis.absolute.size for analysis in analyses]
+            names = {"source": names["name"], "target": np.repeat(targets, sizes)}
+        context_name = np.repeat(result.context_name, len(stacked["kind"]))
+        columns = {"context_name": context_name, **names, **stacked}
+        for effect in EFFECTS:
+            if f"{effect}_q_value" in columns:
+                columns[f"{effect}_q_value"] = adjusted(columns[f"{effect}_p_value"], "fdr")
+        p_values = columns.get("absolute_p_value")
+        levels = None if p_values is None else adjusted(p_values, control)
+        if levels is not None:
+            columns["kind"][levels > alpha] = INDEPENDENT
+            if control == "fwer":
+                columns["absolute_holm_p_value"] = levels
+        if network:
+            order = np.lexsort((-columns["absolute"], p_values))
+        else:
+            first = len(result) * np.arange(len(result.contexts))
+            order = (result.order()[:, None] + first).ravel()
+        columns = {name: values[order] for name, values in columns.items()}
+        levels = None if levels is None else levels[order]
+        return cls(analyses, alpha, control, targets, tuple(result.notes), columns, levels)
 
     @property
     def context_name(self) -> str:
         """Name of the context."""
         return self.analyses[0].context_name
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """How a numeric context was divided."""
+        settings: Mapping[str, Any] = self.analyses[0].metadata.get("context", {})
+        return settings
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Number of rows in each context."""
+        first = self.analyses[0]
+        rows = (first.fractions * first.metadata["n_rows"]).round().astype(int).tolist()
+        return dict(zip(first.contexts, rows, strict=True))
 
     @property
     def what(self) -> str:
@@ -655,23 +674,12 @@ class ContextEffects:
     @property
     def tested(self) -> bool:
         """True if there are p-values."""
-        return self.analyses[0].absolute_p_values is not None
-
-    @property
-    def n_tests(self) -> int:
-        """Number of effects over which p-values are adjusted."""
-        sizes = [analysis.absolute.size for analysis in self.analyses]
-        return 1 if self.control == "none" else sum(sizes)
-
-    @property
-    def adjusted_title(self) -> str:
-        """Name of the adjusted p-values."""
-        return {"fdr": "q", "fwer": "Holm's p", "none": "p"}[self.control]
+        return self.adjusted is not None
 
     @property
     def level(self) -> str:
         """Level of significance, in a few words."""
-        return f"{self.adjusted_title} <= {self.alpha:g}"
+        return f"{_ADJUSTED[self.control]} <= {self.alpha:g}"
 
     @property
     def rule(self) -> str:
@@ -684,152 +692,52 @@ class ContextEffects:
     def conclusion(self) -> str:
         """Number of features, or links, that depend on the context, in a sentence."""
         n = self.count()
-        some = (
-            f"{n:,} {self.what}s depend" if n > 1 else f"{'1' if n else 'No'} {self.what} depends"
-        )
-        return f"{some} on {self.context_name} ({self.rule})."
+        some = f"{counted(n, self.what)} depend{'s' if n == 1 else ''}"
+        return f"{some if n else f'No {self.what} depends'} on {self.context_name} ({self.rule})."
 
     @cached_property
-    def adjusted(self) -> tuple[FloatArray, ...]:
-        """Adjusted p-values of the absolute effects, an array of shape (C, p) an analysis."""
-        return self._over_all("absolute", self.control)
+    def dependent(self) -> IntArray:
+        """Rows of `columns` that depend on the context."""
+        return np.flatnonzero(self.columns["kind"] != INDEPENDENT)
 
-    @cached_property
-    def kinds(self) -> tuple[NDArray[np.str_], ...]:
-        """Kinds of dependence, an array of shape (C, p) an analysis."""
-        verdicts = [analysis.verdicts(self.alpha, "none") for analysis in self.analyses]
-        if self.tested:
-            for kinds, values in zip(verdicts, self.adjusted, strict=True):
-                kinds[values > self.alpha] = INDEPENDENT
-        return tuple(verdicts)
-
-    @cached_property
-    def dependent(self) -> list[Cell]:
-        """Cells that depend on the context: features in their order, or the surest links first."""
-        return [(a, c, j) for a, c, j in self.cells if self.kinds[a][c, j] != INDEPENDENT]
-
-    @cached_property
-    def cells(self) -> list[Cell]:
-        """All cells: features in their order, or the surest links first."""
-        if self.targets is None:
-            (analysis,) = self.analyses
-            return [(0, c, int(j)) for j in analysis.order() for c in range(len(analysis.contexts))]
-        every = [
-            (a, c, j)
-            for a, analysis in enumerate(self.analyses)
-            for c, j in np.ndindex(len(analysis.contexts), len(analysis))
-        ]
-        size = -_flat([analysis.absolute for analysis in self.analyses])
-        if not self.tested:
-            return [every[i] for i in np.argsort(size, kind="stable")]
-        p = _flat([analysis.p_values() for analysis in self.analyses])
-        return [every[i] for i in np.lexsort((size, p))]
-
-    def count(self, context: int | None = None) -> int:
+    def count(self, value: str | None = None) -> int:
         """Return how many features, or links, depend on the context, or on one value of it."""
-        return len({(a, j) for a, c, j in self.dependent if context in (None, c)})
+        names = [
+            self.columns[name] for name in ("name", "source", "target") if name in self.columns
+        ]
+        rows = self.dependent
+        if value is not None:
+            rows = rows[self.columns["context"][rows] == value]
+        return len(set(zip(*(column[rows].tolist() for column in names), strict=True)))
 
-    def table(
-        self, cells: Sequence[Cell], *, within: bool = True, context: str = "{value}"
-    ) -> list[Column]:
-        """Return the columns of a table whose rows are `cells`.
+    def table(self, rows: Any, *, within: bool = True, named: bool = False) -> list[Column]:
+        """Return the columns of a table of some rows of `columns`.
 
-        With `within` it has the importance in the context, where that is known; `context` says how
-        a context is named, with ``{name}`` and ``{value}`` for its name and value.
+        With `within` it has the importance in the context, where that is known; with `named`,
+        contexts are shown with their name.
         """
-        analyses, name = self.analyses, self.context_name
-        feature = "feature" if self.targets is None else "source"
-        names = [analyses[a].names[j] for a, _, j in cells]
-        columns = [Column(feature, names, "name", least=_NAME)]
-        if self.targets is not None:
-            targets = [self.targets[a] for a, _, _ in cells]
-            columns.append(Column("target", targets, "words", least=_NAME))
-        labels = [context.format(name=name, value=analyses[a].contexts[c]) for a, c, _ in cells]
-        title = "context" if "{name}" in context else name
-        columns.append(Column(title, labels, "words", least=_NAME))
-        shown = {"importance": "importances", "absolute": "absolute", "signed": "signed"}
-        if within and analyses[0].within is not None:
-            shown = {"importance": "importances", "within": "within", **shown}
-        for title, what in shown.items():
-            minor = _MINOR.get(title, 0)
-            columns.append(Column(title, fixed(self._values(what, cells), 4), minor=minor))
-        if self.tested:
-            p_values = small(self._values("absolute_p_values", cells))
-            minor = 0 if self.control == "none" else _MINOR["p"]
-            columns.append(Column("p", p_values, minor=minor))
-            if self.control != "none":
-                q = small(self.adjusted[a][c, j] for a, c, j in cells)
-                columns.append(Column(self.adjusted_title, q))
-        kinds = [str(self.kinds[a][c, j]) for a, c, j in cells]
-        return [*columns, Column("kind", kinds, "words", least=_KIND)]
-
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of a file: a row for each feature, or link, and context.
-
-        They are ``context_name``, then those of `ContextImportances.columns` with ``name`` as
-        ``source`` and ``target`` for a network, q-values over all links, ``kind`` at the level,
-        and, where it bounds the family-wise error rate, Holm's p-values as
-        ``absolute_holm_p_value``. Rows are in the order of `cells`.
-        """
-        columns = _stacked([analysis.columns() for analysis in self.analyses])
-        own = columns.pop("name")
-        first: dict[str, Any] = {"context_name": [self.context_name] * len(own)}
-        sizes = [analysis.absolute.size for analysis in self.analyses]
+        columns = {name: values[rows] for name, values in self.columns.items()}
         if self.targets is None:
-            first["name"] = own
+            table = [Column("feature", columns["name"].tolist(), "name", least=_NAME)]
         else:
-            first["source"] = own
-            first["target"] = np.repeat(np.array(self.targets, dtype=object), sizes)
-        columns["kind"] = _flat(self.kinds)
-        for effect in EFFECTS:
-            if f"{effect}_q_value" in columns:
-                columns[f"{effect}_q_value"] = _flat(self._over_all(effect, "fdr"))
-        if self.tested and self.control == "fwer":
-            columns["absolute_holm_p_value"] = _flat(self.adjusted)
-        starts = np.cumsum([0, *sizes])
-        order = [int(starts[a]) + c * len(self.analyses[a]) + j for a, c, j in self.cells]
-        return {
-            name: np.asarray(values)[np.array(order, dtype=np.intp)]
-            for name, values in (first | columns).items()
-        }
-
-    def _values(self, what: str, cells: Sequence[Cell]) -> FloatArray:
-        """Return some numbers of the analyses: an attribute of shape (C, p) or (p,)."""
-        arrays = [np.asarray(getattr(analysis, what)) for analysis in self.analyses]
-        return np.array(
-            [arrays[a][c, j] if arrays[a].ndim > 1 else arrays[a][j] for a, c, j in cells]
-        )
-
-    def _over_all(self, effect: str, control: Control) -> tuple[FloatArray, ...]:
-        """Return the p-values of an effect, adjusted over all analyses together."""
-        p_values = [analysis.p_values(effect) for analysis in self.analyses]
-        flat = adjusted(_flat(p_values), control)
-        ends = np.cumsum([values.size for values in p_values])[:-1]
-        return tuple(
-            part.reshape(values.shape)
-            for part, values in zip(np.split(flat, ends), p_values, strict=True)
-        )
-
-
-def _flat(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    return np.concatenate([array.ravel() for array in arrays])
-
-
-def _stacked(parts: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
-    """Return columns of equal names, one table under the other; text as objects."""
-
-    def array(values: Any) -> NDArray[Any]:
-        return np.array(values, dtype=object) if isinstance(values, list) else np.asarray(values)
-
-    return {name: np.concatenate([array(part[name]) for part in parts]) for name in parts[0]}
-
-
-def stacked_columns(effects: Sequence[ContextEffects]) -> dict[str, Any]:
-    """Return the columns of a file about several contexts, one under the other."""
-    return {
-        name: values.tolist() if values.dtype.kind in "OU" else values
-        for name, values in _stacked([each.columns() for each in effects]).items()
-    }
+            table = [
+                Column("source", columns["source"].tolist(), "name", least=_NAME),
+                Column("target", columns["target"].tolist(), "words", least=_NAME),
+            ]
+        name, values = self.context_name, columns["context"].tolist()
+        labels = [f"{name} = {value}" for value in values] if named else values
+        table.append(Column("context" if named else name, labels, "words", least=_NAME))
+        # Those of the largest number are left out first where a terminal is narrow.
+        shown = {"importance": 3, "within": 0, "absolute": 0, "signed": 1}
+        for title, minor in shown.items():
+            if title != "within" or (within and title in columns):
+                table.append(Column(title, fixed(columns[title], 4), minor=minor))
+        if self.adjusted is not None:
+            minor = 0 if self.control == "none" else 2
+            table.append(Column("p", small(columns["absolute_p_value"]), minor=minor))
+            if self.control != "none":
+                table.append(Column(_ADJUSTED[self.control], small(self.adjusted[rows])))
+        return [*table, Column("kind", columns["kind"].tolist(), "words", least=_KIND)]
 
 
 # --- sections of the report ----------------------------------------------------------------------
@@ -838,27 +746,16 @@ _ROWS = 200
 _CHARTS = 8
 _FACTS = 4
 
-_COUNTED = {"estimators": "trees", "permutations": "permutations"}
-_NULLS = {
-    "all": "The null hypothesis is also false if the context only shifts the class frequencies, "
-    "or the distribution of features, while each feature is associated with the target in the "
-    "same way in all contexts. If it shifts class frequencies, effects of noise features are "
-    "found far too often: use conditional permutations instead.",
-    "within_target": "The null hypothesis allows for a context that shifts the class "
-    "frequencies, but it is global: if one feature depends on the context, or the context shifts "
-    "the distribution of features, others are found too often. Conditional permutations allow "
-    "for both.",
-    "conditional": "The probabilities of the permutations come from a logistic regression of the "
-    "context on the target, and on features and pairs of features that are associated with it "
-    "given the target. A dependence that involves three features or more is not part of it, and "
-    "can lead to false findings among other features.",
-}
+_MODELED = (
+    "The probabilities of the permutations come from a logistic regression of the context on the "
+    "target, and on features and pairs of features that are associated with it given the target. A "
+    "dependence that involves three features or more is not part of it, and can lead to false "
+    "findings among other features."
+)
 _CAVEATS = (
     "The signed effect is biased in small contexts: a node holds fewer rows of a context than of "
-    "all contexts, and the decrease of impurity is larger on average on fewer rows. Without any "
-    "dependence its mean is mostly below 0, the more so the smaller the context, but above 0 "
-    "where trees are so deep that single rows of the context are left. Interpret its sign only "
-    "where the absolute effect is significant.",
+    "all contexts, and the decrease of impurity is larger on average on fewer rows. Interpret its "
+    "sign only where the absolute effect is significant.",
     'Power is low in contexts with few rows: "independent" means that no dependence was found, '
     "which is no evidence of independence.",
     "Dependence on a context is no evidence of a causal effect of the context.",
@@ -875,19 +772,29 @@ def report_of_features(
 ) -> Report:
     """Return the report of one or several contexts, with at most `n_rows` rows in a table."""
     names = [effects.context_name for effects in every]
+    facts: list[Fact] = []
     sections: list[Section] = []
     for effects in every:
+        name, p = effects.context_name, effects.analyses[0].relevance_p_value
+        if p is not None:
+            facts.append(Fact(f"p of {name} itself", f"{p:.2g}"))
+        facts.append(Fact(f"depend on {name}", f"{effects.count():,}"))
+        rows = np.arange(len(effects.columns["kind"]))
         sections += [
-            own_relevance(effects),
-            *_effect_charts(effects),
-            _feature_table(effects, n_rows),
+            _own_relevance(effects),
+            *effect_charts(effects, _CHARTS),
+            Table(
+                f"All features by {name}",
+                tuple(effects.table(rows[:n_rows])),
+                _note(len(rows), n_rows, "rows"),
+            ),
         ]
     return Report(
         kind="dependence on a context",
         title=f"Importances of the features for {run.target or 'the target'}, by "
         f"{' and by '.join(names)}",
         run=run,
-        headline=(*_headline(run), *_own_facts(every)),
+        headline=(*_headline(run), *facts),
         sections=(
             *looked_at(run),
             *sections,
@@ -910,75 +817,107 @@ def report_of_links(
 ) -> Report:
     """Return the report of the links that depend on a context, with at most `n_rows` in a table."""
     facts = [
-        Fact(f"depend on {network.context_name} = {value}", f"{effects.count(c):,}")
-        for c, value in enumerate(network.contexts)
+        Fact(f"depend on {network.context_name} = {value}", f"{effects.count(value):,}")
+        for value in network.contexts[:_FACTS]
     ]
-    table = (
-        f"{printable(run.file or '')}: {thousands(run.n_rows)} rows x "
-        f"{thousands(run.n_features)} variables"
-    )
+    shape = f"{thousands(run.n_rows)} rows x {thousands(run.n_features)} variables"
+    dependent = effects.dependent
     return Report(
         kind="links that depend on a context",
         title=f"Links that depend on {network.context_name}",
         run=run,
-        headline=(*_headline(run), Fact("targets", f"{len(network.analyses):,}"), *facts[:_FACTS]),
+        headline=(*_headline(run), Fact("targets", f"{len(network.analyses):,}"), *facts),
         sections=(
             *looked_at(run),
             *_link_charts(network, effects),
-            _link_table(effects, n_rows),
+            Table(
+                "Links that depend on the context",
+                tuple(effects.table(dependent[: max(n_rows, HELD)], within=False)),
+                f"{effects.conclusion[:-1]}; an effect of at most "
+                f"{effects.analyses[0].tolerance:.0%} of the largest importance for its target is "
+                f"none. {_note(len(dependent), n_rows, 'of them by value of the context')}",
+                shown=n_rows,
+                total=len(dependent),
+                what="rows",
+                main=True,
+            ),
             _targets_table(effects),
             *_closing([effects], notes),
             *about(run),
         ),
         conclusion=effects.conclusion,
-        subject=(", ".join([table, *_model(run)]),),
+        subject=(", ".join([f"{printable(run.file or '')}: {shape}", *_model(run)]),),
         table=stacked_columns([effects]),
     )
 
 
-def _model(run: Run) -> list[str]:
+def stacked_columns(effects: Sequence[ContextEffects]) -> dict[str, Any]:
+    """Return the columns of a file about several contexts, one under the other."""
+    stacked = {
+        name: np.concatenate([each.columns[name] for each in effects])
+        for name in effects[0].columns
+    }
+    return {
+        name: values.tolist() if values.dtype.kind == "U" else values
+        for name, values in stacked.items()
+    }
+
+
+def _counts(run: Run) -> dict[str, str]:
     """Return the numbers of trees and permutations, as far as they are on record."""
-    counts = {name: run.settings.get(f"n_{key}") for key, name in _COUNTED.items()}
-    return [f"{count:,} {name}" for name, count in counts.items() if count is not None]
+    counts = {"trees": "n_estimators", "permutations": "n_permutations"}
+    return {name: f"{run.settings[key]:,}" for name, key in counts.items() if key in run.settings}
 
 
-def relevance_words(effects: ContextEffects) -> list[str]:
+def _model(run: Run) -> list[str]:
+    return [f"{count} {name}" for name, count in _counts(run).items()]
+
+
+def _headline(run: Run) -> list[Fact]:
+    facts = {"rows": thousands(run.n_rows), "features": thousands(run.n_features), **_counts(run)}
+    return [Fact(name, value) for name, value in facts.items()]
+
+
+def _own_relevance(effects: ContextEffects) -> Prose:
+    """Return the section about the context itself."""
+    relevance = tuple(_relevance_words(effects))
+    lines = (*relevance, _values_words(effects), effects.conclusion)
+    return Prose(f"The context {effects.context_name} itself", lines, brief=relevance)
+
+
+def _relevance_words(effects: ContextEffects) -> list[str]:
     """Say how relevant a context is itself, and what follows for the features."""
     (result,) = effects.analyses
-    name, p = effects.context_name, result.relevance_p_value
-    own = f"{name} itself has an importance of {result.relevance:.4g} {unit_words(result.unit)}"
+    p, unit = result.relevance_p_value, unit_words(result.unit)
+    own = f"{effects.context_name} itself has an importance of {result.relevance:.4g} {unit}"
     if p is None:
         return [f"{own}. No permutations were made, so its significance is not known."]
-    own = f"{own} (p = {p:.2g})"
     if p >= 1 - effects.alpha and result.importances.max(initial=0) > 0:
-        return [
-            f"{own}: less than expected under the null hypothesis.",
+        than = "less than"
+        meaning = (
             "A p-value near 1 is evidence against the null hypothesis as one near 0 is: rows may "
             "not be exchangeable, for instance where samples were matched or balanced for the "
-            "context. Permute within the strata that were matched.",
-        ]
-    if p > effects.alpha:
-        return [
-            f"{own}: as expected under the null hypothesis.",
+            "context. Permute within the strata that were matched."
+        )
+    elif p > effects.alpha:
+        than = "as"
+        meaning = (
             "Features may depend on it all the same: an irrelevant context changes the importance "
-            "of a feature whose distribution it shifts, and a relevant one can go unnoticed. The "
-            "effects on the features have p-values of their own.",
-        ]
-    return [
-        f"{own}: more than expected under the null hypothesis.",
-        "The importances of features may depend on it, but need not: the context may be associated "
-        "with the target by itself.",
-    ]
+            "of a feature whose distribution it shifts, and a relevant one can go unnoticed."
+        )
+    else:
+        than = "more than"
+        meaning = (
+            "The importances of features may depend on it, but need not: the context may be "
+            "associated with the target by itself."
+        )
+    return [f"{own} (p = {p:.2g}): {than} expected under the null hypothesis.", meaning]
 
 
-def values_words(result: ContextImportances, n_rows: int | None) -> str:
+def _values_words(effects: ContextEffects) -> str:
     """Say how many rows each context has, and how a numeric one was divided."""
-    parts = []
-    for value, fraction in zip(result.contexts, result.fractions, strict=True):
-        rows = f"{fraction:.0%}" if n_rows is None else f"{round(fraction * n_rows):,} rows"
-        parts.append(f"{value} ({rows})")
-    about_context = result.metadata.get("context", {})
-    cuts, bandwidth = about_context.get("cuts"), about_context.get("bandwidth")
+    parts = [f"{value} ({rows:,} rows)" for value, rows in effects.rows.items()]
+    cuts, bandwidth = effects.settings.get("cuts"), effects.settings.get("bandwidth")
     divided = f" It is a number, cut at {plain(cuts)}." if cuts else ""
     if bandwidth is not None:
         divided = (
@@ -988,103 +927,48 @@ def values_words(result: ContextImportances, n_rows: int | None) -> str:
     return f"Its values are {', '.join(parts)}.{divided}"
 
 
-def own_relevance(effects: ContextEffects) -> Prose:
-    """Return the section about the context itself."""
-    (result,) = effects.analyses
-    rows = result.metadata.get("n_rows")
-    lines = [*relevance_words(effects), values_words(result, rows), effects.conclusion]
-    title = f"The context {effects.context_name} itself"
-    return Prose(title, tuple(lines), brief=tuple(relevance_words(effects)))
-
-
-def _headline(run: Run) -> list[Fact]:
-    facts = [Fact("rows", thousands(run.n_rows)), Fact("features", thousands(run.n_features))]
-    for key, name in _COUNTED.items():
-        if f"n_{key}" in run.settings:
-            facts.append(Fact(name, f"{run.settings[f'n_{key}']:,}"))
-    return facts
-
-
-def _own_facts(every: Sequence[ContextEffects]) -> list[Fact]:
-    facts = []
-    for effects in every:
-        p = effects.analyses[0].relevance_p_value
-        if p is not None:
-            facts.append(Fact(f"p of {effects.context_name} itself", f"{p:.2g}"))
-        facts.append(Fact(f"depend on {effects.context_name}", f"{effects.count():,}"))
-    return facts
-
-
-def _effect_charts(effects: ContextEffects) -> list[Chart]:
-    (result,) = effects.analyses
-    shown = range(min(len(result.contexts), _CHARTS)) if len(result) else ()
-    return [_effect_chart(effects, c) for c in shown]
-
-
-def _effect_chart(effects: ContextEffects, c: int) -> Chart:
+def effect_charts(effects: ContextEffects, most: int) -> list[Chart]:
+    """Return a figure of the effects of each context, `most` of them."""
     (result,), name = effects.analyses, effects.context_name
-    value, k = result.contexts[c], min(DRAWN, len(result))
-    options = {
-        "context": value,
-        "k": k,
-        "alpha": effects.alpha,
-        "control": effects.control,
-    }
-    depend = [
-        f"{result.names[j]} {result.signed[c, j]:.3g}" for _, at, j in effects.dependent if at == c
-    ]
-    listed = ", ".join(depend[:5]) or "none"
-    return Chart(
-        title=f"{name} = {value}",
-        plot=Plot(EFFECTS_IN_CONTEXT, result, options),
-        text=f"Bars, dots and ticks: the signed and the absolute effect of {name} = "
-        f"{value} and the importance of {k} features. Those that depend on it, with the signed "
-        f"effect: {listed}.",
-        caption=f"The {k} features that depend most on {name}, in "
-        f"{unit_words(result.unit)}. Bar: signed effect, blue to the right if the feature is less "
-        "informative in the context, orange to the left if it is more informative. Dot: absolute "
-        f"effect, filled if the feature depends on the context ({effects.rule}). Tick: importance "
-        "on all rows.",
-    )
+    k, columns = min(DRAWN, len(result)), effects.columns
+    charts = []
+    for value in result.contexts[:most] if k else ():
+        options = {"context": value, "k": k, "alpha": effects.alpha, "control": effects.control}
+        rows = effects.dependent[columns["context"][effects.dependent] == value]
+        depend = [f"{columns['name'][i]} {columns['signed'][i]:.3g}" for i in rows[:5]]
+        charts.append(
+            Chart(
+                title=f"{name} = {value}",
+                plot=Plot(EFFECTS_IN_CONTEXT, result, options),
+                text=f"Bars, dots and ticks: the signed and the absolute effect of {name} = "
+                f"{value} and the importance of {k} features. Those that depend on it, with the "
+                f"signed effect: {', '.join(depend) or 'none'}.",
+                caption=f"The {k} features that depend most on {name}, in "
+                f"{unit_words(result.unit)}. Bar: signed effect, blue to the right if the feature "
+                "is less informative in the context, orange to the left if it is more informative. "
+                f"Dot: absolute effect, filled if the feature depends on the context "
+                f"({effects.rule}). Tick: importance on all rows.",
+            )
+        )
+    return charts
 
 
 def _dependent_table(every: Sequence[ContextEffects], n_rows: int) -> list[Section]:
     """Return the table of what depends on the contexts, one context after the other."""
-    label = "{value}" if len(every) == 1 else "{name} = {value}"
-    total, left, parts = (
-        sum(len(effects.dependent) for effects in every),
-        max(n_rows, HELD),
-        [],
-    )
+    total, left, parts = sum(len(effects.dependent) for effects in every), max(n_rows, HELD), []
     if not total:
         return []
     for effects in every:
-        cells = effects.dependent[:left]
-        left -= len(cells)
-        parts.append(effects.table(cells, within=False, context=label))
+        rows = effects.dependent[:left]
+        left -= len(rows)
+        parts.append(effects.table(rows, within=False, named=len(every) > 1))
     columns = tuple(
         replace(same[0], cells=[cell for part in same for cell in part.cells])
         for same in zip(*parts, strict=True)
     )
-    names = " and ".join(effects.context_name for effects in every)
-    return [
-        Table(
-            f"Features that depend on {names}",
-            columns,
-            _note(total, n_rows, "rows"),
-            shown=n_rows,
-            total=total,
-            what="rows",
-            main=True,
-        )
-    ]
-
-
-def _feature_table(effects: ContextEffects, n_rows: int) -> Table:
-    cells = effects.cells
-    columns = tuple(effects.table(cells[:n_rows]))
-    title = f"All features by {effects.context_name}"
-    return Table(title, columns, _note(len(cells), n_rows, "rows"))
+    title = f"Features that depend on {' and '.join(effects.context_name for effects in every)}"
+    note = _note(total, n_rows, "rows")
+    return [Table(title, columns, note, shown=n_rows, total=total, what="rows", main=True)]
 
 
 def _note(total: int, most: int, what: str) -> str:
@@ -1097,62 +981,43 @@ def _link_charts(network: ContextNetwork, effects: ContextEffects) -> list[Chart
     alpha, control, name = effects.alpha, effects.control, network.context_name
     whats = ["absolute"] + ["plain"] * (effects.analyses[0].plain_p_values is not None)
     shown = network.contexts[:_CHARTS]
-    limit = link_limit(network, whats, shown, alpha, control)
+    options = {"limit": link_limit(network, whats, shown, alpha, control)}
+    options |= {"alpha": alpha, "control": control}
     charts = []
     for what, value in product(whats, shown):
         n = int(network.mask(what, value, alpha, control).sum())
-        color = "signed" if what == "absolute" else what
-        options = {"context": value, "effect": what, "limit": limit}
-        suffix = "" if what == "absolute" else f", {what} effects"
+        links = f"links whose {what} effect of {name} = {value} is significant"
         charts.append(
             Chart(
-                title=f"Links in {name} = {value}{suffix}",
-                plot=Plot(
-                    LINKS_IN_CONTEXT, network, {**options, "alpha": alpha, "control": control}
-                ),
-                text=f"Matrix of the {n} links whose {what} effect of {name} = {value} is "
-                "significant (the table and result.csv hold the numbers).",
-                caption=f"{n:,} links whose {what} effect of {name} = {value} is significant "
-                f"({effects.level}): from the source of a column to the target of a row. Color: "
-                f"the {color} effect, blue if the source is less informative about the target in "
-                "this context, orange if it is more informative; stronger colors mean larger "
-                "effects. Empty: not significant. Gray: a variable with itself.",
+                title=f"Links in {name} = {value}{'' if what == 'absolute' else ', plain effects'}",
+                plot=Plot(LINKS_IN_CONTEXT, network, {"context": value, "effect": what, **options}),
+                text=f"Matrix of the {n} {links} (the table and result.csv hold the numbers).",
+                caption=f"{n:,} {links} ({effects.level}): from the source of a column to the "
+                f"target of a row. Color: the {'signed' if what == 'absolute' else what} effect, "
+                "blue if the source is less informative about the target in this context, orange "
+                "if it is more informative; stronger colors mean larger effects. Empty: not "
+                "significant. Gray: a variable with itself.",
             )
         )
     return charts
 
 
-def _link_table(effects: ContextEffects, n_rows: int) -> Table:
-    cells = effects.dependent
-    columns = tuple(effects.table(cells[: max(n_rows, HELD)], within=False))
-    return Table(
-        "Links that depend on the context",
-        columns,
-        f"{effects.conclusion[:-1]}; an effect of at most "
-        f"{effects.analyses[0].tolerance:.0%} of the largest importance for its target is none. "
-        + _note(len(cells), n_rows, "of them by value of the context"),
-        shown=n_rows,
-        total=len(cells),
-        what="rows",
-        main=True,
-    )
-
-
 def _targets_table(effects: ContextEffects) -> Table:
     relevance = np.array([result.relevance for result in effects.analyses])
     order = np.argsort(-relevance, kind="stable")
-    counts = np.zeros(len(effects.analyses), dtype=np.intp)
-    for a in {(a, j) for a, _, j in effects.dependent}:
-        counts[a[0]] += 1
-    targets, values = effects.targets or (), fixed(relevance, 4)
-    p_values = [result.relevance_p_value for result in effects.analyses]
+    links = {
+        (effects.columns["source"][i], effects.columns["target"][i]) for i in effects.dependent
+    }
+    counts = Counter(target for _, target in links)
+    targets = [(effects.targets or ())[a] for a in order]
+    p_values = [effects.analyses[a].relevance_p_value for a in order]
     return Table(
         title=f"Importance of {effects.context_name} itself for each target",
         columns=(
-            Column("target", [targets[a] for a in order], "name"),
-            Column("importance", [values[a] for a in order]),
-            Column("p", ["" if (p := p_values[a]) is None else f"{p:.2g}" for a in order]),
-            Column("links that depend on it", [str(counts[a]) for a in order]),
+            Column("target", targets, "name"),
+            Column("importance", fixed(relevance[order], 4)),
+            Column("p", ["" if p is None else f"{p:.2g}" for p in p_values]),
+            Column("links that depend on it", [str(counts[target]) for target in targets]),
         ),
         note="Links to a target can depend on the context although the context itself is "
         "irrelevant to it. These p-values are not adjusted for their number.",
@@ -1161,30 +1026,25 @@ def _targets_table(effects: ContextEffects) -> Table:
 
 def _closing(every: Sequence[ContextEffects], notes: Sequence[str]) -> list[Section]:
     first = every[0].analyses[0]
-    splits = first.metadata.get("forest", {}).get("splits")
-    ordered = [_ORDERED] if splits == "ordered" else []
-    null = [_NULLS[first.permute]] if every[0].tested else []
-    limits = [text for effects in every for text in effects.limits]
-    caveats = (*limits, *ordered, *null, *_CAVEATS)
-    sections = [Prose("Data preparation", tuple(notes), points=True)] if notes else []
+    caveats = [text for effects in every for text in effects.limits]
+    if first.metadata.get("forest", {}).get("splits") == "ordered":
+        caveats.append(_ORDERED)
+    if every[0].tested and first.permute == "conditional":
+        caveats.append(_MODELED)
+    preparation = [Prose("Data preparation", tuple(notes), points=True)] if notes else []
     return [
-        *sections,
+        *preparation,
         Prose("Interpretation", _reading(every)),
-        Prose("Limitations", caveats, points=True, caution=True),
+        Prose("Limitations", (*caveats, *_CAVEATS), points=True, caution=True),
     ]
 
 
 def _reading(every: Sequence[ContextEffects]) -> tuple[str, ...]:
     effects, result = every[0], every[0].analyses[0]
     tolerance, unit = result.tolerance, unit_words(result.unit)
-    empty = (
-        "is left out"
-        if result.empty == "skip"
-        else "counts as one without information in the feature"
-    )
-    several = (
-        "" if effects.targets is None else " Every variable in turn is the target of the others."
-    )
+    empty = "is left out" if result.empty == "skip" else "counts as one without information"
+    several = " Every variable in turn is the target of the others." if effects.targets else ""
+    small_effect = f", or an effect of at most {tolerance:.0%} of the largest importance"
     lines = [
         f"Trees are grown on all rows, without the context.{several} The importance of a feature "
         f"is the mean decrease of impurity at the nodes that split on it, in {unit}. At each of "
@@ -1198,49 +1058,41 @@ def _reading(every: Sequence[ContextEffects]) -> tuple[str, ...]:
         'stronger direction. "Always" means that the signed effect has at least '
         f"{1 - tolerance:.0%} of the size of the absolute one, nothing that at most "
         f"{tolerance:.0%} of the importance is left. Independent: not found to depend on the "
-        f"context, at {effects.rule}"
-        + (
-            f", or an effect of at most {tolerance:.0%} of the largest importance."
-            if effects.tested
-            else "."
-        ),
+        f"context, at {effects.rule}{small_effect if effects.tested else ''}.",
     ]
     if result.within is not None:
         lines.append(
             '"Within" is the importance in a forest that is grown only on the rows of the '
-            "context. Importance minus within is the plain effect. It misses differences that "
-            "average out, and it compares different trees; usually it is smaller than the "
-            "absolute effect."
+            "context. Importance minus within is the plain effect, which misses differences that "
+            "average out, and compares different trees."
         )
-    return (*lines, *_testing(effects, len(every)))
+    return (*lines, _testing(effects, len(every)))
 
 
-def _testing(effects: ContextEffects, n_contexts: int) -> list[str]:
+def _testing(effects: ContextEffects, n_contexts: int) -> str:
     if not effects.tested:
-        return ["There are no p-values, because no permutations were made."]
-    result, alpha = effects.analyses[0], effects.alpha
-    n = sum(each.absolute.size for each in effects.analyses)
-    each = " of one context" if n_contexts > 1 else ""
-    what = "features" if effects.targets is None else "links"
+        return "There are no p-values, because no permutations were made."
+    result, alpha, n = effects.analyses[0], effects.alpha, len(effects.columns["kind"])
+    every = f"{n:,} {effects.what}s and values{' of one context' if n_contexts > 1 else ''}"
     promise = {
-        "fdr": f"q is p adjusted for all {n:,} {what} and values{each} (Benjamini and Hochberg): "
-        f"of the effects with q up to {alpha:g}, at most {alpha:.0%} are "
-        "expected to be false.",
-        "fwer": f"p is adjusted for all {n:,} {what} and values{each} (Holm): the chance of any "
-        f"false one among those up to {alpha:g} is at most {alpha:.0%}.",
-        "none": f"p is not adjusted: of {n:,} {what} and values{each} that do not depend on the "
-        f"context, {alpha * n:.0f} are expected to have p up to {alpha:g}.",
+        "fdr": f"q is p adjusted for all {every} (Benjamini and Hochberg): of the effects with q "
+        f"up to {alpha:g}, at most {alpha:.0%} are expected to be false.",
+        "fwer": f"p is adjusted for all {every} (Holm): the chance of any false one among those up "
+        f"to {alpha:g} is at most {alpha:.0%}.",
+        "none": f"p is not adjusted: of {every} that do not depend on the context, {alpha * n:.0f} "
+        f"are expected to have p up to {alpha:g}.",
     }[effects.control]
+    same_class = "among the rows of the same class (of a numeric target, of the same bin)"
     rows = {
         "all": "among the rows",
-        "within_target": "among the rows of the same class (of a numeric target, of the same bin)",
-        "conditional": "among the rows of the same class (of a numeric target, of the same bin), "
-        "with probabilities that allow for other features that depend on the context,",
+        "within_target": same_class,
+        "conditional": f"{same_class}, with probabilities that allow for other features that "
+        "depend on the context,",
     }[result.permute]
-    return [
+    return (
         f"p is that of this null hypothesis: {result.null} The values of the context were permuted "
         f"{rows} {result.n_permutations:,} times, on the same trees; p is the proportion of "
         "permutations with an effect as large, its own included; of effects with a sign, twice the "
         "smaller of the proportions as large and as small. The p-value of the context itself is "
-        "from permutations among all rows. " + promise
-    ]
+        f"from permutations among all rows. {promise}"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import quoted
 from duramen.theory import discretize
 
-UNNAMED = ("Xc", "context")
+UNNAMED = ("Xc", "context")  # names of a context without one
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,75 +237,53 @@ def _is_quantity(values: NDArray[Any], n_bins: int) -> bool:
 
 
 def split_off(
-    table: EncodedTable,
-    values_of_context: Any,
-    bins: int | KernelWeights,
-    function: str,
+    table: EncodedTable, context: Any, bins: int | KernelWeights, function: str
 ) -> tuple[EncodedTable, Context]:
     """Read the context, and take it out of the table if it is one of its columns."""
-    if values_of_context is None:
+    if context is None:
         raise ValueError(
             f"{function}: context must be given: a column of X by name, or one value for each row."
         )
-    if isinstance(values_of_context, str):
-        values_of_context = [values_of_context]
-    if are_names(values_of_context):
-        _check_single([_position(table, name, function) for name in values_of_context], function)
-        j = _position(table, values_of_context[0], function)
-        values = table.column_values(j)
-        context = read_context(values, table.n_rows, bins, function, values_of_context[0])
-        rest = [k for k in range(table.n_columns) if k != j]
-        if not rest:
-            raise ValueError(f"{function}: X must have a column besides the context, got none.")
-        return table.take_columns(rest), context
-    if not is_table(values_of_context):
-        return table, read_context(values_of_context, table.n_rows, bins, function)
-    columns = named_columns(values_of_context)
-    _check_single(columns, function)
-    name, values = columns[0]
-    return table, read_context(values, table.n_rows, bins, function, name)
-
-
-def _check_single(contexts: Sequence[Any], function: str) -> None:
+    contexts = contexts_of(context)
+    for name in contexts if isinstance(contexts, list) else ():
+        if name not in table.names:
+            shown = ", ".join(map(quoted, table.names[:8])) + ", ..." * (len(table.names) > 8)
+            raise ValueError(
+                f"{function}: context {quoted(name)} is not a column of X, whose columns are "
+                f"{shown}. Hint: a list of strings names columns; give the values of a context as "
+                "an array."
+            )
     if len(contexts) != 1:
         raise ValueError(
             f"{function}: context must be a single context, got {len(contexts)}. Hint: call it for "
             "each; with the same random_state all have the same trees."
         )
+    (name,) = contexts
+    if isinstance(contexts, dict):
+        return table, read_context(contexts[name], table.n_rows, bins, function, name)
+    if table.n_columns == 1:
+        raise ValueError(f"{function}: X must have a column besides the context, got none.")
+    j = table.names.index(name)
+    values = read_context(table.column_values(j), table.n_rows, bins, function, name)
+    return table.take_columns([k for k in range(table.n_columns) if k != j]), values
 
 
-def are_names(value: Any) -> bool:
-    """Tell whether contexts are given by the names of columns."""
-    return (
-        isinstance(value, list | tuple)
-        and len(value) > 0
-        and all(isinstance(name, str) for name in value)
-    )
+def contexts_of(context: Any) -> list[str] | dict[str, Any]:
+    """Return the names of the columns that hold contexts, or the values of contexts by name."""
+    if isinstance(context, str):
+        return [context]
+    if (
+        isinstance(context, list | tuple)
+        and context
+        and all(isinstance(name, str) for name in context)
+    ):
+        return list(context)
+    if isinstance(context, Mapping):
+        return {str(name): values for name, values in context.items()}
+    shape = getattr(context, "shape", None)
+    if hasattr(context, "columns") and isinstance(shape, tuple) and len(shape) == 2:
+        import narwhals as nw
 
-
-def is_table(value: Any) -> bool:
-    """Tell whether contexts are given as a mapping or data frame of columns."""
-    if isinstance(value, Mapping):
-        return True
-    shape = getattr(value, "shape", None)
-    return hasattr(value, "columns") and isinstance(shape, tuple) and len(shape) == 2
-
-
-def named_columns(value: Any) -> Sequence[tuple[str, Any]]:
-    """Return the names and values of the columns of a mapping or data frame."""
-    if isinstance(value, Mapping):
-        return [(str(name), values) for name, values in value.items()]
-    import narwhals as nw
-
-    frame = nw.from_native(value, eager_only=True)
-    return [(name, frame.get_column(name).to_native()) for name in frame.columns]
-
-
-def _position(table: EncodedTable, name: str, function: str) -> int:
-    if name not in table.names:
-        shown = ", ".join(map(quoted, table.names[:8])) + (", ..." if len(table.names) > 8 else "")
-        raise ValueError(
-            f"{function}: context {quoted(name)} is not a column of X, whose columns are {shown}. "
-            "Hint: a list of strings names columns; give the values of a context as an array."
-        )
-    return table.names.index(name)
+        frame = nw.from_native(context, eager_only=True)
+        return {name: frame.get_column(name).to_native() for name in frame.columns}
+    return {variable_name(context, UNNAMED, ()): context}

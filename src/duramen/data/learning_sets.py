@@ -99,17 +99,22 @@ class LearningSet(Summarized, Generic[TableT]):
 
     def facts(self) -> dict[str, Any]:
         """Return what the record of a run says of this set."""
-        provenance = self.provenance
         return {
+            **self.table_facts(),
             "task": self.task,
-            "target": provenance.target,
-            "file": provenance.file,
-            "n_rows": self.n_rows,
-            "n_features": self.n_columns,
+            "target": self.provenance.target,
             "fingerprint": self.fingerprint,
             "classes": self.target.class_sizes(),
-            "citation": provenance.citation,
-            "findings": provenance.records(),
+        }
+
+    def table_facts(self) -> dict[str, Any]:
+        """Return what the record of a run says of the columns, whatever the target."""
+        return {
+            "file": self.provenance.file,
+            "n_rows": self.n_rows,
+            "n_features": self.n_columns,
+            "citation": self.provenance.citation,
+            "findings": self.provenance.records(),
         }
 
     @property
