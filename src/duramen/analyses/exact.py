@@ -4,40 +4,26 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 
-from duramen.analyses.caller import Caller, calling, faults_of_ours
+from duramen.analyses.caller import calling, faults_of_ours
+from duramen.analyses.context import ContextEffects, criterion_for, effect_charts
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.target import target_class
 from duramen.findings.table import left_out, of_codes
-from duramen.forests.criteria import CRITERIA
 from duramen.jobs.progress import shown_bar
-from duramen.plots.context import EFFECTS_IN_CONTEXT
 from duramen.reading.tables import read
 from duramen.reports import Report, Run
-from duramen.reports.facts import (
-    about,
-    importance_charts,
-    looked_at,
-    rows_note,
-    subject,
-    thousands,
-    unit_words,
-)
+from duramen.reports.facts import about, importance_charts, looked_at, rows_note, subject, thousands
 from duramen.reports.report import (
-    DRAWN,
     HELD,
     OF_CONTEXTS,
-    Chart,
     Fact,
     Group,
-    Plot,
     Prose,
     Section,
     Table,
@@ -75,6 +61,7 @@ _LISTED = 100
 _FEW_FEATURES = 15
 _SHORT = 2.0
 _ROWS = 100
+_KINDS = ("strong", "weak", "irrelevant", "unknown")
 _CONTEXTS = 4  # whose effects are drawn
 _BOUNDARIES = 20
 _CONDITIONINGS = 3
@@ -245,11 +232,12 @@ def exact(
     ['strong', 'strong']
     """
     caller = calling(exact, locals())
-    limits: dict[str, Any] = {
+    limits = {
         "min_samples_split": min_samples_split,
         "min_impurity_decrease": min_impurity_decrease,
     }
-    _check(context, splits, measure, votes, given, [name for name in limits if limits[name] > 0])
+    limits = {name: value for name, value in limits.items() if value}
+    _check(context, splits, measure, votes, given, list(limits))
     checks.check_integer("exact", "n_bins", n_bins, 2)
     checks.check_integer("exact", "max_features", max_features, 1)
     checks.check_optional_integer("exact", "max_depth", max_depth, 1)
@@ -257,17 +245,11 @@ def exact(
     checks.check_real("exact", "min_impurity_decrease", min_impurity_decrease, 0.0)
     checks.check_real("exact", "level", level, 0.0)
     checks.check_jobs("exact", n_jobs)
-    if not isinstance(data, LearningSet):
-        with caller.clock.step("read"):
-            data = read(data, y, keep_identifiers=True)
-    data = data.in_memory()
-    if data.target.censored:
-        raise ValueError("exact: the target must be classes or numbers, got survival")
+    data = read(data, y, keep_identifiers=True).in_memory()
+    impurity: Any = criterion_for("exact", criterion, data.task)
     with caller.clock.step("encode"):
-        impurity = _criterion(criterion, data.task)
-        finite = _finite(data, context, discretize, n_bins)
-    dist = finite.dist
-    notes = _notes(data, finite, discretize, n_bins)
+        dist, cuts = _distribution(data, context, discretize, n_bins)
+    notes = _notes(data, dist, cuts if discretize == "auto" else {}, n_bins)
     caller.notes(notes)
     trees: dict[str, Any] = {
         "max_features": max_features,
@@ -281,12 +263,22 @@ def exact(
             conditioned = None if given == "none" else given
             importances = population_mda(dist, **trees, votes=votes, given=conditioned)
         else:
-            if max_features == 1 and splits == "multiway" and not any(limits.values()):
-                _announce(dist, max_depth, impurity, n_jobs, caller)
-            with _progress("importances", verbose) as progress:
+            closed_form = max_features == 1 and splits == "multiway" and not limits
+            if closed_form and dist.n_features >= _FEW_FEATURES:
+                cost = lattice_cost(dist, max_depth, criterion=impurity, n_jobs=n_jobs)
+                caller.notes([str(cost)] if cost.seconds > _SHORT else [])
+            with shown_bar(100, "importances", "%", verbose) as bar:
                 importances = population_importances(
-                    dist, **trees, splits=splits, cut=cut, **limits, **work, progress=progress
+                    dist,
+                    **trees,
+                    splits=splits,
+                    cut=cut,
+                    **limits,
+                    **work,
+                    progress=bar and (lambda done: bar.update(int(100 * done) - bar.n)),
                 )
+                if bar is not None:
+                    bar.update(100 - bar.n)
     not_computed = []
     searched = _searchable(dist.n_features) if max_degree is None else max_degree
     with caller.clock.step("relevance"):
@@ -304,48 +296,52 @@ def exact(
         with caller.clock.step("contexts"):
             effects = population_context_importances(dist, **trees, **work)
     with faults_of_ours():
+        kinds = Counter(entry.relevance for entry in relevance)
+        results = {
+            "importance_sum": float(importances.values.sum()),
+            "information": information,
+            "impurity": dist.impurity(criterion=impurity),
+            "unit": importances.unit,
+            "distinct_rows": dist.n_rows,
+            "relevance": {kind: kinds[kind] for kind in _KINDS},
+            "n_markov_boundaries": None if boundaries is None else len(boundaries),
+            "markov_boundaries": None if boundaries is None else boundaries[:_LISTED],
+        }
+        chosen = {}
+        if measure == "mda":
+            results["loss"] = importances.metadata["loss"]
+            chosen = {"measure": measure, "votes": votes, "given": given}
+        if effects is not None:
+            chosen["context"] = context
+            results |= {
+                "contexts": dict(zip(effects.contexts, effects.fractions.tolist(), strict=True)),
+                "context_importance": effects.relevance,
+                "depend_on_context": _dependent(effects, range(len(effects))),
+            }
         provenance = data.provenance
         run = Run(
+            **{
+                **data.facts(),
+                "n_features": dist.n_features,
+                "findings": provenance.records(_OF_READING),
+            },
             command=caller.command,
-            task=data.task,
-            target=provenance.target,
-            file=provenance.file,
-            n_rows=data.n_rows,
-            n_features=dist.n_features,
-            fingerprint=data.fingerprint,
-            classes=data.target.class_sizes(),
-            citation=provenance.citation,
-            findings=provenance.records(_OF_READING),
             settings={
                 **trees,
                 "splits": splits,
                 "cut": cut,
-                **{name: value for name, value in limits.items() if value},
-                **(
-                    {} if measure == "mdi" else {"measure": measure, "votes": votes, "given": given}
-                ),
+                **limits,
+                **chosen,
                 "level": level,
                 "max_degree": relevance[0].searched_degree,
-                **({} if context is None else {"context": context}),
                 **provenance.settings,
                 "incomplete_rows_dropped": provenance.dropped_rows,
-                "discretize": finite.method,
+                "discretize": "quantile" if discretize == "auto" else discretize,
                 "n_bins": n_bins,
-                "cuts": finite.cuts,
+                "cuts": cuts,
             },
             versions=versions("pyarrow", "matplotlib"),
-            results={
-                "importance_sum": float(importances.values.sum()),
-                "information": information,
-                "impurity": dist.impurity(criterion=impurity),
-                **({"loss": importances.metadata["loss"]} if measure == "mda" else {}),
-                "unit": importances.unit,
-                "distinct_rows": dist.n_rows,
-                "relevance": _counts(relevance),
-                "n_markov_boundaries": None if boundaries is None else len(boundaries),
-                "markov_boundaries": None if boundaries is None else boundaries[:_LISTED],
-                **_of_contexts(effects),
-            },
+            results=results,
             timings=dict(caller.clock.seconds),
         )
         report = summarize(
@@ -357,13 +353,12 @@ def exact(
             left_out=not_computed,
             notes=notes,
         )
-        sources = [*references(population_importances)]
-        if effects is not None:
-            sources += references(population_context_importances)
+        sources = [population_importances]
+        sources += [population_context_importances] if effects is not None else []
         return ExactReport.of(
             report,
             table=_columns(importances, relevance),
-            references=tuple(dict.fromkeys(sources)),
+            references=tuple(dict.fromkeys(line for of in sources for line in references(of))),
             importances=importances,
             relevance=tuple(relevance),
             boundaries=None if boundaries is None else tuple(boundaries),
@@ -381,15 +376,13 @@ def _check(
                 f"exact: {name} does not support {' and '.join(limits)}; limit the trees with "
                 "max_depth"
             )
-    if context is not None:
-        for name, value, needed in (("splits", splits, "multiway"), ("measure", measure, "mdi")):
-            if value != needed:
-                raise ValueError(f"exact: context needs {name}={needed!r}, got {value}")
-    if measure == "mda":
-        if splits != "multiway":
+        if asked and splits != "multiway":
             raise ValueError(
-                f"exact: measure='mda' needs splits='multiway', got {splits}; leave splits out"
+                f"exact: {name} needs splits='multiway', got {splits}; leave splits out"
             )
+    if measure == "mda":
+        if context is not None:
+            raise ValueError("exact: context needs measure='mdi', got mda")
         return
     for name, value, default in (("votes", votes, "tree"), ("given", given, "none")):
         if value != default:
@@ -398,61 +391,36 @@ def _check(
             )
 
 
-def _criterion(asked: str, task: str) -> Any:
-    """Return the impurity criterion, given the task."""
-    suited = [criterion.name for criterion in CRITERIA if criterion.task == task]
-    if asked == "auto":
-        return target_class(task).criterion
-    if asked not in suited:
-        raise ValueError(
-            f"exact: criterion must be {' or '.join(['auto', *suited])} for {task}, got {asked}"
-        )
-    return asked
-
-
-@dataclass(frozen=True)
-class _Finite:
-    """Finite distribution, and the cut points of its columns in intervals."""
-
-    dist: FiniteDistribution
-    method: str
-    cuts: dict[str, list[float]]
-
-
-def _finite(
-    data: LearningSet[EncodedTable], context: str | None, method: str, n_bins: int
-) -> _Finite:
-    """Treat the rows of a table as a distribution."""
-    contexts, table, weights = None, data.table, data.weights
+def _distribution(
+    data: LearningSet[EncodedTable], context: str | None, method: Any, n_bins: int
+) -> tuple[FiniteDistribution, dict[str, list[float]]]:
+    """Return the rows of a table as a distribution, and the cut points of columns in intervals."""
+    contexts, table = None, data.table
     if context is not None:
         contexts = _contexts(context, data.column(context))
         table = data.without([context]).table
-    how: Any = "quantile" if method == "auto" else method
-    if how == "mdl" and not data.target.categorical:
+    if method == "mdl" and not data.target.categorical:
         raise ValueError(
             "exact: discretize='mdl' needs a target of classes, got numbers; use "
             "discretize='quantile'"
         )
-    if method == "none":
-        return _Finite(
-            FiniteDistribution.from_table(table, data.y, weights=weights, context=contexts), how, {}
+    cuts: dict[str, list[float]] = {}
+    if method != "none":
+        if method == "auto":  # columns of few numbers are categories
+            kinds = enumerate(table.kinds)
+            few = ("nominal" if len(table.values(j)) <= FEW else kind for j, kind in kinds)
+            table, method = replace(table, kinds=tuple(few)), "quantile"
+        table = discretized(
+            table, data.y if method == "mdl" else None, method=method, n_bins=n_bins
         )
-    if method == "auto":  # columns of few numbers are categories
-        pairs = enumerate(table.kinds)
-        kinds = ("nominal" if len(table.values(j)) <= FEW else kind for j, kind in pairs)
-        table = replace(table, kinds=tuple(kinds))
-    in_intervals = discretized(table, data.y if how == "mdl" else None, method=how, n_bins=n_bins)
-    cuts = {name: points.tolist() for name, points in in_intervals.cuts.items()}
-    return _Finite(
-        FiniteDistribution.from_table(in_intervals, data.y, weights=weights, context=contexts),
-        how,
-        cuts,
-    )
+        cuts = {name: points.tolist() for name, points in table.cuts.items()}
+    dist = FiniteDistribution.from_table(table, data.y, weights=data.weights, context=contexts)
+    return dist, cuts
 
 
 def _contexts(name: str, column: Any) -> Any:
     """Return the values of a context as a named column of text; missing ones are a value."""
-    values = pa.array(column, from_pandas=True) if isinstance(column, np.ndarray) else column
+    values = pa.array(column, from_pandas=True)
     texts = ["missing" if value is None else str(value) for value in values.to_pylist()]
     if (count := len(set(texts))) > MOST_CONTEXTS:
         raise ValueError(
@@ -462,20 +430,21 @@ def _contexts(name: str, column: Any) -> Any:
     return nw.from_native(pa.table({name: texts}))[name]
 
 
-def _notes(data: LearningSet[EncodedTable], finite: _Finite, method: str, n_bins: int) -> list[str]:
-    """Return remarks on the preparation of the data."""
+def _notes(
+    data: LearningSet[EncodedTable], dist: FiniteDistribution, cuts: Collection[str], n_bins: int
+) -> list[str]:
+    """Return remarks on the preparation of the data; columns of `cuts` were cut by default."""
 
-    def listed(names: Sequence[str]) -> str:
+    def listed(names: Iterable[str]) -> str:
         return joined([printable(name) or "''" for name in names], shown=5)
 
-    provenance, dist = data.provenance, finite.dist
+    provenance = data.provenance
     lines = [*provenance.notes]
     lines += [str(finding) for finding in provenance.findings if finding.kind in _OF_READING]
-    if finite.cuts and method == "auto":
+    if cuts:
         lines.append(
             f"columns of many distinct numbers were cut into {n_bins} quantile intervals: "
-            f"{listed(list(finite.cuts))}; change this with discretize=METHOD or n_bins=B, "
-            "or categorical=NAME"
+            f"{listed(cuts)}; change this with discretize=METHOD or n_bins=B, or categorical=NAME"
         )
     identifiers = left_out(of_codes(data.table))
     pairs = zip(dist.names, dist.cardinalities.tolist(), strict=True)
@@ -488,32 +457,6 @@ def _notes(data: LearningSet[EncodedTable], finite: _Finite, method: str, n_bins
     return lines
 
 
-def _announce(
-    dist: FiniteDistribution, max_depth: int | None, criterion: Any, n_jobs: int, caller: Caller
-) -> None:
-    """Say how long it will take where that is long and can be estimated."""
-    if dist.n_features < _FEW_FEATURES:
-        return
-    cost = lattice_cost(dist, max_depth, criterion=criterion, n_jobs=n_jobs)
-    if cost.seconds > _SHORT:
-        caller.notes([str(cost)])
-
-
-@contextmanager
-def _progress(what: str, verbose: int) -> Iterator[Callable[[float], None] | None]:
-    """Give a function that shows what fraction of the work is done, or None."""
-    with shown_bar(100, what, "%", verbose) as bar:
-        if bar is None:
-            yield None
-            return
-
-        def report(done: float) -> None:
-            bar.update(int(100 * done) - bar.n)
-
-        yield report
-        report(1.0)
-
-
 def _searchable(n_features: int) -> int:
     """Return the size of the largest conditionings that are searched unless the user says."""
     degree = 0
@@ -523,23 +466,14 @@ def _searchable(n_features: int) -> int:
 
 
 def _not_searched(relevance: Sequence[Relevance]) -> str:
-    searched, most = relevance[0].searched_degree, len(relevance) - 1
     unknown = sum(entry.relevance == "unknown" for entry in relevance)
-    left = (
-        f"{unknown:,} features for which it was not found are called unknown"
-        if unknown
-        else ("larger sets of conditioning features are not listed")
-    )
+    left = "larger sets of conditioning features are not listed"
+    if unknown:
+        left = f"{unknown:,} features for which it was not found are called unknown"
     return (
-        f"Relevance was tested given up to {searched} other features, not up to {most}: "
-        f"{left}. max_degree sets the largest number."
+        f"Relevance was tested given up to {relevance[0].searched_degree} other features, not up "
+        f"to {len(relevance) - 1}: {left}. max_degree sets the largest number."
     )
-
-
-def _counts(relevance: Sequence[Relevance]) -> dict[str, int]:
-    """Return the number of features of each kind of relevance."""
-    counted = Counter(entry.relevance for entry in relevance)
-    return {kind: counted[kind] for kind in ("strong", "weak", "irrelevant", "unknown")}
 
 
 def _columns(importances: Importances, relevance: Sequence[Relevance]) -> dict[str, Any]:
@@ -555,18 +489,10 @@ def _columns(importances: Importances, relevance: Sequence[Relevance]) -> dict[s
     }
 
 
-def _of_contexts(effects: ContextImportances | None) -> dict[str, Any]:
-    """Return the fractions and the importance of a context, and what depends on it."""
-    if effects is None:
-        return {}
+def _dependent(effects: ContextImportances, order: Iterable[int]) -> list[str]:
+    """Return the features that depend on the context, in an order."""
     depends = (effects.kind != INDEPENDENT).any(axis=0)
-    return {
-        "contexts": dict(zip(effects.contexts, effects.fractions.tolist(), strict=True)),
-        "context_importance": effects.relevance,
-        "depend_on_context": [
-            name for name, yes in zip(effects.names, depends, strict=True) if yes
-        ],
-    }
+    return [effects.names[j] for j in order if depends[j]]
 
 
 # --- the report -----------------------------------------------------------------------------------
@@ -584,9 +510,23 @@ def summarize(
     n_rows: int = _ROWS,
 ) -> Report:
     """Return the report; `left_out` says what was not computed, and why."""
+    criterion = importances.metadata["population"]["criterion"]
+    unit = {"entropy": "bits", "gini": "Gini impurity", "variance": "variance"}[criterion]
+    of_all, impurity = (f"{run.results[name]:.4f}" for name in ("information", "impurity"))
+    total = f"{float(importances.values.sum()):.4f}"
+    trees = _trees_words(run)
+    kinds = Counter(entry.relevance for entry in relevance)
+    facts = {
+        "rows": thousands(run.n_rows),
+        "features": thousands(run.n_features),
+        f"{unit}, of {impurity}": of_all,
+        "strongly relevant": f"{kinds['strong']:,}",
+        "weakly relevant": f"{kinds['weak']:,}",
+    }
     sections: list[Section] = [*importance_charts(importances, columns=_DEGREES)]
     sections.append(_main_table(importances, relevance, n_rows))
     if boundaries is not None:
+        facts["Markov boundaries"] = f"{len(boundaries):,}"
         sections.append(_boundaries(boundaries))
     if effects is not None:
         sections.append(_context_group(effects))
@@ -594,98 +534,114 @@ def summarize(
         sections.append(Prose("Data preparation", tuple(notes), points=True))
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out), brief=tuple(left_out)))
+    if "loss" in importances.metadata:
+        name = "squared error" if importances.unit == "squared error" else "error rate"
+        loss = f"increase of the {name} of {float(importances.metadata['loss']):.4f}"
+        sum_words, meaning = f"{loss} when permuted", _accuracy_words(importances, loss)
+    else:
+        sum_words, meaning = f"{total} in all", _mdi_words(run, total, f"{of_all} {unit}")
     sections += [
-        Prose("Interpretation", _reading(importances, run)),
+        Prose(
+            "Interpretation",
+            (
+                f"The importances are those of {trees}, grown on all rows. They are computed, not "
+                "estimated, and so depend neither on a seed nor on a number of trees.",
+                meaning,
+                *_relevance_words(run.settings["level"]),
+            ),
+        ),
         Prose("Limitations", _CAVEATS, points=True, caution=True),
     ]
     return Report(
         kind="exact importances and relevance",
         title=f"Exact importances of the features for {run.target}",
         run=run,
-        headline=_headline(importances, run, relevance, boundaries),
+        headline=tuple(Fact(name, value) for name, value in facts.items()),
         sections=(*looked_at(run), *sections, *about(run)),
-        conclusion=population_words(run),
-        subject=(*subject(run), *_information(importances, run)),
+        conclusion=f"The {thousands(run.n_rows)} rows are taken as the whole population, without "
+        "sampling error: of a sample, nearly every feature is relevant, and most are strongly "
+        "relevant where there are few rows. duramen rank tests features of a sample.",
+        subject=(
+            *subject(run),
+            f"All features together account for {of_all} of {impurity} {unit} of "
+            f"{printable(run.target or '')}",
+            f"Importances of {trees}: {sum_words}",
+        ),
         further={} if effects is None else {OF_CONTEXTS: effects.columns()},
     )
 
 
-def _context_group(effects: ContextImportances) -> Group:
-    """Return what a context does to the importances: words, a table, and a figure a context."""
-    name, unit = effects.context_name, unit_words(effects.unit)
-    depends = (effects.kind != INDEPENDENT).any(axis=0)
-    names = [effects.names[j] for j in effects.order() if depends[j]]
-    line = (
-        f"{len(names):,} of {len(effects):,} features depend on the context {printable(name)}"
-        f"{': ' if names else ''}{joined(names, shown=_MEMBERS)}; the importance of the context "
-        f"itself is {effects.relevance:.4f}"
-    )
-    words = Prose(
-        "Result",
-        (
-            f"{line}.",
-            f"Of a split, in {unit}: what it takes from the impurity on all rows, less what it "
-            "takes on the rows of a context. Signed: mean over the nodes of the trees, below 0 if "
-            "the feature tells more in the context (complementary), above 0 if it tells less "
-            "(redundant). Absolute: mean of the sizes; 0 if no node depends on the context.",
-        ),
-        brief=(line,),
-    )
-    k = min(DRAWN, len(effects))
-    charts = [
-        Chart(
-            title=f"{name} = {value}",
-            plot=Plot(EFFECTS_IN_CONTEXT, effects, {"context": value, "k": k}),
-            text=f"Signed and absolute effect of {name} = {value} on {k} features.",
-            caption=f"Bars: signed effect of {name} = {value} in {unit}; dots: absolute effect; "
-            "ticks: importance on all rows.",
-        )
-        for value in effects.contexts[:_CONTEXTS]
+def _main_table(importances: Importances, relevance: Sequence[Relevance], n_rows: int) -> Table:
+    best = importances.top(max(n_rows, HELD))
+    of_name = {entry.name: entry for entry in relevance}
+    ranked = [of_name[name] for name in best.names]
+    conditionings = [
+        [" + ".join(names) or "nothing" for names in entry.conditionings] for entry in ranked
     ]
-    return Group(f"Context {name}", (words, *charts, _effects_table(effects)), folded=False)
-
-
-def _effects_table(effects: ContextImportances) -> Table:
-    best = effects.order()[:_ROWS]
-    cells = [(c, j) for j in best for c in range(len(effects.contexts))]
-    rows, columns = (np.array(index) for index in zip(*cells, strict=True))
     return Table(
-        "Effects of the context",
+        "Importance and relevance",
         (
-            Column("feature", [effects.names[j] for j in columns], "name"),
-            Column(effects.context_name, [effects.contexts[c] for c in rows], "words"),
-            Column(effects.unit, fixed(effects.importances[columns], 4)),
-            Column("absolute", fixed(effects.absolute[rows, columns], 4)),
-            Column("signed", fixed(effects.signed[rows, columns], 4)),
-            Column("kind", [str(kind) for kind in effects.kind[rows, columns]], "words"),
+            places(len(best), "rank"),
+            Column("feature", best.names, "name"),
+            Column(
+                "importance" if best.unit == "1" else best.unit,
+                fixed(best.values, 5),
+                bars=best.values,
+            ),
+            Column("relevance", [entry.relevance for entry in ranked], "words"),
+            Column("degree", ["" if one.degree is None else str(one.degree) for one in ranked]),
+            Column(
+                "relevant given", [_first(sets, _CONDITIONINGS) for sets in conditionings], "words"
+            ),
         ),
-        f"{rows_note(len(best), len(effects))} result-contexts.csv has all.",
+        rows_note(min(n_rows, len(best)), len(importances)),
+        shown=n_rows,
+        total=len(importances),
+        main=True,
     )
 
 
-def _information(importances: Importances, run: Run) -> list[str]:
-    """Return what the features account for, and what the importances add up to."""
-    what = f"{float(importances.values.sum()):.4f} in all"
-    if _is_mda(importances):
-        what = f"{loss_words(importances)} when permuted"
-    return [
-        f"All features together account for {run.results['information']:.4f} of "
-        f"{run.results['impurity']:.4f} {impurity_words(importances)} of "
-        f"{printable(run.target or '')}",
-        f"Importances of {trees_words(run)}: {what}",
-    ]
+def _first(words: Sequence[str], shown: int) -> str:
+    more = [f"and {len(words) - shown:,} more"] if len(words) > shown else []
+    return "; ".join([*words[:shown], *more])
 
 
-def population_words(run: Run) -> str:
-    """Say that the rows are taken as the population."""
-    return (
-        f"The {thousands(run.n_rows)} rows are taken as the whole population, without sampling "
-        "error: of a sample, nearly every feature is relevant, and most are strongly relevant "
-        "where there are few rows. duramen rank tests features of a sample."
+def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:
+    n = len(boundaries)
+    lines = [joined(names, shown=len(names)) or "the empty set" for names in boundaries]
+    brief = [f"{n:,} Markov boundar{'y' if n == 1 else 'ies'}:"]
+    for names in boundaries[:_BRIEF]:
+        listed = joined([printable(name) for name in names], shown=_MEMBERS) or "the empty set"
+        brief.append(f"  {len(names)}: {listed}")
+    if n > _BRIEF:
+        brief.append(f"  and {n - _BRIEF:,} more in report.html and run.json")
+    if n > _BOUNDARIES:
+        lines[_BOUNDARIES:] = [f"and {n - _BOUNDARIES:,} more"]
+    return Prose("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
+
+
+def _context_group(result: ContextImportances) -> Group:
+    """Return what a context does to the importances: words, a figure a context, and a table."""
+    effects, name = ContextEffects.of(result, 0.05, "none"), result.context_name
+    names = _dependent(result, result.order())
+    line = (
+        f"{len(names):,} of {len(result):,} features depend on the context {printable(name)}"
+        f"{': ' if names else ''}{joined(names, shown=_MEMBERS)}; the importance of the context "
+        f"itself is {result.relevance:.4f}"
     )
+    rows = np.arange(len(effects.columns["kind"]))
+    n_shown = min(_ROWS, len(result))
+    note = f"{rows_note(n_shown, len(result))} result-contexts.csv has all."
+    table = effects.table(rows[: n_shown * len(result.contexts)])
+    sections = (
+        Prose("Result", (f"{line}.",), brief=(line,)),
+        *effect_charts(effects, _CONTEXTS),
+        Table("Effects of the context", tuple(table), note),
+    )
+    return Group(f"Context {name}", sections, folded=False)
 
 
-def trees_words(run: Run) -> str:
+def _trees_words(run: Run) -> str:
     """Say which trees there are infinitely many of."""
     settings = run.settings
     K, depth = settings["max_features"], settings["max_depth"]
@@ -707,128 +663,13 @@ def _limits_words(run: Run) -> str:
     return words
 
 
-def impurity_words(importances: Importances) -> str:
-    """Return what is to be known of a target, or its impurity, in words."""
-    criterion = importances.metadata["population"]["criterion"]
-    return {"entropy": "bits", "gini": "Gini impurity", "variance": "variance"}[criterion]
-
-
-def loss_words(importances: Importances) -> str:
-    """Return what a mean decrease of accuracy is the increase of, with its value before."""
-    loss = float(importances.metadata["loss"])
-    name = "squared error" if importances.unit == "squared error" else "error rate"
-    return f"increase of the {name} of {loss:.4f}"
-
-
-def conditionings_words(relevance: Relevance, shown: int = _CONDITIONINGS) -> str:
-    """Say given which others a feature is relevant: the first of its minimal conditionings."""
-    sets = [" + ".join(names) if names else "nothing" for names in relevance.conditionings]
-    if len(sets) > shown:
-        return "; ".join(sets[:shown]) + f"; and {len(sets) - shown:,} more"
-    return "; ".join(sets)
-
-
-def _headline(
-    importances: Importances,
-    run: Run,
-    relevance: Sequence[Relevance],
-    boundaries: Sequence[Sequence[str]] | None,
-) -> tuple[Fact, ...]:
-    strong = sum(entry.relevance == "strong" for entry in relevance)
-    weak = sum(entry.relevance == "weak" for entry in relevance)
-    facts = [
-        Fact("rows", thousands(run.n_rows)),
-        Fact("features", thousands(run.n_features)),
-        Fact(
-            f"{impurity_words(importances)}, of {run.results['impurity']:.4f}",
-            f"{run.results['information']:.4f}",
-        ),
-        Fact("strongly relevant", f"{strong:,}"),
-        Fact("weakly relevant", f"{weak:,}"),
-    ]
-    if boundaries is not None:
-        facts.append(Fact("Markov boundaries", f"{len(boundaries):,}"))
-    return tuple(facts)
-
-
-def _main_table(importances: Importances, relevance: Sequence[Relevance], n_rows: int) -> Table:
-    best = importances.top(max(n_rows, HELD))
-    of_name = {entry.name: entry for entry in relevance}
-    ranked = [of_name[name] for name in best.names]
-    columns = (
-        places(len(best), "rank"),
-        Column("feature", best.names, "name"),
-        Column(
-            "importance" if best.unit == "1" else best.unit, fixed(best.values, 5), bars=best.values
-        ),
-        Column("relevance", [entry.relevance for entry in ranked], "words"),
-        Column("degree", ["" if entry.degree is None else str(entry.degree) for entry in ranked]),
-        Column("relevant given", [conditionings_words(entry) for entry in ranked], "words"),
-    )
-    note = rows_note(min(n_rows, len(best)), len(importances))
-    return Table(
-        "Importance and relevance",
-        columns,
-        note,
-        shown=n_rows,
-        total=len(importances),
-        main=True,
-    )
-
-
-def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:
-    lines = [
-        joined(list(boundary), shown=len(boundary)) or "the empty set" for boundary in boundaries
-    ]
-    if len(lines) > _BOUNDARIES:
-        lines[_BOUNDARIES:] = [f"and {len(lines) - _BOUNDARIES:,} more"]
-    n = len(boundaries)
-    brief = [f"{n:,} Markov boundar{'y' if n == 1 else 'ies'}:"]
-    for boundary in boundaries[:_BRIEF]:
-        names = joined([printable(name) for name in boundary], shown=_MEMBERS) or "the empty set"
-        brief.append(f"  {len(boundary)}: {names}")
-    if n > _BRIEF:
-        brief.append(f"  and {n - _BRIEF:,} more in report.html and run.json")
-    return Prose("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
-
-
-def _reading(importances: Importances, run: Run) -> tuple[str, ...]:
-    lines = list(
-        _accuracy_words(importances, run) if _is_mda(importances) else _mdi_words(importances, run)
-    )
-    if importances.by_degree is not None:
-        lines.append(
-            "The heat map splits an importance up by interaction degree, the number of features "
-            "conditioned on above a node; its caption explains it."
-        )
-    level = run.settings["level"]
-    none = "no information" if not level else f"at most {level:g} bits"
-    lines += [
-        "A feature is relevant if it adds information about the target to some set of other "
-        "features, strongly relevant if it adds information to all other features together, "
-        "weakly relevant if it does so only for smaller sets, and irrelevant if it adds nothing "
-        "to any set. Its degree is the size of the smallest set given which it is relevant; the "
-        f"table names the minimal such sets, those without a part that suffices. Here {none} "
-        "counts as nothing.",
-        "A Markov boundary is a minimal set of features with all the information that the "
-        "features have about the target. Every boundary contains the strongly relevant features; "
-        "if copies can replace each other, there are several boundaries."
-        + (" No level applies to boundaries." if level else ""),
-    ]
-    return tuple(lines)
-
-
-def _is_mda(importances: Importances) -> bool:
-    return "loss" in importances.metadata
-
-
-def _mdi_words(importances: Importances, run: Run) -> tuple[str, ...]:
-    unit = unit_words(importances.unit)
+def _mdi_words(run: Run, total: str, of_all: str) -> str:
+    whole = f"all that the features together account for, {of_all}"
+    if run.settings["max_depth"] is None and not _limits_words(run):
+        return f"An importance is a mean decrease of impurity. They add up to {total}: {whole}."
     return (
-        f"The importances are those of {trees_words(run)}, grown on all rows: their mean decrease "
-        f"of impurity in {unit}. They are computed, not estimated, and so depend neither on a "
-        "seed nor on a number of trees.",
-        _sum_words(importances, run),
+        f"An importance is a mean decrease of impurity. They add up to {total}. Full trees would "
+        f"make it {whole}."
     )
 
 
@@ -839,25 +680,27 @@ _SCORED = {
 }
 
 
-def _accuracy_words(importances: Importances, run: Run) -> tuple[str, ...]:
+def _accuracy_words(importances: Importances, loss: str) -> str:
     chosen = importances.metadata["population"]
     within = "all rows"
     if chosen["given"] is not None:
         within = "rows with equal values of the features associated with it"
     return (
-        f"The importances are those of {trees_words(run)}, grown on all rows: the "
-        f"{loss_words(importances)} on the same rows when a feature is permuted among {within}, "
-        f"averaged over all permutations; {_SCORED[chosen['votes']]}. They are computed, not "
-        "estimated, and so depend neither on a seed nor on a number of trees.",
-        "An importance of 0 does not mean that a feature is irrelevant: trees that read another "
-        "feature in its place lose nothing, and neither does a split that changes no vote.",
+        f"An importance is the {loss} on the same rows when a feature is permuted among {within}, "
+        f"averaged over all permutations; {_SCORED[chosen['votes']]}. A relevant feature has an "
+        "importance of 0 if trees read another feature in its place, or its splits change no vote."
     )
 
 
-def _sum_words(importances: Importances, run: Run) -> str:
-    words = impurity_words(importances)
-    total, all_there_is = float(importances.values.sum()), float(run.results["information"])
-    said = f"all that the features together account for, {all_there_is:.4f} {words}"
-    if run.settings["max_depth"] is None and not _limits_words(run):
-        return f"They add up to {total:.4f}: {said}."
-    return f"They add up to {total:.4f}. Full trees would make it {said}."
+def _relevance_words(level: float) -> tuple[str, ...]:
+    none = f"at most {level:g} bits counts" if level else "no information counts"
+    return (
+        "A feature is relevant if it adds information about the target to some set of other "
+        "features, strongly relevant if it adds information to all other features together, "
+        "weakly relevant if it does so only for smaller sets, and irrelevant if it adds nothing "
+        "to any set. Its degree is the size of the smallest set given which it is relevant; the "
+        f"table names the minimal such sets. Here {none} as nothing.",
+        "A Markov boundary is a minimal set of features with all the information that the "
+        "features have about the target. Every boundary contains the strongly relevant features; "
+        f"copies can replace each other.{' No level applies to boundaries.' if level else ''}",
+    )

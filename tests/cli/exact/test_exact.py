@@ -17,7 +17,7 @@ from tests.cli.commands import (
     duramen,
 )
 
-from duramen import __version__, datasets, theory
+from duramen import __version__, datasets, exact, theory
 from duramen.theory.dependence import relevant_features
 
 # The exact importances of the primary tumor set, from the thesis; and their sum.
@@ -366,14 +366,11 @@ def test_long_runs_are_forewarned_of(digits, out, monkeypatch):
 
 
 def test_progress_is_shown_if_asked_for(capsys):
-    from duramen.analyses.exact import _progress
-
-    with _progress("importances", 0) as report:
-        assert report is None
+    problem = datasets.digits7()
+    exact(problem.X, problem.y, max_features=2)
     assert capsys.readouterr().err == ""
-    with _progress("importances", 1) as report:
-        report(0.25)
-    assert "importances: 100%" in capsys.readouterr().err
+    exact(problem.X, problem.y, max_features=2, verbose=1)
+    assert "importances:" in capsys.readouterr().err
 
 
 def test_hostile_names_are_shown_as_they_are(tmp_path, out):
