@@ -172,12 +172,10 @@ def select(
     _check_rows(data, record)
     execution.notes(data.provenance.remarks)
     searches = record.name == SELECTOR
-    if searches:
-        if isinstance(selector, str):
-            _settle(model, data, parameters)
-        if execution.announce is not None and _may_be_long(model, data):
-            with execution.clock.step("estimate"):
-                _announce(model, data, execution)
+    if searches and isinstance(selector, str):
+        _settle(model, data, parameters)
+    if searches and execution.announce is not None:
+        _announce(model, data, execution)
     stop: KeyboardInterrupt | None = None
     try:
         with (
@@ -349,26 +347,22 @@ def _settle(search: Any, data: LearningSet[Any], parameters: Mapping[str, Any]) 
         search.set_params(patience=max(_LEAST_PATIENCE, rounds))
 
 
-def _may_be_long(search: Any, data: LearningSet[Any]) -> bool:
-    """Tell whether a search may take so long that timing some of its trees is worth it."""
-    q = resolve_subspace(type(search).__name__, search.n_subspace_features, data.n_columns)
-    cells = data.n_rows * (q or data.n_columns)
-    return bool(search.n_estimators >= _FEW_TREES and search.n_estimators * cells > _QUICK)
-
-
 def _announce(search: Any, data: LearningSet[Any], execution: Execution) -> None:
     """Say how long a search takes, if that is more than a few seconds."""
-    seconds = seconds_of_tree(search, data)
+    q = resolve_subspace(type(search).__name__, search.n_subspace_features, data.n_columns)
     n_trees, patience = search.n_estimators, search.patience
-    if seconds * n_trees <= _LONG or execution.announce is None:
+    cells = n_trees * data.n_rows * (q or data.n_columns)
+    if execution.announce is None or n_trees < _FEW_TREES or cells <= _QUICK:
         return
-    least = ""
-    if patience and patience < n_trees:
-        least = f"at least {duration(seconds * patience)}, "
-    execution.announce(
-        f"{n_trees:,} trees at most: {least}at most {duration(seconds * n_trees)}; Ctrl-C ends "
-        "the search and writes what was found"
-    )
+    with execution.clock.step("estimate"):
+        seconds = seconds_of_tree(search, data)
+    if seconds * n_trees > _LONG:
+        few = 0 < (patience or 0) < n_trees
+        least = f"at least {duration(seconds * patience)}, " if few else ""
+        execution.announce(
+            f"{n_trees:,} trees at most: {least}at most {duration(seconds * n_trees)}; Ctrl-C ends "
+            "the search and writes what was found"
+        )
 
 
 def selection_report(
@@ -379,7 +373,7 @@ def selection_report(
     Up to `most` features, the table of results lists those that were not found, too.
     """
     scores, summary, n_found = model.importances_, model.summary(), len(model.selected_)
-    rows = model.selected_
+    searches, rows = record.name == SELECTOR, model.selected_
     if len(scores) <= most:
         best = np.argsort(-scores.values, kind="stable")
         rows = np.concatenate([rows, best[~model.support_[best]]])
@@ -394,22 +388,19 @@ def selection_report(
     if "n_selected" in model.history_:
         sections.append(_curve(summary, np.concatenate([[0], model.history_["n_selected"]])))
     if n_found:
-        sections.append(_table(scores, model.selected_, details, all_listed=len(scores) <= most))
-    else:
-        next_step = _next_step(model, record)
-        lines = (f"{summary.nothing}.", next_step)
-        sections.append(Prose("Features found", lines, brief=(next_step,)))
-    cautions = _CAUTIONS_OF_SEARCH if record.name == SELECTOR else _CAUTIONS
-    unit = unit_words(scores.unit)
-    reading = [line.replace("{unit}", unit) for line in _reading(model, record)]
-    sections += [
-        Prose("Interpretation", tuple(reading)),
-        Prose("Limitations", (*cautions, OTHER_METHODS), points=True, caution=True),
-    ]
-    count = summary.nothing
-    if n_found:
         features = counted(run.n_features or 0, "feature")
         count = f"{n_found:,} of {features} {'were' if n_found > 1 else 'was'} found"
+        sections.append(_table(scores, model.selected_, details, all_listed=len(scores) <= most))
+    else:
+        count = summary.nothing
+        next_step = _next_step(model) if searches else _NEXT_STEP
+        sections.append(Prose("Features found", (f"{count}.", next_step), brief=(next_step,)))
+    reading = _reading_of_search(model) if searches else _reading(record)
+    cautions = (*(_CAUTIONS_OF_SEARCH if searches else ()), *_CAUTIONS, OTHER_METHODS)
+    sections += [
+        Prose("Interpretation", reading),
+        Prose("Limitations", cautions, points=True, caution=True),
+    ]
     return Report(
         kind=record.title,
         title=f"Features selected for {run.target}",
@@ -429,12 +420,12 @@ def selection_report(
 
 def _curve(summary: SelectionSummary, sizes: Any) -> Chart:
     step, last = summary.step, len(sizes) - 1
-    half = int(sizes[last // 2])
+    half, most = int(sizes[last // 2]), int(sizes[-1])
     return Chart(
         title=f"Features found, {step} by {step}",
         plot=Plot(FOUND, {summary.label: sizes}),
         text=f"Line chart of the number of features found against the number of {step}s: "
-        f"{half:,} after {last // 2:,} {step}s, {int(sizes[-1]):,} after {last:,}.",
+        f"{half:,} after {last // 2:,} {step}s, {most:,} after {last:,}.",
         caption=f"Number of features found after each {step}. A line that is still rising at its "
         f"end indicates that more {step}s would find more features.",
     )
@@ -447,7 +438,7 @@ def _table(scores: Importances, selected: Any, details: list[Column], *, all_lis
     shown = selected[best]
     total = f"{counted(n_found, 'feature')} found"
     some = f"The {_ROWS:,} most important of {total}" if n_found > _ROWS else f"All {total}"
-    rest = all_listed and len(scores) > n_found
+    rest = "all features" if all_listed and len(scores) > n_found else "all that were found"
     return Table(
         "Features found",
         (
@@ -455,8 +446,7 @@ def _table(scores: Importances, selected: Any, details: list[Column], *, all_lis
             *(column.take(best).written() for column in details),
             Column("importance", fixed(scores.values[shown], 5)),
         ),
-        f"{some}, in the order of their importance; result.csv and result.parquet hold "
-        f"{'all features' if rest else 'all that were found'}.",
+        f"{some}, in the order of their importance; result.csv and result.parquet hold {rest}.",
         shown=_ROWS,
         total=n_found,
         what="features found",
@@ -464,13 +454,15 @@ def _table(scores: Importances, selected: Any, details: list[Column], *, all_lis
     )
 
 
-def _reading(model: Any, record: Selector) -> tuple[str, ...]:
-    """Return sentences on what it means that a feature is found, and the source."""
-    if record.name == SELECTOR:
-        return _reading_of_search(model)
+def _reading(record: Selector) -> tuple[str, ...]:
+    """Return sentences on what it means that a selector finds a feature, and the source."""
     first_line = str(getdoc(record.kind)).partition("\n")[0]
-    source = (f"Source: {record.reference}",) if record.reference else ()
-    return (*_MEANINGS.get(record.name, (first_line,)), *source)
+    lines = [_MEANINGS.get(record.name, first_line)]
+    if record.goal == "ranking":
+        lines.append("The number of selected features is chosen by the user, not estimated.")
+    if record.reference:
+        lines.append(f"Source: {record.reference}")
+    return tuple(lines)
 
 
 def _reading_of_search(search: Any) -> tuple[str, ...]:
@@ -487,50 +479,39 @@ def _reading_of_search(search: Any) -> tuple[str, ...]:
         f"{places if fraction else 'drawn at random'}, so that no more than these have to be in "
         "memory at a time.",
         "The importance is the mean decrease of impurity over all trees, including those "
-        "that were not given the feature, in {unit}. Features that were given to many trees "
-        "therefore tend to rank before those given to few.",
+        f"that were not given the feature, in {unit_words(search.importances_.unit)}. Features "
+        "that were given to many trees therefore tend to rank before those given to few.",
         _meaning_of_test(search),
         *(shadows if search.n_shadows_ else ()),
     )
 
 
 def _meaning_of_test(search: Any) -> str:
-    """Say in a sentence what the test of a search means, and in another what it does not."""
-    test = search.relevance
-    if test == "decoy":
-        return (
-            "A feature is found when its importance exceeds that of its decoy, a copy with "
-            "permuted rows, by more than expected under the null hypothesis, which is estimated "
-            "from how far other features fall short of their decoys, at a false discovery rate "
-            f"of {search.alpha:g}. The test is repeated while trees are added, which makes "
-            "false discoveries more frequent than that. A feature that is correlated with a "
-            "relevant one is associated with the target, as its decoy is not, and may be found "
-            "too, whether or not it adds anything."
-        )
-    if test == "positive":
-        return (
-            "A feature is found when its importance in some tree is greater than zero. In a "
-            "sample this is so for nearly every feature; the rule is meant for rows that are the "
-            "whole distribution."
-        )
-    count = search.n_probes
+    """Say what the test of a search means, and what it does not."""
+    count, level = search.n_probes, f"at a false discovery rate of {search.alpha or 0:g}"
     probes = f"all of {count:,} probes, columns whose rows were permuted for that tree"
     if count == 1:
         probes = "a probe, a column whose rows were permuted for that tree"
-    if test == "probe":
-        return (
-            f"A feature is found when more than {search.min_draws:,} trees were given it "
-            f"and, in a fraction of {search.min_win_rate:.4g} or more of them, it is more "
-            f"important than {probes}. A feature that is correlated with the target by chance in "
-            "these rows, or with a relevant feature, is so in every tree, and may pass too."
-        )
-    return (
-        f"A feature is found when it is more important than {probes} in more of its trees than "
-        f"under the null hypothesis, 1 in {count + 1:,}, at a false discovery rate of "
-        f"{search.alpha:g} over all features. The rate holds over trees, not rows: a feature "
-        "that is correlated with the target by chance in these rows, or with a relevant feature, "
-        "is so in every tree, and may pass too."
+    passes = (
+        "A feature that is correlated with the target by chance in these rows, or with a relevant "
+        "feature, is so in every tree, and may pass too."
     )
+    return {
+        "decoy": "A feature is found when its importance exceeds that of its decoy, a copy with "
+        "permuted rows, by more than expected under the null hypothesis, which is estimated from "
+        f"how far other features fall short of their decoys, {level}. The test is repeated while "
+        "trees are added, which makes false discoveries more frequent than that. A feature that "
+        "is correlated with a relevant one may be found too, whether or not it adds anything.",
+        "positive": "A feature is found when its importance in some tree is greater than zero. In "
+        "a sample this is so for nearly every feature; the rule is meant for rows that are the "
+        "whole distribution.",
+        "probe": f"A feature is found when more than {search.min_draws} trees were given it "
+        f"and, in a fraction of {search.min_win_rate or 0:.4g} or more of them, it is more "
+        f"important than {probes}. {passes}",
+        "binomial": f"A feature is found when it is more important than {probes} in more of its "
+        f"trees than under the null hypothesis, 1 in {(count or 0) + 1:,}, {level} over all "
+        f"features. The rate holds over trees, not rows. {passes}",
+    }[search.relevance]
 
 
 _FEW_DRAWS = 10  # trees that a feature is given at least to be judged, on average
@@ -540,177 +521,97 @@ _NEXT_STEP = (
 )
 
 
-def _next_step(model: Any, record: Selector) -> str:
-    """Say what to try where nothing was found."""
-    if record.name != SELECTOR:
-        return _NEXT_STEP
-    if model.draws_.mean() < _FEW_DRAWS:
+def _next_step(search: Any) -> str:
+    """Say what to try where a search has found nothing."""
+    if search.draws_.mean() < _FEW_DRAWS:
         return (
             f"A feature needs {_FEW_DRAWS} trees or more to be judged: --trees or "
             "--n-subspace-features gives each to more trees, and --patience 0 does not end the "
             "search early."
         )
     less_strict = ""
-    if model.relevance in PARAMETERS_OF_TESTS["alpha"]:
+    if search.relevance in PARAMETERS_OF_TESTS["alpha"]:
         less_strict = "--alpha 0.2 accepts a fifth of false discoveries. "
-    elif model.relevance in PARAMETERS_OF_TESTS["min_win_rate"]:
+    elif search.relevance in PARAMETERS_OF_TESTS["min_win_rate"]:
         less_strict = (
-            "A smaller --min-win-rate finds features that beat the probes in fewer of their trees, "
-            f"as many relevant ones do; --relevance {TESTS[0]} tests at a false discovery rate. "
+            "A smaller --min-win-rate finds features that beat the probes in fewer of their trees; "
+            f"--relevance {TESTS[0]} tests at a false discovery rate. "
         )
     return f"{_NEXT_STEP} {less_strict}More trees (--trees) with --patience 0 search longer."
 
 
 _CAUTIONS = (
-    "A model of the selected features looks better than it is on the rows by which they were "
-    "selected. Evaluate it on other rows.",
+    "A model of the selected features, and its score, look better than they are on the rows by "
+    "which they were selected. Evaluate it on other rows.",
+    "A feature that is associated with the target by chance in these rows is so in every tree and "
+    "in every round.",
     "Neither selection nor importance is evidence of a causal effect.",
 )
 _CAUTIONS_OF_SEARCH = (
     "Features that carry the same information can replace each other: once one of them is found "
-    "and kept, the others may add nothing and not be found. A smaller --max-features, or --keep "
-    "0, finds more of them.",
-    "A relevant feature can be missed if few trees were given it, or few trees were given it "
-    "together with the features that it needs: more trees (--trees) or larger ones (--memory, "
-    "--n-subspace-features) may find it.",
-    *_CAUTIONS,
+    "and kept, the others may not be found. A smaller --max-features, or --keep 0, finds more.",
+    "A relevant feature can be missed if few trees were given it together with the features that "
+    "it needs: more trees (--trees) or larger ones (--memory, --n-subspace-features) may find it.",
 )
-_REGULARIZED = (
-    "The trees of a forest grow one after the other. A feature that no node was split on so far "
-    "is chosen only where its decrease of impurity, times a factor below 1, is larger than that of "
-    "all features in use; the features in use at the end are selected. A feature that adds nothing "
-    "to others is left out, even where it is associated with the target.",
+_ADDED = "each step adds the feature with which the learner scores best in cross-validation"
+_SMALLEST = "The smallest set with the best score is selected."
+_NEW_FEATURE = (
+    "A feature that no node was split on so far is chosen only where its decrease of impurity, "
+    "times a factor below 1, is larger than that of all features in use; these are selected at the "
+    "end. A feature that adds nothing to others is left out."
 )
-_CHOSEN_BY_SCORE = (
-    "The score of the selected features is too optimistic, because they were chosen by it "
-    "among many sets."
-)
-_ORDER = (
-    "The features that rank first are selected; their number is given by the user, not estimated."
-)
-_MEANINGS: dict[str, tuple[str, ...]] = {
-    "boruta": (
-        "In each round a forest is grown on the features that are not rejected yet and on "
-        "their shadows, copies with permuted rows. A feature is confirmed when it was more "
-        "important than the best shadow in significantly more than half of the rounds, "
-        "rejected when it was so in significantly fewer, and tentative otherwise.",
-        "The rounds have different forests and shadows, but the same rows. A feature that is "
-        "associated with the target by chance in these rows is so in every round, and may be "
-        "confirmed.",
-    ),
-    "knock_out": (
-        "In each round forests are grown on the remaining features, one with the target and "
-        "others with permuted targets. Features whose importance exceeds the largest importance "
-        "in nearly all permutations are found. They are left out of the next round, where "
-        "features that they masked can be found.",
-        "If the target is independent of all features, the probability that any is found is at "
-        "most the level. A feature that is correlated with a relevant one is associated with the "
-        "target, and is found once that one is left out, whether or not it adds anything.",
-    ),
-    "artificial_contrasts": (
-        "Several forests are grown on the features and on contrasts, which are copies of the "
-        "features with permuted rows. A feature is accepted when its importance is larger "
-        "than that of the contrasts by a paired t-test over the forests. This is repeated on "
-        "the residuals of a forest of the accepted features, where weaker features can be "
-        "found, until none is accepted.",
-        "The forests have different contrasts, but the same rows. A feature that is associated "
-        "with the target by chance in these rows is so in every forest, and may be accepted.",
-    ),
-    "backward_elimination": (
-        "A forest is grown on all features, and further forests on fewer and fewer of the most "
-        "important ones. The smallest set whose out-of-bag error is within one standard error of "
-        "the smallest error is selected. Features that add nothing to those selected are left "
-        "out, even where they are associated with the target.",
-        "The out-of-bag error of the selected set is too small, because the set was chosen by "
-        "it; for the nested error, the whole selection is repeated without the rows on which the "
-        "error is computed.",
-    ),
-    "vsurf": (
-        "Features whose importance does not exceed its variation by noise are left out "
-        "(thresholding). Among nested models of the remaining features, the smallest one whose "
-        "out-of-bag error is close to the best holds the features for interpretation. Of these, "
-        "a feature is kept for prediction if it decreases the error by more than the addition of "
-        "noise features changes it.",
-    ),
-    "regularized_forest": _REGULARIZED,
-    "guided_regularized_forest": (
-        *_REGULARIZED,
-        "The factor of a feature grows with its importance in an ordinary random forest.",
-    ),
-    "forward_selection": (
-        "Starting from no feature, each step adds the feature with which the learner scores best "
-        "in cross-validation; the smallest set with the best score is selected.",
-        _CHOSEN_BY_SCORE,
-    ),
-    "backward_selection": (
-        "Starting from all features, each step removes the feature without which the learner "
-        "scores best in cross-validation; the smallest set with the best score is selected.",
-        _CHOSEN_BY_SCORE,
-    ),
-    "floating_selection": (
-        "Starting from no feature, each step adds the feature with which the learner scores best "
-        "in cross-validation; then features are removed as long as this gives the best set of "
-        "its size so far. The smallest set with the best score is selected.",
-        _CHOSEN_BY_SCORE,
-    ),
-    "adaptive_floating_selection": (
-        "Starting from no feature, each step adds the feature, or the two features, with which "
-        "the learner scores best in cross-validation; then one or two are removed as long as this "
-        "gives the best set of its size so far. The smallest set with the best score is selected.",
-        _CHOSEN_BY_SCORE,
-    ),
-    "exhaustive_selection": (
-        "The learner is scored in cross-validation on every set of features; the smallest set "
-        "with the best score is selected.",
-        _CHOSEN_BY_SCORE,
-    ),
-    "markov_boundary": (
-        "The rows are treated as the whole distribution. A smallest set of features that "
-        "determines the target as well as all features together is selected, as by FOCUS. By "
-        "chance, a single column of many values can be such a set.",
-    ),
-    "mrmr": (
-        "Each step selects the feature for which the mutual information with the target, minus "
-        "the mean mutual information with the features already selected, is largest.",
-        _ORDER,
-    ),
-    "jmi": (
-        "Each step selects the feature with the largest sum, over the features already selected, "
-        "of the mutual information between the target and the pair of features.",
-        _ORDER,
-    ),
-    "cmim": (
-        "Each step selects the feature for which the mutual information with the target, given "
-        "the already selected feature that explains most of it, is largest.",
-        _ORDER,
-    ),
-    "fcbf": (
-        "Features are selected in the order of their symmetrical uncertainty with the target; a "
-        "feature that is more closely associated with one already selected than with the target "
-        "is left out.",
-    ),
-    "relieff": (
-        "A feature has a large weight if, among nearest neighbors, its values differ more "
-        "between rows of different classes than between rows of one class.",
-        _ORDER,
-    ),
-    "lasso": (
-        "Features with a coefficient other than 0 in a linear model whose absolute coefficients "
-        "are penalized, at the penalty with the smallest error in cross-validation.",
-    ),
-    "ridge": (
-        "The features with the largest absolute coefficients in a linear model of standardized "
-        "features whose squared coefficients are penalized, at the penalty with the smallest "
-        "leave-one-out error.",
-        _ORDER,
-    ),
-    "stability_selection": (
-        "Each feature gets an artificial feature: a copy with permuted rows, or a knockoff, which "
-        "is correlated with the other features as the feature is. In many draws of half of the "
-        "rows a forest or a lasso selects its best columns. A feature is selected when the "
-        "fraction of the draws in which it is among them reaches a threshold: the one at which "
-        "artificial features are fewest in proportion to features.",
-        "That proportion estimates the fraction of false features among the selected ones; it is "
-        "no bound on it, and of few selected features it is large.",
-    ),
+_MEANINGS = {
+    "boruta": "In each round a forest is grown on the features that are not rejected yet and on "
+    "shadows, copies with permuted rows. A feature is confirmed when it was more important than "
+    "the best shadow in significantly more than half of the rounds, rejected when it was so in "
+    "significantly fewer, and tentative otherwise.",
+    "knock_out": "In each round, features are found whose importance exceeds the largest one in "
+    "nearly all forests of permuted targets. They are left out of the next round, where features "
+    "that they masked can be found. If the target is independent of all features, the probability "
+    "that any is found is at most the level.",
+    "artificial_contrasts": "A feature is accepted when its importance is larger than that of "
+    "contrasts, copies with permuted rows, by a paired t-test over several forests. This is "
+    "repeated on the residuals of a forest of the accepted features until none is accepted.",
+    "backward_elimination": "Forests are grown on fewer and fewer of the most important features. "
+    "The smallest set whose out-of-bag error is within one standard error of the smallest error is "
+    "selected; for the nested error, the selection is repeated without the rows of the error.",
+    "vsurf": "Features whose importance does not exceed its variation by noise are left out. The "
+    "smallest nested model whose out-of-bag error is close to the best holds the features for "
+    "interpretation; of these, a feature is kept for prediction if it decreases the error by more "
+    "than noise features do.",
+    "regularized_forest": _NEW_FEATURE,
+    "guided_regularized_forest": f"{_NEW_FEATURE} The factor of a feature grows with its "
+    "importance in an ordinary random forest.",
+    "forward_selection": f"Starting from no feature, {_ADDED}. {_SMALLEST}",
+    "backward_selection": "Starting from all features, each step removes the feature without which "
+    f"the learner scores best in cross-validation. {_SMALLEST}",
+    "floating_selection": f"Starting from no feature, {_ADDED}; then features are removed as long "
+    f"as this gives the best set of its size so far. {_SMALLEST}",
+    "adaptive_floating_selection": f"Starting from no feature, {_ADDED}, or two of them; then one "
+    f"or two are removed as long as this gives the best set of its size so far. {_SMALLEST}",
+    "exhaustive_selection": "The learner is scored in cross-validation on every set of features. "
+    f"{_SMALLEST}",
+    "markov_boundary": "The rows are treated as the whole distribution. A smallest set of features "
+    "that determines the target as well as all features together is selected. By chance, a single "
+    "column of many values can be such a set.",
+    "mrmr": "Each step selects the feature with the largest mutual information with the target, "
+    "minus the mean mutual information with the features already selected.",
+    "jmi": "Each step selects the feature with the largest sum, over the selected features, "
+    "of the mutual information between the target and the pair of features.",
+    "cmim": "Each step selects the feature with the largest mutual information with the target, "
+    "given the selected feature that explains most of it.",
+    "fcbf": "Features are selected in the order of their symmetrical uncertainty with the target; "
+    "one that is more closely associated with a selected feature than with the target is left out.",
+    "relieff": "A feature has a large weight if, among nearest neighbors, its values differ more "
+    "between rows of different classes than between rows of one class.",
+    "lasso": "Features with a coefficient other than 0 in a linear model whose absolute "
+    "coefficients are penalized, at the penalty with the smallest error in cross-validation.",
+    "ridge": "The standardized features with the largest absolute coefficients in a linear model "
+    "whose squared coefficients are penalized, at the penalty with the smallest leave-one-out "
+    "error.",
+    "stability_selection": "Each feature gets an artificial one, a copy with permuted rows or a "
+    "knockoff. A feature is selected when a forest or a lasso selects it in a fraction of many "
+    "draws of half of the rows that reaches a threshold: the one at which artificial features are "
+    "fewest in proportion to features. That proportion estimates the fraction of false features; "
+    "it is no bound on it.",
 }
