@@ -248,22 +248,27 @@ def connectome(
     chosen = METHODS[
         checks.check_choice("connectome", "method", method, [entry.name for entry in METHODS])
     ]
-    several: Any = (thresholds,) if checks.is_real(thresholds) else thresholds
-    settings = Settings(
-        filters=dict(chosen.filters if filters is None else filters),
-        thresholds=tuple(map(float, chosen.thresholds if several is None else several)),
-        exponent=chosen.exponent if exponent is None else exponent,
-        weighting=chosen.weighting if weighting is None else weighting,
+    # Settings of the method in place of its own, which are recorded if they are set.
+    of_method = {
+        name: asked[name]
+        for name in ("filters", "thresholds", "exponent", "weighting", "directivity")
+        if asked[name] is not None
+    }
+    if thresholds is not None:
+        several = (thresholds,) if checks.is_real(thresholds) else thresholds
+        of_method["thresholds"] = tuple(map(float, several))  # type: ignore[arg-type]
+    settings = replace(
+        chosen.settings,
         precision=precision,
         n_components=n_components,
-        directivity=chosen.directivity if directivity is None else directivity,
         quiet_below=quiet_below,
         n_estimators=n_estimators,
         max_depth=max_depth,
+        **of_method,
     )
     file = recording if isinstance(recording, str | Path) else None
     reading = {name: asked[name] for name in _READING}
-    with execution.clock.step("read"), execution.warnings_as_notes():
+    with execution.warnings_as_notes():
         if file is not None:
             recording = read_recording(file, **reading)
         else:
@@ -285,7 +290,6 @@ def connectome(
             scores = inferred.score(known, pairs="directed")
             ceiling = undirected_ceiling(known, inferred.names)
     with faults_of_ours():
-        of_method = ("filters", "exponent", "weighting", "directivity")  # recorded if they are set
         run = run_of_network(
             inferred,
             scores,
@@ -298,8 +302,8 @@ def connectome(
                 "positions": source_name(positions),
                 "gold": source_name(gold),
                 "method": method,
-                "thresholds": [] if several is None else list(settings.thresholds),
-                **{name: asked[name] for name in of_method if asked[name] is not None},
+                **of_method,
+                "thresholds": [*of_method.get("thresholds", ())],
                 "precision": precision,
                 "n_components": n_components,
                 "quiet_below": quiet_below,

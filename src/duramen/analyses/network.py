@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -202,7 +201,7 @@ def network(
     asked: dict[str, Any] = {
         "forest": forest,
         "n_estimators": n_estimators,
-        "max_features": _number(max_features),
+        "max_features": max_features,
         "min_samples_leaf": min_samples_leaf,
         "max_depth": max_depth,
         "bootstrap": bootstrap,
@@ -212,7 +211,7 @@ def network(
         "n_permutations": n_permutations,
     }
     estimator = _estimator(asked)
-    with execution.clock.step("read"), execution.warnings_as_notes():
+    with execution.warnings_as_notes():
         sources, sinks = _genes(regulators, "regulators"), _genes(targets, "targets")
         known = known_links(gold, "network")
         data = read(data, n_jobs=n_jobs, random_state=execution.random_state).in_memory()
@@ -267,13 +266,31 @@ def network(
         if inferred.p_values is not None:
             i, j = inferred.ranked(len(table["source"]))
             table["q_value"] = inferred.q_values()[i, j]
+        departures = _departures(asked)
+        n_sources = int(inferred.sources.sum())
+        parts = [
+            f"{named(run)}{thousands(run.n_rows)} samples x {counted(len(inferred.names), 'gene')}",
+            counted(n_sources, "regulator"),
+            counted(int(inferred.targets.sum()), "target"),
+            f"{counted(n_estimators, 'tree')} per target",
+        ]
         return NetworkReport(
             kind="network",
-            title=f"Network of {len(inferred.names):,} genes ({_variant(asked)[0]})",
+            title=f"Network of {len(inferred.names):,} genes "
+            f"({'variant of ' if departures else ''}GENIE3)",
             run=run,
-            headline=_headline(inferred, run, scores),
+            headline=(
+                Fact("samples", thousands(run.n_rows)),
+                Fact("genes", f"{len(inferred.names):,}"),
+                Fact("regulators", f"{n_sources:,}"),
+                Fact("candidate links", f"{inferred.n_candidates:,}"),
+                *aupr_fact(scores),
+            ),
             sections=(*looked_at(run), *_sections(inferred, scores), *about(run)),
-            subject=(_subject(inferred, run), _variant(asked)[1]),
+            subject=(
+                ", ".join(parts),
+                f"GENIE3 but for {departures}" if departures else "GENIE3 as published",
+            ),
             table=table,
             notes=tuple(execution.told),
             references=(
@@ -296,14 +313,6 @@ def _estimator(asked: Mapping[str, Any]) -> Any:
         max_features={"auto": _AUTO, "all": None}.get(most, most),
         **{name: asked[name] for name in limits if asked[name] is not None},
     )
-
-
-def _number(asked: Any) -> Any:
-    """Return the number that a text is; other values as they are."""
-    for kind in (int, float) if isinstance(asked, str) else ():
-        with suppress(ValueError):
-            return kind(asked)
-    return asked
 
 
 def _genes(asked: Any, parameter: str) -> Any:
@@ -330,36 +339,12 @@ def _genes(asked: Any, parameter: str) -> Any:
     return genes
 
 
-def _variant(asked: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what the settings make of GENIE3, in short and with the settings that differ."""
-    departures = [
+def _departures(asked: Mapping[str, Any]) -> str:
+    """Return the settings that differ from those of GENIE3 as published."""
+    return ", ".join(
         f"{name}={asked[name]}"
         for name, published in _PUBLISHED.items()
         if asked[name] not in published
-    ]
-    if not departures:
-        return "GENIE3", "GENIE3 as published"
-    return "variant of GENIE3", f"GENIE3 but for {', '.join(departures)}"
-
-
-def _subject(inferred: Network, run: Run) -> str:
-    """Return the data and the size of the problem in a line."""
-    parts = [
-        f"{named(run)}{thousands(run.n_rows)} samples x {counted(len(inferred.names), 'gene')}",
-        counted(int(inferred.sources.sum()), "regulator"),
-        counted(int(inferred.targets.sum()), "target"),
-        f"{counted(run.settings['n_estimators'], 'tree')} per target",
-    ]
-    return ", ".join(parts)
-
-
-def _headline(inferred: Network, run: Run, scores: NetworkScores | None) -> tuple[Fact, ...]:
-    return (
-        Fact("samples", thousands(run.n_rows)),
-        Fact("genes", f"{len(inferred.names):,}"),
-        Fact("regulators", f"{int(inferred.sources.sum()):,}"),
-        Fact("candidate links", f"{inferred.n_candidates:,}"),
-        *aupr_fact(scores),
     )
 
 
@@ -374,9 +359,8 @@ def _sections(inferred: Network, scores: NetworkScores | None) -> list[Section]:
         ]
     cautions = [
         "A link means that the regulator helps to predict the target. Indirect regulation, "
-        "common causes and the reverse of a regulation also produce links.",
-        "The data are observational: directions are suggested only by the asymmetry of the "
-        "weights.",
+        "common causes and the reverse of a regulation also produce links: directions are "
+        "suggested only by the asymmetry of the weights.",
         *inferred.notes,
     ]
     if inferred.p_values is not None:
@@ -384,17 +368,15 @@ def _sections(inferred: Network, scores: NetworkScores | None) -> list[Section]:
             "P-values test that the target is independent of all regulators. An indirect link is "
             "no false discovery under this null hypothesis."
         )
+    reading = (
+        "The weight of a link is the importance of the regulator in the forest that predicts the "
+        "target: the part of the target's variability that splits on the regulator explain. "
+        "Weights rank links; they are not probabilities."
+    )
     return [
         *sections,
         *score_sections(scores),
-        Prose(
-            "Interpretation",
-            (
-                "The weight of a link is the importance of the regulator in the forest that "
-                "predicts the target: the part of the target's variability that splits on the "
-                "regulator explain. Weights rank links; they are not probabilities.",
-            ),
-        ),
+        Prose("Interpretation", (reading,)),
         Prose("Limitations", tuple(cautions), points=True, caution=True),
     ]
 
@@ -406,11 +388,11 @@ def _regulators(inferred: Network) -> Table:
     counts = np.bincount(sources, minlength=len(inferred.names))
     order = np.argsort(-counts, kind="stable")[:_SOURCES]
     order = order[counts[order] > 0]
-    totals = inferred.weights[order].sum(axis=1)
+    totals = inferred.weights[order].sum(axis=1).astype(np.float64)
     columns = (
         Column("regulator", [inferred.names[i] for i in order.tolist()], "name"),
         Column("links", [str(k) for k in counts[order].tolist()]),
-        Column("sum of all weights", fixed(totals.astype(np.float64), 4)),
+        Column("sum of all weights", fixed(totals, 4)),
     )
     note = f"Regulators by their number of links among the {n:,} heaviest."
     return Table("Regulators", columns, note)
@@ -450,13 +432,8 @@ def run_of_network(
     """Return the record of a run that inferred a network; `facts` are further ones."""
     results: dict[str, Any] = {"candidate_links": inferred.n_candidates}
     if scores is not None:
-        results |= {
-            "known_links": scores.n_true,
-            "auroc": scores.auroc,
-            "aupr": scores.aupr,
-            "random_aupr": scores.random_aupr,
-            "early_precision": scores.early_precision,
-        }
+        names = ("auroc", "aupr", "random_aupr", "early_precision")
+        results |= {"known_links": scores.n_true, **{name: getattr(scores, name) for name in names}}
     return Run(
         n_rows=int(inferred.metadata["n_rows"]),
         n_features=len(inferred.names),
@@ -531,19 +508,17 @@ def score_sections(scores: NetworkScores | None) -> list[Section]:
     )
     return [
         Prose("Agreement with known links", (line,), brief=(line,)),
-        Chart(
-            "Precision and recall",
-            Plot(PRECISION_RECALL, scores),
-            f"Line chart of precision against recall; the area under it is {scores.aupr:.3f}.",
-            "Precision and recall of the ranked links against the known ones; the gray line is a "
-            "random order.",
-        ),
-        Chart(
-            "ROC curve",
-            Plot(ROC, scores),
-            f"Line chart of the true positive rate against the false positive rate; the area "
-            f"under it is {scores.auroc:.3f}.",
-            "True positive rate against false positive rate of the ranked links; the gray line is "
-            "a random order.",
+        *(
+            Chart(
+                title,
+                Plot(figure, scores),
+                f"Line chart of {curve}; the area under it is {area:.3f}.",
+                f"{curve[0].upper()}{curve[1:]} of the ranked links against the known ones; the "
+                "gray line is a random order.",
+            )
+            for title, figure, curve, area in (
+                ("Precision and recall", PRECISION_RECALL, "precision against recall", scores.aupr),
+                ("ROC curve", ROC, "true positive rate against false positive rate", scores.auroc),
+            )
         ),
     ]

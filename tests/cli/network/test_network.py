@@ -3,9 +3,8 @@
 import json
 
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import assert_refused, done, duramen
+from tests.cli.commands import assert_refused, done
 
 import duramen as dm
 
@@ -21,31 +20,6 @@ def made(tmp_path):
     frame.assign(batch=["a", "b"] * 15).to_parquet(tmp_path / "columns.parquet")
     frame.T.to_csv(tmp_path / "rows.tsv", sep="\t", index_label="gene")
     return made, tmp_path
-
-
-def test_results_are_those_of_the_function(made):
-    _, folder = made
-    words = ("--transpose", "--max-features", "0.5", "--forest", "extra-trees", "--no-bootstrap")
-    more = ("--measure", "mdi-oob", "--regulators", "G1", "--regulators", "G2", "--bootstrap")
-    for extra, options in (
-        (words, {"forest": "extra_trees", "bootstrap": False}),
-        (
-            (*words[:-1], *more),
-            {
-                "forest": "extra_trees",
-                "bootstrap": True,
-                "measure": "mdi_oob",
-                "regulators": ["G1", "G2"],
-            },
-        ),
-    ):
-        _, record = done(folder / "out", "network", folder / "rows.tsv", *QUICK, *extra)
-        data = dm.read(folder / "rows.tsv", transpose=True)
-        report = dm.network(data, n_estimators=20, max_features="0.5", **options)
-        links = pq.read_table(folder / "out" / "result.parquet").to_pydict()
-        assert links["weight"] == report.table["weight"].tolist()
-        assert links["source"] == report.table["source"]
-        assert record["settings"] == json.loads(report.run.to_json())["settings"]
 
 
 @pytest.mark.smoke
@@ -103,12 +77,6 @@ def test_files_in_the_record(made):
     assert record["n_rows"] == 20
     assert " --adjacencies links.tsv " in f"{record['command']} "
     assert pd.read_csv(folder / "links.tsv", sep="\t")["TF"].isin(["G1", "G2"]).all()
-
-
-def test_quiet_says_nothing(made):
-    _, folder = made
-    result = duramen("network", folder / "columns.csv", *QUICK, "-q", "--out", folder / "out")
-    assert (result.exit_code, result.stdout) == (0, "")
 
 
 def test_text_that_is_no_expression(made):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,16 +65,16 @@ class Settings:
         Number of trees for each neuron, and their maximum depth, of GENIE3.
     """
 
-    filters: Mapping[str, float]
-    thresholds: tuple[float, ...]
-    exponent: float | None
-    weighting: str
-    precision: str
-    n_components: int | float
-    directivity: str
-    quiet_below: float
-    n_estimators: int
-    max_depth: int
+    filters: Mapping[str, float] = field(default_factory=lambda: {"f1": 1.0})
+    thresholds: tuple[float, ...] = (_SINGLE,)
+    exponent: float | None = None
+    weighting: str = "none"
+    precision: str = "auto"
+    n_components: int | float = 0.8
+    directivity: str = "none"
+    quiet_below: float = 0.25
+    n_estimators: int = 100
+    max_depth: int = 3
 
     def check(self, n_neurons: int) -> None:
         """Raise where a setting is not allowed."""
@@ -97,9 +96,6 @@ class Settings:
         checks.check_integer(FUNCTION, "n_estimators", self.n_estimators, 1)
         checks.check_integer(FUNCTION, "max_depth", self.max_depth, 1)
         components_kept(self.n_components, n_neurons)
-
-
-Associate = Callable[[Signal, Settings], FloatArray]
 
 
 class Inputs(NamedTuple):
@@ -160,8 +156,8 @@ class Method(Entry):
         Takes `Inputs`, returns `Inferred`.
     measure, unit : str
         Name and unit of the weights.
-    filters, thresholds, exponent, weighting, directivity
-        Its settings, where the user gives none.
+    settings : Settings
+        Its settings by default.
     meaning : str
         Sentence on the weights, for reports.
     reference : str
@@ -174,14 +170,10 @@ class Method(Entry):
     meaning: str
     reference: str
     unit: str = "1"
-    filters: Mapping[str, float] = field(default_factory=lambda: {"f1": 1.0})
-    thresholds: tuple[float, ...] = (_SINGLE,)
-    exponent: float | None = None
-    weighting: str = "none"
-    directivity: str = "none"
+    settings: Settings = field(default_factory=Settings)
 
 
-def _associated(inputs: Inputs, associate: Associate) -> Inferred:
+def _associated(inputs: Inputs, associate: Callable[[Signal, Settings], FloatArray]) -> Inferred:
     """Average an association over filters, by their weights, and over thresholds; direct it.
 
     Each job runs its products on one thread, so that the result does not depend on the number of
@@ -231,29 +223,27 @@ def _associated(inputs: Inputs, associate: Associate) -> Inferred:
     return Inferred(directed(weights, counts, rule=settings.directivity), True, n_peaks)
 
 
-def _pearson(signal: Signal, _: Settings) -> FloatArray:
-    return correlation(signal)
+def _by_correlation(inputs: Inputs) -> Inferred:
+    return _associated(inputs, lambda signal, _: correlation(signal))
 
 
-def _partial(signal: Signal, settings: Settings) -> FloatArray:
-    return partial_correlation(
-        signal, precision=settings.precision, n_components=settings.n_components
-    )
+def _by_partial_correlation(inputs: Inputs) -> Inferred:
+    def associate(signal: Signal, settings: Settings) -> FloatArray:
+        precision, n_components = settings.precision, settings.n_components
+        return partial_correlation(signal, precision=precision, n_components=n_components)
 
-
-_by_correlation = partial(_associated, associate=_pearson)
-_by_partial_correlation = partial(_associated, associate=_partial)
+    return _associated(inputs, associate)
 
 
 def _by_transfer_entropy(inputs: Inputs) -> Inferred:
     plan = inputs.plan
 
     def job(_: int, __: int) -> dict[str, NDArray[Any]]:
-        return {
-            "weights": generalized_transfer_entropy(
-                inputs.frames, threshold=inputs.settings.quiet_below, n_jobs=plan.n_threads
-            )
-        }
+        quiet_below = inputs.settings.quiet_below
+        weights = generalized_transfer_entropy(
+            inputs.frames, threshold=quiet_below, n_jobs=plan.n_threads
+        )
+        return {"weights": weights}
 
     results = run_jobs(
         job, 1, seed=0, identity=inputs.identity, plan=plan, function=FUNCTION, unit="network"
@@ -299,9 +289,7 @@ METHODS: Catalogue[Method] = Catalogue(
             "partial correlation",
             _PARTIAL_MEANING,
             _SUTERA,
-            filters={"f1": 1.0, "f2": 0.9},
-            thresholds=THRESHOLDS,
-            weighting="w",
+            settings=Settings({"f1": 1.0, "f2": 0.9}, THRESHOLDS, weighting="w"),
         ),
         Method(
             "full",
@@ -312,11 +300,13 @@ METHODS: Catalogue[Method] = Catalogue(
             "signals given all others, scaled to 0..1, with a small part for the direction in "
             "which rises follow each other.",
             _SUTERA,
-            filters={"f1": 1.0, "f2": 0.9, "f3": 0.01, "f4": 0.7},
-            thresholds=THRESHOLDS,
-            exponent=0.9,
-            weighting="w_star",
-            directivity="weighted",
+            settings=Settings(
+                {"f1": 1.0, "f2": 0.9, "f3": 0.01, "f4": 0.7},
+                THRESHOLDS,
+                exponent=0.9,
+                weighting="w_star",
+                directivity="weighted",
+            ),
         ),
         Method(
             "partial_correlation",
@@ -325,7 +315,7 @@ METHODS: Catalogue[Method] = Catalogue(
             "partial correlation",
             _PARTIAL_MEANING,
             _SUTERA,
-            weighting="w",
+            settings=Settings(weighting="w"),
         ),
         Method(
             "pearson",
@@ -335,8 +325,7 @@ METHODS: Catalogue[Method] = Catalogue(
             "The weight of a link is the correlation of two neurons' processed signals; it has "
             "no direction, and indirect links also have a weight.",
             "thesis, section 8.3.5",
-            filters={NO_FILTER: 1.0},
-            weighting="w",
+            settings=Settings({NO_FILTER: 1.0}, weighting="w"),
         ),
         Method(
             "transfer_entropy",
