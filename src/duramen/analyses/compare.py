@@ -23,7 +23,7 @@ from duramen.reading.tables import read
 from duramen.reports import Report
 from duramen.reports.facts import about, looked_at, subject, thousands
 from duramen.reports.report import Chart, Fact, Plot, Prose, Run, Section, Table
-from duramen.results.columns import Column
+from duramen.results.columns import Column, counted
 from duramen.selection import catalogue as selectors
 from duramen.support import checks
 from duramen.support.provenance import references
@@ -162,14 +162,13 @@ def compare(
     asked: dict[str, Any] = {
         "methods": _methods(methods),
         "n_features": list(n_features) if isinstance(n_features, tuple) else n_features,
-        "n_estimators": n_estimators,
-        "learner": learner.replace("-", "_") if isinstance(learner, str) else learner,
+        "learner": _spelled(learner),
         "score": _spelled(score),
         "n_resamples": n_resamples,
         "test_size": test_size,
         "selection": selection,
     }
-    by_forest = isinstance(learner, str) and learner == "forest"
+    by_forest = asked["learner"] == "forest"
     stop: KeyboardInterrupt | None = None
     try:
         with (
@@ -185,8 +184,7 @@ def compare(
                 client=execution.client,
                 checkpoint=execution.checkpoint,
                 verbose=execution.verbose,
-                **{name: value for name, value in asked.items() if name != "n_estimators"}
-                | ({"learner": forest} if by_forest else {}),
+                **{**asked, "learner": forest if by_forest else asked["learner"]},
             )
     except EvaluationInterrupted as error:
         cause, evaluation = error.__context__, error.result
@@ -201,6 +199,7 @@ def compare(
         caller.command,
         settings={
             **asked,
+            "n_estimators": n_estimators,
             "methods": list(dict.fromkeys(evaluation.methods)),
             "learner": asked["learner"] if isinstance(learner, str) else type(learner).__name__,
             "n_train": evaluation.n_train,
@@ -244,11 +243,13 @@ def _methods(asked: Any) -> Any:
     return {name: None if name == ALL else name.replace("-", "_") for name in names}
 
 
-def _spelled(names: str | Sequence[str] | None) -> Any:
-    """Return names of scores as the catalogue spells them; None for the default."""
+def _spelled(names: Any) -> Any:
+    """Return names as catalogues spell them; None for an empty list, other objects as they are."""
     if isinstance(names, str):
         return names.replace("-", "_")
-    return [name.replace("-", "_") for name in names] or None if names is not None else None
+    if isinstance(names, list | tuple):
+        return [name.replace("-", "_") for name in names] or None
+    return names
 
 
 def _enough(evaluation: SelectionEvaluation) -> dict[str, list[int]]:
@@ -309,7 +310,7 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
     Where another method is better than all of these, a last one names it.
     """
     score = next(iter(evaluation.scores))
-    values = evaluation.scores[score]
+    values, title = evaluation.scores[score], performances[score].title
     lines = []
     for name in dict.fromkeys(evaluation.methods):
         rows = evaluation.rows(name)
@@ -317,31 +318,22 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
             continue
         enough = evaluation.enough(name)
         of_size = dict(zip(enough.sizes.tolist(), enough.means.tolist(), strict=True))
-        title, n, best = performances[score].title, enough.n_features, enough.best
-        features = "feature has" if best == 1 else "features have"
+        best, n = enough.best, enough.n_features
         lines.append(
-            f"Of the numbers compared by {name}, {best:,} {features} the largest mean {title}, "
-            f"{number(of_size[best])}"
-            + (
-                f"; {n:,} {'suffices' if n == 1 else 'suffice'} for one within a standard error "
-                f"({enough.standard_error:.2g}) of it, {number(of_size[n])} "
-                f"({enough.confidence_level:.0%} "
-                f"interval of this number {enough.low:,} to {enough.high:,})."
-                if n != best
-                else f", and no smaller number has one within a standard error "
-                f"({enough.standard_error:.2g}) of it ({enough.confidence_level:.0%} interval of "
-                f"the number that suffices {enough.low:,} to {enough.high:,})."
-            )
+            f"Of the numbers compared by {name}, {counted(best, 'feature')} "
+            f"{'has' if best == 1 else 'have'} the largest mean {title}, {number(of_size[best])}; "
+            f"{n:,} {'suffices' if n == 1 else 'suffice'} for one within a standard error "
+            f"({enough.standard_error:.2g}) of it, {number(of_size[n])} "
+            f"({enough.confidence_level:.0%} interval of this number {enough.low:,} to "
+            f"{enough.high:,})."
         )
     means = evaluation.mean(score)
-    if lines and np.isfinite(means).any():
-        best = int(np.nanargmax(means))
-        if len(evaluation.rows(evaluation.methods[best])) < 2:
-            lines.append(
-                f"The largest mean {performances[score].title} of all methods is "
-                f"{number(means[best])}, of {evaluation.methods[best]} with "
-                f"{evaluation.n_features[best]:.4g} features."
-            )
+    best = int(np.nanargmax(means)) if lines and np.isfinite(means).any() else -1
+    if best >= 0 and len(evaluation.rows(evaluation.methods[best])) < 2:
+        lines.append(
+            f"The largest mean {title} of all methods is {number(means[best])}, of "
+            f"{evaluation.methods[best]} with {evaluation.n_features[best]:.4g} features."
+        )
     return tuple(lines)
 
 
@@ -395,11 +387,9 @@ def _columns(evaluation: SelectionEvaluation, rows: list[int]) -> tuple[Column, 
 def _reading(evaluation: SelectionEvaluation) -> tuple[str, ...]:
     where = "on the training rows" if evaluation.selection == "inside" else "once, on all rows"
     return (
-        f"The rows were split {evaluation.n_resamples:,} times at random into "
-        f"{evaluation.n_train:,} training and {evaluation.n_test:,} test rows. Each method "
-        f"selected features {where}, a learner was fitted to these features of the "
-        "training rows, and its predictions of the test rows were scored.",
-        "Intervals of scores take into account that splits share rows (Nadeau and Bengio 2003). "
+        f"Each method selected features {where}, a learner was fitted to these features of the "
+        "training rows, and its predictions of the test rows were scored. Intervals of scores take "
+        "into account that splits share rows (Nadeau and Bengio 2003).",
         "Stability is the agreement of the selections corrected for chance (Nogueira et al. 2018), "
         "1 for the same features in all splits and 0 for features drawn at random.",
         "The number of features that is enough is the smallest whose mean score is within one "
@@ -408,19 +398,16 @@ def _reading(evaluation: SelectionEvaluation) -> tuple[str, ...]:
 
 
 def _cautions(evaluation: SelectionEvaluation) -> tuple[str, ...]:
-    lines = [
+    outside = (
+        "Features were selected on all rows, the test rows included: the scores are biased upward, "
+        "also where all features are noise."
+    )
+    return (
+        *([outside] if evaluation.selection == "outside" else []),
         "The score of a method that is chosen because its score is the best here is biased "
         "upward; other rows are needed for an unbiased score.",
-        f"Training sets share most of their rows, {evaluation.n_train:,} of "
-        f"{evaluation.n_train + evaluation.n_test:,}: selections on independent samples would "
-        "agree less.",
+        "Training sets share most of their rows: selections on independent samples would agree "
+        "less.",
         "A good score does not mean that all relevant features were selected, nor that the "
         "selected features are causes of the target.",
-    ]
-    if evaluation.selection == "outside":
-        lines.insert(
-            0,
-            "Features were selected on all rows, the test rows included: the scores are biased "
-            "upward, also where all features are noise.",
-        )
-    return tuple(lines)
+    )

@@ -12,8 +12,8 @@ from duramen.analyses.caller import calling, faults_of_ours
 from duramen.io.store.reader import memory_bytes
 from duramen.plots.curves import FOUND
 from duramen.reports.facts import about
-from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Run, Section, Table
-from duramen.results.columns import Column
+from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Run, Table
+from duramen.results.columns import Column, counted
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
 from duramen.support.provenance import versions
@@ -181,31 +181,28 @@ def found_curves(advice: Plan) -> dict[str, dict[float, FloatArray]]:
 
     Exact for 0 .. n_trees trees; empty where that is too much to draw.
     """
-    highest, alone = max(advice.relevant), advice.relevant.get(0, 0)
-    wanted: list[tuple[str, Any, int]] = []
-    if highest:
-        wanted.append((f"a chain of {highest + 1} features", "chain", highest + 1))
-    if alone:
-        wanted.append(
-            (f"{alone:,} feature{'' if alone == 1 else 's'} of degree 0", "marginal", alone)
-        )
     if advice.n_trees > _MOST_TREES:
         return {}
-    return {
-        what: {
-            option.keep: found_curve(
-                scenario,
-                n_features=advice.n_features,
-                subspace=advice.subspace,
-                n_relevant=number,
-                keep=option.keep,
-                n_trees=advice.n_trees,
-            )
-            for option in advice.options
-        }
-        for what, scenario, number in wanted
-        if number <= _MOST_FEATURES
-    }
+    length, alone = max(advice.relevant) + 1, advice.relevant.get(0, 0)
+    curves = {}
+    scenarios: tuple[tuple[str, Any, int], ...] = (
+        (f"a chain of {length} features", "chain", length if length > 1 else 0),
+        (f"{counted(alone, 'feature')} of degree 0", "marginal", alone),
+    )
+    for what, scenario, number in scenarios:
+        if 0 < number <= _MOST_FEATURES:
+            curves[what] = {
+                option.keep: found_curve(
+                    scenario,
+                    n_features=advice.n_features,
+                    subspace=advice.subspace,
+                    n_relevant=number,
+                    keep=option.keep,
+                    n_trees=advice.n_trees,
+                )
+                for option in advice.options
+            }
+    return curves
 
 
 def _columns(advice: Plan) -> dict[str, Any]:
@@ -228,20 +225,22 @@ def _columns(advice: Plan) -> dict[str, Any]:
 
 
 def _report(advice: Plan, run: Run, curves: Mapping[str, Mapping[float, FloatArray]]) -> PlanReport:
-    sections: list[Section] = [
-        Prose("Why", advice.reasons, points=True, brief=_points(advice.reasons)),
+    why, cautions = (
+        Prose(title, lines, points=True, caution=caution, brief=tuple(f"- {x}" for x in lines))
+        for title, lines, caution in (
+            ("Why", advice.reasons, False),
+            (f"Effect of a sample of {advice.n_rows:,} rows", advice.cautions, True),
+        )
+    )
+    sections = (
+        why,
         _table(advice),
         *(_chart(what, by_fraction, advice.keep) for what, by_fraction in curves.items()),
-        Prose(
-            f"Effect of a sample of {advice.n_rows:,} rows",
-            advice.cautions,
-            points=True,
-            caution=True,
-            brief=_points(advice.cautions),
-        ),
+        cautions,
         Prose("Interpretation", _READING),
         Prose("Limitations", _CAVEATS, points=True, caution=True),
-    ]
+        *about(run),
+    )
     return PlanReport(
         kind="plan of a selection",
         title=advice_words(advice),
@@ -252,15 +251,11 @@ def _report(advice: Plan, run: Run, curves: Mapping[str, Mapping[float, FloatArr
             Fact("of all features", f"{advice.n_features:,}"),
             Fact("fraction kept for features found", f"{advice.keep:g}"),
         ),
-        sections=(*sections, *about(run)),
+        sections=sections,
         table=_columns(advice),
         plan=advice,
         subject=(f"{advice_words(advice)}{_kept(advice)}", assumption_words(advice)),
     )
-
-
-def _points(lines: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"- {line}" for line in lines)
 
 
 def _kept(advice: Plan) -> str:
@@ -279,7 +274,7 @@ def advice_words(advice: Plan) -> str:
     """Return the advice in a sentence without a full stop."""
     if advice.subspace == advice.n_features:
         return f"Grow one forest on all {advice.n_features:,} features: memory holds them"
-    trees = f"{advice.n_trees:,} tree" + ("" if advice.n_trees == 1 else "s")
+    trees = counted(advice.n_trees, "tree")
     return f"Grow at least {trees} on {advice.subspace:,} of {advice.n_features:,} features each"
 
 
@@ -293,11 +288,6 @@ def assumption_words(advice: Plan) -> str:
     )
 
 
-def fraction_words(fraction: float) -> str:
-    """Return the name of a fraction kept."""
-    return f"keep = {fraction:g}"
-
-
 def trees_words(number: float) -> str:
     """Return a number of trees, with a decimal where it is a mean and small."""
     if number == math.inf:
@@ -308,19 +298,22 @@ def trees_words(number: float) -> str:
 
 
 def _table(advice: Plan) -> Table:
-    options = advice.options
+    titles = {
+        "trees": "trees",
+        "to find all": "trees_to_find",
+        "to see all": "trees_to_see",
+        "expected: a chain": "chain_trees",
+        "expected: all of degree 0": "marginal_trees",
+    }
     numbers = {
-        "trees": [option.trees for option in options],
-        "to find all": [option.trees_to_find for option in options],
-        "to see all": [option.trees_to_see for option in options],
-        "expected: a chain": [option.chain_trees for option in options],
-        "expected: all of degree 0": [option.marginal_trees for option in options],
+        title: [trees_words(getattr(option, name)) for option in advice.options]
+        for title, name in titles.items()
     }
     return Table(
         title="Fractions compared",
         columns=(
-            Column("keep", [f"{option.keep:g}" for option in options], "name"),
-            *(Column(title, list(map(trees_words, trees))) for title, trees in numbers.items()),
+            Column("keep", [f"{option.keep:g}" for option in advice.options], "name"),
+            *(Column(title, words) for title, words in numbers.items()),
         ),
         note="Numbers of trees needed to find all relevant features, and to see every feature at "
         f"least once, each with a risk of failure of {advice.risk:g}; and the expected numbers "
@@ -332,13 +325,13 @@ def _table(advice: Plan) -> Table:
 
 
 def _chart(what: str, by_fraction: Mapping[float, FloatArray], best: float) -> Chart:
-    curves = {fraction_words(fraction): curve for fraction, curve in by_fraction.items()}
+    curves = {f"keep = {fraction:g}": curve for fraction, curve in by_fraction.items()}
     ends = ", ".join(f"{name} {curve[-1]:.3g}" for name, curve in curves.items())
     n_trees = len(next(iter(curves.values()))) - 1
     return Chart(
         title=f"Finding {what}",
-        plot=Plot(FOUND, curves, {"best": fraction_words(best)}),
-        text=f"Line chart of the expected number of features found against the number of trees. "
+        plot=Plot(FOUND, curves, {"best": f"keep = {best:g}"}),
+        text="Line chart of the expected number of features found against the number of trees. "
         f"After {n_trees:,} trees: {ends}.",
         caption=f"Expected number of features found of {what}, exact for the model, were they the "
         "only relevant ones.",

@@ -1,10 +1,8 @@
-import shlex
-
 import numpy as np
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import FILES, assert_fault_leaves_nothing, assert_refused, done, duramen
+from tests.cli.commands import FILES, assert_refused, done, duramen
 
 from duramen.analyses.plan import found_curves, numbers_by_degree
 from duramen.io.store.reader import memory_bytes
@@ -78,16 +76,6 @@ def test_writes_four_files(out):
     assert table["chance_degree_2"] == [option.chances[2][1] for option in expected.options]
 
 
-def test_options_reach_the_theory(out):
-    words = ["--n-classes", 4, "--n-values", 300, "--risk", 0.2, "--keep", 0.25, "--keep", 0]
-    _, run = done(out, "plan", *ASKED, *words)
-    expected = advice(n_classes=4, bytes_per_value=2, risk=0.2, keep=(0.0, 0.25))
-    assert run["results"]["n_trees"] == expected.n_trees
-    assert run["results"]["subspace"] == expected.subspace
-    assert run["settings"]["keep"] == [0.0, 0.25]
-    assert [option["keep"] for option in run["results"]["options"]] == [0.0, 0.25]
-
-
 def test_curves_end_at_what_is_found(out):
     expected = advice()
     chain, alone = found_curves(expected).items()
@@ -121,21 +109,6 @@ def test_nothing_to_be_kept_where_memory_holds_all(out):
     assert "1 tree finds all relevant features with probability 0.95 if rows are" in result.stdout
     assert "Grow 1 tree" not in result.stdout
     assert pq.read_table(out / "result.parquet").num_rows == 1
-
-
-def test_command_of_the_record_does_the_same_again(out, tmp_path):
-    words = ["--risk", "0.1", "--keep", "0.3", "--relevant", "3:2", "--n-values", 70_000]
-    _, run = done(out, "plan", *ASKED, *words)
-    said = shlex.split(run["command"])
-    assert said[:2] == ["duramen", "plan"]
-    _, again = done(tmp_path / "again", *said[1:])
-    assert again["results"] == run["results"]
-    assert again["command"] == run["command"]
-
-
-def test_quiet_says_nothing(out):
-    result, _ = done(out, "plan", *ASKED, "--quiet")
-    assert result.output == ""
 
 
 # --- what it is given ----------------------------------------------------------------------------
@@ -197,7 +170,3 @@ def test_what_must_be_given(name):
     result = duramen("plan", *(word for pair in options.items() for word in pair))
     assert result.exit_code == 2
     assert name in result.stderr
-
-
-def test_a_fault_of_ours_leaves_nothing(out):
-    assert_fault_leaves_nothing("duramen.reports.report.write_table", out, ("plan", *ASKED))
