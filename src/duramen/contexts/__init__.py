@@ -2,8 +2,7 @@
 
 from duramen.contexts.importances import context_importances
 from duramen.contexts.network import context_network
-from duramen.contexts.propensity import propensity_strata
-from duramen.contexts.values import KernelWeights
+from duramen.contexts.values import KernelWeights, propensity_strata
 
 __all__ = [
     "KernelWeights",

@@ -7,12 +7,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from duramen.contexts.effects import context_effects
+from duramen.contexts.effects import PermutationTest, context_effects, within_contexts
 from duramen.contexts.growth import Growth, growth_of, template_for
 from duramen.contexts.limits import limits_of, shifts_of
 from duramen.contexts.models import conditional_nulls
 from duramen.contexts.nulls import scheme_of
-from duramen.contexts.p_values import PermutationTest, within_contexts
 from duramen.contexts.values import Context, KernelWeights, split_off
 from duramen.data.learning_sets import unweighted_set
 from duramen.forests.decreases import mean_decreases

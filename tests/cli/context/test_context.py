@@ -1,6 +1,5 @@
 import os
 import re
-import shlex
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import (
     FILES,
-    assert_fault_leaves_nothing,
     assert_refused,
     assert_stops,
     done,
@@ -121,30 +119,6 @@ def test_problem_1_of_the_thesis(gates, out, tmp_path):
     assert result.stderr.startswith("note: With 99 permutations no p-value is below 0.01")
 
 
-def test_numbers_are_those_of_the_library(gates, out):
-    done(out, *by_time(gates, "--seed", 5))
-    table = pa_csv.read_csv(gates)
-    inputs = table.select(["gate", "left", "right"])
-    result = dm.contexts.context_importances(
-        *(inputs, np.array(table["y"]), {"time": table["time"].to_numpy()}),
-        estimator=dm.TotallyRandomizedTreesClassifier(30, splits="auto"),
-        **{"n_permutations": 99, "random_state": 5},
-    )
-    expected, columns = result.columns(), written(out)
-    assert list(columns) == ["context_name", *expected]
-    assert columns["context_name"] == ["time"] * 6
-    where = [
-        list(zip(expected["name"], expected["context"], strict=True)).index(cell)
-        for cell in zip(columns["name"], columns["context"], strict=True)
-    ]
-    for name, values in expected.items():
-        if name != "kind":
-            assert columns[name] == np.asarray(values)[where].tolist()
-    assert columns["kind"] == result.verdicts(0.05, "fdr").ravel()[where].tolist()
-    again = pa_csv.read_csv(out / "result.csv").to_pydict()
-    assert again == columns
-
-
 @pytest.mark.slow
 def test_the_primary_tumor_set(out):
     """Of 32 tests none holds within the sites; among all rows two did, as sex shifts the sites."""
@@ -244,61 +218,6 @@ def test_says_so_where_nothing_depends(gates, out):
     assert "Features may depend on it all the same" in page(out)
 
 
-def test_levels_and_error_rates(gates, out):
-    words = ["context", gates, "--target", "y", "--context", "time", "--drop", "amount", *FEW]
-    done(out, *words, "--drop", "hour", "--control", "none", "--alpha", "0.5")
-    p = np.array(written(out)["absolute_p_value"])
-    assert ((p > 0.05) & (p <= 0.5)).any()
-    kinds = np.array(written(out)["kind"])
-    absolute, importance = (np.array(written(out)[name]) for name in ("absolute", "importance"))
-    large = absolute > 0.05 * max(absolute.max(), importance.max())
-    assert ((kinds != "independent") == ((p <= 0.5) & large)).all()
-    _, run = done(out, *by_time(gates, "--control", "fwer"))
-    holm = np.array(written(out)["absolute_holm_p_value"])
-    assert ((np.array(written(out)["kind"]) != "independent") == (holm <= 0.05)).all()
-    assert run["results"]["time"]["depends_if"] == "Holm's p <= 0.05"
-    assert "Holm&#39;s p" in page(out)
-    done(out, *by_time(gates, "--alpha", 0))
-    assert set(written(out)["kind"]) == {"independent"}
-
-
-def test_without_permutations(gates, out):
-    result, run = done(out, *by_time(gates, "--permutations", 0, "--tolerance", 0.2))
-    assert not any("p_value" in name for name in written(out))
-    assert by_cell(out)["left", "day"] == "complementary"
-    assert run["results"]["time"]["relevance_p_value"] is None
-    assert "(more than 20% of the largest importance)" in result.stdout
-    assert "so its significance is not known" in result.stdout
-    assert "There are no p-values, because no permutations were made." in page(out)
-
-
-def test_too_few_permutations_are_pointed_out(gates, out):
-    result, _ = done(out, *by_time(gates, "--permutations", 9))
-    assert "With 9 permutations no p-value is below 0.1" in result.stderr
-    assert "effect among 6 to be significant at 0.05" in result.stderr
-
-
-@pytest.mark.slow
-def test_settings_reach_the_library(gates, out):
-    words = ["--empty", "zero", "--criterion", "gini", "--splits", "ordered", "--max-depth", 2]
-    _, run = done(out, *by_time(gates, *words, "--max-features", 2, "--plain", "p-values"))
-    settings = run["settings"]
-    assert (settings["empty"], settings["criterion"]) == ("zero", "gini")
-    assert (settings["splits"], settings["max_depth"]) == ("ordered", 2)
-    assert (settings["max_features"], settings["plain"]) == (2, "p_values")
-    assert run["results"]["time"]["unit"] == "gini"
-    assert "plain_q_value" in written(out)
-    assert "cut numeric columns in two" in page(out)
-    assert "counts as one without information in the feature" in page(out)
-
-
-def test_a_target_of_numbers(gates, out):
-    words = ["--context", "time", "--drop", "y", "--drop", "hour", "--drop", "coin"]
-    _, run = done(out, "context", gates, "--target", "amount", *words, *FEW)
-    assert (run["task"], run["results"]["time"]["unit"]) == ("regression", "variance")
-    assert by_cell(out)["left", "night"] == "irrelevant"
-
-
 # --- contexts ------------------------------------------------------------------------------------
 
 
@@ -392,17 +311,6 @@ def test_network(gates, out):
     assert "Links that depend on the context" in html
 
 
-@pytest.mark.slow
-def test_some_targets_of_the_network(gates, out):
-    words = ["--context", "time", "--targets", "y", "--targets", "left", "--control", "none"]
-    _, run = done(out, "context", gates, "--network", *words, *FEW)
-    assert set(written(out)["target"]) == {"y", "left"}
-    assert len(set(written(out)["source"])) == 7
-    assert run["settings"]["targets"] == ["left", "y"]
-    _, again = done(out, *shlex.split(run["command"])[1:2], gates, *shlex.split(run["command"])[3:])
-    assert again["settings"] == run["settings"]
-
-
 def test_the_demo_has_a_network(out):
     words = ["--targets", "neck", "--trees", 5, "--permutations", 19]
     _, run = done(out, "context", "--demo", "--network", *words)
@@ -416,27 +324,6 @@ def test_the_demo_has_a_network(out):
 # --- as it should be -----------------------------------------------------------------------------
 
 
-def test_command_of_the_record_does_the_same_again(gates, out, tmp_path):
-    words = ["--context", "time", "--context", "hour", "--drop", "coin", "--missing", "drop"]
-    words += ["--categorical", "gate", "--n-bins", 4, "--context-bins", 2, "--splits", "multiway"]
-    words += ["--empty", "zero", "--max-features", 2, "--max-depth", 3, "--tolerance", "0.1"]
-    words += ["--alpha", "0.1", "--control", "fwer", "--criterion", "gini", "--seed", 9]
-    _, run = done(out, "context", gates, "--target", "y", *words, *FEW)
-    said = shlex.split(run["command"])
-    assert said[:5] == ["duramen", "context", "gates.csv", "--target", "y"]
-    _, again = done(tmp_path / "again", "context", gates, *said[3:])
-    assert (tmp_path / "again/result.csv").read_bytes() == (out / "result.csv").read_bytes()
-    assert again["settings"] == run["settings"]
-
-
-def test_threads_do_not_change_a_byte(gates, out):
-    tables = []
-    for jobs in (1, 2):
-        done(out, *by_time(gates, "--jobs", jobs))
-        tables.append((out / "result.csv").read_bytes())
-    assert tables[0] == tables[1]
-
-
 def test_goes_on_from_a_checkpoint(gates, out, tmp_path, monkeypatch):
     done(out, *by_time(gates))
     expected = (out / "result.csv").read_bytes()
@@ -447,7 +334,7 @@ def test_goes_on_from_a_checkpoint(gates, out, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise AssertionError("permuted again")
 
-    monkeypatch.setattr("duramen.contexts.p_values.context_effects", fail)
+    monkeypatch.setattr("duramen.contexts.effects.context_effects", fail)
     done(out, *words)
     assert (out / "result.csv").read_bytes() == expected
     assert_refused("context", tmp_path / "new", [*words[1:], "--seed", 1], file.name)
@@ -464,46 +351,6 @@ def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
     assert "note: kept-time.npz holds the work done so far" in result.stderr
     assert result.stderr.endswith("duramen context: interrupted, nothing was written\n")
     assert not out.exists()
-
-
-def test_quiet_says_nothing(gates, out):
-    result, _ = done(out, *by_time(gates, "--quiet", "--permutations", 9))
-    assert result.output == ""
-
-
-def test_terminal_shows_the_top(gates, out):
-    result, _ = done(out, *by_time(gates, "--top", 1))
-    assert "... and 3 more rows\n" in result.stdout
-    result, _ = done(out, *by_time(gates, "--top", 0))
-    assert "... and 4 more rows" in result.stdout
-    assert "absolute" not in result.stdout
-
-
-def test_narrow_terminals_spare_numbers_before_words(gates, out, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    result, _ = done(out, *by_time(gates))
-    assert "complementary" in result.stdout
-    table = [line for line in result.stdout.splitlines() if line.startswith(" ")]
-    assert "importance " not in table[1]
-    assert all(len(line) <= 60 for line in table)
-    assert "More columns in the results: importance" in result.stdout
-
-
-def test_hostile_names_are_shown_as_they_are(tmp_path, out):
-    names = ["[red]x[/red]", "<script>alert(1)</script>", "a\x1b[31mb", "$y$"]
-    columns = {name: np.arange(60) % (k + 2) for k, name in enumerate(names)}
-    table = {**columns, "<b>": np.array(["<i>", "[bold]u"])[np.arange(60) // 30 % 2]}
-    table["y"] = (np.arange(60) % 2) ^ (np.arange(60) // 30 % 2)
-    pq.write_table(pa.table(table), tmp_path / "t.parquet")
-    words = [tmp_path / "t.parquet", "--context", "<b>", "--control", "none", *FEW]
-    for way in (["--target", "y"], ["--network"]):
-        result, _ = done(out, "context", *words, *way)
-        assert "<b> " in result.stdout
-        assert "[bold]u" in result.stdout
-        assert "\x1b[31m" not in result.output
-        assert "<script>" not in page(out)
-        assert "<b>" not in page(out)
-        assert "<i>" not in page(out)
 
 
 # --- what it refuses -----------------------------------------------------------------------------
@@ -611,10 +458,6 @@ def test_mistakes_in_options(option, gates, out):
 # --- all or nothing ------------------------------------------------------------------------------
 
 
-def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(gates, out):
-    assert_fault_leaves_nothing("duramen.reports.report.write_table", out, by_time(gates))
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_while_permuting_stops_within_a_second(tmp_path):
@@ -624,9 +467,3 @@ def test_ctrl_c_while_permuting_stops_within_a_second(tmp_path):
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     words = ["context", "t.parquet", "--target", "y", "--context", "c", "--jobs", 1]
     assert_stops(tmp_path, [*words, "--permutations", 100000], after=3)
-
-
-def test_help_names_every_option():
-    shown = duramen("context", "--help").stdout
-    for option in ("--context", "--network", "--permutations", "--empty", "--control"):
-        assert option in shown
