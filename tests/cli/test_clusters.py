@@ -14,7 +14,7 @@ import psutil
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
 
-from duramen.cli.cluster import connected, connected_client
+from duramen.cli.cluster import Workers, connected
 
 distributed = pytest.importorskip("distributed")
 
@@ -173,8 +173,7 @@ def test_workers_of_this_machine(tmp_path, undisturbed):
 def test_other_users_reach_no_process():
     """Whoever reaches a worker can run code in it; other users have no certificate of this run."""
     before = set(listening())
-    with connected("rank", None, 1, 1, quiet=True):
-        client = connected_client()
+    with connected("rank", Workers(workers=1), 1, quiet=True) as client:
         assert client.run(os.getpid)  # its owner is let in
         sockets = set(listening()) - before
         scheduler, worker = (

@@ -7,8 +7,8 @@ from inspect import signature
 import pytest
 from tests.cli.commands import arguments, duramen
 
-from duramen.cli.examples import EXAMPLES
-from duramen.cli.output import Output
+from duramen.cli.command import Output
+from duramen.cli.manual import EXAMPLES
 from duramen.cli.parameters import option_names
 
 

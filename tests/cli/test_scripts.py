@@ -12,8 +12,7 @@ from tests.cli.commands import arguments, duramen, undrawn
 
 from duramen import significance
 from duramen.cli.app import COMMANDS, application
-from duramen.cli.examples import EXAMPLES
-from duramen.cli.manual import EXIT_CODES
+from duramen.cli.manual import EXAMPLES, EXIT_CODES
 
 # Small enough that all commands together take seconds.
 SMALL = {

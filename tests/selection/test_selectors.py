@@ -250,11 +250,10 @@ def test_choices_of_the_command_line_are_those_of_the_class(record, name, choice
 
 
 def test_every_parameter_of_a_selector_has_a_help_or_is_for_python_alone():
-    from duramen.cli.classes import shared_options
-    from duramen.cli.functions import first_paragraphs
+    from duramen.cli.parameters import parameters_of_classes
 
     classes = {entry.option: entry.kind for entry in catalogue}
-    options = {option.name: option.text for option in shared_options(classes, (), first_paragraphs)}
+    options = {name: text for name, (_, text) in parameters_of_classes(classes, ()).items()}
     taken = {name for kind in classes.values() for name in inspect.signature(kind).parameters}
     assert taken - set(options) == {"client", "random_state"}
     assert all(options.values())

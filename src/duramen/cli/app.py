@@ -18,8 +18,8 @@ from cyclopts.help import HelpEntry, HelpPanel
 from duramen import __version__
 from duramen.cli.console import complain
 from duramen.cli.ending import USER_ERROR
-from duramen.cli.examples import EXAMPLES
-from duramen.cli.standard_input import STANDARD_INPUT
+from duramen.cli.manual import EXAMPLES, manual
+from duramen.cli.sources import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -145,8 +145,6 @@ def application(*, summaries: bool = False) -> App:
     @app.command(name="--man")
     def man() -> None:
         """Print the manual page of all commands, in the language of man."""
-        from duramen.cli.manual import manual
-
         print(manual(app), end="")
 
     return app

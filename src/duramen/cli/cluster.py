@@ -6,8 +6,9 @@ import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from duramen.cli.console import notes
@@ -16,31 +17,48 @@ _TIMEOUT = 10  # seconds to reach a scheduler
 
 _OPEN = "every user of its network can run code on its workers (docs/how-to/running/cluster.md)"
 
-_client: ContextVar[Any] = ContextVar("client", default=None)
+_MOST_WORKERS = 1024
 
 
-def connected_client() -> Any:
-    """Return the Dask client of the command that runs; None where threads do the work."""
-    return _client.get()
+@dataclass(frozen=True, kw_only=True)
+class Workers:
+    """Workers of a cluster, in place of the parameter `client` of an analysis.
+
+    Parameters
+    ----------
+    scheduler : str, optional
+        Address of a Dask scheduler, such as tcp://192.0.2.1:8786, or the .json file that it writes:
+        its workers grow the forests. The result does not depend on it.
+    workers : int, optional
+        Number of worker processes to start on this machine, from 1 to 1024, which divide the
+        threads of --n-jobs; by default, threads of one process do the work. The result does not
+        depend on it.
+    """
+
+    scheduler: str | None = None
+    workers: int | None = None
 
 
 @contextmanager
-def connected(
-    command: str, scheduler: str | None, workers: int | None, jobs: int, quiet: bool
-) -> Iterator[None]:
+def connected(command: str, asked: Workers, jobs: int, quiet: bool) -> Iterator[Any]:
     """Connect to a scheduler, or start worker processes here, and leave them at the end.
+
+    Gives the Dask client; None where threads do the work.
 
     Raises
     ------
     ValueError
-        If both are asked for, or the address is none.
+        If both are asked for, the address is none, or the number of workers is out of range.
     ModuleNotFoundError
         If the extra that has Dask is not installed.
     ConnectionError
         If no scheduler answers.
     """
+    scheduler, workers = asked.scheduler, asked.workers
+    if workers is not None and not 1 <= workers <= _MOST_WORKERS:
+        raise ValueError(f"--workers must be a number from 1 to {_MOST_WORKERS}, got {workers}")
     if scheduler is None and workers is None:
-        yield
+        yield None
         return
     if scheduler is not None and workers is not None:
         raise ValueError(
@@ -62,26 +80,20 @@ def connected(
         notes([_described(client, scheduler)], quiet)
         if client.scheduler.address.startswith("tcp:"):
             notes(["the connection to the scheduler is not encrypted: " + _OPEN], quiet)
-        token = _client.set(client)
-        stack.callback(_client.reset, token)
-        yield
+        yield client
 
 
 def _reached(distributed: Any, scheduler: str) -> Any:
     """Return a client of a scheduler, of its address or of the file that it writes."""
-    from pathlib import Path
-
+    file = scheduler.endswith(".json")
+    if file and not Path(scheduler).is_file():
+        raise FileNotFoundError(
+            f"--scheduler {scheduler} does not exist; name the file that the scheduler writes "
+            "(dask scheduler --scheduler-file), or its address"
+        )
     try:
-        if scheduler.endswith(".json"):
-            if not Path(scheduler).is_file():
-                raise FileNotFoundError(
-                    f"--scheduler {scheduler} does not exist; name the file that the scheduler "
-                    "writes (dask scheduler --scheduler-file), or its address"
-                )
-            return distributed.Client(scheduler_file=scheduler, timeout=_TIMEOUT)
-        return distributed.Client(scheduler, timeout=_TIMEOUT)
-    except FileNotFoundError:
-        raise
+        where = {"scheduler_file" if file else "address": scheduler}
+        return distributed.Client(**where, timeout=_TIMEOUT)
     except TypeError:
         raise ConnectionError(
             f"--scheduler {scheduler}: the scheduler takes encrypted connections only, and this "

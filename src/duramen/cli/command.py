@@ -7,14 +7,13 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.console import note, partial_folder, warnings_as_notes
 from duramen.cli.ending import Clock, unfinished
-from duramen.cli.output import Output
 
 if TYPE_CHECKING:
     from duramen.reports import Report
@@ -24,6 +23,51 @@ RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
 _FURTHER = ("groups", "rows", "pairs", "contexts")
 _ASKED = ("result.xlsx", *(f"result-{what}.csv" for what in _FURTHER))
 _OWN = (*RESULTS, *_ASKED)  # files that a run replaces or removes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Folder of the results, and what of them is shown.
+
+    Parameters
+    ----------
+    out : path
+        Folder for the results.
+    spreadsheet_safe : bool
+        Put an apostrophe before text in result.csv that a spreadsheet would evaluate as a formula,
+        such as names that begin with =, +, - or @.
+    xlsx : bool
+        Also write the results to result.xlsx, where no text is evaluated as a formula.
+    json : bool
+        Print one JSON object in place of the tables: the conclusion, the files, the record of the
+        run and the first rows of the results.
+    quiet : bool
+        Print errors only.
+    top : int
+        Number of rows to show in the terminal, at most 1000.
+    """
+
+    out: Path
+    spreadsheet_safe: bool = False
+    xlsx: bool = False
+    json: bool = False
+    quiet: bool = False
+    top: int = 20
+
+    def check(self, command: str) -> None:
+        """Check the options, and that the package that writes workbooks is there if it is needed.
+
+        Raises
+        ------
+        ValueError, ModuleNotFoundError
+            If not.
+        """
+        if self.top < 0:
+            raise ValueError(f"--top must be 0 or more, got {self.top}")
+        if self.xlsx:
+            from duramen.io.formats.excel import require_writer
+
+            require_writer(f"duramen {command}: --xlsx")
 
 
 @contextmanager

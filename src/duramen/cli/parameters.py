@@ -1,19 +1,20 @@
-"""Options made from the parameters of a function: their names, types, help and values."""
+"""Options made from the parameters of functions and classes: names, types, help and values."""
 
 from __future__ import annotations
 
 import collections.abc
 import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
-from inspect import Parameter
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import cyclopts
 
-from duramen.io import formats
+Described = tuple[Parameter, str]
+"""Parameter with its annotation, and its description."""
 
 hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 """Annotations of a function or class by the parameter."""
@@ -32,40 +33,38 @@ FILE = ("source", "recording")
 _OF_PYTHON = re.compile(r" In Python .*?\.(?=\s|$)")  # a sentence of a docstring
 _ROLE = re.compile(r":\w+:`~?([^`]*)`")  # a reference in a docstring
 _WORDS = (str, int, float, bool, Path)
+_FEW = 5  # names of classes that stand beside an option, at most
 
 
 def option_names(parameter: str) -> tuple[str, ...]:
     """Return the names of the option that sets a parameter."""
-    own = f"--{parameter.replace('_', '-')}"
-    return (own, ALIASES[parameter]) if parameter in ALIASES else (own,)
+    name = f"--{parameter.replace('_', '-')}"
+    return (name, ALIASES[parameter]) if parameter in ALIASES else (name,)
 
 
-def option(
-    function: Callable[..., Any],
-    parameter: Parameter,
-    group: cyclopts.Group,
-    choices: Sequence[str] = (),
-) -> Parameter:
+def shown_name(parameter: str) -> str:
+    """Return what sets a parameter on the command line: FILE, or the name of an option."""
+    return "FILE" if parameter in FILE else option_names(parameter)[0]
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, Described]:
+    """Return the parameters of a function or class, in their order, with their descriptions."""
+    texts, annotations = _described(function), hints(function)
+    return {
+        name: (parameter.replace(annotation=annotations[name]), plain(texts[name]))
+        for name, parameter in signature(function).parameters.items()
+        if name in texts
+    }
+
+
+def option(described: Described, group: cyclopts.Group, choices: Sequence[str] = ()) -> Parameter:
     """Return the parameter of a command that sets a parameter of a function.
 
     `choices` are the names that it takes, where the annotation does not have them.
     """
-    text = descriptions(function)[parameter.name]
-    if parameter.name == "source":
-        uses = ("read", "groups", "columns") if function.__name__ == "read" else ("read", "groups")
-        text = f"{text.partition(';')[0]}. Formats: {formats.listed(*uses)}."
-    return option_of_hint(parameter, hints(function)[parameter.name], text, group, choices)
-
-
-def option_of_hint(
-    parameter: Parameter,
-    hint: Any,
-    text: str,
-    group: cyclopts.Group,
-    choices: Sequence[str] = (),
-) -> Parameter:
-    """Return the parameter of a command, of an annotation and the text of the help."""
-    kind = parsed_type(hint)
+    parameter, text = described
+    hint, positional = parameter.annotation, parameter.name in FILE
+    kind = parsed_type(hint) or str
     several = get_origin(kind) is tuple
     if choices:
         one = Literal[tuple(choices)]  # type: ignore[valid-type]
@@ -73,11 +72,9 @@ def option_of_hint(
     text = _OF_PYTHON.sub("", text)
     if several:
         text = f"{text.removesuffix('.')}; repeat for more."
-    flag, positional = bool in (kind, *get_args(kind)), parameter.name in FILE
-    default = None if positional else parameter.default
+    flag, default = bool in (kind, *get_args(kind)), None if positional else parameter.default
     if get_origin(kind) is Literal and isinstance(default, str):
         default = _typed(default)
-    names = ("FILE",) if positional else option_names(parameter.name)
     metavar: str | None = parameter.name.rpartition("_")[2].upper()
     if flag:
         metavar = None
@@ -90,6 +87,7 @@ def option_of_hint(
         converter = _folder
     elif {int, float} <= {*get_args(hint)} and not several:
         converter = _number_or_text
+    names = ("FILE",) if positional else option_names(parameter.name)
     return parameter.replace(
         kind=Parameter.POSITIONAL_ONLY if positional else Parameter.KEYWORD_ONLY,
         default=default,
@@ -111,16 +109,6 @@ def option_of_hint(
     )
 
 
-def flag(name: str, text: str, group: cyclopts.Group) -> Parameter:
-    """Return the parameter of a command for an option without a value."""
-    settings = cyclopts.Parameter(
-        name=option_names(name), help=text, negative=(), group=group, show_default=False
-    )
-    return Parameter(
-        name, Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, settings]
-    )
-
-
 def _folder(_: Any, tokens: Sequence[cyclopts.Token]) -> Path:
     """Return the folder that an option names; an empty name would stand for the folder of work."""
     if tokens[0].value == "":
@@ -138,20 +126,19 @@ def _number_or_text(_: Any, tokens: Sequence[cyclopts.Token]) -> int | float | s
 
 
 def parsed_type(hint: Any) -> Any:
-    """Return the part of an annotation that words of a command line can be.
+    """Return the part of an annotation that words of a command line can be; None if there is none.
 
     A sequence is an option that is repeated. Arrays, mappings and the like are for Python only.
     """
     parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     for part in parts:
         if get_origin(part) in (collections.abc.Sequence, collections.abc.Iterable, tuple):
-            element = parsed_type(get_args(part)[0])
-            return types.GenericAlias(tuple, (element, ...))
+            return types.GenericAlias(tuple, (parsed_type(get_args(part)[0]), ...))
     simple = [_as_typed(part) for part in parts if part in _WORDS or get_origin(part) is Literal]
     if str in simple:  # which the analysis reads
         simple = [part for part in simple if part is str or get_origin(part) is Literal]
-    kind = Union[tuple(simple)] if simple else str  # noqa: UP007
-    return kind | None if type(None) in parts else kind
+    kind = Union[tuple(simple)] if simple else None  # noqa: UP007
+    return kind | None if kind and type(None) in parts else kind
 
 
 def _as_typed(kind: Any) -> Any:
@@ -167,37 +154,25 @@ def _typed(choice: Any) -> Any:
 
 def in_python(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of options as a function takes them: the names of choices in Python."""
-    annotations, made = hints(function), dict(values)
-    for key, value in values.items():
-        hint = annotations.get(key)
-        for kind in (hint, *get_args(hint)):
-            if get_origin(kind) is Literal and isinstance(value, str):
-                choices = {_typed(choice): choice for choice in get_args(kind)}
-                made[key] = choices.get(value, value)
-    return made
-
-
-def choices_of(*annotations: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-    """Return the choices that are typed otherwise than in Python, by the parameter and the name."""
+    names = {(name, typed): choice for name, choice, typed in _choices(function)}
     return {
-        (key, choice): _typed(choice)
-        for hint in annotations
-        for key, own in hint.items()
-        for kind in (own, *get_args(own))
-        if get_origin(kind) is Literal
-        for choice in get_args(kind)
-        if _typed(choice) != choice
+        name: names.get((name, value), value) if isinstance(value, str) else value
+        for name, value in values.items()
     }
 
 
-def descriptions(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the descriptions of the parameters of a function."""
-    return {name: plain(text) for name, text in _described(function).items()}
+def typed_choices(*functions: Callable[..., Any]) -> dict[tuple[str, str], str]:
+    """Return the choices that are typed otherwise than in Python, by the parameter and the name."""
+    return {(name, choice): typed for f in functions for name, choice, typed in _choices(f)}
 
 
-def first_paragraphs(kind: Any) -> dict[str, str]:
-    """Return the first paragraphs of the descriptions of the parameters of a class."""
-    return {name: plain(text.partition("\n\n")[0]) for name, text in _described(kind).items()}
+def _choices(function: Callable[..., Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield each parameter and choice with a name that is typed otherwise, and that name."""
+    for name, hint in hints(function).items():
+        for kind in (hint, *get_args(hint)):
+            for choice in get_args(kind) if get_origin(kind) is Literal else ():
+                if _typed(choice) != choice:
+                    yield name, choice, _typed(choice)
 
 
 @cache
@@ -217,3 +192,59 @@ def _described(function: Any) -> dict[str, str]:
 def plain(text: str) -> str:
     """Return text of a docstring on one line, without its markup."""
     return " ".join(_ROLE.sub(r"\1", text).replace("`", "").split())
+
+
+# --- parameters of several classes, one of which an analysis uses by its name ---------------------
+
+
+def parameters_of_classes(
+    classes: Mapping[str, type[Any]], without: Collection[str]
+) -> dict[str, Described]:
+    """Return the parameters of classes by their names, but for some, each with all descriptions.
+
+    An analysis with ``**parameters`` passes them on to the class, which has the default of a
+    parameter that is not set.
+    """
+    texts: dict[str, dict[str, dict[str, list[str]]]] = {}
+    kinds: dict[str, list[Any]] = {}
+    for class_name, kind in classes.items():
+        annotations, described = hints(kind), _described(kind)
+        for name, parameter in signature(kind).parameters.items():
+            if name in without or parsed_type(annotations[name]) is None:
+                continue
+            kinds.setdefault(name, []).append(annotations[name])
+            text = plain(described[name].partition("\n\n")[0])
+            by_default = texts.setdefault(name, {}).setdefault(text, {})
+            by_default.setdefault(_shown(parameter.default), []).append(class_name)
+    parameters = {}
+    for name, by_text in texts.items():
+        hint: Any = Union[tuple(kinds[name])]  # noqa: UP007
+        default = False if hint is bool else None
+        made = Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+        parameters[name] = made, _joined(by_text, len(classes))
+    return parameters
+
+
+def _shown(default: Any) -> str:
+    if default is None or isinstance(default, bool):
+        return ""
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def _joined(by_text: Mapping[str, Mapping[str, list[str]]], n_classes: int) -> str:
+    """Return the descriptions of a parameter, each with its defaults and classes."""
+    parts = []
+    for text, by_default in by_text.items():
+        words, count = text.removesuffix("."), sum(map(len, by_default.values()))
+        few = len(by_text) > 1 or len(by_default) > 1 or count <= _FEW
+        classes = [", ".join(names) for names in by_default.values()]
+        default = next(iter(by_default))
+        if len(by_default) > 1:
+            pairs = zip(classes, by_default, strict=True)
+            classes = [f"{names}: {default} by default" for names, default in pairs]
+        elif default and "default" not in words:
+            words = f"{words}; {default} by default"
+        parts.append(
+            f"{words} ({'; '.join(classes)})." if few and count < n_classes else f"{words}."
+        )
+    return " ".join(parts)

@@ -1,6 +1,5 @@
 import json
 import os
-import shlex
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import (
     FILES,
-    assert_fault_leaves_nothing,
     assert_refused,
     assert_stops,
     done,
@@ -319,41 +317,7 @@ def test_names_of_rows_are_pointed_out(patients, out):
     assert silent.output == ""
 
 
-@pytest.mark.slow
-def test_fingerprint_is_that_of_a_forest_on_the_same_table(patients, out):
-    for target, other in (("risk", "score"), ("score", "risk")):
-        words = [patients, "--target", target, "--drop", other, "--drop", "patient"]
-        _, exact = done(out, "exact", *words)
-        _, rank = done(out, "rank", *words, "--trees", 2)
-        assert exact["fingerprint"] == rank["fingerprint"]
-
-
 # --- as it should be -----------------------------------------------------------------------------
-
-
-def test_command_of_the_record_does_the_same_again(patients, out, tmp_path):
-    words = ["--drop", "patient", "--drop", "score", "--missing", "drop", "--discretize", "mdl"]
-    words += ["--n-bins", 3, "--max-depth", 2, "--max-features", 2, "--splits", "any", "--level"]
-    words += ["0.01", "--max-degree", 1, "--criterion", "gini", "--categorical", "dose"]
-    words += ["--cut", "best"]
-    _, run = done(out, "exact", patients, "--target", "risk", *words)
-    said = shlex.split(run["command"])
-    assert said[:3] == ["duramen", "exact", "patients.csv"]
-    _, again = done(tmp_path / "again", "exact", patients, *said[3:])
-    assert (tmp_path / "again/result.csv").read_bytes() == (out / "result.csv").read_bytes()
-    assert again["settings"] == run["settings"]
-    _, run = done(out, "exact", "--demo", "--max-degree", 0, "--drop", "bone")
-    assert "--demo" in shlex.split(run["command"])
-    assert run["settings"]["drop"] == ["sex", "bone"]
-    assert run["command"].count("--drop") == 1
-
-
-def test_threads_do_not_change_a_byte(out):
-    tables = []
-    for jobs in (1, 2):
-        done(out, "exact", "--demo", "--max-degree", 0, "--jobs", jobs)
-        tables.append((out / "result.csv").read_bytes())
-    assert tables[0] == tables[1]
 
 
 def test_long_runs_are_forewarned_of(digits, out, monkeypatch):
@@ -371,22 +335,6 @@ def test_progress_is_shown_if_asked_for(capsys):
     assert capsys.readouterr().err == ""
     exact(problem.X, problem.y, max_features=2, verbose=1)
     assert "importances:" in capsys.readouterr().err
-
-
-def test_hostile_names_are_shown_as_they_are(tmp_path, out):
-    names = ["[red]x[/red]", "<script>alert(1)</script>", "a\x1b[31mb", "$y$"]
-    columns = {name: np.arange(40) % (k + 2) for k, name in enumerate(names)}
-    pq.write_table(pa.table({**columns, "<b>": np.arange(40) % 2}), tmp_path / "t.parquet")
-    result, _ = done(out, "exact", tmp_path / "t.parquet", "--target", "<b>")
-    assert "[red]x[/red]" in result.stdout
-    assert "\x1b[31m" not in result.output
-    assert "<script>" not in page(out)
-    assert "<b>" not in page(out)
-
-
-def test_terminal_shows_the_top(out):
-    result, _ = done(out, "exact", "--demo", "--max-degree", 0, "--top", 3)
-    assert "... and 13 more features" in result.stdout
 
 
 # --- what it refuses -----------------------------------------------------------------------------
@@ -469,12 +417,6 @@ def test_mistakes_in_options(option, patients):
 # --- all or nothing ------------------------------------------------------------------------------
 
 
-def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(digits, out):
-    assert_fault_leaves_nothing(
-        "duramen.reports.report.write_table", out, ("exact", digits, "--target", "digit")
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_while_computing_stops_within_a_second(tmp_path):
@@ -482,12 +424,6 @@ def test_ctrl_c_while_computing_stops_within_a_second(tmp_path):
     columns = {f"x{j}": random.integers(0, 3, 500) for j in range(80)}
     pq.write_table(pa.table({**columns, "y": random.integers(0, 3, 500)}), tmp_path / "t.parquet")
     assert_stops(tmp_path, ["exact", "t.parquet", "--target", "y", "--max-hours", "99"], after=2.5)
-
-
-def test_help_names_every_option():
-    shown = duramen("exact", "--help").stdout
-    for option in ("--target", "--missing", "--discretize", "--level", "--splits", "--max-degree"):
-        assert option in shown
 
 
 def test_mda_of_the_digits_is_that_of_the_theory(digits, out):

@@ -1,11 +1,22 @@
-"""Data of ``--demo``, and what of `duramen.read` a command does not leave to the user."""
+"""Sources of the data of a command: a file, standard input, or the data set of ``--demo``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from duramen.cli.console import unseen
+from duramen.cli.parameters import FILE, shown_name
+
+STANDARD_INPUT = "/dev/stdin"
+_NAME = "standard-input"
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -50,12 +61,12 @@ def _culture(_: ExitStack) -> dict[str, Any]:
     return {"recording": made, "positions": made.positions, "gold": made.links}
 
 
-_LEUKEMIA = "the leukemia set that ships with duramen"
+_LEUKEMIA = Demo("the leukemia set that ships with duramen", _shipped("LEUKEMIA"))
 _TUMOR = "the primary tumor set that ships with duramen"
 DEMOS = {
-    "rank": Demo(_LEUKEMIA, _shipped("LEUKEMIA")),
-    "select": Demo(_LEUKEMIA, _shipped("LEUKEMIA", n_estimators=200)),
-    "compare": Demo(_LEUKEMIA, _shipped("LEUKEMIA")),
+    "rank": _LEUKEMIA,
+    "select": _LEUKEMIA,
+    "compare": _LEUKEMIA,
     "context": Demo(_TUMOR, _shipped("PRIMARY_TUMOR", missing="drop", context=("sex",))),
     "network": Demo("a simulated network of 50 genes", _gene_network, ("source", "gold")),
     "connectome": Demo(
@@ -79,3 +90,63 @@ UNUSED = {
     "exact": ("strata", "groups", "covariates", "event", "max_rows", "positive"),
 }
 """Parameters of `duramen.read` that have no effect on an analysis."""
+
+
+def with_data(
+    name: str, taken: Mapping[str, Any], values: Mapping[str, Any], stack: ExitStack
+) -> dict[str, Any]:
+    """Return the arguments of `duramen.read` and of an analysis, with a file or a demo as data.
+
+    `taken` has the parameters of the analysis.
+
+    Raises
+    ------
+    ValueError
+        If the user named no table or target, or one beside the demo.
+    """
+    arguments, demo = {**FIXED.get(name, {}), **values}, DEMOS.get(name)
+    network = arguments.get("network")  # of which each column is a target
+    if arguments.pop("demo", False) and demo is not None:
+        beside = [shown_name(key) for key in demo.instead if arguments.get(key) is not None]
+        if beside:
+            raise ValueError(f"--demo brings its own data; leave out {' and '.join(beside)}")
+        data = demo.data(stack)
+        drop = {*data.pop("drop", ())} - {arguments.get("context")}
+        if network:
+            data.pop("target", None)
+        arguments = {**data, **arguments}
+        return {**arguments, "drop": (*drop, *arguments.get("drop", ()))} if drop else arguments
+    file = next((key for key in FILE if key in taken), "source" if "data" in taken else None)
+    if file is None:
+        return arguments
+    targeted = "y" in taken and not network
+    source = arguments.get(file)
+    if source is None:
+        alone = "" if demo is None else f", or --demo for {demo.name}"
+        raise ValueError(f"give a FILE{' and --target NAME' if targeted else ''}{alone}")
+    if source == "":
+        raise ValueError("FILE: the name is empty; name a file or a store")
+    if targeted and arguments.get("target") is None:
+        raise ValueError(f"target is missing: which column of {source} is the target?")
+    return {**arguments, file: _received(stack) if str(source) == STANDARD_INPUT else source}
+
+
+def _received(stack: ExitStack) -> str:
+    """Copy standard input to a file, which is removed with the stack.
+
+    The ending of its name is that of the format which the first bytes tell.
+    """
+    from duramen.io.formats import suffix_of
+
+    stream = sys.stdin.buffer
+    head = stream.read(_BLOCK)
+    if not head:
+        raise ValueError("FILE is -, standard input, and nothing came from there")
+    folder = stack.enter_context(TemporaryDirectory(prefix="duramen-"))
+    path = Path(folder) / f"{_NAME}{suffix_of(head)}"
+    with open(path, "wb") as copy:
+        while head:
+            copy.write(head)
+            head = stream.read(_BLOCK)
+    unseen.add(f"{folder}{os.sep}")
+    return str(path)
