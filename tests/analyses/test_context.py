@@ -141,32 +141,6 @@ def test_the_context_itself_comes_first():
     assert (facts["trees"], facts["permutations"]) == ("100", "999")
 
 
-def test_an_irrelevant_context_rules_no_dependence_out():
-    said = words(reported(example(relevance_p_value=0.3)), "The context time itself")
-    assert "(p = 0.3): as expected under the null hypothesis." in said
-    assert "Features may depend on it all the same" in said
-    assert "2 features depend on time" in said
-
-
-def test_a_context_that_matters_less_than_by_chance():
-    said = words(reported(example(relevance_p_value=0.97)), "The context time itself")
-    assert "(p = 0.97): less than expected under the null hypothesis." in said
-    assert "matched or balanced" in said
-
-
-def test_the_scheme_of_permutations_is_said():
-    noted = example(permute="within_target", notes=("time shifts gate",))
-    report = reported(noted)
-    assert "independent of the features among rows of the same target" in words(
-        report, "Interpretation"
-    )
-    assert "of the same class" in words(report, "Interpretation")
-    cautions = words(report, "Limitations")
-    assert "time shifts gate" in cautions
-    modeled = reported(example(permute="conditional"))
-    assert "from a logistic regression of the context" in words(modeled, "Limitations")
-
-
 def test_table_has_all_features_and_contexts():
     contextual = example()
     table = reported(contextual).section("All features by time")
@@ -214,12 +188,6 @@ def test_without_p_values():
     assert "more than 5% of the largest importance" in words(report, "The context time itself")
     assert "p of time itself" not in {fact.name for fact in report.headline}
     assert "nan" not in Page(render(report)).words
-
-
-def test_without_importances_within():
-    report = reported(example(within=None, plain=None))
-    assert "within" not in [c.title for c in report.section("All features by time").columns]
-    assert '"Within" is the importance' not in words(report, "Interpretation")
 
 
 def test_several_contexts_have_a_section_each():
@@ -272,13 +240,6 @@ def test_report_of_links():
     counts = sum(int(cell) for cell in own.column("links that depend on it"))
     assert counts == ContextEffects.of(net, 0.3, "none").count()
     assert "Every variable in turn is the target" in words(report, "Interpretation")
-
-
-def test_no_link():
-    report = of_links(network(), 0.0)
-    assert report.section("Links that depend on the context").rows == ()
-    assert "No link depends on time" in report.section("Links that depend on the context").note
-    render(report)
 
 
 # --- the page ------------------------------------------------------------------------------------

@@ -169,16 +169,6 @@ def test_mistakes(made, monkeypatch, options, message):
         dm.network("columns.csv", **{**QUICK, **options})
 
 
-def test_max_features_as_numbers_and_as_texts(made):
-    data, _ = made
-    for text, number in (("2", 2), ("0.5", 0.5), ("all", 1.0)):
-        networks = [
-            dm.network(data.expression, **QUICK, max_features=asked).network
-            for asked in (text, number)
-        ]
-        assert np.array_equal(networks[0].weights, networks[1].weights)
-
-
 @pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_sparse_cells(tmp_path, form, turned):

@@ -13,7 +13,6 @@ from tests.contexts.trees import as_context, random_trees
 import duramen as dm
 from duramen.contexts.effects import context_effects
 from duramen.contexts.growth import growth_of, template_for
-from duramen.contexts.importances import default_permutations
 from duramen.contexts.limits import stratified_chi_square
 from duramen.contexts.models import ScoreTests, conditional_nulls, log_probabilities
 from duramen.contexts.nulls import conditional_permutations, scheme_of
@@ -162,10 +161,6 @@ def test_no_terms_without_dependence():
     """At most those of chance: level .2 for each of four features and six pairs."""
     counts = [len(dependence(Setting("null", rows=120), seed).terms) for seed in range(40)]
     assert sum(counts) <= stats.binom.ppf(0.999, 400, 0.2)
-
-
-def test_permutations_are_enough_by_default():
-    assert [default_permutations(n) for n in (1, 25, 100, 9999)] == [1000, 1000, 4000, 10_000]
 
 
 def test_notes_say_what_cannot_be_found():

@@ -115,19 +115,6 @@ def test_a_number_counts_the_same_in_any_unit():
     assert (total < 1 + 1e-9).all()  # of a variance of 1
 
 
-def test_some_targets():
-    X, context = switched()
-    everything = dm.contexts.context_network(X, context, **SETTINGS)
-    some = dm.contexts.context_network(X, context, targets=["w", "u"], **SETTINGS)
-    assert tuple(some.analyses) == ("u", "w")
-    assert some.names == everything.names
-    assert some.targets.tolist() == [True, False, True, False]
-    for target in some.analyses:
-        assert some.analyses[target].equals(everything.analyses[target])
-    single = dm.contexts.context_network(X, context, targets="other", **SETTINGS)
-    assert list(single.analyses) == ["other"]
-
-
 def test_targets_are_jobs(tmp_path, monkeypatch):
     """On threads, and after an interruption, the network is the same."""
     X, context = switched()
@@ -210,21 +197,6 @@ def test_targets_are_not_binned():
         rtol=1e-9,
         atol=1e-12,
     )
-
-
-def test_the_context_can_be_a_column():
-    X, context = switched()
-    apart = dm.contexts.context_network(X, context, **SETTINGS)
-    for options in ("sex", ["sex"]):
-        inside = dm.contexts.context_network(X.assign(sex=context), options, **SETTINGS)
-        assert inside.context_name == "sex"
-        assert inside.names == apart.names
-        np.testing.assert_array_equal(
-            inside.in_context("a", "signed").weights, apart.in_context("a", "signed").weights
-        )
-    assert dm.contexts.context_network(X, {"arm": context}, **SETTINGS).context_name == "arm"
-    numbers = dm.contexts.context_network(X, np.arange(80.0), context_bins=4, **SETTINGS)
-    assert len(numbers.contexts) == 4
 
 
 @one_test

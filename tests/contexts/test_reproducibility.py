@@ -6,7 +6,7 @@ from tests.contexts.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.contexts import p_values
+from duramen.contexts import effects
 
 SETTINGS = {"estimator": random_trees(6, "regression"), "n_permutations": 300, "random_state": 3}
 
@@ -43,10 +43,10 @@ def test_any_number_of_threads(data, tmp_path, plain):
 def test_any_size_of_chunks(data, tmp_path, monkeypatch, size, permute):
     settings = SETTINGS | {"permute": permute}
     expected = saved(dm.contexts.context_importances(*data, **settings), tmp_path / "1")
-    monkeypatch.setattr(p_values, "_CHUNK", size)
+    monkeypatch.setattr(effects, "_CHUNK", size)
     result = dm.contexts.context_importances(*data, **settings)
     assert saved(result, tmp_path / "n") == expected
-    monkeypatch.setattr(p_values, "_MOST_NUMBERS", 1)  # as for a great many columns: 32 at a time
+    monkeypatch.setattr(effects, "_MOST_NUMBERS", 1)  # as for a great many columns: 32 at a time
     result = dm.contexts.context_importances(*data, n_jobs=2, **settings)
     assert saved(result, tmp_path / "n") == expected
 
@@ -86,8 +86,8 @@ def test_a_finished_checkpoint_is_used_again(data, tmp_path, monkeypatch):
     )
     assert expected == saved(dm.contexts.context_importances(*data, **settings), tmp_path / "2")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["1", "2", "run-plain.npz", "run.npz"]
-    monkeypatch.setattr(p_values, "context_effects", never)
-    monkeypatch.setattr(p_values, "within_contexts", never)
+    monkeypatch.setattr(effects, "context_effects", never)
+    monkeypatch.setattr(effects, "within_contexts", never)
     again = dm.contexts.context_importances(*data, checkpoint=path, **settings)
     assert saved(again, tmp_path / "3") == expected
     with pytest.raises(AssertionError, match="computed again"):
@@ -99,7 +99,7 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
     """Within the target every chunk is two calls: one for the effects, one for the relevance."""
     path = tmp_path / "run"
     done = []
-    computed = p_values.context_effects
+    computed = effects.context_effects
 
     def interrupted(*arguments, first, drawn=None, **options):
         if drawn is not None:
@@ -110,8 +110,8 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
         return computed(*arguments, first=first, **options)
 
     settings = SETTINGS | {"permute": permute}
-    monkeypatch.setattr(p_values, "_CHUNK", 128)
-    monkeypatch.setattr(p_values, "context_effects", interrupted)
+    monkeypatch.setattr(effects, "_CHUNK", 128)
+    monkeypatch.setattr(effects, "context_effects", interrupted)
     with pytest.raises(KeyboardInterrupt):
         dm.contexts.context_importances(*data, checkpoint=path, **settings)
     assert done == [1, 129]
@@ -153,18 +153,3 @@ def test_a_checkpoint_of_another_run_is_refused(data, tmp_path, change):
     with pytest.raises(ValueError, match=r"the checkpoint .* of another run"):
         dm.contexts.context_importances(X, y, context, checkpoint=path, **SETTINGS | settings)
     assert path.read_bytes() == content
-
-
-def test_a_progress_bar(data, capfd):
-    dm.contexts.context_importances(*data, verbose=1, **SETTINGS)
-    dm.contexts.context_network(
-        data[0], data[2], verbose=1, estimator=random_trees(2), n_permutations=3
-    )
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert "context_importances" in err
-    assert "context_network" in err
-    assert "4/4" in err
-    dm.contexts.context_importances(*data, **SETTINGS)
-    dm.contexts.context_network(data[0], data[2], estimator=random_trees(2), n_permutations=3)
-    assert capfd.readouterr() == ("", "")

@@ -102,26 +102,6 @@ def test_numbers_with_many_ties():
     assert (most.fractions > 0).all()
 
 
-def test_few_numbers_are_categories():
-    assert read(np.array([0.1, 0.2, 0.3] * 10), 3).labels == ("0.1", "0.2", "0.3")
-    assert read(np.array([0.1, 0.2, 0.3] * 10), 2).cuts is not None
-    assert read(np.array([0.0, np.inf] * 10)).count == 2
-    assert read(np.arange(21)).cuts is not None
-    assert read(np.arange(20)).cuts is None
-
-
-def test_bins_of_an_analysis():
-    numbers = np.random.default_rng(1).normal(size=30)
-    three, five = analyze(numbers), analyze(numbers, context_bins=5)
-    assert len(three.contexts) == 3
-    assert len(five.contexts) == 5
-    np.testing.assert_allclose(five.fractions, 0.2)
-    assert len(five.metadata["context"]["cuts"]) == 4
-    assert analyze().metadata["context"]["cuts"] is None
-    by_hand = analyze(np.searchsorted(five.metadata["context"]["cuts"], numbers))
-    np.testing.assert_array_equal(by_hand.absolute_p_values, five.absolute_p_values)
-
-
 @one_test
 @pytest.mark.parametrize(
     ("options", "name"),
@@ -224,13 +204,6 @@ def test_a_table_names_its_context(make):
 # --- the learning set ----------------------------------------------------------------------------
 
 
-@one_test
-@pytest.mark.parametrize("kind", KINDS)
-def test_any_table(kind):
-    frame = table()
-    assert analyze(X=as_kind(frame, kind)).equals(analyze(X=frame))
-
-
 def test_splits_go_by_the_columns():
     numbers = np.random.default_rng(0).normal(size=(30, 2))
     splits = {
@@ -245,19 +218,6 @@ def test_splits_go_by_the_columns():
         [np.searchsorted(np.quantile(x, [1 / 3, 2 / 3]), x) for x in numbers.T]
     ).astype(str)
     np.testing.assert_allclose(few.absolute, analyze(X=by_hand).absolute, rtol=0, atol=1e-12)
-
-
-def test_criterion_goes_by_the_target():
-    _, y = learning_set()
-    assert analyze().unit == "bits"
-    assert analyze(y=np.array(["a", "b", "c"] * 10)).unit == "bits"
-    assert analyze(y=y + 0.5).unit == "variance"
-    gini = dm.TotallyRandomizedTreesClassifier(3, criterion="gini")
-    assert analyze(estimator=gini).unit == "gini"
-    numbers = {"estimator": dm.TotallyRandomizedTreesRegressor(3)}
-    first, other = analyze(y=y, **numbers), analyze(y=1000 + 10 * y, **numbers)
-    np.testing.assert_allclose(other.absolute, 100 * first.absolute, rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(other.absolute_p_values, first.absolute_p_values)
 
 
 def test_missing_inputs_are_a_value_of_their_own():
@@ -279,13 +239,6 @@ def test_a_context_of_one_row_and_of_one_class():
     pure = analyze(y)
     assert pure.within.max() == 0
     assert pure.conditional.max() == 0
-
-
-def test_a_constant_number_as_the_target():
-    result = analyze(y=np.full(30, 0.5))
-    assert result.absolute.max() == 0
-    assert (result.absolute_p_values == 1).all()
-    assert set(result.kind.ravel()) == {"independent"}
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -346,13 +299,6 @@ def test_what_cannot_be_a_category():
         analyze(lists)
 
 
-def test_a_missing_context_in_a_column():
-    frame = table()
-    frame.loc[7, "sex"] = None
-    with pytest.raises(ValueError, match="context is missing at row 7"):
-        analyze("sex", X=frame)
-
-
 def test_a_forest_that_does_not_fit_is_refused():
     with pytest.raises((MemoryError, ValueError), match="context_importances"):
         analyze(estimator=random_trees(10**12))
@@ -386,10 +332,3 @@ def test_trees_of_another_kind_or_task_are_refused():
             y=np.array(["a", "b"] * 15),
             estimator=dm.ExtraTreesRegressor(),
         )
-
-
-def test_the_default_estimator_is_that_of_the_documentation():
-    X, classes = learning_set()
-    for y, task in ((classes, "classification"), (np.arange(30) / 7, "regression")):
-        explicit = analyze(y=y, estimator=random_trees(1000, task))
-        assert explicit.equals(dm.contexts.context_importances(X, y, CODES, **SETTINGS))

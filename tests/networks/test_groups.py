@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 from tests.grid import one_test
 
-import duramen as dm
 from duramen import Network
 from duramen.networks import group_links
 
@@ -68,13 +67,6 @@ def test_candidates_alone_count():
     assert not group_links(network, groups, how="max").weights[1:].any()
 
 
-def test_undirected():
-    network = NETWORK.undirected()
-    result = group_links(network, GROUPS)
-    assert not result.directed
-    assert result.weights[0, 1] == result.weights[1, 0] == 7 + 3 + 8 + 6
-
-
 def test_all_groups_of_one_are_the_network():
     result = group_links(NETWORK, {name: [name] for name in NETWORK.names})
     np.testing.assert_array_equal(result.weights, NETWORK.weights)
@@ -100,7 +92,3 @@ def test_all_groups_of_one_are_the_network():
 def test_refuses(options, error, message):
     with pytest.raises(error, match=f"group_links: .*{message}"):
         group_links(**{"network": NETWORK, "feature_groups": GROUPS} | options)
-
-
-def test_public():
-    assert dm.networks.group_links is group_links

@@ -44,14 +44,6 @@ def test_true_links_have_small_q_values():
     assert ((q >= network.p_values) | (q == 1)).all()
 
 
-def test_q_values_need_p_values():
-    network = dm.genie3(
-        np.random.default_rng(0).random((20, 3)), estimator=forest_of(5), random_state=0
-    )
-    with pytest.raises(ValueError, match="n_permutations"):
-        network.q_values()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["heavy", "counts", "factors"])
 def test_type_one_error_where_each_gene_is_permuted_on_its_own(kind):

@@ -614,9 +614,10 @@ class ContextEffects:
         cls, result: ContextImportances | ContextNetwork, alpha: float, control: Control
     ) -> ContextEffects:
         """Return the effects of a result at a level."""
-        network = isinstance(result, ContextNetwork)
-        analyses = tuple(result.analyses.values()) if network else (result,)
-        targets = tuple(result.analyses) if network else None
+        if isinstance(result, ContextNetwork):
+            analyses, targets = tuple(result.analyses.values()), tuple(result.analyses)
+        else:
+            analyses, targets = (result,), None
         parts = [
             {**analysis.columns(), "kind": analysis.verdicts(alpha, "none").ravel()}
             for analysis in analyses
@@ -633,17 +634,17 @@ class ContextEffects:
         for effect in EFFECTS:
             if f"{effect}_q_value" in columns:
                 columns[f"{effect}_q_value"] = adjusted(columns[f"{effect}_p_value"], "fdr")
-        p_values = columns.get("absolute_p_value")
-        levels = None if p_values is None else adjusted(p_values, control)
-        if levels is not None:
+        levels = None
+        if "absolute_p_value" in columns:
+            levels = adjusted(columns["absolute_p_value"], control)
             columns["kind"][levels > alpha] = INDEPENDENT
             if control == "fwer":
                 columns["absolute_holm_p_value"] = levels
-        if network:
-            order = np.lexsort((-columns["absolute"], p_values))
+        if targets is not None:
+            order = np.lexsort((-columns["absolute"], columns["absolute_p_value"]))
         else:
-            first = len(result) * np.arange(len(result.contexts))
-            order = (result.order()[:, None] + first).ravel()
+            first = len(analyses[0]) * np.arange(len(analyses[0].contexts))
+            order = (analyses[0].order()[:, None] + first).ravel()
         columns = {name: values[order] for name, values in columns.items()}
         levels = None if levels is None else levels[order]
         return cls(analyses, alpha, control, targets, tuple(result.notes), columns, levels)
@@ -981,8 +982,8 @@ def _link_charts(network: ContextNetwork, effects: ContextEffects) -> list[Chart
     alpha, control, name = effects.alpha, effects.control, network.context_name
     whats = ["absolute"] + ["plain"] * (effects.analyses[0].plain_p_values is not None)
     shown = network.contexts[:_CHARTS]
-    options = {"limit": link_limit(network, whats, shown, alpha, control)}
-    options |= {"alpha": alpha, "control": control}
+    limit = link_limit(network, whats, shown, alpha, control)
+    options = {"limit": limit, "alpha": alpha, "control": control}
     charts = []
     for what, value in product(whats, shown):
         n = int(network.mask(what, value, alpha, control).sum())

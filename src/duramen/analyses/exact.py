@@ -24,6 +24,7 @@ from duramen.reports.report import (
     OF_CONTEXTS,
     Fact,
     Group,
+    Part,
     Prose,
     Section,
     Table,
@@ -232,7 +233,7 @@ def exact(
     ['strong', 'strong']
     """
     caller = calling(exact, locals())
-    limits = {
+    limits: dict[str, Any] = {
         "min_samples_split": min_samples_split,
         "min_impurity_decrease": min_impurity_decrease,
     }
@@ -296,8 +297,8 @@ def exact(
         with caller.clock.step("contexts"):
             effects = population_context_importances(dist, **trees, **work)
     with faults_of_ours():
-        kinds = Counter(entry.relevance for entry in relevance)
-        results = {
+        kinds = Counter[str](entry.relevance for entry in relevance)
+        results: dict[str, Any] = {
             "importance_sum": float(importances.values.sum()),
             "information": information,
             "impurity": dist.impurity(criterion=impurity),
@@ -307,7 +308,7 @@ def exact(
             "n_markov_boundaries": None if boundaries is None else len(boundaries),
             "markov_boundaries": None if boundaries is None else boundaries[:_LISTED],
         }
-        chosen = {}
+        chosen: dict[str, Any] = {}
         if measure == "mda":
             results["loss"] = importances.metadata["loss"]
             chosen = {"measure": measure, "votes": votes, "given": given}
@@ -353,7 +354,7 @@ def exact(
             left_out=not_computed,
             notes=notes,
         )
-        sources = [population_importances]
+        sources: list[Any] = [population_importances]
         sources += [population_context_importances] if effects is not None else []
         return ExactReport.of(
             report,
@@ -395,7 +396,8 @@ def _distribution(
     data: LearningSet[EncodedTable], context: str | None, method: Any, n_bins: int
 ) -> tuple[FiniteDistribution, dict[str, list[float]]]:
     """Return the rows of a table as a distribution, and the cut points of columns in intervals."""
-    contexts, table = None, data.table
+    contexts: Any = None
+    table: Any = data.table
     if context is not None:
         contexts = _contexts(context, data.column(context))
         table = data.without([context]).table
@@ -633,7 +635,7 @@ def _context_group(result: ContextImportances) -> Group:
     n_shown = min(_ROWS, len(result))
     note = f"{rows_note(n_shown, len(result))} result-contexts.csv has all."
     table = effects.table(rows[: n_shown * len(result.contexts)])
-    sections = (
+    sections: tuple[Part, ...] = (
         Prose("Result", (f"{line}.",), brief=(line,)),
         *effect_charts(effects, _CONTEXTS),
         Table("Effects of the context", tuple(table), note),

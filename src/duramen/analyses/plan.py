@@ -12,7 +12,7 @@ from duramen.analyses.caller import calling, faults_of_ours
 from duramen.io.store.reader import memory_bytes
 from duramen.plots.curves import FOUND
 from duramen.reports.facts import about
-from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Run, Table
+from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Run, Section, Table
 from duramen.results.columns import Column, counted
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
@@ -232,7 +232,7 @@ def _report(advice: Plan, run: Run, curves: Mapping[str, Mapping[float, FloatArr
             (f"Effect of a sample of {advice.n_rows:,} rows", advice.cautions, True),
         )
     )
-    sections = (
+    sections: tuple[Section, ...] = (
         why,
         _table(advice),
         *(_chart(what, by_fraction, advice.keep) for what, by_fraction in curves.items()),

@@ -211,15 +211,6 @@ def time_estimates(quiet: bool) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def estimated() -> Iterator[None]:
-    """Tell nothing of the time of work that was estimated before."""
-    from duramen.jobs.progress import estimates
-
-    with estimates(None):
-        yield
-
-
 def standard_error() -> Console:
     """Return a console on the present standard error."""
     return Console(stderr=True)

@@ -198,7 +198,7 @@ def plain(text: str) -> str:
 
 
 def parameters_of_classes(
-    classes: Mapping[str, type[Any]], without: Collection[str]
+    classes: Mapping[str, Any], without: Collection[str]
 ) -> dict[str, Described]:
     """Return the parameters of classes by their names, but for some, each with all descriptions.
 

@@ -55,17 +55,6 @@ def test_results_are_those_of_the_function(made, words, options):
     assert results[0] == results[1]
 
 
-def test_a_checkpoint_gives_the_same(made):
-    _, folder = made
-    words = ("connectome", folder / "traces.npy")
-    done(folder / "one", *words)
-    for _ in range(2):
-        done(folder / "two", *words, "--checkpoint", folder / "kept")
-        assert (folder / "one" / "result.csv").read_bytes() == (
-            folder / "two" / "result.csv"
-        ).read_bytes()
-
-
 @pytest.mark.smoke
 def test_demo(tmp_path):
     said, record = done(tmp_path / "out", "connectome", "--demo")

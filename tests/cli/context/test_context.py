@@ -311,16 +311,6 @@ def test_network(gates, out):
     assert "Links that depend on the context" in html
 
 
-def test_the_demo_has_a_network(out):
-    words = ["--targets", "neck", "--trees", 5, "--permutations", 19]
-    _, run = done(out, "context", "--demo", "--network", *words)
-    assert set(written(out)["target"]) == {"neck"}
-    assert "y" in written(out)["source"]
-    assert "sex" not in written(out)["source"]
-    assert run["command"].startswith("duramen context --demo ")
-    assert " --network --targets neck " in run["command"]
-
-
 # --- as it should be -----------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from tests.cli.commands import (
     assert_refused,
     assert_stops,
     done,
-    duramen,
 )
 
 from duramen import __version__, datasets, exact, theory
@@ -279,14 +278,6 @@ def test_missing_values_are_a_category_or_drop_their_rows(patients, out):
     assert dropped["fingerprint"] != record["fingerprint"]
 
 
-def test_rows_without_a_target_are_incomplete(tmp_path, out):
-    (tmp_path / "t.csv").write_text("a,b,y\n0,0,x\n1,,x\n0,1,\n1,1,z\n1,0,z\n", encoding="utf-8")
-    words = [tmp_path / "t.csv", "--target", "y"]
-    assert_refused("exact", out, words, "--drop-missing-target leaves these rows out")
-    _, run = done(out, "exact", *words, "--missing", "drop")
-    assert (run["n_rows"], run["settings"]["incomplete_rows_dropped"]) == (3, 2)
-
-
 def test_many_numbers_become_intervals(patients, out):
     words = ["exact", patients, "--target", "risk", "--drop", "patient", "--drop", "score"]
     result, run = done(out, *words)
@@ -367,6 +358,11 @@ def test_progress_is_shown_if_asked_for(capsys):
             "--context does not support --min-samples-split; limit the trees with --max-depth",
         ),
         (["FILE", "--target", "risk", "--jobs", "0"], "--n-jobs must be"),
+        (["--demo", "--measure", "mda", "--splits", "any"], "needs --splits multiway"),
+        (["--demo", "--votes", "ensemble"], "has no effect with --measure mdi"),
+        (["--demo", "--given", "associated"], "has no effect with --measure mdi"),
+        (["--demo", "--n-bins", "1"], "--n-bins must be"),
+        (["--demo", "--level", "-1"], "--level must be"),
         (["--demo", "--target", "y"], "--demo brings its own data"),
     ],
 )
@@ -398,22 +394,6 @@ def test_mistakes_in_the_file(content, message, tmp_path, out):
     assert_refused("exact", out, words, message)
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        ["--n-bins", "1"],
-        ["--max-features", "0"],
-        ["--min-samples-split", "2"],
-        ["--min-impurity-decrease", "-1"],
-        ["--level", "-1"],
-    ],
-)
-def test_mistakes_in_options(option, patients):
-    result = duramen("exact", patients, "--target", "risk", *option)
-    assert result.exit_code == 2
-    assert f"duramen exact: {option[0]} must be " in result.stderr
-
-
 # --- all or nothing ------------------------------------------------------------------------------
 
 
@@ -435,22 +415,6 @@ def test_mda_of_the_digits_is_that_of_the_theory(digits, out):
     assert record["settings"]["measure"] == "mda"
     assert record["results"]["unit"] == "accuracy"
     assert "permuted among all rows" in page(out)
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        (("--measure", "mda", "--splits", "any"), "needs --splits multiway"),
-        (
-            ("--measure", "mda", "--min-impurity-decrease", "0.1", "--min-samples-split", "0.1"),
-            "does not support --min-samples-split and --min-impurity-decrease",
-        ),
-        (("--votes", "ensemble"), "has no effect with --measure mdi"),
-        (("--given", "associated"), "has no effect with --measure mdi"),
-    ],
-)
-def test_options_of_mda_are_checked(digits, out, options, message):
-    assert_refused("exact", out, [digits, "--target", "digit", *options], message)
 
 
 def test_a_context_and_several_candidates(tmp_path, out):

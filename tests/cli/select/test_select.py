@@ -1,7 +1,6 @@
 import json
 import os
 import shlex
-import sys
 import time
 
 import numpy as np
@@ -182,17 +181,6 @@ def test_only_the_columns_of_a_tree_are_read_from_a_store(genes, out, tmp_path, 
     assert max(widest) == 30
 
 
-def test_a_target_that_is_known_of_the_rows(genes, out, tmp_path):
-    table = pa_csv.read_csv(genes)
-    samples = table.select(["kind", "size"])
-    dm.pack(table.drop_columns(["kind", "size"]), tmp_path / "s", samples=samples)
-    _, run = done(out, "select", tmp_path / "s", "--target", "kind", *FEW)
-    assert set(selected_names(out)) == {"g7", "g11"}
-    assert run["n_features"] == 101
-    _, run = done(out, "select", tmp_path / "s", "--target", "size", *FEW)
-    assert run["task"] == "regression"
-
-
 def test_a_plink_file_in_place(out, tmp_path):
     values = genotypes(90, 70)
     values[:, 20] = np.arange(90) % 3
@@ -368,12 +356,6 @@ def test_bad_input(genes, out, tmp_path, monkeypatch, words, message):
     if words[:1] in (["s"], ["gaps"]):
         dm.pack({"s": "genes.csv", "gaps": "gaps.csv"}[words[0]], words[0])
     assert_refused("select", out, words, message)
-
-
-def test_an_extra_that_is_not_there(out, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    words = ["memory://cohort.store", "--target", "y"]
-    assert_refused("select", out, words, "pip install duramen[distributed]")
 
 
 @pytest.mark.slow

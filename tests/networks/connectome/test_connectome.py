@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from benchmarks.networks import simulator
 from tests.networks.connectome.cultures import bursting, culture
@@ -126,19 +125,6 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch, met
     assert result.weights.tobytes() == whole.weights.tobytes()
     with pytest.raises(ValueError, match="checkpoint"):
         connectome(x + 0.001, checkpoint=path, **options)
-
-
-def test_kinds_of_input_give_the_same():
-    x = bursting()
-    names = [f"cell {i}" for i in range(12)]
-    plain = connectome(x, method="partial_correlation", names=names)
-    for frame in (pd.DataFrame(x, columns=names), pl.DataFrame(x, schema=names)):
-        result = connectome(frame, method="partial_correlation")
-        assert result.names == tuple(names)
-        np.testing.assert_array_equal(result.weights, plain.weights)
-    for other in (np.asfortranarray(x), x.astype(np.float32).astype(np.float64)):
-        result = connectome(other, method="partial_correlation")
-        np.testing.assert_allclose(result.weights, plain.weights, atol=1e-3)
 
 
 def test_a_mapped_file_is_read_in_blocks(tmp_path, monkeypatch):
