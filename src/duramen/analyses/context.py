@@ -782,7 +782,7 @@ def report_of_features(
         facts.append(Fact(f"depend on {name}", f"{effects.count():,}"))
         rows = np.arange(len(effects.columns["kind"]))
         sections += [
-            _own_relevance(effects),
+            _relevance_section(effects),
             *effect_charts(effects, _CHARTS),
             Table(
                 f"All features by {name}",
@@ -879,7 +879,7 @@ def _headline(run: Run) -> list[Fact]:
     return [Fact(name, value) for name, value in facts.items()]
 
 
-def _own_relevance(effects: ContextEffects) -> Prose:
+def _relevance_section(effects: ContextEffects) -> Prose:
     """Return the section about the context itself."""
     relevance = tuple(_relevance_words(effects))
     lines = (*relevance, _values_words(effects), effects.conclusion)

@@ -578,7 +578,8 @@ def _main_table(importances: Importances, relevance: Sequence[Relevance], n_rows
     of_name = {entry.name: entry for entry in relevance}
     ranked = [of_name[name] for name in best.names]
     conditionings = [
-        [" + ".join(names) or "nothing" for names in entry.conditionings] for entry in ranked
+        _shortened([" + ".join(names) or "nothing" for names in entry.conditionings])
+        for entry in ranked
     ]
     return Table(
         "Importance and relevance",
@@ -592,9 +593,7 @@ def _main_table(importances: Importances, relevance: Sequence[Relevance], n_rows
             ),
             Column("relevance", [entry.relevance for entry in ranked], "words"),
             Column("degree", ["" if one.degree is None else str(one.degree) for one in ranked]),
-            Column(
-                "relevant given", [_first(sets, _CONDITIONINGS) for sets in conditionings], "words"
-            ),
+            Column("relevant given", conditionings, "words"),
         ),
         rows_note(min(n_rows, len(best)), len(importances)),
         shown=n_rows,
@@ -603,9 +602,10 @@ def _main_table(importances: Importances, relevance: Sequence[Relevance], n_rows
     )
 
 
-def _first(words: Sequence[str], shown: int) -> str:
-    more = [f"and {len(words) - shown:,} more"] if len(words) > shown else []
-    return "; ".join([*words[:shown], *more])
+def _shortened(sets: Sequence[str]) -> str:
+    """Return the first sets of features that a feature is relevant given, and count the others."""
+    more = len(sets) - _CONDITIONINGS
+    return "; ".join([*sets[:_CONDITIONINGS], *([f"and {more:,} more"] if more > 0 else [])])
 
 
 def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:

@@ -254,11 +254,11 @@ def _report(advice: Plan, run: Run, curves: Mapping[str, Mapping[float, FloatArr
         sections=sections,
         table=_columns(advice),
         plan=advice,
-        subject=(f"{advice_words(advice)}{_kept(advice)}", assumption_words(advice)),
+        subject=(f"{advice_words(advice)}{_keep_words(advice)}", assumption_words(advice)),
     )
 
 
-def _kept(advice: Plan) -> str:
+def _keep_words(advice: Plan) -> str:
     """Return what fraction of the places is for features found before."""
     if advice.subspace == advice.n_features:
         return ""

@@ -236,7 +236,7 @@ def selector_classes() -> dict[str, type[Any]]:
     return {entry.option: entry.kind for entry in catalogue}
 
 
-def own_parameters() -> set[str]:
+def variant_parameters() -> set[str]:
     """Return the parameters that make one selector of a class, which the names stand for."""
     return {name for entry in catalogue for name in entry.parameters}
 

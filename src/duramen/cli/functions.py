@@ -13,7 +13,7 @@ import cyclopts
 
 from duramen.analyses.caller import CALLER, Caller
 from duramen.analyses.report import AnalysisInterrupted
-from duramen.analyses.select import own_parameters, selector_classes
+from duramen.analyses.select import selector_classes, variant_parameters
 from duramen.cli.cluster import Workers, connected
 from duramen.cli.command import (
     Output,
@@ -154,7 +154,7 @@ def passed_on(analysis: Callable[..., Any]) -> dict[str, Described]:
     taken = signature(analysis).parameters
     if "parameters" not in taken:
         return {}
-    without = {*signature(read).parameters, *taken, *own_parameters()}
+    without = {*signature(read).parameters, *taken, *variant_parameters()}
     return parameters_of_classes(selector_classes(), without)
 
 
