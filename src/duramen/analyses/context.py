@@ -61,8 +61,6 @@ _OF_TREES = ("n_estimators", "criterion", "max_features", "max_depth", "splits")
 _OF_VALUES = ("stray values", "missing code", "numbers in text", "several units")
 # A context of fewer rows is pointed out.
 _FEW_ROWS = 15
-# Level of the note of a result on its number of permutations.
-_NOTED_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -556,7 +554,7 @@ def _figures(effects: ContextEffects) -> dict[str, Any]:
 
 
 def _remarks(effects: ContextEffects) -> list[str]:
-    """Return remarks on the values of a context, and on the number of permutations."""
+    """Return remarks on the values of a context."""
     lines = []
     first, name, settings = effects.analyses[0], effects.context_name, effects.settings
     if settings.get("cuts"):
@@ -574,16 +572,6 @@ def _remarks(effects: ContextEffects) -> list[str]:
         lines.append(
             f"some contexts of {name} have few rows: {joined(few, shown=5)}; effects there are "
             "hard to detect"
-        )
-    # Too few permutations for a single effect to be significant; a result has a note of its own.
-    alpha, permutations = effects.alpha, first.n_permutations
-    n = 1 if effects.control == "none" else len(effects.columns["kind"])
-    noted = effects.targets is None and alpha == _NOTED_LEVEL and n > 1
-    if effects.tested and not effects.count() and n > alpha * (permutations + 1) and not noted:
-        more = f"; with n_permutations={round(n / alpha)} it can" if alpha else ""
-        lines.append(
-            f"with {permutations:,} permutations no p-value is below {1 / (permutations + 1):.2g}, "
-            f"too large for a single effect, among {n:,}, to have {effects.level}{more}"
         )
     return lines
 

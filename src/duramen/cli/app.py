@@ -75,13 +75,6 @@ def analysis(name: str) -> Callable[..., Any]:
     return function
 
 
-def description(name: str) -> str:
-    """Return the text of the help of a command, a line for each paragraph."""
-    from duramen.cli import functions  # imports of analyses, which the application need not
-
-    return functions.description(analysis(name))
-
-
 def _summary(name: str) -> str:
     """Return the first line of the help of a command, whose module is read, not imported."""
     spec = find_spec(f"duramen.analyses.{name}")
@@ -100,14 +93,11 @@ def __getattr__(name: str) -> App:
     from duramen.cli import functions  # imports of analyses, which the application need not
 
     function = functions.command_of(analysis(name))
-    positional = [
-        parameter.kind is Parameter.POSITIONAL_ONLY
-        for parameter in signature(function).parameters.values()
-    ]
+    kinds = [parameter.kind for parameter in signature(function).parameters.values()]
     command = App(
         name=name,
-        help=description(name),
-        usage=f"Usage: duramen {name} [OPTIONS]{' FILE' * sum(positional)}",
+        help=functions.description(analysis(name)),
+        usage=f"Usage: duramen {name} [OPTIONS]{' FILE' * kinds.count(Parameter.POSITIONAL_ONLY)}",
         version_flags=(),
         group_commands=_OTHER,
         result_action="return_value",
