@@ -15,7 +15,7 @@ from functools import partial
 from io import BytesIO
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ from duramen.io.formats.format import (
 from duramen.io.formats.spool import Spool
 from duramen.io.formats.text_file import (
     BOM,
-    COMPRESSIONS,
     Lines,
     TextFile,
     UnclosedQuote,
@@ -65,54 +64,67 @@ _LONGEST_NUMBER = 1024  # characters that a field without text takes at the most
 
 def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
     """Read a text file whole."""
-    function, options = request.function, text_options(request)
     text = _text(path, delimiter, request)
     if text.n_fields > _WIDE and (columns := TextInput(text, request)).is_wide:
         return without_empty(columns.whole())
+    opened: Opened = text.opened if text.plain else text.metered
+    if not path.is_file():  # what comes through a pipe cannot be read again
+        with text.metered() as stream:
+            data = stream.read()
+        opened = partial(nullcontext, pa.py_buffer(data))
+    return without_empty(_whole(text, opened, request))
 
-    def parsed(source: Any, chosen: Any = options) -> pa.Table:
-        return _in_blocks(lambda: nullcontext(source), text.delimiter, chosen)
 
-    source: Any = path
+Opened: TypeAlias = Callable[[], AbstractContextManager[Any]]
+
+
+def _whole(text: TextFile, opened: Opened, request: Request, threads: bool = True) -> pa.Table:
+    """Parse all of a text, whose first line names the columns."""
+    options = text_options(request)
+    read = partial(_parsed, opened, text.delimiter, threads=threads)
     with explained(text):
-        if not text.plain:  # what comes through a pipe cannot be read again
-            with text.metered() as stream:
-                source = BytesIO(stream.read())
-        if text.plain and path.suffix.lower() in COMPRESSIONS:
-            table = _in_blocks(text.metered, text.delimiter, options)
-        else:
-            table = parsed(source)
-        if last_cell(table) == "" and text.path.is_file() and text.end(1) == text.sign:
-            # Without a line end, Arrow takes an empty last field for quoted if one before it is.
-            with text.opened() as stream:
-                source = BytesIO(stream.read() + b"\n")
-            table = parsed(source)
+        table = read(options)
         table.column_names  # noqa: B018  decodes the names
+    check_digits(table, options, read, request.function)
     if any(pa.types.is_binary(field.type) for field in table.schema):
         explain_encoding(text)
-    check_digits(table, options, partial(parsed, source), function)
-    if path.is_file() and ends_in_quote(table, text.end, text.opened, text.delimiter):
-        raise ValueError(f"{function}: cannot read {path} (a quote is not closed)")
-    return without_empty(table)
+    if text.path.is_file() and ends_in_quote(table, text):
+        raise ValueError(f"{request.function}: cannot read {text.path} (a quote is not closed)")
+    return table
 
 
-def _in_blocks(
-    opened: Callable[[], AbstractContextManager[Any]], delimiter: str, options: Any
+def _parsed(
+    opened: Opened,
+    delimiter: str,
+    options: Any,
+    *,
+    names: Sequence[str] | None = None,
+    threads: bool = True,
+    blocks: Sequence[int] = _BLOCKS,
 ) -> pa.Table:
-    """Parse text with a header, in blocks that hold its longest line."""
-    for size in _BLOCKS:
+    """Parse text in blocks that hold its longest line; its first line has the names if none come.
+
+    Types are those that Arrow infers.
+    """
+    for size in blocks:
         with opened() as source:
-            if isinstance(source, BytesIO):
-                source.seek(0)
             try:
                 return pa_csv.read_csv(
-                    source,
-                    read_options=pa_csv.ReadOptions(block_size=size),
-                    parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+                    pa.BufferReader(source) if isinstance(source, pa.Buffer) else source,
+                    read_options=pa_csv.ReadOptions(
+                        block_size=size,
+                        use_threads=threads,
+                        column_names=None if names is None else list(names),
+                    ),
+                    parse_options=pa_csv.ParseOptions(
+                        delimiter=delimiter,
+                        newlines_in_values=True,
+                        ignore_empty_lines=names is None,
+                    ),
                     convert_options=options,
                 )
             except pa.ArrowInvalid as error:
-                if size == _BLOCKS[-1] or not any(sign in str(error) for sign in _LONG_LINE):
+                if size == blocks[-1] or not any(sign in str(error) for sign in _LONG_LINE):
                     raise
     raise AssertionError
 
@@ -199,46 +211,30 @@ class _Text(Input):
     def _no_rows(self) -> ValueError:
         return ValueError(f"{self._function}: {self._path} has column names but no rows")
 
-    def _parsed(
-        self,
-        text: Any,
-        names: Sequence[str] | None = None,
-        titles: Sequence[str] = (),
-        chosen: Sequence[int] | None = None,
+    def _part(
+        self, text: Any, names: Sequence[str], titles: Sequence[str], chosen: Sequence[int]
     ) -> pa.Table:
-        """Parse text with the types that Arrow infers; its first line has the names if none come.
-
-        `titles` name the columns in errors; `chosen` are places of columns to parse, if not all.
-        """
+        """Parse the columns in some places of a text without names; errors have their titles."""
         options = text_options(self._request)
-        if chosen is not None:
-            assert names is not None
-            options.include_columns = [names[j] for j in chosen]
-            titles = [titles[j] for j in chosen] if titles else ()
+        options.include_columns = [names[j] for j in chosen]
         read = partial(self._read, text, names)
         with self._explained():
             table = read(options)
-        check_digits(table, options, read, self._function, titles)
+        check_digits(table, options, read, self._function, [titles[j] for j in chosen])
         if any(pa.types.is_binary(field.type) for field in table.schema):
             explain_encoding(self._file)
         return table
 
-    def _read(self, text: Any, names: Sequence[str] | None, options: Any) -> pa.Table:
-        if names is not None and bytes(text[:3]) == BOM:
+    def _read(self, text: Any, names: Sequence[str], options: Any) -> pa.Table:
+        if bytes(text[:3]) == BOM:
             text = BOM + bytes(text)  # Arrow takes the first one away, wherever text was cut
-        return pa_csv.read_csv(
-            pa.BufferReader(pa.py_buffer(text)),
-            read_options=pa_csv.ReadOptions(
-                use_threads=self._threads,
-                block_size=min(max(1 << 16, len(text) + 1), _LARGEST_TILE),
-                column_names=None if names is None else list(names),
-            ),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=self._delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=names is None,
-            ),
-            convert_options=options,
+        return _parsed(
+            partial(nullcontext, pa.py_buffer(text)),
+            self._delimiter,
+            options,
+            names=names,
+            threads=self._threads,
+            blocks=(min(max(1 << 16, len(text) + 1), _LARGEST_TILE),),
         )
 
     def _group(self, text: Any, titles: Sequence[str]) -> pa.Table | NDArray[Any]:
@@ -250,14 +246,12 @@ class _Text(Input):
         """Parse neighboring columns with the types that Arrow infers; they are called 0, 1, ..."""
         n_columns = len(titles)
         names = [f"{j}" for j in range(n_columns)]
-        if n_columns <= _WIDE:
-            return self._parsed(text, names, titles)
         cells = self._numbers(text, n_columns)
         columns = {} if cells is None else _certain(cells, n_columns)
         others = [j for j in range(n_columns) if j not in columns]
         for begin in range(0, len(others), _WIDE):
             chosen = others[begin : begin + _WIDE]
-            columns |= zip(chosen, self._parsed(text, names, titles, chosen).columns, strict=True)
+            columns |= zip(chosen, self._part(text, names, titles, chosen).columns, strict=True)
         return pa.table([columns[j] for j in range(n_columns)], names=names)
 
     def _numbers(self, text: Any, n_columns: int) -> pa.Array | None:
@@ -340,7 +334,7 @@ class TextInput(_Text):
         def read(places: Sequence[int]) -> pa.Table:
             options.include_columns = [self._titles[j] for j in places]
             with self._explained():
-                return _in_blocks(self._file.opened, self._delimiter, options)
+                return _parsed(self._file.opened, self._delimiter, options)
 
         return first, read
 
@@ -354,18 +348,9 @@ class TextInput(_Text):
             max(1, _LARGEST_TILE * self.n_columns // n_bytes),
         )
         if width >= self.n_columns and self.n_columns <= _WIDE:
-            with self._explained(), self._file.opened() as stream:
-                text = stream.read()
-            if not text.endswith((b"\n", b"\r")):
-                text += b"\n"  # else Arrow takes an empty last field for quoted if one before it is
-            table = self._parsed(text)
+            table = _whole(self._file, self._file.opened, self._request, self._threads)
             if not table.num_rows:
                 raise self._no_rows()
-            with self._explained():
-                if ends_in_quote(
-                    table, lambda size: text[-size:], lambda: BytesIO(text), self._delimiter
-                ):
-                    raise UnclosedQuote
             places = list(range(self.n_columns))
             yield table.rename_columns([f"{j}" for j in places]).select(places[start:])
             return
@@ -616,40 +601,29 @@ def _as_text(options: Any, names: list[str]) -> Any:
     )
 
 
-def last_cell(table: pa.Table) -> Any:
-    """Return the value in the last row of the last column; None where there is no row."""
-    return table.column(table.num_columns - 1)[-1].as_py() if table.num_rows else None
-
-
-def ends_in_quote(
-    table: pa.Table,
-    end: Callable[[int], bytes],
-    opened: Callable[[], AbstractContextManager[Any]],
-    delimiter: str,
-) -> bool:
+def ends_in_quote(table: pa.Table, text: TextFile) -> bool:
     """Return whether the text of a table ends within a quoted field, which Arrow does not mind.
 
-    The last field then is all that comes after its quote, be it most of the file. `end` returns so
-    many bytes from the end of the text, or all where there are fewer; `opened` opens the text, to
-    be read from its beginning where its end looks as if.
+    The last field then is all that comes after its quote, be it most of the file. The text is read
+    from its beginning where its end looks as if.
     """
     if not table.num_rows:
         return False
-    borders = (b"\n", b"\r", delimiter.encode())
-    last = last_cell(table)
+    borders = (b"\n", b"\r", text.sign)
+    last = table.column(table.num_columns - 1)[-1].as_py()
     if pa.types.is_string(table.schema.types[-1]) and last is not None:
         field = b'"' + last.encode("utf-8").replace(b'"', b'""')
-        text = end(len(field) + 1)
-        begins = text[: -len(field)] if text.endswith(field) else None
+        end = text.end(len(field) + 1)
+        begins = end[: -len(field)] if end.endswith(field) else None
     else:
-        text = end(_LONGEST_NUMBER)
-        at = text.rfind(b'"')
-        begins = text[:at][-1:] if at >= 0 else None
+        end = text.end(_LONGEST_NUMBER)
+        at = end.rfind(b'"')
+        begins = end[:at][-1:] if at >= 0 else None
     if begins not in (b"", *borders):
         return False
     try:
-        with opened() as stream:
-            for _ in lines_of(stream, delimiter.encode(), 1 << 20):
+        with text.opened() as stream:
+            for _ in lines_of(stream, text.sign, 1 << 20):
                 pass
     except UnclosedQuote:
         return True

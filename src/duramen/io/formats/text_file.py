@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -59,16 +59,8 @@ class Lines:
         return [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
     def texts(self, line: int) -> list[str]:
-        """Return the fields of a line as text, without quotes.
-
-        The places of the fields stay in arrays: a line may have a million.
-        """
-        cuts = self.cuts[self.first_cut[line] : self.first_cut[line + 1]]
-        begins, ends = np.append(self.begin[line], cuts + 1), np.append(cuts, self.end[line])
-        return [
-            unquoted(self.data[begin:end]).decode(UTF8)
-            for begin, end in zip(begins, ends, strict=True)
-        ]
+        """Return the fields of a line as text, without quotes."""
+        return [unquoted(field).decode(UTF8) for field in self.fields(line)]
 
     def rest(self, first: int) -> Lines:
         """Return the lines from the given one on."""
@@ -290,11 +282,14 @@ class TextFile:
 
     @cached_property
     def plain(self) -> bool:
-        """True if the text is that of the file as Arrow reads it."""
-        changed = (
-            self.archived or self.encoding != UTF8 or self._skipped or self._header or self.until
-        )
-        return self.path.is_file() and not changed
+        """True if the text is the file as it is, and Arrow reads it so.
+
+        Where no line end follows an empty last field, Arrow takes it for quoted if another one is.
+        """
+        if not self.path.is_file() or self.path.suffix.lower() in COMPRESSIONS:
+            return False
+        changed = self.encoding != UTF8 or self._skipped or self._header or self.until
+        return not changed and self._last_bytes(1) != self.sign
 
     @property
     def size(self) -> int:
@@ -307,12 +302,17 @@ class TextFile:
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
-        """Open the text, as a stream of bytes."""
+        """Open the text, as a stream of bytes; text that is not plain ends with a line end."""
         with self._decoded() as stream:
+            if self.plain:
+                yield stream
+                return
             first = self._header if self.path.is_file() else b""
             rest = _after(stream, self.skipped + bool(first))
-            rest = _buffered(_chained(first, rest)) if first else rest
-            yield _buffered(_before(self.until, self.buffered(rest))) if self.until else rest
+            lines = iter(lambda: rest.read(_BLOCK), b"")
+            if self.until:
+                lines = _before(self.until, self.buffered(rest))
+            yield _buffered(chain((first,) if first else (), lines, (b"\n",)))
 
     @contextmanager
     def metered(self) -> Iterator[Any]:
@@ -354,15 +354,18 @@ class TextFile:
 
     def end(self, size: int) -> bytes:
         """Return the last bytes of the text."""
-        if self.plain and self.path.suffix.lower() not in COMPRESSIONS:
-            with open(self.path, "rb") as file:
-                file.seek(max(0, self.path.stat().st_size - size))
-                return file.read()
+        if self.plain:
+            return self._last_bytes(size)
         rest = b""
         with self.opened() as stream:
             while block := stream.read(_BLOCK):
                 rest = (rest + block)[-size:]
         return rest
+
+    def _last_bytes(self, size: int) -> bytes:
+        with open(self.path, "rb") as file:
+            file.seek(max(0, self.path.stat().st_size - size))
+            return file.read()
 
     @cached_property
     def skipped(self) -> int:
@@ -670,11 +673,6 @@ def _before(mark: bytes, stream: Any) -> Iterator[bytes]:
         if line.startswith(mark):
             return
         yield line
-
-
-def _chained(first: bytes, stream: Any) -> Iterator[bytes]:
-    yield first
-    yield from iter(lambda: stream.read(_BLOCK), b"")
 
 
 def _recoded(stream: Any, encoding: str) -> Iterator[bytes]:
