@@ -21,7 +21,6 @@ from tests.io.store.stores import genotypes, left_over, small_budget, write_bed
 
 from duramen import pack
 from duramen.io import open_store
-from duramen.io.formats.text import TextInput
 from duramen.io.store.writer import StoreWriter
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="locks and kills")
@@ -124,22 +123,6 @@ def test_a_full_disk_names_the_folder_that_holds_the_work(tmp_path, monkeypatch)
         with pytest.raises(OSError, match=r"t cannot be written .*name another place$"):
             pack(np.ones((2, 2)), tmp_path / "t")  # a table in memory cannot be resumed
     assert left_over(tmp_path) == [".s.part"]
-
-
-def test_a_spool_that_is_done_is_not_made_again(tmp_path, monkeypatch):
-    source, _ = sources(tmp_path)["a.csv"]
-    small_budget(monkeypatch, 12_000)
-    with pytest.MonkeyPatch.context() as patch:
-        interrupt_after(patch, 1)
-        with pytest.raises(KeyboardInterrupt):
-            pack(source, tmp_path / "s")
-    assert (tmp_path / ".s.part" / "spool.json").exists()
-
-    def fails(*_):
-        raise AssertionError
-
-    monkeypatch.setattr(TextInput, "_fill", fails)
-    pack(source, tmp_path / "s").verify()
 
 
 def test_another_source_starts_anew_and_says_so(tmp_path, monkeypatch):

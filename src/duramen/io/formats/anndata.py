@@ -234,15 +234,13 @@ class DenseInput(_Matrix):
                 yield group[:, max(0, start - begin) :]
             return
         bounds = [*range(0, p, width), p]
-        spool = Spool(work)
-        if not spool.done:
-            height = max(1, self.budget // (4 * p * size))
-            height -= height % tall if height > tall else 0
-            for begin in range(0, n, height):
-                rows = self._part(begin, min(begin + height, n), 0, p)
-                self.on_spooled(rows.nbytes)
-                spool.add([rows[:, a:b].tobytes() for a, b in pairwise(bounds)])
-            spool.finish()
+        spool = Spool(work, len(bounds) - 1)
+        height = max(1, self.budget // (4 * p * size))
+        height -= height % tall if height > tall else 0
+        for begin in range(0, n, height):
+            rows = self._part(begin, min(begin + height, n), 0, p)
+            self.on_spooled(rows.nbytes)
+            spool.add([rows[:, a:b].tobytes() for a, b in pairwise(bounds)])
         for tile, (begin, end) in enumerate(pairwise(bounds)):
             if start < end:
                 group = np.frombuffer(spool.read(tile), dtype=self._matrix.dtype)
@@ -308,9 +306,8 @@ class SparseInput(_Matrix):
                 if start < end:
                     yield self._stored_columns(max(begin, start), end)
             return
-        spool = Spool(work)
-        if not spool.done:
-            self._fill(spool, np.array(bounds))
+        spool = Spool(work, len(bounds) - 1)
+        self._fill(spool, np.array(bounds))
         for tile, (begin, end) in enumerate(pairwise(bounds)):
             if start < end:
                 yield self._spooled_columns(spool, tile, begin, end)[:, max(0, start - begin) :]
@@ -369,7 +366,6 @@ class SparseInput(_Matrix):
                 pieces.append(entries.tobytes())
             self.on_spooled(sum(map(len, pieces)))
             spool.add(pieces)
-        spool.finish()
 
     @property
     def _entry(self) -> np.dtype[Any]:

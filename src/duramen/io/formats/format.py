@@ -113,8 +113,7 @@ class Input:
     def groups(self, start: int, work: Path) -> Iterator[Any]:
         """Give the columns from `start` on: tables that `encode` takes, or sources.
 
-        `work` is a folder for what does not fit into memory; what an interrupted call with the
-        same input left there may be used.
+        `work` is a folder for what does not fit into memory.
         """
         width = self.width
         for begin in range(start, self.n_columns, width):

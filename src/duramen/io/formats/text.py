@@ -355,9 +355,10 @@ class TextInput(_Text):
             yield table.rename_columns([f"{j}" for j in places]).select(places[start:])
             return
         bounds = [*range(0, self.n_columns, width), self.n_columns]
-        spool = Spool(work)
-        if not spool.done:
-            self._fill(spool, bounds)
+        spool = Spool(work, len(bounds) - 1)
+        for lines in self._rows(self._lines(_WORK)):
+            spool.add(_tiles(lines, bounds))
+            self.on_spooled(len(lines.data))
         for tile in range(len(bounds) - 1):
             begin, end = max(start, bounds[tile]), bounds[tile + 1]
             if begin < end:
@@ -378,13 +379,6 @@ class TextInput(_Text):
                 n_lines += max(block.count(b"\n"), block.count(b"\r"))
                 n_bytes += len(block)
         return n_lines + 1, n_bytes
-
-    def _fill(self, spool: Spool, bounds: list[int]) -> None:
-        """Cut every line at the borders of the tiles."""
-        for lines in self._rows(self._lines(_WORK)):
-            spool.add(_tiles(lines, bounds))
-            self.on_spooled(len(lines.data))
-        spool.finish()
 
     def _rows(self, parts: Iterable[Lines]) -> Iterator[Lines]:
         """Yield the lines after the one that names the columns, which have as many fields."""

@@ -179,8 +179,6 @@ _KNOWN = {
     *layout.BESIDE,
     *layout.NEEDED,
     spool.SPOOL,
-    spool.INDEX,
-    spool.DONE,
     "report.html",
     "result.csv",
     "result.parquet",
