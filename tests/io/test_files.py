@@ -15,7 +15,6 @@ from tests.grid import one_test
 from duramen import pack
 from duramen.data import encode
 from duramen.io import Request, read_table, write_table
-from duramen.io.files import target_column
 from duramen.io.formats.text_file import TextFile
 
 TABLE = pa.table({"gene": ["g,1", 'say "b"', None], "x": [1.5, None, -2.0], "n": [1, 2, 3]})
@@ -157,22 +156,6 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
         read_table(tmp_path / "nowhere" / "a.csv")
     with pytest.raises(IsADirectoryError, match="is a directory; give a file"):
         read_table(tmp_path)
-
-
-def test_target_column() -> None:
-    features, target = target_column(TABLE, "x")
-    assert features.column_names == ["gene", "n"]
-    assert target.to_pylist() == [1.5, None, -2.0]
-    with pytest.raises(
-        ValueError, match="rank: the table has no column 'genes'; did you mean 'gene'"
-    ):
-        target_column(TABLE, "genes", function="rank")
-    with pytest.raises(ValueError, match="did you mean 'x'"):
-        target_column(TABLE, " X")
-    with pytest.raises(ValueError, match="no column 'label'; its columns are 'gene', 'x', 'n'"):
-        target_column(TABLE, "label")
-    with pytest.raises(ValueError, match="no column besides the target 'n'"):
-        target_column(TABLE.select(["n"]), "n")
 
 
 @one_test

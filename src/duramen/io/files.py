@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.format import Request
 from duramen.support.arrow import is_text, pa, pc, without_dictionary
 from duramen.support.files import expanded, replacing
-from duramen.support.text import quoted
 from duramen.support.threads import require_arrow_threads
 
 
@@ -138,54 +136,6 @@ def _is_number(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def target_column(
-    table: pa.Table, name: str, *, function: str = "target_column"
-) -> tuple[pa.Table, pa.ChunkedArray]:
-    """Split a table into its features and its target.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    name : str
-        The column that is the target.
-    function : str
-        The function or command that the user called, for errors.
-
-    Returns
-    -------
-    (features, target)
-        The table without that column, and the column.
-
-    Raises
-    ------
-    ValueError
-        If the table lacks the column, with the closest name there is, or has no other.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from duramen.io.files import target_column
-    >>> features, target = target_column(pa.table({"age": [3, 5], "ill": [0, 1]}), "ill")
-    >>> features.column_names, target.to_pylist()
-    (['age'], [0, 1])
-    """
-    names = table.column_names
-    if name not in names:
-        close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        folded = [other for other in names if other.strip().lower() == name.strip().lower()]
-        matches = (folded or close)[:1]
-        if matches:
-            hint = f"did you mean {quoted(matches[0])}?"
-        else:
-            shown = ", ".join(quoted(other) for other in names[:10])
-            hint = f"its columns are {shown}" + (", ..." if len(names) > 10 else "")
-        raise ValueError(f"{function}: the table has no column {quoted(name)}; {hint}")
-    if len(names) == 1:
-        raise ValueError(f"{function}: the table has no column besides the target {quoted(name)}")
-    position = names.index(name)
-    return table.remove_column(position), table.column(position)
 
 
 def write_table(

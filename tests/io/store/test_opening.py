@@ -18,7 +18,6 @@ from duramen.data import encode
 from duramen.io import open_store
 from duramen.io.store import layout
 from duramen.io.store.column_store import without
-from duramen.io.store.packing import pack_table
 
 FRAME = pd.DataFrame(
     {
@@ -332,19 +331,3 @@ def test_bad_transposed_files(tmp_path):
         with pytest.raises(error, match=message):
             pack(tmp_path / "a.parquet", tmp_path / "s", transpose=True)
     assert left_over(tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("reading", "error", "message"),
-    [
-        ({"decimals": ","}, ValueError, r"pack: reading has the key 'decimals', .*'decimal'\?"),
-        ({"kind": "x"}, ValueError, r"Hint: use na_values, decimal, separator, sheet, .*as_text\."),
-        (",", TypeError, "pack: reading must be a mapping of parameters of read_table, got str"),
-        ({"decimal": ";"}, ValueError, r"decimal must be '\.' or ',', got ';'"),
-    ],
-)
-def test_wrong_parameters_of_reading(tmp_path, reading, error, message):
-    (tmp_path / "a.csv").write_text("x\n1\n2\n")
-    with pytest.raises(error, match=message):
-        pack_table(tmp_path / "a.csv", tmp_path / "s", reading=reading)
-    assert not (tmp_path / "s").exists()

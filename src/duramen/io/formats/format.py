@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -299,30 +298,6 @@ READING: dict[str, Any] = {
     "as_text": (),
 }
 """Parameters of `read_table`, which are the keys of `reading` of `pack`, with their defaults."""
-
-
-def checked_reading(reading: Mapping[str, Any] | None, function: str) -> dict[str, Any]:
-    """Return the parameters of reading, those that are left out with their defaults.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `reading` is not a mapping, or a key is not a parameter of `read_table`.
-    """
-    if reading is not None and not isinstance(reading, Mapping):
-        raise TypeError(
-            f"{function}: reading must be a mapping of parameters of read_table, got "
-            f"{type(reading).__name__}. Hint: reading={{'decimal': ','}}"
-        )
-    for name in reading or ():
-        if name not in READING:
-            close = get_close_matches(str(name), READING, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"use {', '.join(READING)}."
-            raise ValueError(
-                f"{function}: reading has the key {quoted(name)}, which is not a parameter of "
-                f"read_table. Hint: {hint}"
-            )
-    return {**READING, **(reading or {})}
 
 
 @dataclass(frozen=True, eq=False)

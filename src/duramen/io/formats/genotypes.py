@@ -90,12 +90,14 @@ class VariantInput(Input):
     @cached_property
     def _descriptions(self) -> tuple[Names, list[pa.Table]]:
         """Names of the variants, and the tables that :meth:`variants` yields."""
-        words: list[bytes] = []
-        sizes, tables = array("I"), []
-        for table in self._described():
-            tables.append(_places(table))
-            _add_names(table, words, sizes)
-        return _names(words, sizes), tables
+        tables: list[pa.Table] = []
+
+        def described() -> Iterator[dict[str, list[Any]]]:
+            for table in self._described():
+                tables.append(_places(table))
+                yield table
+
+        return _names(described()), tables
 
     def variants(self) -> Iterator[pa.Table]:
         """Yield chromosome, position and alleles, the alternative one first, as in .bim files."""
@@ -107,14 +109,13 @@ class VariantInput(Input):
             return self._dosages(begin, end).T
 
 
-def _add_names(table: dict[str, list[Any]], words: list[bytes], sizes: array[int]) -> None:
-    """Append the names in a table of variants, in one piece, and their lengths."""
-    names = [layout.name_bytes(name) for name in table["name"]]
-    sizes.extend(map(len, names))
-    words.append(b"".join(names))
-
-
-def _names(words: list[bytes], sizes: array[int]) -> Names:
+def _names(tables: Iterable[dict[str, list[Any]]]) -> Names:
+    """Return the names in tables of variants."""
+    words, sizes = [], array("I")
+    for table in tables:
+        names = [layout.name_bytes(name) for name in table["name"]]
+        sizes.extend(map(len, names))
+        words.append(b"".join(names))
     return Names(b"".join(words), np.frombuffer(sizes, dtype=np.uint32))
 
 
@@ -170,11 +171,7 @@ class BedColumns:
         bed_reader: Any = extra_package("bed_reader", subject, _EXTRA)
         self._samples = read_psam(self._beside(".fam"), function)
         self.n_rows = self._samples.num_rows
-        words: list[bytes] = []
-        lengths = array("I")
-        for table in read_pvar(self._beside(".bim"), function):
-            _add_names(table, words, lengths)
-        self.all_names = _names(words, lengths)
+        self.all_names = _names(read_pvar(self._beside(".bim"), function))
         self.n_columns = len(self.all_names)
         self.verify()
         sizes = {"iid_count": self.n_rows, "sid_count": self.n_columns}

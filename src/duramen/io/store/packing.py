@@ -21,7 +21,7 @@ from duramen.data.sources import open_source
 from duramen.data.text_numbers import places_of_text, warned
 from duramen.io.formats import text_of
 from duramen.io.formats.arrow import with_missing
-from duramen.io.formats.format import READING, Input, Request, checked_reading
+from duramen.io.formats.format import READING, Input, Request
 from duramen.io.store import layout
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
@@ -97,7 +97,7 @@ def pack_table(
     n_threads = check_jobs(_FUNCTION, n_jobs)
     check_place(place, overwrite, _FUNCTION)
     require_arrow_threads(_FUNCTION)
-    settings = checked_reading(reading, function)
+    settings = {**READING, **(reading or {})}
     as_text = settings.pop("as_text")
     request = Request(
         function,
