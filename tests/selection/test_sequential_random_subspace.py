@@ -11,7 +11,6 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from tests.forests.problems import mixed_table
 from tests.grid import one_test
 from tests.oracles.route import predictions_of
 from tests.oracles.theory.subspaces import decreases_of_tree
@@ -113,18 +112,6 @@ def test_alpha_zero_is_the_random_subspace_method(grown):
         np.testing.assert_array_equal(columns, drawn)
 
 
-@pytest.mark.parametrize(("keep", "places"), [(1.0, 6), (0.5, 3), (0.34, 2), (0.33, 1)])
-def test_as_many_are_kept_as_alpha_leaves_places_for(grown, keep, places):
-    X, y = problem()
-    model = selector(keep=keep, min_draws=1, min_win_rate=0.5).fit(X, y)
-    sizes = [0, *model.history_["n_selected"][:-1]]
-    assert max(sizes) >= (6 if keep == 1 else 7)  # with alpha = 1 there is no place for more
-    assert 0 < sum(size < places for size in sizes) < 40  # not enough to keep, and enough
-    for (_, columns, result, _), size in zip(grown, sizes, strict=True):
-        assert len(columns) == len(result) == 6
-        assert result.sum() >= min(places, size)
-
-
 def test_a_fraction_of_places_is_not_rounded_down_by_binary_fractions(grown):
     """0.29 of 100 is 29, although 0.29 * 100 is a little less in binary."""
     X, y = problem(n=30, p=120)
@@ -133,17 +120,6 @@ def test_a_fraction_of_places_is_not_rounded_down_by_binary_fractions(grown):
     sure = stream(model.forest_.seed, 7, 0).choice(120, 29, replace=False, shuffle=False)
     order = model.selected_[sure]
     assert np.isin(order, grown[7][1]).all()
-
-
-def test_history_entries_and_support_agree():
-    X, y = problem()
-    model = selector().fit(X, y)
-    sizes = model.history_["n_selected"]
-    assert sizes.shape == (model.n_estimators_,) == (40,)
-    assert [int((model.entered_ <= t).sum()) for t in range(1, 41)] == sizes.tolist()
-    assert len(set(model.selected_.tolist())) == len(model.selected_) == sizes[-1]
-    assert np.flatnonzero(model.support_).tolist() == sorted(model.selected_)
-    assert (np.diff(model.entered_) >= 0).all()
 
 
 @pytest.mark.parametrize("relevance", ["probe", "binomial", "decoy"])
@@ -292,25 +268,6 @@ def test_patience_ends_a_search():
     none = selector(200, patience=7, min_win_rate=1.0, min_draws=100).fit(X, y)
     assert none.n_estimators_ == 7
     assert none.selected_.shape == (0,)
-
-
-def test_a_store_gives_what_the_table_gives(tmp_path):
-    X, score = mixed_table()
-    y = score > np.median(score)
-    store = dm.pack(X, tmp_path / "store")
-    options = {"n_subspace_features": 3, "batch_size": 2, "n_jobs": 2}
-    on_table, on_store = (selector(20, **options).fit(rows, y) for rows in (X, store))
-    assert everything(on_table) == everything(on_store)
-    assert on_store.importances_.names == tuple(X.columns)
-    assert on_store.feature_names_in_.tolist() == list(X.columns)
-    expected = on_table.predict_proba(X)
-    for model in (on_table, on_store):
-        for rows in (X, store, dm.encode(X)):
-            np.testing.assert_array_equal(model.predict_proba(rows), expected)
-    chosen = on_table.get_support(indices=True)
-    taken = on_store.transform(store)
-    assert taken.fingerprint() == store.take_columns(chosen).fingerprint()
-    assert on_table.transform(dm.encode(X)).names == tuple(X.columns[chosen])
 
 
 @one_test
@@ -605,33 +562,6 @@ def test_memory_that_will_not_do_is_refused():
         selector(5, n_subspace_features=None, memory="1MB", batch_size=2000).fit(X, y)
 
 
-def test_shadow_features_count_among_the_columns_that_memory_holds():
-    X, y = problem(n=2000)
-    small = {"n_subspace_features": None, "memory": "1MB", "random_state": 0}
-    model = SequentialRandomSubspace(n_estimators=4, **small).fit(X, y)
-    assert (model.n_subspace_features_, model.n_shadows_) == (8, 4)
-    assert (
-        SequentialRandomSubspace(n_estimators=4, relevance="positive", **small).fit(X, y).n_shadows_
-        == 0
-    )
-
-
-def test_few_features_are_distinguished_from_noise_with_shadow_features(tmp_path):
-    """Ten columns, of which two matter; from memory and from a store, and what is said of it."""
-    random = np.random.default_rng(0)
-    X = random.normal(size=(120, 10))
-    y = (X[:, 3] + X[:, 7] > 0).astype(int)
-    options = {"n_subspace_features": 6, "random_state": 0}
-    model = SequentialRandomSubspace(n_estimators=100, **options).fit(X, y)
-    assert sorted(model.selected_) == [3, 7]
-    assert model.n_shadows_ == 9
-    assert model.draws_.shape == model.support_.shape == model.importances_.values.shape == (10,)
-    stored = SequentialRandomSubspace(n_estimators=100, **options).fit(
-        dm.pack(X, tmp_path / "s"), y
-    )
-    assert everything(stored) == everything(model)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "p", "cardinality", "fraction"),
@@ -783,17 +713,3 @@ def test_noise_seldom_gives_anything():
         )
         result.append(len(model.fit(X, y).selected_))
     assert np.count_nonzero(result) <= 2, result
-
-
-def test_ranking_puts_what_was_found_first():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(200, 60))
-    y = (X[:, 3] + X[:, 5] > 0).astype(int)
-    model = SequentialRandomSubspace(n_estimators=100, n_subspace_features=20, random_state=0).fit(
-        X, y
-    )
-    ranking, importances = model.ranking_, model.importances_.values
-    assert (ranking[model.support_] == 1).all()
-    others = np.flatnonzero(~model.support_)
-    assert sorted(ranking[others]) == list(range(2, len(others) + 2))
-    assert (np.diff(importances[others][np.argsort(ranking[others])]) <= 0).all()

@@ -10,7 +10,6 @@ import time
 import numpy as np
 import pytest
 from sklearn.base import clone
-from tests.grid import one_test
 from tests.selection.test_sequential_random_subspace import (
     everything,
     problem,
@@ -19,11 +18,8 @@ from tests.selection.test_sequential_random_subspace import (
 
 import duramen as dm
 from duramen.jobs import workers
-from duramen.selection.sequential_random_subspace.search import Grower
 
 distributed = pytest.importorskip("distributed")
-
-VARIANTS = [{}, {"sampling": "soft"}, {"relevance": "decoy", "splits": "multiway"}]
 
 
 def cluster_of(**options):
@@ -63,17 +59,6 @@ def at_tree(client, monkeypatch, number, action):
 # --- workers in this process ------------------------------------------------------------------
 
 
-@one_test
-@pytest.mark.parametrize("options", VARIANTS)
-def test_a_client_changes_nothing(client, options):
-    X, y = problem()
-    options = {"batch_size": 4, **options}
-    alone = selector(22, **options).fit(X, y)
-    together = selector(22, client=client, n_jobs=2, **options).fit(X, y)
-    assert everything(together) == everything(alone)
-    assert len(alone.selected_) > 0 or "relevance" in options
-
-
 def test_the_workers_grow_all_trees_and_forget_them(client, monkeypatch):
     X, y = problem()
     sent = at_tree(client, monkeypatch, 0, None)
@@ -85,22 +70,6 @@ def test_the_workers_grow_all_trees_and_forget_them(client, monkeypatch):
         assert time.monotonic() < end, held
         time.sleep(0.02)
     assert model.n_estimators_ == 22
-
-
-def test_errors_of_workers_come_back_as_they_are(client, monkeypatch):
-    X, y = problem()
-    original, calls = Grower.grow, []
-
-    def broken(self, tree, columns, result):
-        if tree == 6:
-            calls.append(tree)
-            raise LookupError("tree six")
-        return original(self, tree, columns, result)
-
-    monkeypatch.setattr(Grower, "grow", broken)
-    with pytest.raises(LookupError, match="tree six"):
-        selector(22, batch_size=4, client=client).fit(X, y)
-    assert len(calls) == 3  # it was tried again
 
 
 # --- among scikit-learn's tools ---------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Results depend neither on threads, nor on an interruption and the run that resumes from it."""
 
 from functools import partial
+from inspect import signature
 from itertools import count
 
 import numpy as np
@@ -82,3 +83,25 @@ def test_threads_and_resumption_give_the_same(name, tmp_path, monkeypatch):
     assert content(call(checkpoint=path)) == whole
     with pytest.raises(ValueError, match="another run"):
         CALLS[name](X=X[:, ::-1], y=Y, random_state=0, checkpoint=path)
+
+
+WRONG = {
+    "estimator": 3,
+    "measure": "gini",
+    **dict.fromkeys(("n_permutations", "n_resamples", "n_draws", "n_jobs", "stop_after"), 0),
+    **dict.fromkeys(("add_one", "balanced", "marginal", "correction"), 1),
+    **dict.fromkeys(("alpha", "stop_at", "confidence_level", "irrelevant"), 2),
+    **dict.fromkeys(("max_stages", "n_folds", "k"), 0),
+    **dict.fromkeys(("distribution", "null", "how", "rank_based", "method", "kind"), "none"),
+    **dict.fromkeys(("strata", "groups"), (1,)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_wrong_arguments_are_named(name):
+    function, call = CALLS[name].func, CALLS[name].keywords
+    parameters = list(signature(function).parameters)
+    arguments = {parameters[0]: CALLS[name].args[0], "X": X, "y": Y, **call}
+    for parameter in WRONG.keys() & set(parameters):
+        with pytest.raises((ValueError, TypeError), match=f"{function.__name__}: {parameter}"):
+            function(**{**arguments, parameter: WRONG[parameter]})

@@ -240,19 +240,3 @@ def test_marginal_statistics_that_were_not_computed_are_asked_for():
         max_t(permuted)
     whole = permuted_importances(TINY, X, Y, **common)
     assert max_t(permuted, marginal=False).equals(max_t(whole, marginal=False))
-
-
-@one_test
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
-        ({"n_permutations": 0}, ValueError, "n_permutations must be"),
-        ({"marginal": 1}, (TypeError, ValueError), "marginal must be"),
-        ({"measure": "?!"}, ValueError, "measure must be one of"),
-        ({"n_jobs": 0}, ValueError, "n_jobs must be"),
-        ({"strata": np.arange(80)}, ValueError, "strata"),
-    ],
-)
-def test_arguments_are_checked(options, error, words):
-    with pytest.raises(error, match=f"permuted_importances.*{words}"):
-        permuted_importances(FOREST, X, Y, **options)

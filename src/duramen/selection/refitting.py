@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,6 @@ from duramen.forests.prediction import estimate_out_of_bag, predict, rows_of
 from duramen.importances import Inputs, catalogue
 from duramen.importances.measures.mda import SCALED_MDA
 from duramen.importances.refit import seeded, template_of
-from duramen.jobs.batches import Batches, OutcomeT, Steps
-from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector, Data
@@ -34,44 +32,6 @@ class Opening(Refits):
     """Arguments of a call of `fit`, checked; the measure is on the rows in memory."""
 
     data: Data  # the rows as they were given, which may be a store
-
-    def identity(self, **choices: Any) -> dict[str, Any]:
-        """Return what the result depends on: the forests, and choices."""
-        return self.subject.identity(self.function.removesuffix(".fit"), **choices)
-
-    def follow(
-        self,
-        task: Callable[..., FloatArray],
-        most: int,
-        width: int,
-        steps: Steps[OutcomeT],
-        *,
-        part: str = "",
-        **choices: Any,
-    ) -> tuple[FloatArray, OutcomeT]:
-        """Run the jobs of a generator, at most so many; return all rows, and its outcome.
-
-        A second run of a `fit` is a part with a name, which its checkpoint has as a further suffix.
-        """
-        plan, seed = self.plan, self.seed
-        if part:
-            seed = replicate_seed(seed, OBSERVED)
-            if plan.checkpoint is not None:
-                plan = replace(plan, checkpoint=f"{plan.checkpoint}.{part}")
-        batches = Batches(steps)
-        ready, arguments = batches.ready, batches.arguments
-        rows = self.run(
-            task,
-            most,
-            width,
-            self.identity(**choices),
-            seed=seed,
-            plan=plan,
-            ready=ready,
-            arguments=arguments,
-        )
-        batches.ready(rows)
-        return rows, cast(OutcomeT, batches.outcome)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,39 +54,34 @@ def marginal_statistics(data: Data, order: Callable[[int], IntArray], n_orders: 
         Normal scores of the statistics: chi-squared values by Wilson and Hilferty's cube root. A
         feature that does not vary has 0.
     """
-    response = _Response.of(data)
-    n, q = response.scores.shape
+    scores, mean, whitening = _response(data)
+    n, q = scores.shape
     statistics = np.zeros((n_orders, data.n_columns))
     at_a_time = max(1, _NUMBERS // (n * q))
     for first in range(0, n_orders, at_a_time):
         numbers = range(first, min(n_orders, first + at_a_time))
-        permuted = np.concatenate([response.scores[order(b)] for b in numbers], axis=1)
+        permuted = np.concatenate([scores[order(b)] for b in numbers], axis=1)
         for columns, features in _blocks(data.table, max(1, _NUMBERS // n)):
             sums = (features.scores @ permuted).reshape(-1, len(numbers), q)
-            statistics[numbers.start : numbers.stop, columns] = features.statistics(sums, response)
+            rows = features.statistics(sums, mean, whitening)
+            statistics[numbers.start : numbers.stop, columns] = rows
     return statistics
 
 
-@dataclass(frozen=True, eq=False)
-class _Response:
-    """Scores of the target."""
+def _response(data: Data) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return scores of the target, their means, and the root W of V^- = W W^T.
 
-    scores: FloatArray  # (n, q), whole numbers
-    mean: FloatArray  # (q,)
-    whitening: FloatArray  # (q, r), W with V^- = W W^T
-
-    @classmethod
-    def of(cls, data: Data) -> _Response:
-        """Return the scores of a target, times row weights, and centered within strata."""
-        scores = weighted_scores(data, data.target.association_scores())
-        strata = data.exchangeability.strata
-        if strata is not None:
-            scores = centered_within(scores, strata)
-        scores = _whole(scores)
-        mean = scores.mean(axis=0)
-        sizes, axes = np.linalg.eigh((scores - mean).T @ (scores - mean))
-        spanned = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
-        return cls(scores, mean, axes[:, spanned] / np.sqrt(sizes[spanned]))
+    The scores, of shape (n, q), are whole numbers, times row weights, and centered within strata.
+    """
+    scores = weighted_scores(data, data.target.association_scores())
+    strata = data.exchangeability.strata
+    if strata is not None:
+        scores = centered_within(scores, strata)
+    scores = _whole(scores)
+    mean = scores.mean(axis=0)
+    sizes, axes = np.linalg.eigh((scores - mean).T @ (scores - mean))
+    spanned = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
+    return scores, mean, axes[:, spanned] / np.sqrt(sizes[spanned])
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,15 +94,15 @@ class _Features:
     first: IntArray  # row of `scores` at which each feature begins
     freedom: IntArray  # values of each nominal feature less one; 1 of the others
 
-    def statistics(self, sums: FloatArray, response: _Response) -> FloatArray:
+    def statistics(self, sums: FloatArray, mean: FloatArray, whitening: FloatArray) -> FloatArray:
         """Return the normal scores, of shape (permutations, features), from sums (k, b, q)."""
-        centered = sums - self.totals[:, None, None] * response.mean
-        whitened = np.einsum("kbq,qr->kbr", centered, response.whitening)
-        scale = (len(response.scores) - 1) / np.maximum(self.squares, 1.0)
+        centered = sums - self.totals[:, None, None] * mean
+        whitened = np.einsum("kbq,qr->kbr", centered, whitening)
+        scale = (self.scores.shape[1] - 1) / np.maximum(self.squares, 1.0)
         of_row = np.einsum("kbr,kbr->bk", whitened, whitened) * scale
         chi_squared = np.add.reduceat(of_row, self.first, axis=1)
         varies = self.freedom > 0
-        degrees = np.maximum(self.freedom, 1) * max(1, response.whitening.shape[1])
+        degrees = np.maximum(self.freedom, 1) * max(1, whitening.shape[1])
         return np.where(varies, np.round(normal_scores(chi_squared, degrees), _DECIMALS), 0.0)
 
 
@@ -121,21 +115,18 @@ def _blocks(table: EncodedTable, rows: int) -> Iterator[tuple[slice, _Features]]
         freedom.append(degrees)
         n_rows += len(of_column)
         if n_rows >= rows or j + 1 == table.n_columns:
-            yield slice(first, j + 1), _together(scores, freedom)
+            stacked, sizes = np.concatenate(scores), np.array([len(part) for part in scores])
+            yield (
+                slice(first, j + 1),
+                _Features(
+                    stacked,
+                    np.einsum("kn,kn->k", stacked, stacked),
+                    stacked.sum(axis=1),
+                    np.cumsum(sizes) - sizes,
+                    np.array(freedom, dtype=np.int64),
+                ),
+            )
             first, n_rows, scores, freedom = j + 1, 0, [], []
-
-
-def _together(scores: list[FloatArray], freedom: list[int]) -> _Features:
-    """Stack the scores of features."""
-    stacked = np.concatenate(scores)
-    sizes = np.array([len(of_feature) for of_feature in scores])
-    return _Features(
-        stacked,
-        np.einsum("kn,kn->k", stacked, stacked),
-        stacked.sum(axis=1),
-        np.cumsum(sizes) - sizes,
-        np.array(freedom, dtype=np.int64),
-    )
 
 
 def _scores_of(table: EncodedTable, column: int) -> tuple[FloatArray, int]:
@@ -202,6 +193,7 @@ _ROWS_OF_A_COLUMN = 2  # fewer rows of each column of the regression leave too f
 _MOST_COLUMNS = 2000  # of the regression: eigenvalues of more take longer than the forests
 _MOST_NUMBERS = 1 << 25  # of the regression, 256 MB
 _MOST_CLASSES = 2
+Blocks = list[tuple[IntArray, IntArray]]  # features, and their columns
 _AT_A_TIME = 1 << 19  # numbers of permuted scores, 4 MB
 _PENALTIES = np.logspace(-4.0, 2.0, 13)  # times the mean of the eigenvalues
 _CUT = 4.0  # robust standard deviations from the median at which numbers are cut
@@ -281,25 +273,26 @@ class JointModel:
             not vary has 0, and so have the kept ones.
         """
         key = tuple(sorted(map(int, kept)))
-        if key not in self._computed:
-            self._computed[key] = self._statistics(order, n_orders, np.array(key, dtype=np.int64))
-        return self._computed[key]
-
-    def _statistics(
-        self, order: Callable[[int], IntArray], n_orders: int, kept: IntArray
-    ) -> FloatArray:
+        if key in self._computed:
+            return self._computed[key]
         is_kept = np.isin(self.of_feature, kept)
         scores, columns = self.scores, self.columns[:, ~is_kept]
         if is_kept.any():
             fixed = self.columns[:, is_kept]
             scores = scores - fixed @ np.linalg.lstsq(fixed, scores, rcond=_SPANNED)[0]
         n, strata = len(scores), self.data.exchangeability.strata
-        statistics = np.zeros((n_orders, self.data.n_columns))
+        self._computed[key] = statistics = np.zeros((n_orders, self.data.n_columns))
         if not (columns.size and scores.any()):
             return statistics
         freedom = n - (1 if strata is None else len(np.unique(strata)))
         ridge = _Ridge.of(self.products[np.ix_(~is_kept, ~is_kept)], freedom)
-        blocks = _Block.of(self.of_feature[~is_kept])
+        features, first_of, sizes = np.unique(
+            self.of_feature[~is_kept], return_index=True, return_counts=True
+        )
+        blocks = [  # features with the same number m of columns, (g,), and these, (g, m)
+            (features[sizes == m], first_of[sizes == m, None] + np.arange(m))
+            for m in np.unique(sizes)
+        ]
         at_a_time = max(1, _AT_A_TIME // n)
         for first in range(0, n_orders, at_a_time):
             numbers = range(first, min(n_orders, first + at_a_time))
@@ -308,22 +301,6 @@ class JointModel:
             rows = statistics[numbers.start : numbers.stop]
             ridge.compare(columns.T @ permuted, np.square(permuted).sum(axis=0), blocks, rows)
         return np.round(statistics, _DECIMALS, out=statistics)
-
-
-class _Block(NamedTuple):
-    """Features with the same number of columns."""
-
-    features: IntArray  # (g,)
-    columns: IntArray  # (g, m)
-
-    @classmethod
-    def of(cls, of_feature: IntArray) -> list[_Block]:
-        """Return the blocks of features with at least one column."""
-        features, first, sizes = np.unique(of_feature, return_index=True, return_counts=True)
-        return [
-            cls(features[sizes == m], first[sizes == m, None] + np.arange(m))
-            for m in np.unique(sizes)
-        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,7 +320,11 @@ class _Ridge:
         return cls(values, axes, _PENALTIES * values.sum() / len(products), freedom)
 
     def compare(
-        self, sums: FloatArray, squares: FloatArray, blocks: list[_Block], result: FloatArray
+        self,
+        sums: FloatArray,
+        squares: FloatArray,
+        blocks: list[tuple[IntArray, IntArray]],
+        result: FloatArray,
     ) -> None:
         """Write the normal scores of the features of all blocks into their columns of the result.
 
@@ -360,9 +341,9 @@ class _Ridge:
             freedom = float(self.freedom - lost[i].sum())  # tr(M^2)
             variance = (left[i, mine] + _LEAST_VARIANCE * self.freedom) / freedom
             own = rotated[:, mine] / np.sqrt(variance)
-            for block in blocks:
-                scores = self._of_block(block.columns, self.penalties[i], own, freedom)
-                result[np.ix_(mine, block.features)] = scores
+            for features, columns in blocks:
+                scores = self._of_block(columns, self.penalties[i], own, freedom)
+                result[np.ix_(mine, features)] = scores
 
     def _of_block(
         self, columns: IntArray, penalty: float, rotated: FloatArray, freedom: float

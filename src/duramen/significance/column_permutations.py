@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from duramen.data.recoding import with_permuted
-from duramen.jobs.batches import Batches, Steps
+from duramen.jobs.batches import Steps
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.significance import Significance
 from duramen.significance.cost import announced
-from duramen.significance.measured import Measured, MeasureLike, Refits
+from duramen.significance.measured import MeasureLike, Refits
 from duramen.significance.null_distributions import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
@@ -143,25 +143,20 @@ def hapfelmeier(
     )
     importances = announced(refits, len(columns) * n)
     observed = importances.values[columns]
-    batches = Batches(_waves(columns, observed, n, stop_after))
     names = [subject.names[j] for j in columns]
     choices = {"features": names, "n_permutations": n, "stop_after": stop_after}
 
     def task(_: int, __: int, column: int, draw: int) -> FloatArray:
-        return _permuted_score(subject, column, draw, seed)
+        """Return the importance of a column after a permutation of its rows, shape (1,)."""
+        random = np.random.default_rng(replicate_seed(replicate_seed(seed, column), draw))
+        order = subject.exchangeability.permutation(random)
+        table = with_permuted(subject.data.table, [column], order)
+        data = subject.data.with_table(table, key=(seed, column, draw))
+        return subject.scores(int(random.integers(2**32)), data=data)[[column]]
 
-    identity = subject.identity(name, **choices)
-    values = refits.run(
-        task,
-        len(columns) * n,
-        1,
-        identity,
-        ready=batches.ready,
-        arguments=batches.arguments,
-    )
-    batches.ready(values)
-    assert batches.outcome is not None
-    p_values, draws = _p_values(values, batches.outcome, observed, n, stop_after)
+    waves = _waves(columns, observed, n, stop_after)
+    values, places = refits.follow(task, len(columns) * n, 1, waves, **choices)
+    p_values, draws = _p_values(values, places, observed, n, stop_after)
     return Significance(
         names=tuple(names),
         scores=observed,
@@ -170,17 +165,8 @@ def hapfelmeier(
         null=NULL + subject.exchangeability.clause,
         unit=importances.unit,
         details={"draws": draws},
-        metadata=refits.metadata(identity, n_grown=len(values)),
+        metadata=refits.metadata(**choices, n_grown=len(values)),
     )
-
-
-def _permuted_score(subject: Measured, column: int, draw: int, seed: int) -> FloatArray:
-    """Return the score of a column after a permutation of its rows, of shape (1,)."""
-    random = np.random.default_rng(replicate_seed(replicate_seed(seed, column), draw))
-    order = subject.exchangeability.permutation(random)
-    table = with_permuted(subject.data.table, [column], order)
-    data = subject.data.with_table(table, key=(seed, column, draw))
-    return subject.scores(int(random.integers(2**32)), data=data)[[column]]
 
 
 def _waves(

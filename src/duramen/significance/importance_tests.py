@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -323,9 +322,8 @@ def z_scores(importances: Importances) -> Significance:
 
 def _over_repeats(importances: Importances) -> bool:
     """Tell whether the standard error is that over repeats of the whole forest or model."""
-    choices: Any = importances.metadata.get(importances.measure, {})
     return (
         (importances.measure in catalogue and catalogue[importances.measure].spread != "trees")
         or "model" in importances.metadata
-        or (isinstance(choices, Mapping) and choices.get("votes") == "ensemble")
+        or _choices(importances).get("votes") == "ensemble"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, catalogue
 from duramen.importances.measure import TreeSums
 from duramen.importances.refit import data_for, leaves_rows_out, seeded, template_of
+from duramen.jobs.batches import Batches, OutcomeT, Steps
 from duramen.jobs.replicates import (
     OBSERVED,
     ExecutionParameters,
@@ -292,6 +293,36 @@ class Refits:
         """Grow a forest on the data as they are and measure it."""
         return self.subject.importances(replicate_seed(self.seed, OBSERVED))
 
+    def identity(self, **choices: Any) -> dict[str, Any]:
+        """Return what the result depends on: the measure, the rows, and choices."""
+        return self.subject.identity(self.function.removesuffix(".fit"), **choices)
+
+    def follow(
+        self,
+        task: Task,
+        most: int,
+        width: int,
+        steps: Steps[OutcomeT],
+        *,
+        part: str = "",
+        **choices: Any,
+    ) -> tuple[FloatArray, OutcomeT]:
+        """Run the jobs of a generator, at most so many; return all rows, and its outcome.
+
+        A second run of a function is a part with a name, which its checkpoint has as a further
+        suffix.
+        """
+        plan, seed, batches = self.plan, self.seed, Batches(steps)
+        if part:
+            seed = replicate_seed(seed, OBSERVED)
+            if plan.checkpoint is not None:
+                plan = replace(plan, checkpoint=f"{plan.checkpoint}.{part}")
+        how = {"seed": seed, "plan": plan, "arguments": batches.arguments}
+        identity = self.identity(**choices)
+        rows = self.run(task, most, width, identity, ready=batches.ready, **how)
+        batches.ready(rows)
+        return rows, cast(OutcomeT, batches.outcome)
+
     def run(
         self, task: Task, n: int, width: int, identity: dict[str, Any] | None = None, **how: Any
     ) -> FloatArray:
@@ -301,7 +332,7 @@ class Refits:
             n,
             width,
             seed=how.pop("seed", self.seed),
-            identity=self.subject.identity(self.function) if identity is None else identity,
+            identity=self.identity() if identity is None else identity,
             plan=how.pop("plan", self.plan),
             function=self.function,
             **how,
@@ -328,5 +359,5 @@ class Refits:
 
     def metadata(self, identity: dict[str, Any] | None = None, **choices: Any) -> dict[str, Any]:
         """Return what a result tells of itself: the identity of the run, choices, the seed."""
-        settings = self.subject.identity(self.function) if identity is None else identity
+        settings = self.identity() if identity is None else identity
         return {**settings, **choices, "seed": self.seed}

@@ -20,23 +20,7 @@ from duramen.support.arrays import FloatArray, IntArray
 
 ParametersT = ParamSpec("ParametersT")
 ResultT = TypeVar("ResultT")
-
-# Parameters that decide which forests are grown, and how; the others decide how they are read.
-_OF_THE_FORESTS = (
-    "X",
-    "y",
-    "names",
-    "measure",
-    "n_permutations",
-    "max_stages",
-    "strata",
-    "groups",
-    "random_state",
-    "n_jobs",
-    "client",
-    "checkpoint",
-    "verbose",
-)
+_OF_STAGES = ("names", "max_stages")  # of the forests too, in the tests that have them
 
 
 def permuted_importances(
@@ -156,11 +140,12 @@ def reads_permuted(
     @wraps(test)
     def reading(*args: ParametersT.args, **kwargs: ParametersT.kwargs) -> ResultT:
         if any(isinstance(value, PermutedImportances) for value in (*args, *kwargs.values())):
+            # The other parameters decide how the forests are read.
+            of_forests = {*inspect.signature(permuted_importances).parameters, *_OF_STAGES}
+            of_forests -= {"estimator", "marginal"}
             bound = inspect.signature(test).bind(*args, **kwargs).arguments
             beside = [
-                parameter
-                for parameter in _OF_THE_FORESTS
-                if parameter in bound and bound[parameter] is not None
+                name for name, value in bound.items() if name in of_forests and value is not None
             ]
             if beside:
                 raise ValueError(

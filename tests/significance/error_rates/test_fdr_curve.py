@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.grid import one_test
 from tests.oracles.monte_carlo import false_discovery_curve
 
 import duramen as dm
@@ -105,22 +104,6 @@ def test_fraction_of_false_ones_is_about_what_was_asked_for(n_relevant):
     assert np.mean(fractions) <= 0.2 + 3.3 * error
     assert np.mean(fractions) > 0.02  # some are false: the test can tell
     assert np.mean(result) >= 0.3 * n_relevant
-
-
-@one_test
-@pytest.mark.parametrize(
-    "changes, error, message",
-    [
-        ({"n_permutations": 0}, ValueError, "fdr_curve: n_permutations"),
-        ({"measure": "gini"}, ValueError, "fdr_curve: measure must be one of"),
-        ({"estimator": 3}, TypeError, "fdr_curve: estimator must be a forest estimator"),
-        ({"n_jobs": 0}, ValueError, "fdr_curve: n_jobs"),
-    ],
-)
-def test_wrong_arguments_are_refused(changes, error, message):
-    X, y = problem()
-    with pytest.raises(error, match=message):
-        fdr_curve(**{"estimator": FOREST, "X": X, "y": y, "n_permutations": 2, **changes})
 
 
 def test_noise_columns_of_many_values_do_not_hide_relevant_features():

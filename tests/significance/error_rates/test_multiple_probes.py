@@ -87,16 +87,6 @@ def test_features_that_are_all_alike_are_not_selected():
 # --- the run -------------------------------------------------------------------------------------
 
 
-def test_wrong_arguments_are_refused():
-    X, y = noise(0, n=20, p=3)
-    with pytest.raises(TypeError, match="multiple_probes: estimator must be"):
-        multiple_probes(None, X, y)
-    with pytest.raises(ValueError, match="multiple_probes: n_permutations must be an int"):
-        multiple_probes(TINY, X, y, n_permutations=1.5)
-    with pytest.raises(ValueError, match="multiple_probes: add_one"):
-        multiple_probes(TINY, X, y, add_one="yes")
-
-
 # --- calibration ---------------------------------------------------------------------------------
 
 

@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.grid import one_test
 from tests.oracles import stages
 from tests.oracles import step_down as oracle
-from tests.significance.noise import TINY, Interrupted, band, correlation, killed_after, noise
+from tests.significance.noise import Interrupted, band, correlation, killed_after, noise
 
 import duramen as dm
-from duramen.data import Exchangeability
 from duramen.data.recoding import with_permuted
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance import altmann, fdr_curve, max_t
@@ -453,43 +451,6 @@ def test_notes_of_choices_that_break_the_rates_beside_relevant_features():
 # --- strata and groups ---------------------------------------------------------------------------
 
 
-def test_strata_restrict_the_permutations(tmp_path):
-    random = np.random.default_rng(0)
-    strata = np.repeat([0, 1], 40)
-    y = np.where(random.random(80) < np.where(strata, 0.9, 0.1), "ill", "well")
-    X = random.normal(size=(80, 6))
-    X[:, 0] += 3 * strata  # differs between strata, not between classes within
-    options = {"random_state": 0, "n_permutations": 39, "checkpoint": tmp_path / "run"}
-    free = max_t(FOREST, X, y, **options)
-    assert free.selected(control="fwer") == ("x0",)
-    with pytest.raises(ValueError, match="is of another run"):
-        max_t(FOREST, X, y, strata=strata, **options)
-    options["checkpoint"] = tmp_path / "other"
-    within = max_t(FOREST, X, y, strata=strata, **options)
-    assert within.selected(control="fwer") == ()
-    assert "strata" in within.null
-    assert (
-        within.metadata["strata"]
-        == Exchangeability.checked(80, strata, function="t").identity()["strata"]
-    )
-    with pytest.raises(ValueError, match="max_t: strata must have a label for each"):
-        max_t(FOREST, X, y, strata=strata[1:])
-
-
-def test_blocks_stay_together():
-    seen = []
-
-    def spy(forest, X, y):
-        seen.append(y.copy())
-        return np.zeros(X.n_columns)
-
-    y, groups = np.repeat(list("abababab"), 3), np.repeat(np.arange(8), 3)
-    X = np.random.default_rng(0).normal(size=(24, 3))
-    max_t(TINY, X, y, measure=spy, groups=groups, n_permutations=5, random_state=0)
-    assert all(len(set(labels)) == 1 for y in seen for labels in y.reshape(8, 3))
-    assert len({tuple(y) for y in seen}) > 1
-
-
 # --- what it promises ----------------------------------------------------------------------------
 
 
@@ -597,24 +558,3 @@ def test_level_where_weights_depend_on_the_target(design):
         result = max_t(forest, data, n_permutations=19, max_stages=1, random_state=seed)
         taken.append(result.p_adjusted.min() <= 0.05)
     assert abs(np.mean(taken) - 0.05) <= band(0.05, 50)
-
-
-@one_test
-@pytest.mark.parametrize(
-    "changes, error, message",
-    [
-        ({"n_permutations": 0}, ValueError, "max_t: n_permutations"),
-        ({"balanced": 1}, ValueError, "max_t: balanced"),
-        ({"marginal": 1}, ValueError, "max_t: marginal"),
-        ({"max_stages": 0}, ValueError, "max_t: max_stages"),
-        ({"alpha": 2}, ValueError, "max_t: alpha"),
-        ({"measure": "gini"}, ValueError, "max_t: measure must be one of"),
-        ({"estimator": 3}, TypeError, "max_t: estimator must be a forest estimator"),
-        ({"n_jobs": 0}, ValueError, "max_t: n_jobs"),
-        ({"groups": [1]}, ValueError, "max_t: groups must have a label for each"),
-    ],
-)
-def test_wrong_arguments_are_refused(changes, error, message):
-    X, y = problem()
-    with pytest.raises(error, match=message):
-        max_t(**{"estimator": FOREST, "X": X, "y": y, "n_permutations": 2, **changes})

@@ -100,18 +100,6 @@ def test_features_that_are_all_alike_are_not_selected():
 # --- the run -------------------------------------------------------------------------------------
 
 
-def test_wrong_arguments_are_refused():
-    X, y = noise(0, n=20, p=3)
-    with pytest.raises(TypeError, match="one_probe: estimator must be"):
-        one_probe("forest", X, y)
-    with pytest.raises(ValueError, match="one_probe: n_permutations must be an int >= 1"):
-        one_probe(TINY, X, y, n_permutations=0)
-    with pytest.raises(ValueError, match="one_probe: add_one"):
-        one_probe(TINY, X, y, add_one=1)
-    with pytest.raises(ValueError, match="one_probe: measure must be one of"):
-        one_probe(TINY, X, y, measure="gain")
-
-
 # --- calibration ---------------------------------------------------------------------------------
 
 

@@ -182,9 +182,6 @@ def test_what_the_function_returns_is_checked(importance, message):
     "changes, error, message",
     [
         ({"importance": None}, TypeError, "importance must be a function importance"),
-        ({"n_permutations": 0}, ValueError, "permutation_test: n_permutations"),
-        ({"stop_after": 0}, ValueError, "permutation_test: stop_after"),
-        ({"n_jobs": 0}, ValueError, "permutation_test: n_jobs"),
         ({"y": 3}, ValueError, "y must have at least one row"),
         ({"names": "abcde"}, TypeError, "names must be a sequence of strings, got 'abcde' alone"),
         ({"names": ["a"]}, ValueError, "names must be 5, one per feature, got 1"),
