@@ -346,10 +346,7 @@ def _two_step(p_values: FloatArray, n_rounds: int, _: int, alpha: float) -> Bool
     return (adjusted(p_values, "fdr") <= alpha) & (p_values <= alpha / n_rounds)
 
 
-CORRECTIONS = {
-    "bonferroni": Correction(0.01, _bonferroni),
-    "two-step": Correction(0.05, _two_step),
-}
+CORRECTIONS = {"bonferroni": Correction(0.01, _bonferroni), "two-step": Correction(0.05, _two_step)}
 """Those of the R package and of boruta_py."""
 
 

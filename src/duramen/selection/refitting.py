@@ -277,8 +277,7 @@ def shadow_round(
 def _group_scores(values: FloatArray, sizes: IntArray, center: float) -> FloatArray:
     """Return sums of centered importances over groups, by the roots of their sizes."""
     starts = np.cumsum(sizes) - sizes
-    scores: FloatArray = np.add.reduceat(values - center, starts, axis=-1) / np.sqrt(sizes)
-    return scores
+    return np.asarray(np.add.reduceat(values - center, starts, axis=-1) / np.sqrt(sizes))
 
 
 def require_out_of_bag(subject: Measured, owner: str, *, fitted: bool = False) -> None:

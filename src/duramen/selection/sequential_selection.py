@@ -372,10 +372,7 @@ def _task(estimator: Any, owner: str) -> Task | None:
     if is_regressor(estimator):
         return "regression"
     raise checks.refuse(
-        owner,
-        "estimator",
-        "a classifier or a regressor of duramen or of scikit-learn",
-        estimator,
+        owner, "estimator", "a classifier or a regressor of duramen or of scikit-learn", estimator
     )
 
 

@@ -13,10 +13,7 @@ from duramen.significance.agreement import (
     trees_needed,
 )
 from duramen.significance.column_permutations import HAPFELMEIER, hapfelmeier
-from duramen.significance.conditional_rates import (
-    CONDITIONAL_ERROR_RATE,
-    conditional_error_rate,
-)
+from duramen.significance.conditional_rates import CONDITIONAL_ERROR_RATE, conditional_error_rate
 from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.significance.conditional_tests.knockoffs import knockoffs
 from duramen.significance.conditional_tests.markov_chain import MarkovChain

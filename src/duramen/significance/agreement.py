@@ -813,11 +813,7 @@ def agreement_on_line(line: tuple[float, float], size: float) -> float:
 
 
 def trees_for(
-    wanted: float,
-    sizes: IntArray,
-    agreement: FloatArray,
-    line: tuple[float, float],
-    n_trees: int,
+    wanted: float, sizes: IntArray, agreement: FloatArray, line: tuple[float, float], n_trees: int
 ) -> tuple[float, bool]:
     """Return the trees from which on the agreement is as wanted, and whether by extrapolation.
 
@@ -853,5 +849,4 @@ def chance_among_best(values: FloatArray, k: int) -> FloatArray:
     last = np.partition(values, place, axis=-1)[..., place, np.newaxis]
     above, level = values > last, values == last
     left = k - above.sum(axis=-1, keepdims=True)
-    chance: FloatArray = above + level * (left / level.sum(axis=-1, keepdims=True))
-    return chance
+    return np.asarray(above + level * (left / level.sum(axis=-1, keepdims=True)))

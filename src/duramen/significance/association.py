@@ -151,8 +151,7 @@ def _scores_of(table: EncodedTable, column: int) -> tuple[FloatArray, int]:
 def normal_scores(chi_squared: FloatArray, degrees: IntArray | int) -> FloatArray:
     """Return Wilson and Hilferty's normal scores of chi-squared values."""
     spread = 2.0 / (9.0 * degrees)
-    scores: FloatArray = (np.cbrt(chi_squared / degrees) - (1.0 - spread)) / np.sqrt(spread)
-    return scores
+    return np.asarray((np.cbrt(chi_squared / degrees) - (1.0 - spread)) / np.sqrt(spread))
 
 
 def weighted_scores(data: Data, scores: FloatArray) -> FloatArray:
@@ -248,8 +247,7 @@ class JointModel:
     @cached_property
     def products(self) -> FloatArray:
         """Products of the columns, (d, d)."""
-        products: FloatArray = self.columns.T @ self.columns
-        return products
+        return np.asarray(self.columns.T @ self.columns)
 
     def statistics(
         self, order: Callable[[int], IntArray], n_orders: int, kept: NDArray[np.integer]
@@ -377,8 +375,7 @@ def _target_scores(numbers: FloatArray, ranks: FloatArray) -> FloatArray:
         return _cut(numbers, numbers)[:, None]
     from scipy.special import ndtri  # not needed by the help of commands
 
-    scores: FloatArray = ndtri((ranks / len(ranks) + 1.0) / 2.0)
-    return scores
+    return np.asarray(ndtri((ranks / len(ranks) + 1.0) / 2.0))
 
 
 def _about(table: EncodedTable, j: int) -> int:
@@ -416,8 +413,7 @@ def _cut(values: FloatArray, rows: FloatArray) -> FloatArray:
     """Cut values a few robust standard deviations from the median of the rows."""
     low, middle, high = np.quantile(rows, _QUANTILES)
     spread = (high - low) / 2 or rows.std()
-    cut: FloatArray = np.clip(values, middle - _CUT * spread, middle + _CUT * spread)
-    return cut
+    return np.asarray(np.clip(values, middle - _CUT * spread, middle + _CUT * spread))
 
 
 def _spanning(columns: FloatArray, strata: IntArray | None) -> FloatArray:
@@ -432,5 +428,4 @@ def _spanning(columns: FloatArray, strata: IntArray | None) -> FloatArray:
     if columns.shape[1] > 1:
         left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
         columns = left[:, sizes > _SPANNED * sizes[0]]
-    spanning: FloatArray = columns * np.sqrt(len(columns))
-    return spanning
+    return np.asarray(columns * np.sqrt(len(columns)))

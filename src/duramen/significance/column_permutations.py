@@ -144,7 +144,7 @@ def hapfelmeier(
     importances = announced(refits, len(columns) * n)
     observed = importances.values[columns]
     names = [subject.names[j] for j in columns]
-    choices = {"features": names, "n_permutations": n, "stop_after": stop_after}
+    choices: dict[str, Any] = {"features": names, "n_permutations": n, "stop_after": stop_after}
 
     def task(_: int, __: int, column: int, draw: int) -> FloatArray:
         """Return the importance of a column after a permutation of its rows, shape (1,)."""

@@ -336,11 +336,7 @@ def _rates(events: FloatArray, n: int, enough: int | None, scores: FloatArray) -
     # Of equal scores, the last one that is known stands for all.
     levels_known = -scores[:n_known]
     rates[:n_known] = rates[np.searchsorted(levels_known, levels_known, side="right") - 1]
-    return {
-        "rates": rates,
-        "n_known": n_known,
-        "details": {"estimate": estimate, "draws": draws},
-    }
+    return {"rates": rates, "n_known": n_known, "details": {"estimate": estimate, "draws": draws}}
 
 
 CONDITIONAL_ERROR_RATE = SignificanceTest(

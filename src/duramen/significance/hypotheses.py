@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -67,16 +66,6 @@ class Hypotheses:
         groups = grouping.groups
         if not members:
             return cls(tuple(groups), tuple(groups.values()))
-        return cls._nested(names, single, groups, function)
-
-    @classmethod
-    def _nested(
-        cls,
-        names: tuple[str, ...],
-        single: tuple[IntArray, ...],
-        groups: Mapping[str, IntArray],
-        function: str,
-    ) -> Hypotheses:
         parents = np.full(len(names), -1)
         several = {
             name: features

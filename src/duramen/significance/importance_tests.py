@@ -154,8 +154,7 @@ def upper_fractions(values: FloatArray, sample: FloatArray, *, add_one: bool) ->
     """
     ascending = np.sort(sample)
     reached = ascending.size - np.searchsorted(ascending, values, side="left")
-    fractions: FloatArray = (reached + add_one) / (ascending.size + add_one)
-    return fractions
+    return np.asarray((reached + add_one) / (ascending.size + add_one))
 
 
 def _refuse_asymmetric(importances: Importances) -> None:

@@ -405,8 +405,7 @@ class _Stage:
 def _among(statistics: FloatArray, values: FloatArray) -> FloatArray:
     """Return the p-values of some statistics among the largest ones under permuted labels."""
     largest = statistics[1:].max(axis=1)
-    p_values: FloatArray = (1.0 + (largest[:, None] >= values).sum(axis=0)) / len(statistics)
-    return p_values
+    return np.asarray((1.0 + (largest[:, None] >= values).sum(axis=0)) / len(statistics))
 
 
 @dataclass(frozen=True, eq=False)

@@ -229,8 +229,7 @@ def last_by_rank(rank_sums: FloatArray, fraction: float) -> NDArray[np.intp]:
 def fractions_of_ranks(mean_ranks: FloatArray, null_ranks: FloatArray) -> FloatArray:
     """Return the fraction of all null ranks, of shape (R, U), that are at most each mean rank."""
     ascending = np.sort(null_ranks, axis=None)
-    fractions: FloatArray = np.searchsorted(ascending, mean_ranks, side="right") / ascending.size
-    return fractions
+    return np.asarray(np.searchsorted(ascending, mean_ranks, side="right") / ascending.size)
 
 
 MEAN_RANK_TEST = SignificanceTest(

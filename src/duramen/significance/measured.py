@@ -209,17 +209,13 @@ def measured(
 
 
 def automatic(estimator: BaseForest) -> str:
-    """Return the name of the measure to test of an estimator, by out-of-bag rows if it has any."""
-    return preferred(estimator.task, leaves_rows_out(estimator))
-
-
-def preferred(task: str, out_of_bag: bool) -> str:
     """Return the name of the measure that is tested and ranked by unless another is named.
 
-    `out_of_bag` tells whether trees leave rows out. Survival has no MDI on these.
+    It is that of out-of-bag rows if the trees of the estimator leave rows out, and it suits the
+    target.
     """
-    suits = catalogue["mdi_oob"].suits(target_class(task))
-    return "mdi_oob" if out_of_bag and suits else "mdi"
+    suits = catalogue["mdi_oob"].suits(target_class(estimator.task))
+    return "mdi_oob" if leaves_rows_out(estimator) and suits else "mdi"
 
 
 def of_function(function: Callable[[Any, EncodedTable, NDArray[Any]], Any]) -> Measure:

@@ -155,5 +155,4 @@ def _fits(null: FloatArray, tail: Tail) -> NDArray[np.bool_]:
     below = 1 - tail(np.sort(null, axis=0))
     steps = np.arange(n + 1)[:, np.newaxis] / n
     distance = np.maximum((below - steps[:-1]).max(axis=0), (steps[1:] - below).max(axis=0))
-    accepted: NDArray[np.bool_] = distance <= kstwo.isf(_LEVEL, n)
-    return accepted
+    return np.asarray(distance <= kstwo.isf(_LEVEL, n))

@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable, encode
 from duramen.data.exchangeability import Exchangeability
 from duramen.data.sources import names_of
-from duramen.jobs.replicates import (
-    OBSERVED,
-    ExecutionParameters,
-    replicate_seed,
-    run_replicates,
-)
+from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed, run_replicates
 from duramen.results.columns import Column, hidden
 from duramen.results.fields import checked_names, warn_of
 from duramen.results.importances import Importances, PermutedImportances

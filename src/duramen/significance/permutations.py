@@ -129,9 +129,7 @@ def permuted_importances(
     )
 
 
-def reads_permuted(
-    test: Callable[ParametersT, ResultT],
-) -> Callable[ParametersT, ResultT]:
+def reads_permuted(test: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
     """Let PermutedImportances take the place of the first argument of a test and of the data.
 
     Arguments that are about growing forests are refused beside it.

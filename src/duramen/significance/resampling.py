@@ -135,8 +135,7 @@ def shared_out(sizes: IntArray, total: int) -> IntArray:
         step = 1 if missing > 0 else -1
         room = counts < sizes if step > 0 else counts > 1
         counts[np.argmax(np.where(room, step * (quota - counts), -np.inf))] += step
-    fractions: IntArray = counts
-    return fractions
+    return np.asarray(counts)
 
 
 # --- units that resampling draws: single rows, or whole groups of rows ----------------------------

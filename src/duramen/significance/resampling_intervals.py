@@ -608,8 +608,7 @@ def wilson_reach(values: FloatArray, reach: FloatArray) -> FloatArray:
     """
     around = np.maximum(np.abs(values), reach)
     a = np.divide(reach, 2 * around, out=np.zeros_like(reach), where=around > 0)
-    above: FloatArray = reach * (a + np.sqrt(1 + a * a))
-    return above
+    return np.asarray(reach * (a + np.sqrt(1 + a * a)))
 
 
 def t_tails(values: FloatArray, error: FloatArray, freedom: FloatArray) -> FloatArray:
@@ -621,8 +620,7 @@ def t_tails(values: FloatArray, error: FloatArray, freedom: FloatArray) -> Float
     ratio = np.divide(values, error, out=without, where=error > 0)
     from scipy import stats
 
-    tails: FloatArray = np.asarray(stats.t.sf(ratio, freedom))
-    return tails
+    return np.asarray(np.asarray(stats.t.sf(ratio, freedom)))
 
 
 def _percentiles(

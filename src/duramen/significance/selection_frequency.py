@@ -203,8 +203,7 @@ def split_probability(n_features: int, max_features: int, n_winners: int = 0) ->
 def split_counts(forest: Forest) -> IntArray:
     """Return the number of splits on each feature, over all trees; shape (p,)."""
     feature = forest.feature[forest.feature >= 0]
-    counts: IntArray = np.bincount(feature, minlength=forest.n_features).astype(np.int64)
-    return counts
+    return np.asarray(np.bincount(feature, minlength=forest.n_features).astype(np.int64))
 
 
 def _check_permuted(null: str, restricted: bool) -> None:

@@ -473,8 +473,7 @@ class PositiveImportance:
 
     def passes(self, evidence: Evidence) -> BoolArray:
         """Tell whether each feature passes, of shape (p,)."""
-        passing: BoolArray = evidence.total > _ROUNDING * self.impurity
-        return passing
+        return np.asarray(evidence.total > _ROUNDING * self.impurity)
 
 
 RelevanceTest: TypeAlias = ProbeShare | ProbeBinomial | DecoyTest | PositiveImportance

@@ -628,8 +628,7 @@ class SequentialRandomSubspace(BaseSelector):
     def _label(self, means: FloatArray) -> NDArray[Any]:
         if not hasattr(self, "classes_"):
             return means[:, 0]
-        labels: NDArray[Any] = self.classes_[np.argmax(means, axis=1)]
-        return labels
+        return np.asarray(self.classes_[np.argmax(means, axis=1)])
 
 
 # A first round that took longer than this, in seconds, is the only one that is timed; else so many

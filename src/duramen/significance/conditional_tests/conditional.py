@@ -18,11 +18,7 @@ from duramen.jobs.replicates import ExecutionParameters, Plan, replicate_seed, r
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
 from duramen.results.fields import false_discovery, warn_of
 from duramen.significance.association import marginal_statistics
-from duramen.significance.conditional_tests.cross_fitted import (
-    CrossFitting,
-    Design,
-    folds_of,
-)
+from duramen.significance.conditional_tests.cross_fitted import CrossFitting, Design, folds_of
 from duramen.significance.conditional_tests.diagnosis import diagnosis
 from duramen.significance.conditional_tests.inference import (
     Predictions,
@@ -478,15 +474,10 @@ class ConditionalTest:
             run, fold = divmod(number, n_folds)
             return fitting.fold(fold, seed_b, orders[run])
 
-        folds = self._run(task, identity)
         response, units = data.target.responses(), data.exchangeability.groups
         return [
-            Predictions.joined(
-                folds[b * n_folds : (b + 1) * n_folds],
-                response if order is None else response[order],
-                units,
-            )
-            for b, order in enumerate(orders)
+            Predictions.joined(folds, response if order is None else response[order], units)
+            for folds, order in zip(self._run(task, identity), orders, strict=True)
         ]
 
     def _without(self, identity: dict[str, Any]) -> list[list[Arrays]]:
@@ -497,13 +488,16 @@ class ConditionalTest:
 
         def task(number: int, _: int) -> Arrays:
             part, fold = divmod(number, n_folds)
-            return parts[part].prediction(fold, replicate_seed(seed, 2 + fold))
+            return parts[part].fold(fold, replicate_seed(seed, 2 + fold))
 
-        folds = self._run(task, identity)
-        return [folds[first : first + n_folds] for first in range(0, len(folds), n_folds)]
+        return self._run(task, identity)
 
-    def _run(self, task: Callable[[int, int], Arrays], identity: dict[str, Any]) -> list[Arrays]:
-        return run_jobs(
+    def _run(
+        self, task: Callable[[int, int], Arrays], identity: dict[str, Any]
+    ) -> list[list[Arrays]]:
+        """Run the jobs, and return the results of the folds of each part."""
+        n_folds = self.choices.n_folds
+        jobs = run_jobs(
             task,
             self.n_forests,
             seed=self.seed,
@@ -512,6 +506,7 @@ class ConditionalTest:
             function=_FUNCTION,
             unit="forest",
         )
+        return [jobs[first : first + n_folds] for first in range(0, len(jobs), n_folds)]
 
 
 def prepared(
@@ -591,9 +586,9 @@ def explained_of(fitted: Sampler, hypotheses: tuple[IntArray, ...]) -> FloatArra
         members = features[scores.widths[features] > 0]
         if len(features) == 1 or not len(members):
             continue
-        values = np.hstack([scores.values[:, scores.columns(j)] for j in members.tolist()])
-        left = np.square(fitted.residuals_of(members.tolist())).sum(axis=0)
-        explained[g] = 1.0 - (left / np.maximum(np.square(values).sum(axis=0), 1e-300)).max()
+        total = np.square(scores.of_features(members.tolist())).sum(axis=0)
+        left = np.square(fitted.nodewise.residuals_of(members)).sum(axis=0)
+        explained[g] = 1.0 - (left / np.maximum(total, 1e-300)).max()
     return np.asarray(np.clip(explained, 0.0, 1.0))
 
 

@@ -94,11 +94,7 @@ class Linear:
 
     @classmethod
     def fitted(
-        cls,
-        design: Design,
-        rows: IntArray,
-        response: FloatArray,
-        groups: IntArray | None = None,
+        cls, design: Design, rows: IntArray, response: FloatArray, groups: IntArray | None = None
     ) -> Linear:
         """Fit some rows; the penalty is that of the least error in cross-validation.
 
@@ -209,34 +205,38 @@ class CrossFitting:
         """
         data = self.data if order is None else self.data.permuted(order, key=("permuted", seed))
         rows, others = np.flatnonzero(self.folds == k), np.flatnonzero(self.folds != k)
-        donors = self.donors[:, :, rows]
-        forest = seeded(self.template, seed).fit(data.of_rows(others, key=("fold", k)))
-        classes = self._classes(forest)
-        predicted, replaced = self._forest_predictions(forest, classes, rows, donors)
+        forest: Any = seeded(self.template, seed).fit(data.of_rows(others, key=("fold", k)))
+        classes, width = self._classes(forest), self.response.shape[1]
+        predictions: dict[str, FloatArray] = {}
+        if self.donors.size:
+            donors = self.donors[:, :, rows]
+            halves = [
+                replaced_means(
+                    forest.forest_, data.table, rows, self.hypotheses, donors[:, half::2]
+                )
+                for half in range(2)
+            ]
+            predictions["predicted"] = halves[0][0]
+            predictions["replaced"] = np.stack([drawn for _, drawn in halves])
+        elif classes is None:
+            predictions["predicted"] = np.asarray(forest.predict(data.table.take_rows(rows)))[
+                :, None
+            ]
+        else:
+            predictions["predicted"] = np.asarray(forest.predict_proba(data.table.take_rows(rows)))
+        if classes is not None:
+            predictions = {
+                name: _of_classes(fractions, classes, width)
+                for name, fractions in predictions.items()
+            }
         if self.linear and order is None:
             after = self._of_the_rest(forest, classes, others)
-            predicted = predicted + after.predict(rows)
-            changes = after.changes(self.hypotheses, rows, donors)
-            replaced = replaced + after.predict(rows) + changes
-        return {"rows": rows, "predicted": predicted, "replaced": replaced}
-
-    def prediction(self, k: int, seed: int) -> Arrays:
-        """Grow a forest on the other folds; return the ``rows`` of a fold and their ``predicted``.
-
-        The same as `fold` without draws.
-        """
-        rows, others = np.flatnonzero(self.folds == k), np.flatnonzero(self.folds != k)
-        forest = seeded(self.template, seed).fit(self.data.of_rows(others, key=("fold", k)))
-        classes = self._classes(forest)
-        table = self.data.table.take_rows(rows)
-        width = self.response.shape[1]
-        if classes is None:
-            predicted = np.asarray(forest.predict(table))[:, None]
-        else:
-            predicted = _of_classes(np.asarray(forest.predict_proba(table)), classes, width)
-        if self.linear:
-            predicted = predicted + self._of_the_rest(forest, classes, others).predict(rows)
-        return {"rows": rows, "predicted": predicted}
+            predictions["predicted"] = predictions["predicted"] + after.predict(rows)
+            if self.donors.size:
+                changes = after.changes(self.hypotheses, rows, donors)
+                replaced = predictions["replaced"] + after.predict(rows) + changes
+                predictions["replaced"] = replaced
+        return {"rows": rows, **predictions}
 
     def without(self, features: IntArray) -> CrossFitting:
         """Return the same without some features."""
@@ -265,20 +265,6 @@ class CrossFitting:
             return None
         number = np.searchsorted(self.data.target.classes, forest.classes_)
         return np.asarray(number - 1 if self.data.target.n_classes == 2 else number)
-
-    def _forest_predictions(
-        self, forest: Any, classes: IntArray | None, rows: IntArray, donors: np.ndarray
-    ) -> tuple[FloatArray, FloatArray]:
-        table, groups = self.data.table, self.hypotheses
-        halves = [
-            replaced_means(forest.forest_, table, rows, groups, donors[:, half::2])
-            for half in range(2)
-        ]
-        own, replaced = halves[0][0], np.stack([drawn for _, drawn in halves])
-        if classes is None:
-            return own, replaced
-        width = self.response.shape[1]
-        return _of_classes(own, classes, width), _of_classes(replaced, classes, width)
 
 
 def _of_classes(fractions: FloatArray, classes: IntArray, width: int) -> FloatArray:

@@ -227,8 +227,8 @@ class _Classifier:
             donors = self.given[features][:, None]
         else:
             donors = self.sampler.donors_of(features, 2)
-        values = np.hstack([scores.values[:, scores.columns(j)] for j in features])
-        predicted = values - self.sampler.residuals_together(self.features)
+        values = scores.of_features(features)
+        predicted = values - self.sampler.residuals(self.features)
         drawn = np.hstack(
             [scores.values[donors[k, 0], scores.columns(j)] for k, j in enumerate(features)]
         )
@@ -244,7 +244,7 @@ class _Classifier:
         left = np.setdiff1d(np.arange(scores.values.shape[1]), own)
         values = scores.values[np.ix_(rows, left)]
         mine = scores.values[np.ix_(rows, own)]
-        rest = self.sampler.residuals_together(self.features)[rows]
+        rest = self.sampler.residuals(self.features)[rows]
         linear = np.abs(standardized(mine).T @ standardized(values)).max(axis=0)
         squares = standardized(values**2)
         curved = np.max(
@@ -270,10 +270,7 @@ class _Classifier:
 
         labels = np.repeat([1, 0], len(others))
         forest = RandomForestClassifier(
-            _TREES,
-            min_samples_leaf=_LEAF,
-            random_state=self.seed % 2**32,
-            n_jobs=self.n_threads,
+            _TREES, min_samples_leaf=_LEAF, random_state=self.seed % 2**32, n_jobs=self.n_threads
         ).fit(np.vstack([real[others], drawn[others]]), labels)
         return (
             np.asarray(forest.predict_proba(real[held_out]))[:, 1],

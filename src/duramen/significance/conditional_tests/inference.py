@@ -39,12 +39,7 @@ class Predictions:
         cls, folds: list[Arrays], response: FloatArray, units: IntArray | None
     ) -> Predictions:
         """Join the predictions of the folds."""
-        return cls(
-            response,
-            all_rows(folds, "predicted", 0),
-            all_rows(folds, "replaced", 2),
-            units,
-        )
+        return cls(response, all_rows(folds, "predicted", 0), all_rows(folds, "replaced", 2), units)
 
     @property
     def n_units(self) -> int:

@@ -17,11 +17,7 @@ from duramen.jobs.replicates import ExecutionParameters, replicate_seed, run_rep
 from duramen.results.fields import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.conditional_tests.conditional import NULL, prepared
-from duramen.significance.conditional_tests.cross_fitted import (
-    Design,
-    folds_of,
-    lasso,
-)
+from duramen.significance.conditional_tests.cross_fitted import Design, folds_of, lasso
 from duramen.significance.conditional_tests.diagnosis import Diagnosis, diagnosis
 from duramen.significance.conditional_tests.sampler import (
     NearestRows,

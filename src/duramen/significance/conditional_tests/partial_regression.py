@@ -246,7 +246,7 @@ class SlopeTests:
         lines: PartialRegression | None,
     ) -> SlopeTests:
         """Take what the others leave of the features, or predict their values."""
-        scores = [fitted.residuals_together(features) for features in hypotheses]
+        scores = [fitted.residuals(features) for features in hypotheses]
         of_values = residuals_of_values(fitted, design, hypotheses, curves=lines is not None)
         values = [
             of_values.get(g, scores[g])
@@ -323,7 +323,7 @@ def residuals_of_values(
             )
     of_values = replace(fitted, nodewise=nodewise, _residuals=residuals)
     return {
-        g: of_values.residuals_together(features)
+        g: of_values.residuals(features)
         for g, features in enumerate(hypotheses)
         if numbers[features].all()
     }

@@ -151,10 +151,6 @@ class Sampler:
         """Scores of the features."""
         return self.nodewise.scores
 
-    def residuals(self, j: int) -> FloatArray:
-        """Return the scores of a feature less their predictions from the others, shape (n, b)."""
-        return self._residuals[:, self.scores.columns(j)]
-
     def explained(self) -> FloatArray:
         """Return the fraction of each feature's variance that the others predict, shape (p,)."""
         values = self.scores.values
@@ -172,7 +168,7 @@ class Sampler:
         """
         random = self._random(j, batch)
         return self.drawn(
-            j, self.residuals(j), [self._order(random) for _ in range(n_draws)], random
+            j, self.residuals(np.array([j])), [self._order(random) for _ in range(n_draws)], random
         )
 
     def _random(self, j: int, batch: int) -> np.random.Generator:
@@ -190,9 +186,9 @@ class Sampler:
             return self.donors(features[0], n_draws, batch)[None]
         random = np.random.default_rng([self.seed, *features, *([batch] if batch else [])])
         members = [j for j in features if self.scores.widths[j]]
-        residuals = self.residuals_of(members)
+        residuals = self.nodewise.residuals_of(np.array(members))
         if any(self.few_valued(j) for j in members):
-            values = np.hstack([self.scores.values[:, self.scores.columns(j)] for j in members])
+            values = self.scores.of_features(members)
             spread = np.maximum(residuals.std(axis=0), 1e-3)
             everywhere = np.ones(len(values), dtype=np.bool_)
             donors = self._similar((values - residuals) / spread, everywhere, n_draws, random)
@@ -205,15 +201,11 @@ class Sampler:
             [self.drawn(j, parts[j], orders, random) if j in parts else same for j in features]
         )
 
-    def residuals_of(self, features: Sequence[int]) -> FloatArray:
-        """Return the residuals of several features given all but these."""
-        return self.nodewise.residuals_of(np.asarray(features))
-
-    def residuals_together(self, features: IntArray) -> FloatArray:
+    def residuals(self, features: IntArray) -> FloatArray:
         """Return the residuals of a feature, or of several given all but these, (n, b)."""
         if len(features) == 1:
-            return self.residuals(int(features[0]))
-        return self.residuals_of(features.tolist())
+            return self._residuals[:, self.scores.columns(int(features[0]))]
+        return self.nodewise.residuals_of(features)
 
     def determined(self, features: IntArray) -> bool:
         """Tell whether the other features determine a feature, or several, exactly.
@@ -226,7 +218,7 @@ class Sampler:
 
     def numbers(self, features: Sequence[int]) -> FloatArray:
         """Return the columns of features that a randomization test compares with draws, (n, b)."""
-        return np.hstack([self.scores.values[:, self.scores.columns(j)] for j in features])
+        return self.scores.of_features(features)
 
     def drawn_numbers(self, features: Sequence[int], n_draws: int, batch: int) -> FloatArray:
         """Return the same columns of draws, shape (n_draws, n, b)."""
@@ -241,11 +233,7 @@ class Sampler:
         return Exchangeability(self.table.n_rows, strata).permutation(random)
 
     def drawn(
-        self,
-        j: int,
-        residuals: FloatArray,
-        orders: list[IntArray],
-        random: np.random.Generator,
+        self, j: int, residuals: FloatArray, orders: list[IntArray], random: np.random.Generator
     ) -> np.ndarray:
         """Return donors of a feature with some residuals, uint32 of shape (orders, n).
 
@@ -983,6 +971,10 @@ class Scores:
         """Return the columns of the j-th feature."""
         return slice(int(self.first[j]), int(self.first[j + 1]))
 
+    def of_features(self, features: Sequence[int]) -> FloatArray:
+        """Return the scores of some features beside each other, shape (n, b)."""
+        return np.hstack([self.values[:, self.columns(j)] for j in features])
+
     @property
     def widths(self) -> IntArray:
         """Number of columns of each feature, 0 of a constant one; shape (p,)."""
@@ -997,16 +989,16 @@ def _columns(
     if len(distinct) < 2:
         return [], True
     if len(distinct) == 2:
-        return [_unit((codes == distinct[1]).astype(np.float64))], True
+        return [standardized((codes == distinct[1]).astype(np.float64))], True
     if kind == "nominal":
         return [(codes == value).astype(np.float64) for value in distinct], True
     columns, missing = [], codes >= n_values
     scores = normal_scores(codes[~missing], np.bincount(codes[~missing]))
     column = np.zeros(len(codes))
     column[~missing] = scores
-    columns.append(_unit(column))
+    columns.append(standardized(column))
     if missing.any():
-        columns.append(_unit(missing.astype(np.float64)))
+        columns.append(standardized(missing.astype(np.float64)))
     return columns, False
 
 
@@ -1024,8 +1016,3 @@ def normal_scores_of(columns: FloatArray) -> FloatArray:
 
     ranks = np.argsort(np.argsort(columns, axis=0, kind="stable"), axis=0)
     return np.asarray(ndtri((ranks + 0.5) / len(columns)))
-
-
-def _unit(column: FloatArray) -> FloatArray:
-    spread = column.std()
-    return np.asarray((column - column.mean()) / (spread if spread > 0 else 1.0))
