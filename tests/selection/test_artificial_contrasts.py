@@ -80,11 +80,6 @@ def test_masking_of_a_stump():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_permutations": 1}, "n_permutations must be an int >= 2"),
-        ({"alpha": 1.0}, "alpha must be a number in"),
-        ({"percentile": 101}, "percentile must be a number in"),
-        ({"max_rounds": 0}, "max_rounds must be an int >= 1"),
-        ({"remove_masked": 1}, "remove_masked must be True or False"),
         ({"estimator": dm.ExtraTreesClassifier()}, "estimator must be a forest whose trees leave"),
         (
             {"estimator": dm.PERTClassifier(bootstrap=True)},

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier
 from tests.cli.commands import assert_refused, done
 from tests.grid import one_test
 from tests.oracles import boruta as oracle
@@ -211,27 +210,6 @@ def test_learning_sets_and_stores(tmp_path):
 
 
 # --- among scikit-learn's tools -----------------------------------------------------------------
-
-
-@one_test
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"measure": "none"}, "measure must be one of 'auto', 'scaled_mda', 'mdi'"),
-        ({"correction": "none"}, "correction must be one of 'bonferroni', 'two-step'"),
-        ({"alpha": 2.0}, "alpha must be a number in"),
-        ({"percentile": -1}, "percentile must be a number in"),
-        ({"max_rounds": 0}, "max_rounds must be an int >= 1"),
-        ({"rough_fix": 1}, "rough_fix must be True or False"),
-        ({"n_estimators": 0}, "n_estimators must be an int >= 1"),
-        ({"n_jobs": 0}, "n_jobs must be an int other than 0"),
-        ({"estimator": DecisionTreeClassifier()}, "estimator must be a forest estimator"),
-    ],
-)
-def test_refusals(options, message):
-    X, y = signal()
-    with pytest.raises((ValueError, TypeError), match=f"Boruta: {message}"):
-        boruta(**options).fit(X, y)
 
 
 # --- command line -------------------------------------------------------------------------------

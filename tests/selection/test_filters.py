@@ -184,12 +184,7 @@ def test_relief_says_what_to_install(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (dm.InformationFilter("mi"), "InformationFilter: rule must be one of"),
         (dm.InformationFilter(n_features=None), "InformationFilter: n_features must be an int"),
-        (dm.InformationFilter(n_bins=1), "InformationFilter: n_bins must be an int >= 2"),
-        (dm.LassoSelector(cv=1), "LassoSelector: cv must be an int"),
-        (dm.RidgeSelector(n_features=0), "RidgeSelector: n_features must be an int"),
-        (dm.ReliefF(variant="relief"), "ReliefF: variant must be one of"),
     ],
 )
 def test_refusals(model, message):

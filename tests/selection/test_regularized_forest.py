@@ -114,9 +114,6 @@ def test_regression_keeps_one_of_identical_columns():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"penalty": 0.0}, "penalty must be a number in"),
-        ({"guidance": 2}, "guidance must be a number in"),
-        ({"penalize": "score"}, "penalize must be one of"),
         (
             {"estimator": dm.RandomForestClassifier(max_leaf_nodes=5)},
             "these trees cannot be guided: max_leaf_nodes",

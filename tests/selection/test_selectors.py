@@ -249,6 +249,30 @@ def test_choices_of_the_command_line_are_those_of_the_class(record, name, choice
     assert re.findall(r"'([\w-]+)'", allowed) == list(choices)
 
 
+WRONG = {
+    **dict.fromkeys(("estimator", "checkpoint"), 3),
+    **dict.fromkeys(("measure", "criterion", "sampling"), "none"),
+    **dict.fromkeys(("n_estimators", "n_jobs", "n_permutations", "max_rounds", "n_per_draw"), 0),
+    **dict.fromkeys(("n_prediction", "min_features", "drop", "n_features", "max_step"), 0),
+    **dict.fromkeys(("n_neighbors", "batch_size", "n_subspace_features", "n_probes"), 0),
+    **dict.fromkeys(("n_thresholding", "n_interpretation", "nested_folds", "n_draws", "cv"), 1),
+    **dict.fromkeys(("rough_fix", "remove_masked", "recompute", "n_bins"), 1),
+    **dict.fromkeys(("alpha", "guidance", "keep", "min_win_rate", "penalty"), 2.0),
+    **dict.fromkeys(("percentile", "standard_errors", "patience", "min_draws", "verbose"), -1),
+    **dict.fromkeys(("threshold_factor", "standard_deviations", "jump_factor"), -1),
+    "subsample": 1.5,
+}
+
+
+@pytest.mark.parametrize("kind", {entry.kind: None for entry in catalogue})
+def test_wrong_parameters_are_named(kind):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    for parameter in WRONG.keys() & inspect.signature(kind).parameters.keys():
+        options = {"relevance": "probe"} if parameter in ("min_draws", "min_win_rate") else {}
+        with pytest.raises((ValueError, TypeError), match=f"{kind.__name__}: {parameter} must"):
+            kind(**{**options, parameter: WRONG[parameter]}).fit(X, X[:, 0] > 0)
+
+
 def test_every_parameter_of_a_selector_has_a_help_or_is_for_python_alone():
     from duramen.cli.parameters import parameters_of_classes
 

@@ -441,38 +441,6 @@ def test_rows_that_do_not_fit_are_refused():
 
 @one_test
 @pytest.mark.parametrize(
-    ("name", "values"),
-    {
-        "n_estimators": [0, 1.5, True],
-        "n_subspace_features": [0, 21, 1.5, "many"],
-        "keep": [-0.1, 1.1, "x", float("nan")],
-        "max_features": [0, 8, 21, 1.5, "most"],
-        "criterion": ["mse", 3],
-        "splits": ["odd", None],
-        "max_depth": [0, 1.5],
-        "min_samples_leaf": [0, 1.5],
-        "relevance": ["maybe", None],
-        "alpha": [-0.1, 1.5, None],
-        "min_draws": [-1, 0.5],
-        "min_win_rate": [-0.1, 1.1],
-        "n_probes": [0, 1.5],
-        "sampling": ["firm", None],
-        "batch_size": [0, 1.5, None],
-        "patience": [-1, 1.5],
-        "n_jobs": [0, 1.5],
-        "checkpoint": [5],
-        "verbose": [-1, "yes"],
-    }.items(),
-)
-def test_wrong_parameters_are_named(name, values):
-    X, y = problem()
-    for value in values:
-        with pytest.raises(ValueError, match=name):
-            selector(**{"n_estimators": 5, name: value}).fit(X, y)
-
-
-@one_test
-@pytest.mark.parametrize(
     ("estimator", "relevance", "message"),
     [
         (dm.RandomForestClassifier(), "probe", "estimator must be a forest whose trees have all"),

@@ -108,23 +108,6 @@ def test_knockoffs_of_restricted_rows_are_refused():
         dm.StabilitySelection(artificial="knockoff").fit(data)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"artificial": "shadow"}, "artificial must be"),
-        ({"learner": "ridge"}, "learner must be"),
-        ({"n_draws": 1}, "n_draws"),
-        ({"alpha": 0}, "alpha"),
-        ({"subsample": 1.5}, "subsample"),
-        ({"n_per_draw": 0}, "n_per_draw"),
-    ],
-)
-def test_parameters_are_checked(parameters, message):
-    X, y = lines(40, 5)
-    with pytest.raises(ValueError, match=message):
-        dm.StabilitySelection(**parameters).fit(X, y)
-
-
 def test_labels_without_an_order_have_no_coefficient():
     X, y = lines(40, 5)
     data = dm.learning_set(X.round(), y, kinds="nominal")

@@ -82,11 +82,6 @@ def test_regression_of_one_feature():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"select": "all"}, "select must be one of"),
-        ({"n_thresholding": 1}, "n_thresholding must be an int >= 2"),
-        ({"n_interpretation": 1}, "n_interpretation must be an int >= 2"),
-        ({"n_prediction": 0}, "n_prediction must be an int >= 1"),
-        ({"jump_factor": -1}, "jump_factor must be a number >= 0"),
         ({"measure": "sandri"}, "measure must be one of a grown forest"),
     ],
 )

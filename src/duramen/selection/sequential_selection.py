@@ -10,14 +10,16 @@ from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.metrics import check_scoring
 
 from duramen.data import Task
+from duramen.estimators.base import BaseForest
 from duramen.estimators.catalogue import random_forest
-from duramen.importances.refit import template_of
 from duramen.jobs.batches import Batches, Steps
 from duramen.jobs.replicates import run_replicates
 from duramen.results.importances import Importances
+from duramen.selection.refitting import task_of
 from duramen.selection.selector import BaseSelector, numbers_of, splits_of
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -187,10 +189,6 @@ class SequentialSelection(BaseSelector):
         TypeError, ValueError
             If a parameter, X or y is not as described, or the checkpoint is of another run.
         """
-        from sklearn.metrics import check_scoring
-
-        from duramen.estimators.base import BaseForest
-
         owner = type(self).__name__
         plan = self._plan()
         task = _task(self.estimator, owner)
@@ -358,18 +356,11 @@ def _too_many(owner: str, number: str) -> str:
 
 def _task(estimator: Any, owner: str) -> Task | None:
     """Return the task of a learner; None, for any task, where there is none."""
-    from sklearn.base import is_classifier, is_regressor
-
-    from duramen.estimators.base import BaseForest
-
-    if estimator is None:
-        return None
-    if isinstance(estimator, BaseForest):
-        task: Task = template_of(estimator, owner).task
-        return task
-    if is_classifier(estimator):
+    if estimator is None or isinstance(estimator, BaseForest):
+        return task_of(estimator, owner)
+    if hasattr(estimator, "fit") and is_classifier(estimator):
         return "classification"
-    if is_regressor(estimator):
+    if hasattr(estimator, "fit") and is_regressor(estimator):
         return "regression"
     raise checks.refuse(
         owner, "estimator", "a classifier or a regressor of duramen or of scikit-learn", estimator
