@@ -32,6 +32,9 @@ CALLS |= {
     "mean_rank_test": partial(
         dm.significance.mean_rank_test, FOREST, n_resamples=2, n_permutations=3
     ),
+    "mean_rank_test, irrelevant": partial(
+        dm.significance.mean_rank_test, FOREST, null="irrelevant", n_resamples=4
+    ),
     "permutation_test": partial(
         dm.significance.permutation_test,
         lambda X, y, seed: dm.importances.mdi(FOREST.set_params(random_state=seed).fit(X, y)),
@@ -83,6 +86,23 @@ def test_threads_and_resumption_give_the_same(name, tmp_path, monkeypatch):
     assert content(call(checkpoint=path)) == whole
     with pytest.raises(ValueError, match="another run"):
         CALLS[name](X=X[:, ::-1], y=Y, random_state=0, checkpoint=path)
+
+
+SELECTING = [
+    name for name in CALLS if not name.startswith(("permuted", "confid", "double", "rank"))
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*rows are in the bag of every tree", "ignore:knockoffs")
+@pytest.mark.filterwarnings("ignore:conditional")
+@pytest.mark.parametrize("name", SELECTING)
+def test_features_that_are_all_alike_are_not_selected(name):
+    result = CALLS[name](X=np.ones((30, 4)), y=np.arange(30) % 2, random_state=0)
+    assert result.selected() == ()
+    if hasattr(result, "names"):
+        chances = result.rates if hasattr(result, "rates") else result.p_values
+        np.testing.assert_array_equal(chances, 1)
+        assert result.names == ("x0", "x1", "x2", "x3")
 
 
 WRONG = {

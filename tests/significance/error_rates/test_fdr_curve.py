@@ -60,12 +60,6 @@ def test_features_that_are_never_used_have_rate_one_and_ties_are_equal():
     np.testing.assert_array_equal(result.rates[ties], result.rates[ties + 1])
 
 
-def test_nothing_is_taken_where_there_is_nothing():
-    random = np.random.default_rng(1)
-    X, y = random.normal(size=(50, 8)), random.integers(0, 2, 50)
-    assert fdr_curve(FOREST, X, y, n_permutations=40, random_state=0).selected() == ()
-
-
 def test_permutations_are_shared_with_altmann(tmp_path):
     X, y = problem()
     path, calls = tmp_path / "run", []

@@ -76,17 +76,6 @@ def test_relevant_features_beat_all_probes():
     assert set(holdout.names[:2]) == {"x0", "x1"}
 
 
-def test_features_that_are_all_alike_are_not_selected():
-    X, y = np.ones((30, 4)), np.arange(30) % 2
-    result = multiple_probes(dm.RandomForestClassifier(3), X, y, n_permutations=5)
-    np.testing.assert_array_equal(result.rates, 1)
-    assert result.selected() == ()
-    assert result.names == ("x0", "x1", "x2", "x3")
-
-
-# --- the run -------------------------------------------------------------------------------------
-
-
 # --- calibration ---------------------------------------------------------------------------------
 
 

@@ -73,14 +73,6 @@ def test_early_stopping_is_the_sequential_p_value_of_the_same_draws():
     assert every.metadata["n_grown"] == 60
 
 
-def test_nothing_is_selected_where_there_is_nothing():
-    random = np.random.default_rng(2)
-    X, y = random.normal(size=(50, 5)), random.integers(0, 2, 50)
-    result = altmann(FOREST, X, y, n_permutations=39, random_state=2)
-    assert result.selected() == ()
-    assert result.selected(control="fwer") == ()
-
-
 @pytest.mark.slow
 def test_p_values_are_valid_under_the_null():
     """120 data sets of noise: each column's fraction of p <= .05 and .25 in its band (99.9%).

@@ -90,16 +90,6 @@ def test_relevant_features_beat_the_probe():
     assert regression["x4"] == 1 / 21  # never 0, which would be a q-value of 0
 
 
-def test_features_that_are_all_alike_are_not_selected():
-    X, y = np.ones((30, 4)), np.arange(30) % 2
-    result = one_probe(dm.RandomForestClassifier(3), X, y, n_permutations=5)
-    np.testing.assert_array_equal(result.p_values, 1)
-    assert result.selected() == ()
-
-
-# --- the run -------------------------------------------------------------------------------------
-
-
 # --- calibration ---------------------------------------------------------------------------------
 
 

@@ -81,12 +81,6 @@ def test_ties_count_against_a_feature():
     assert permutation_test(covariances, X, y, n_permutations=9)["x2"] == 1
 
 
-def test_nothing_is_selected_where_there_is_nothing():
-    random = np.random.default_rng(0)
-    X, y = random.normal(size=(30, 4)), random.normal(size=30)
-    assert permutation_test(covariances, X, y, random_state=0).selected() == ()
-
-
 def test_early_stopping():
     X, y = problem()
     every = permutation_test(covariances, X[:, 1:], y, n_permutations=200, random_state=0)
