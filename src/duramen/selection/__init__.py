@@ -80,6 +80,7 @@ catalogue = Catalogue(
             "backward_elimination",
             BackwardElimination,
             title="backward elimination",
+            goal="minimal",
             reference="R. Díaz-Uriarte, S. Alvarez de Andrés (2006). Gene selection and "
             "classification of microarray data using random forest. BMC Bioinformatics 7.",
         ),
@@ -87,6 +88,7 @@ catalogue = Catalogue(
             "vsurf",
             VSURF,
             title="VSURF",
+            goal="minimal",
             reference="R. Genuer, J.-M. Poggi, C. Tuleau-Malot (2010). Variable selection using "
             "random forests. Pattern Recognition Letters 31.",
         ),
@@ -94,12 +96,14 @@ catalogue = Catalogue(
             "regularized_forest",
             RegularizedForestSelector,
             title="regularized random forest",
+            goal="minimal",
             reference="H. Deng, G. Runger (2012). Feature selection via regularized trees. IJCNN.",
         ),
         Selector(
             "guided_regularized_forest",
             RegularizedForestSelector,
             title="guided regularized random forest",
+            goal="minimal",
             reference="H. Deng, G. Runger (2013). Gene selection with guided regularized random "
             "forest. Pattern Recognition 46(12).",
             parameters={"guidance": 0.5},
@@ -108,6 +112,7 @@ catalogue = Catalogue(
             "forward_selection",
             SequentialSelection,
             title="sequential forward selection",
+            goal="minimal",
             reference="A. W. Whitney (1971). A direct method of nonparametric measurement "
             "selection. IEEE Transactions on Computers 20.",
         ),
@@ -115,6 +120,7 @@ catalogue = Catalogue(
             "backward_selection",
             SequentialSelection,
             title="sequential backward selection",
+            goal="minimal",
             reference="T. Marill, D. M. Green (1963). On the effectiveness of receptors in "
             "recognition systems. IEEE Transactions on Information Theory 9.",
             parameters={"direction": "backward"},
@@ -123,6 +129,7 @@ catalogue = Catalogue(
             "floating_selection",
             SequentialSelection,
             title="sequential floating selection",
+            goal="minimal",
             reference="P. Pudil, J. Novovičová, J. Kittler (1994). Floating search methods in "
             "feature selection. Pattern Recognition Letters 15(11).",
             parameters={"floating": True},
@@ -131,6 +138,7 @@ catalogue = Catalogue(
             "adaptive_floating_selection",
             SequentialSelection,
             title="adaptive sequential floating selection",
+            goal="minimal",
             reference="P. Somol, P. Pudil, J. Novovičová, P. Paclík (1999). Adaptive floating "
             "search methods in feature selection. Pattern Recognition Letters 20.",
             parameters={"floating": "adaptive"},
@@ -139,6 +147,7 @@ catalogue = Catalogue(
             "exhaustive_selection",
             SequentialSelection,
             title="exhaustive selection",
+            goal="minimal",
             reference="R. Kohavi, G. H. John (1997). Wrappers for feature subset selection. "
             "Artificial Intelligence 97.",
             parameters={"direction": "exhaustive"},
@@ -147,6 +156,7 @@ catalogue = Catalogue(
             "markov_boundary",
             MarkovBoundary,
             title="smallest Markov boundary",
+            goal="minimal",
             reference="H. Almuallim, T. G. Dietterich (1994). Learning boolean concepts in the "
             "presence of many irrelevant features. Artificial Intelligence 69.",
             tasks=("classification",),
@@ -155,6 +165,7 @@ catalogue = Catalogue(
             "mrmr",
             InformationFilter,
             title="minimum redundancy, maximum relevance",
+            goal="ranking",
             reference="H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual "
             "information. IEEE Transactions on Pattern Analysis and Machine Intelligence 27(8).",
             parameters={"rule": "mrmr"},
@@ -163,6 +174,7 @@ catalogue = Catalogue(
             "jmi",
             InformationFilter,
             title="joint mutual information",
+            goal="ranking",
             reference="H. H. Yang, J. Moody (1999). Data visualization and feature selection. NIPS "
             "12.",
             parameters={"rule": "jmi"},
@@ -171,6 +183,7 @@ catalogue = Catalogue(
             "cmim",
             InformationFilter,
             title="conditional mutual information maximization",
+            goal="ranking",
             reference="F. Fleuret (2004). Fast binary feature selection with conditional mutual "
             "information. Journal of Machine Learning Research 5.",
             parameters={"rule": "cmim"},
@@ -179,6 +192,7 @@ catalogue = Catalogue(
             "fcbf",
             InformationFilter,
             title="fast correlation-based filter",
+            goal="minimal",
             reference="L. Yu, H. Liu (2003). Feature selection for high-dimensional data: a fast "
             "correlation-based filter solution. ICML.",
             parameters={"rule": "fcbf"},
@@ -187,6 +201,7 @@ catalogue = Catalogue(
             "relieff",
             ReliefF,
             title="ReliefF",
+            goal="ranking",
             reference="I. Kononenko (1994). Estimating attributes: analysis and extensions of "
             "RELIEF. ECML. Computed by skrebate.",
             extra="baselines",
@@ -195,6 +210,7 @@ catalogue = Catalogue(
             "lasso",
             LassoSelector,
             title="Lasso",
+            goal="minimal",
             reference="R. Tibshirani (1996). Regression shrinkage and selection via the lasso. "
             "Journal of the Royal Statistical Society B 58. Computed by scikit-learn.",
         ),
@@ -202,6 +218,7 @@ catalogue = Catalogue(
             "ridge",
             RidgeSelector,
             title="ridge regression",
+            goal="ranking",
             reference="A. E. Hoerl, R. W. Kennard (1970). Ridge regression: biased estimation for "
             "nonorthogonal problems. Technometrics 12. Computed by scikit-learn.",
         ),

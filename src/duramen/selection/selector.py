@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from inspect import signature
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,9 @@ class Selector(Entry):
         Name in sentences and as the kind of a report.
     reference : str
         Source.
+    goal : {"all-relevant", "minimal", "ranking"}
+        Whether all relevant features are sought, a smallest set of features that predict, or the
+        first ones of a ranking.
     parameters : mapping
         Parameters of the class that make it this selector.
     extra : str
@@ -92,6 +95,7 @@ class Selector(Entry):
     kind: type[Any]
     title: str
     reference: str = ""
+    goal: Literal["all-relevant", "minimal", "ranking"] = "all-relevant"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     extra: str = ""
     tasks: tuple[Task, ...] = ("classification", "regression")
