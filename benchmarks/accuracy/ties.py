@@ -120,8 +120,8 @@ def fitted(case: Case, n_trees: int, seed: int) -> Any:
 
 def ties_at_root(dist: FiniteDistribution, criterion: str, family: str) -> bool:
     """Whether the best splits of two features gain the same at the root, and more than nothing."""
-    nodes = Nodes(dist, criterion, family)
-    result = nodes.splits([nodes.root])
+    nodes = Nodes("ties", dist, criterion, family)
+    result = nodes.splits(nodes.root)
     best = np.zeros(dist.n_features)
     np.maximum.at(best, result.feature, result.decrease)
     ordered = np.sort(best)

@@ -26,8 +26,9 @@ from duramen.theory import (
 )
 from duramen.theory.dependence import feature_context_dependence
 from duramen.theory.dependence.contexts import EQUATIONS
-from duramen.theory.population import context as cells
-from duramen.theory.population.context import CellWalk
+from duramen.theory.population import recursion
+from duramen.theory.population.recursion import trees_of
+from duramen.theory.population.splits import unpacked
 
 CRITERIA = ("entropy", "gini", "variance")
 EFFECTS = ("absolute", "signed", "conditional")
@@ -445,8 +446,8 @@ def test_the_size_of_batches_does_not_matter(monkeypatch):
     dist = FiniteDistribution.from_table(X, y, context=random.integers(0, 3, 70))
     expected = population_context_importances(dist)
     assert expected.equals(population_context_importances(dist, n_jobs=2))
-    monkeypatch.setattr(cells, "_NUMBERS", 1 << 12)
-    monkeypatch.setattr(cells, "_MERGED", 3)
+    monkeypatch.setattr(recursion, "_NUMBERS", 1 << 12)
+    monkeypatch.setattr(recursion, "_MERGED", 3)
     actual = population_context_importances(dist)
     assert actual.equals(expected, rtol=1e-12, atol=1e-14)
 
@@ -455,7 +456,7 @@ def test_cells_come_once_with_the_chance_of_each_size():
     random = np.random.default_rng(2)
     X, y = random.integers(0, 2, (80, 5)), random.integers(0, 2, 80)
     X[:, 4] = X[:, 0]
-    dist = FiniteDistribution.from_table(X, y, context=random.integers(0, 2, 80))
+    dist = FiniteDistribution.from_table(X, y)
     expected = {}
     for k in range(5):
         for B in itertools.combinations(range(5), k):
@@ -466,24 +467,15 @@ def test_cells_come_once_with_the_chance_of_each_size():
                     chances = expected.setdefault(rows, np.zeros(5))
                     chances[k] += 1 / math.comb(5, k)
     actual = {}
-    for some in CellWalk("test", dist, 5, 10_000):
-        bits = np.unpackbits(some.rows.view(np.uint8), axis=1, bitorder="little")
-        for at, chances in zip(bits, some.reach, strict=True):
+    for step in trees_of("test", dist):
+        bits = unpacked(step.nodes, dist.n_rows)
+        for at, chances in zip(bits, step.reach, strict=True):
             rows = frozenset(np.flatnonzero(at).tolist())
             assert rows not in actual
             actual[rows] = chances
     assert actual.keys() == expected.keys()
     for rows, chances in expected.items():
         np.testing.assert_allclose(actual[rows], chances, rtol=0, atol=1e-14)
-
-
-def test_the_number_of_cells_is_estimated_well():
-    random = np.random.default_rng(1)
-    X, y = random.integers(0, 3, (90, 9)), random.integers(0, 3, 90)
-    dist = FiniteDistribution.from_table(X, y, context=y)
-    wanted = sum(len(some.rows) for some in CellWalk("test", dist, 9, 10**6))
-    _, closed = cells._expected(dist)
-    assert 0.7 < closed.sum() / wanted < 1.4
 
 
 def test_the_variance_of_a_shifted_target():
@@ -552,7 +544,7 @@ def test_errors_about_the_context(function):
     ],
 )
 def test_wrong_parameters(options, message):
-    with pytest.raises(ValueError, match=f"population_context_importances: {message}"):
+    with pytest.raises(ValueError, match=f"population_.*importances: {message}"):
         population_context_importances(examples.problem_1(), **options)
     words = FiniteDistribution.from_table([[0], [1]], ["a", "b"], context=[0, 1])
     with pytest.raises(ValueError, match="variance needs a numeric target"):
@@ -573,18 +565,14 @@ def test_wrong_parameters_of_dependence(options, message):
         context_dependence(examples.problem_1(), **options)
 
 
-def test_what_is_too_large_is_refused_beforehand():
+def test_what_is_too_large_is_refused():
     random = np.random.default_rng(0)
     X, y = random.integers(0, 2, (300, 40)), random.integers(0, 2, 300)
     dist = FiniteDistribution.from_table(X, y, context=random.integers(0, 2, 300))
-    with pytest.raises(ValueError, match=r"too many cells.*about .*Hint: max_depth=[34] is with"):
-        population_context_importances(dist, max_nodes=100_000)
+    with pytest.raises(ValueError, match=r"trees have more than max_nodes=100 .* set max_depth"):
+        population_context_importances(dist, max_nodes=100, max_depth=3)
     with pytest.raises(ValueError, match=r"subsets of up to 40, .* Hint: max_degree=4 is possible"):
         context_dependence(dist)
-    walk = CellWalk("walk", dist, 3, 10_000)
-    walk.max_nodes = 100  # as where the estimate is too low
-    with pytest.raises(ValueError, match=r"walk: .*too many cells of mixed class, more than max"):
-        list(walk)
 
 
 # --- several candidates at a node ---------------------------------------------------------------
@@ -594,25 +582,6 @@ def _random_rows(seed, n=10, p=3):
     random = np.random.default_rng(seed)
     X = random.integers(0, 2 + random.integers(0, 2), (n, p))
     return X, random.integers(0, 3, n), random.integers(0, 2, n)
-
-
-@one_test
-@pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("empty", ["skip", "zero"])
-@pytest.mark.parametrize("max_depth", [None, 2])
-def test_sums_over_nodes_are_those_over_cells_for_one_candidate(criterion, empty, max_depth):
-    for seed in range(2):
-        X, y, context = _random_rows(seed, n=30, p=4)
-        dist = FiniteDistribution.from_table(X, y, context=context)
-        walk = population_context_importances(
-            dist, criterion=criterion, empty=empty, max_depth=max_depth
-        )
-        sums = cells._NodeEffects(dist, criterion, empty)
-        cells.tree_importances(
-            dist, max_features=1, criterion=criterion, max_depth=max_depth, visit=sums.add
-        )
-        for effect in EFFECTS:
-            assert np.allclose(getattr(sums, effect), getattr(walk, effect), atol=1e-12), effect
 
 
 def _by_all_trees(X, y, context, k, criterion, empty):

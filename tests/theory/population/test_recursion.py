@@ -851,7 +851,7 @@ def test_theorem_5_26_needs_more_than_composition():
         ({"cut": "uniform"}, "cut must be 'random' for multiway splits, got 'uniform'"),
         ({"splits": "any", "cut": "uniform"}, "cut must be 'random' or 'best' for any splits"),
         ({"cut": "best"}, "cut must be 'random' for multiway splits, got 'best'"),
-        ({"max_nodes": 5}, "more than max_nodes=5 distinct nodes at depth 1. Hint: set max_depth"),
+        ({"max_nodes": 5}, "more than max_nodes=5 distinct nodes. Hint: set max_depth"),
     ],
 )
 def test_errors(options, message):
@@ -888,7 +888,7 @@ def test_progress(family):
         max_features=2,
         splits=family,
         max_depth=3,
-        progress=lambda *now: fractions.append(now),
+        progress=fractions.append,
     )
-    assert fractions[:2] == [(0, 0, 1), (0, 1, 1)]
-    assert [depth for depth, done, nodes in fractions if done == nodes] == [0, 1, 2]
+    assert (fractions[0], fractions[-1]) == (0, 1)
+    assert fractions == sorted(fractions)

@@ -19,7 +19,9 @@ from duramen.theory.distributions.subsets import (
     layers,
 )
 from duramen.theory.distributions.variables import CONTEXT
-from duramen.theory.population.context import MOST_CELLS, Cells, CellWalk, check_context
+from duramen.theory.population.context import NodesInContext, check_context
+from duramen.theory.population.recursion import MOST_NODES, Step, Trees, trees_of
+from duramen.theory.population.splits import Words, unpacked
 
 Change = Literal["independent", "complementary", "redundant", "uncharacterized"]
 
@@ -121,7 +123,7 @@ def context_dependence(
     *,
     tolerance: float = TOLERANCE,
     max_degree: int | None = None,
-    max_nodes: int = MOST_CELLS,
+    max_nodes: int = MOST_NODES,
 ) -> Any:
     r"""Decide the context-dependence of every feature; return a data frame.
 
@@ -133,7 +135,7 @@ def context_dependence(
         Difference in bits, or between probabilities, that counts as none.
     max_degree : int, optional
         Look at sets B up to this size only. Default: all.
-    max_nodes : int, default=2_000_000
+    max_nodes : int, default=1_000_000
         The most distinct cells of rows to look at.
 
     Returns
@@ -176,7 +178,7 @@ def feature_context_dependence(
     *,
     tolerance: float = TOLERANCE,
     max_degree: int | None = None,
-    max_nodes: int = MOST_CELLS,
+    max_nodes: int = MOST_NODES,
 ) -> tuple[ContextDependence, ...]:
     r"""Decide the context-dependence of every feature; return one object a feature.
 
@@ -195,8 +197,8 @@ def feature_context_dependence(
     max_degree : int, optional
         Look at sets B up to this size only; what is false, or "independent", then is so as far
         as they tell. Default: all.
-    max_nodes : int, default=2_000_000
-        The most distinct cells of rows to look at; an estimate beforehand refuses what has more.
+    max_nodes : int, default=1_000_000
+        The most distinct cells of rows to look at.
 
     Returns
     -------
@@ -229,10 +231,10 @@ def feature_context_dependence(
     allowed = check_real(_FUNCTION, "tolerance", tolerance, 0.0)
     p = dist.n_features
     searched = searched_degree(_FUNCTION, p, max_degree, instead="leave features out")
-    walk = CellWalk(_FUNCTION, dist, searched + 1, max_nodes)
-    search = _Search(dist, allowed)
-    for cells in walk:
-        search.look(cells)
+    trees = trees_of(_FUNCTION, dist, max_depth=max(1, searched + 1), max_nodes=max_nodes)
+    search = _Search(dist, trees, allowed)
+    for step in trees:
+        search.look(step)
     true = search.true | _averages(dist, searched, allowed)
     marginal = dist.mutual_information(CONTEXT) > allowed
     return tuple(
@@ -247,7 +249,7 @@ def feature_context_dependence(
             strongly_sensitive=bool(search.sensitive[m])
             and not marginal
             and dist.mutual_information(m) > allowed,
-            witness=search.witness(walk, m),
+            witness=search.witness(m),
             searched_degree=searched,
         )
         for m in range(p)
@@ -255,79 +257,69 @@ def feature_context_dependence(
 
 
 class _Search:
-    """Context-dependence found in the cells visited so far."""
+    """Context-dependence found at the nodes visited so far: a node is a cell b of some sets B."""
 
-    def __init__(self, dist: FiniteDistribution, tolerance: float) -> None:
+    def __init__(self, dist: FiniteDistribution, trees: Trees, tolerance: float) -> None:
         self.dist = dist
+        self.nodes, self.effects = trees.nodes, NodesInContext(dist, trees)
         self.tolerance = tolerance
         p = dist.n_features
         self.true = {eq: np.zeros(p, dtype=np.bool_) for eq in _BY_CELL}
         self.more, self.less = np.zeros((2, dist.n_contexts, p), dtype=np.bool_)
         self.sensitive = np.zeros(p, dtype=np.bool_)
-        self.best: dict[int, tuple[int, NDArray[np.uint64], int, float, float]] = {}
+        self.best: dict[int, tuple[int, Words, int, float, float]] = {}
 
-    def look(self, cells: Cells) -> None:
-        """Update the findings with some cells."""
-        overall, within = cells.decreases("entropy", np.zeros(self.dist.n_classes))
-        contexts = cells.contexts()
-        here = np.broadcast_to((contexts > 0)[:, :, np.newaxis], within.shape)
-        gap = np.where(here, within - overall[:, np.newaxis], 0.0)
+    def look(self, step: Step) -> None:
+        """Update the findings with some nodes."""
+        contexts = self.effects.splits(step)
+        fractions = np.stack([some.fraction for some in contexts], axis=1)
+        here = (fractions > 0)[:, :, np.newaxis]
+        gap, within = self.effects.gaps(step, contexts)
         differs = np.abs(gap) > self.tolerance
-        self.more |= (gap > self.tolerance).any(axis=0)
-        self.less |= (gap < -self.tolerance).any(axis=0)
+        self.more |= (gap < -self.tolerance).any(axis=0)
+        self.less |= (gap > self.tolerance).any(axis=0)
         self.true["eq_6_1"] |= differs.any(axis=(0, 1))
         low, high = np.where(here, within, np.inf), np.where(here, within, -np.inf)
         self.true["eq_6_3"] |= (high.max(axis=1) - low.min(axis=1) > self.tolerance).any(axis=0)
-        fraction = contexts / contexts.sum(axis=1, keepdims=True)
-        mean = (fraction[:, :, np.newaxis] * gap).sum(axis=1)
+        mean = (fractions[:, :, np.newaxis] * gap).sum(axis=1) / step.splits.fraction[:, np.newaxis]
         self.true["eq_6_5"] |= (np.abs(mean) > self.tolerance).any(axis=0)
-        self._remember(cells, differs, overall, within)
-        self._compare_distributions(cells)
-
-    def _remember(
-        self, cells: Cells, differs: BoolArray, overall: FloatArray, within: FloatArray
-    ) -> None:
-        """Keep the cell of smallest degree where a feature depends on the context."""
-        degrees = cells.degrees
+        degrees = np.argmax(step.reach > 0, axis=1)
         for m in np.flatnonzero(differs.any(axis=(0, 1))).tolist():
             some = np.flatnonzero(differs[:, :, m].any(axis=1))
             i = int(some[np.argmin(degrees[some])])
-            degree = int(degrees[i])
-            if m not in self.best or degree < self.best[m][0]:
+            if m not in self.best or degrees[i] < self.best[m][0]:
                 c = int(np.argmax(differs[i, :, m]))
-                informations = float(overall[i, m]), float(within[i, c, m])
-                self.best[m] = (degree, cells.rows[i].copy(), c, *informations)
+                bits = float(within[i, c, m])
+                self.best[m] = (
+                    int(degrees[i]),
+                    step.nodes[i].copy(),
+                    c,
+                    bits + float(gap[i, c, m]),
+                    bits,
+                )
+        of_value = _distribution(step.splits.cells)
+        feature_of = self.nodes.feature_of
+        for cells in (some.cells for some in contexts):
+            within_value = _distribution(cells)
+            of_node = _distribution(cells[:, feature_of == 0].sum(axis=1, keepdims=True))
+            off = _apart(within_value, of_value, self.tolerance)
+            off &= _apart(within_value, of_node, self.tolerance)
+            off &= cells.sum(axis=2, keepdims=True) > 0
+            self.sensitive[feature_of[off.any(axis=(0, 2))]] = True
 
-    def _compare_distributions(self, cells: Cells) -> None:
-        """Find the features that are weakly sensitive: in cells and parts of mixed class alone.
-
-        In a part of one class, or of one context, P(y|x_m,x_c,b) is P(y|x_m,b).
-        """
-        of_part = _distribution(cells.parts)
-        off_part = _apart(
-            of_part, _distribution(cells.parts.sum(axis=1, keepdims=True)), self.tolerance
-        )
-        off_part &= cells.parts.sum(axis=2, keepdims=True) > 0
-        telling = np.asarray(off_part.any(axis=(1, 2)))[cells.child]
-        edges = np.flatnonzero(telling & ~self.sensitive[cells.feature])
-        child = cells.child[edges]
-        of_cell = _distribution(cells.masses)[cells.parent[edges]]
-        both = off_part[child] & _apart(of_part[child], of_cell, self.tolerance)
-        self.sensitive[cells.feature[edges[both.any(axis=(1, 2))]]] = True
-
-    def witness(self, walk: CellWalk, m: int) -> ContextWitness | None:
+    def witness(self, m: int) -> ContextWitness | None:
         """Return a smallest cell where a feature depends on the context."""
         if m not in self.best:
             return None
-        degree, rows, c, overall, within = self.best[m]
-        dist = self.dist
-        row = walk.first_row(rows)
+        degree, node, c, overall, within = self.best[m]
+        table = self.nodes.table
+        row = int(np.argmax(unpacked(node[np.newaxis], table.n_rows)))
         return ContextWitness(
             given=tuple(
-                (dist.names[j], dist.labels[j].tolist()[dist.codes[row, j]])
-                for j in walk.conditioning(rows, degree)
+                (table.names[j], table.labels[j].tolist()[table.codes[row, j]])
+                for j in self.nodes.conditioning(node, degree)
             ),
-            context=_values(dist)[c],
+            context=_values(self.dist)[c],
             overall=overall,
             within=within,
         )

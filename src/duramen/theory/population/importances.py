@@ -152,11 +152,7 @@ def population_importances(
     if subspace is not None:
         check_integer(_FUNCTION, "subspace", subspace, 1, most=p)
     check_depth(_FUNCTION, max_depth, p)
-    K = (
-        max(1, p)
-        if max_features is None
-        else check_integer(_FUNCTION, "max_features", max_features, 1)
-    )
+    K = max(1, p) if max_features is None else max_features
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
     check_choice(_FUNCTION, "splits", splits, FAMILIES)
     limited = min_samples_split != 0 or min_impurity_decrease != 0
@@ -185,8 +181,7 @@ def population_importances(
             function=_FUNCTION,
         )
         if subspace is None or subspace == p:
-            report = None if progress is None else _by_depth(progress, dist, max_depth)
-            by_degree = grown(dist, progress=report)
+            by_degree = grown(dist, progress=progress)
         else:
             by_degree = _mean_over_subspaces(dist, int(subspace), grown, progress)
     settings: dict[str, Any] = {
@@ -201,19 +196,6 @@ def population_importances(
         settings["min_samples_split"] = float(min_samples_split)
         settings["min_impurity_decrease"] = float(min_impurity_decrease)
     return importances_of(dist, by_degree, criterion, settings)
-
-
-def _by_depth(
-    progress: Progress, dist: FiniteDistribution, max_depth: int | None
-) -> Callable[[int, int, int], None]:
-    """Report the fraction of the depths done; binary trees may end before the last of them."""
-    deepest = max(1, int(np.sum(dist.cardinalities - 1)))
-    bound = deepest if max_depth is None else min(int(max_depth), deepest)
-
-    def report(depth: int, done: int, nodes: int) -> None:
-        progress(min(1.0, (depth + done / max(1, nodes)) / bound))
-
-    return report
 
 
 def _mean_over_subspaces(

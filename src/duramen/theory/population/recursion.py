@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import combinations
 
 import numpy as np
 
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.checks import check_choice, check_integer, check_real, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
-from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.variables import IndexArray
-from duramen.theory.population.lattice import check_depth
+from duramen.theory.population.lattice import Progress, check_depth
 from duramen.theory.population.splits import (
     FAMILIES,
-    as_integer,
+    Words,
     best_cuts,
     best_of_cuts,
     best_of_features,
@@ -26,19 +26,19 @@ from duramen.theory.population.splits import (
     count_splits,
     gains,
     groupings,
+    in_order,
     numbers_at,
+    packed,
+    unpacked,
     variances,
 )
 
 CUTS = ("random", "uniform", "best")
 
-# The nodes of one depth, each with the probability that a tree has it.
-Level: TypeAlias = Mapping[int, float]
-Progress: TypeAlias = Callable[[int, int, int], None]
-# Called with nodes, their splits, and the probability of each split to be the one of its node in a
-# tree that has the node, times those of the node.
-Visit: TypeAlias = Callable[[list[int], "Splits", FloatArray], None]
+MOST_NODES = 1_000_000
+"""The most distinct nodes that are looked at by default."""
 
+_MERGED = 1 << 16  # so many nodes of one size are merged before their turn
 _MOST_NUMBERS = 2**27  # that one node may need
 ROUNDING = 1e-12  # by which a probability or a decrease may be below its limit
 
@@ -46,16 +46,15 @@ ROUNDING = 1e-12  # by which a probability or a decrease may be below its limit
 def tree_importances(
     dist: FiniteDistribution,
     *,
-    max_features: int,
+    max_features: int | None,
     max_depth: int | None = None,
     criterion: str = "entropy",
     splits: str = "multiway",
     cut: str = "random",
     min_samples_split: float = 0.0,
     min_impurity_decrease: float = 0.0,
-    max_nodes: int = 1_000_000,
+    max_nodes: int = MOST_NODES,
     progress: Progress | None = None,
-    visit: Visit | None = None,
     function: str = "tree_importances",
 ) -> FloatArray:
     r"""Compute the importances of infinitely many trees by depth, for any K and family of splits.
@@ -64,16 +63,16 @@ def tree_importances(
 
     over all nodes t that a tree can have: :math:`\pi(t)` is the probability that a tree has t,
     P(t) that of the rows of t, and :math:`\pi(s|t)` the probability that t is split by s, one of
-    the splits :math:`s_m(t)` of feature m. Nodes of one depth with the same rows are one node,
-    since what happens below depends on nothing else. A node with a single class is a leaf; any
+    the splits :math:`s_m(t)` of feature m. Nodes with the same rows are one node, since what
+    happens below depends on nothing else but the depth. A node with a single class is a leaf; any
     other is split if it can be and no limit forbids it, even where no split lowers the impurity.
 
     Parameters
     ----------
     dist : FiniteDistribution
         Joint distribution of p features and Y; a context is left out.
-    max_features : int
-        Number K of features drawn at a node, at least 1; all where there are fewer.
+    max_features : int or None
+        Number K of features drawn at a node, at least 1; None, and more than there are, is all.
     max_depth : int, optional
         Greatest depth D of a leaf; by default trees are grown until nothing can be split.
     criterion : {"entropy", "gini", "variance"}, default="entropy"
@@ -91,12 +90,10 @@ def tree_importances(
         Least :math:`P(t) \Delta i(s, t)` of a split; a node whose best candidate has less is a
         leaf.
     max_nodes : int, default=1_000_000
-        The most distinct nodes of one depth; each takes some hundred bytes.
+        The most distinct nodes; each takes some hundred bytes.
     progress : callable, optional
-        Called as ``progress(depth, done, nodes)`` while the nodes of a depth are worked off.
-    visit : callable, optional
-        Called as ``visit(nodes, splits, amount)`` with nodes of a depth, their splits, and the
-        probability that a tree has the node and splits it so, times that of the node's rows.
+        Called with a fraction from 0 to 1: one minus the fraction of the rows that the nodes at
+        work hold.
     function : str
         Name of the public function, for errors.
 
@@ -148,164 +145,241 @@ def tree_importances(
     >>> dm.theory.population.tree_importances(xor, max_features=1).round(3).tolist()
     [[0.0, 0.5], [0.0, 0.5]]
     """
+    trees = trees_of(
+        function,
+        dist,
+        max_features=max_features,
+        max_depth=max_depth,
+        criterion=criterion,
+        splits=splits,
+        cut=cut,
+        min_samples_split=min_samples_split,
+        min_impurity_decrease=min_impurity_decrease,
+        max_nodes=max_nodes,
+    )
+    p, n_rows = dist.n_features, len(trees.nodes.weights)
+    by_degree = np.zeros((p, trees.depth))
+    for step in trees:
+        if progress is not None:
+            progress(1.0 - step.size / n_rows)
+        some = step.splits
+        gained = step.amount * (some.scale[some.node] * some.decrease)
+        for k, of_depth in enumerate(gained):
+            by_degree[:, k] += np.bincount(some.feature, of_depth, minlength=p)
+    if progress is not None:
+        progress(1.0)
+    if splits == "multiway":
+        return by_degree
+    gaining = np.flatnonzero(by_degree.any(axis=0))
+    return by_degree[:, : int(gaining.max(initial=0)) + 1]
+
+
+def trees_of(
+    function: str,
+    dist: FiniteDistribution,
+    *,
+    max_features: int | None = 1,
+    max_depth: int | None = None,
+    criterion: str = "entropy",
+    splits: str = "multiway",
+    cut: str = "random",
+    min_samples_split: float = 0.0,
+    min_impurity_decrease: float = 0.0,
+    max_nodes: int = MOST_NODES,
+) -> Trees:
+    """Check the settings of trees; the parameters are those of `tree_importances`."""
     check_distribution(function, dist)
-    check_integer(function, "max_features", max_features, 1)
-    check_integer(function, "max_nodes", max_nodes, 1)
-    check_depth(function, max_depth, dist.n_features)
-    check_choice(function, "criterion", criterion, CRITERIA)
+    p = dist.n_features
+    if max_features is None:
+        max_features = max(1, p)
+    K = check_integer(function, "max_features", max_features, 1)
+    most = check_integer(function, "max_nodes", max_nodes, 1)
+    depth = check_depth(function, max_depth, p)
     check_choice(function, "splits", splits, FAMILIES)
     check_choice(function, "cut", cut, CUTS)
     if splits == "multiway" and cut != "random":
-        raise refuse(
-            function,
-            "cut",
-            "'random' for multiway splits",
-            cut,
-            "a feature has a single multiway split; splits='any' offers a choice",
-        )
+        hint = "a feature has a single multiway split; splits='any' offers a choice"
+        raise refuse(function, "cut", "'random' for multiway splits", cut, hint)
     if cut == "uniform":
         _check_numbers(function, dist, splits)
-    least_fraction = check_real(function, "min_samples_split", min_samples_split, 0.0, most=1.0)
-    least_decrease = check_real(function, "min_impurity_decrease", min_impurity_decrease, 0.0)
-    _check_size(function, dist, splits, max_nodes)
-    nodes = Nodes(dist, criterion, splits)
-    trees = _Trees(
-        nodes, int(max_features), cut, least_fraction, least_decrease, int(max_nodes), function
+    if splits != "multiway":  # a feature can be split on again
+        bound = min(dist.n_rows - 1, int(np.sum(dist.cardinalities - 1)))
+        depth = bound if max_depth is None else min(int(max_depth), bound)
+    _check_size(function, dist, splits, most)
+    return Trees(
+        function,
+        Nodes(function, dist, criterion, splits),
+        max(1, depth),
+        K,
+        most,
+        cut,
+        check_real(function, "min_samples_split", min_samples_split, 0.0, most=1.0),
+        check_real(function, "min_impurity_decrease", min_impurity_decrease, 0.0),
     )
-    return trees.importances(max_depth, progress, visit)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Step:
+    """Nodes with as many rows each, and the probabilities that trees have and split them.
+
+    Parameters
+    ----------
+    nodes : ndarray of uint64, shape (n, words)
+        The nodes; see `Nodes`.
+    size : int
+        Number of rows of each.
+    reach : ndarray of float64, shape (n, D)
+        Probability that a tree has the node at each depth.
+    splits : Splits
+        The splits of the nodes.
+    amount : ndarray of float64, shape (D, T)
+        Probability that a tree splits the node so at each depth, times that of the node's rows.
+    """
+
+    nodes: Words
+    size: int
+    reach: FloatArray
+    splits: Splits
+    amount: FloatArray
+
+
+class _Waiting:
+    """Nodes of one number of rows that trees reach, and the probability of each at each depth."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[Words, FloatArray]] = []
+        self.size, self.enough = 0, _MERGED
+
+    def add(self, rows: Words, reach: FloatArray) -> None:
+        """Add ways to reach some nodes."""
+        self.parts.append((rows, reach))
+        self.size += len(rows)
+        if self.size > self.enough:
+            self.parts = [self.merged()]
+            self.size = len(self.parts[0][0])
+            self.enough = max(_MERGED, 2 * self.size)
+
+    def merged(self) -> tuple[Words, FloatArray]:
+        """Return each node once, with all the ways to reach it."""
+        rows, reach = (np.concatenate(part) for part in zip(*self.parts, strict=True))
+        order, first = in_order(rows)
+        return rows[order[first]], np.add.reduceat(reach[order], first, axis=0)
 
 
 @dataclass(frozen=True)
-class _Trees:
-    """Infinitely many trees, depth by depth: probabilities of nodes, of splits and of children."""
+class Trees:
+    """Iterator over the nodes of infinitely many trees, larger ones first.
 
+    All ways to a node are known once all larger nodes are done, so each set of rows is looked at
+    once, at whatever depths trees have it. Raises ValueError if there are more than `max_nodes`.
+    """
+
+    function: str
     nodes: Nodes
+    depth: int  # D
     max_features: int
+    max_nodes: int
     cut: str
     min_samples_split: float
     min_impurity_decrease: float
-    max_nodes: int
-    function: str
 
-    def importances(
-        self, max_depth: int | None, progress: Progress | None, visit: Visit | None = None
-    ) -> FloatArray:
-        """Return the importances by depth, shape (p, D)."""
-        p = self.nodes.n_features
-        multiway = self.nodes.family == "multiway"
-        bound = max_depth
-        if multiway:
-            bound = p if max_depth is None else min(max_depth, p)
-        level: Level = {self.nodes.root: 1.0} if self.nodes.n_classes > 1 else {}
-        columns: list[FloatArray] = []
-        while level and len(columns) != bound:
-            column, level = self.descend(level, len(columns), progress, visit)
-            columns.append(column)
-        gaining = [depth for depth, column in enumerate(columns) if column.any()]
-        width = bound if multiway and bound else max(gaining, default=0) + 1
-        columns += [np.zeros(p)] * width
-        return np.column_stack(columns[:width])
-
-    def descend(
-        self, level: Level, depth: int, progress: Progress | None, visit: Visit | None
-    ) -> tuple[FloatArray, Level]:
-        """Return the contributions of the nodes of one depth, and the nodes below."""
-        column = np.zeros(self.nodes.n_features)
-        below: dict[int, float] = {}
-        everyone = list(level)
-        size = self.nodes.at_a_time
-        for start in range(0, len(everyone), size):
-            if progress is not None:
-                progress(depth, start, len(everyone))
-            batch = everyone[start : start + size]
-            reached = np.array([level[t] for t in batch])
-            splits = self.nodes.splits(batch)
-            wins, stays = self.choose(splits, depth)
-            self.stop(splits, wins, stays)
-            amount = (reached * splits.fraction)[splits.node] * wins
-            column += np.bincount(
-                splits.feature,
-                weights=amount * splits.scale[splits.node] * splits.decrease,
-                minlength=self.nodes.n_features,
-            )
-            if visit is not None:
-                visit(batch, splits, amount)
-            _hand_down(below, batch, reached, splits, wins, stays)
-            if len(below) > self.max_nodes:
+    def __iter__(self) -> Iterator[Step]:
+        n_rows, n_nodes = len(self.nodes.weights), 0
+        waiting: dict[int, _Waiting] = defaultdict(_Waiting)
+        if self.nodes.n_classes > 1:
+            waiting[n_rows].add(self.nodes.root, np.eye(1, self.depth))
+        while waiting:
+            size = max(waiting)
+            rows, reaches = waiting.pop(size).merged()
+            n_nodes += len(rows)
+            if n_nodes > self.max_nodes:
                 raise ValueError(
                     f"{self.function}: trees have more than max_nodes={self.max_nodes} distinct "
-                    f"nodes at depth {depth + 1}. Hint: set max_depth to {depth + 1} or less, "
-                    "take fewer features or values, or raise max_nodes if there is memory for "
-                    "some hundred bytes each."
+                    "nodes. Hint: set max_depth, take fewer features or values, or raise max_nodes "
+                    "if there is memory for some hundred bytes each."
                 )
-        if progress is not None:
-            progress(depth, len(everyone), len(everyone))
-        return column, below
+            for start in range(0, len(rows), self.nodes.at_a_time):
+                batch = slice(start, start + self.nodes.at_a_time)
+                nodes, reach = rows[batch], reaches[batch]
+                splits = self.nodes.splits(nodes)
+                wins = self._wins(splits, reach)
+                amount = (reach.T * splits.fraction)[:, splits.node] * wins
+                yield Step(nodes, size, reach, splits, amount)
+                self._hand_down(splits, reach, wins, waiting)
 
-    def stop(self, splits: Splits, wins: FloatArray, stays: FloatArray) -> None:
-        """Set the probabilities to 0 that a limit of the nodes forbids."""
-        small = splits.fraction < self.min_samples_split - ROUNDING
-        wins[small[splits.node]] = 0.0
-        stays[small] = 0.0
+    def _hand_down(
+        self, splits: Splits, reach: FloatArray, wins: FloatArray, waiting: dict[int, _Waiting]
+    ) -> None:
+        """Add the children of some nodes to the nodes that wait, by their number of rows."""
+        going = np.zeros((len(splits.rows), self.depth))
+        chances = reach[splits.node[splits.split]].T * wins[:, splits.split]
+        going[:, 1:] = chances[:-1].T
+        size = np.bitwise_count(splits.rows).sum(axis=1, dtype=np.int64)
+        size[~going.any(axis=1)] = 0
+        for n in np.unique(size[size > 0]).tolist():
+            waiting[n].add(splits.rows[size == n], going[size == n])
+
+    def _wins(self, splits: Splits, reach: FloatArray) -> FloatArray:
+        """Return the probability of every split at each depth, shape (D, T).
+
+        A constant feature that is taken leaves a node as it is, a depth further down: `reach` is
+        raised accordingly.
+        """
+        if self.nodes.family != "multiway":
+            return np.tile(self._allowed(splits, self._best(splits)), (self.depth, 1))
+        wins = np.zeros((self.depth, len(splits.node)))
+        n, p = reach.shape[0], self.nodes.n_features
+        table, divides = np.zeros((n, p)), np.zeros((n, p), dtype=bool)
+        table[splits.node, splits.feature] = splits.decrease
+        divides[splits.node, splits.feature] = True
+        can_split = divides.any(axis=1)
+        can_stay = can_split & (splits.fraction >= self.min_samples_split - ROUNDING)
         if self.min_impurity_decrease > 0:
-            gained = (splits.fraction * splits.scale)[splits.node] * splits.decrease
-            wins[gained < self.min_impurity_decrease - ROUNDING] = 0.0
-            stays[:] = 0.0  # a constant feature gains nothing
+            can_stay[:] = False  # a constant feature gains nothing
+        for k in range(self.depth):
+            some = np.flatnonzero(reach[:, k] > 0)
+            if not len(some):
+                continue
+            by_feature, stays = np.zeros((n, p)), np.zeros(n)
+            by_feature[some], stays[some] = best_of_features(
+                table[some], divides[some], p - k, self.max_features
+            )
+            check_outcomes(by_feature[some], stays[some] * can_split[some], can_split[some])
+            wins[k] = self._allowed(splits, by_feature[splits.node, splits.feature])
+            if k + 1 < self.depth:
+                reach[:, k + 1] += reach[:, k] * stays * can_stay
+        return wins
 
-    def choose(self, splits: Splits, depth: int) -> tuple[FloatArray, FloatArray]:
-        """Return the probability of every split, and of every node to stay as it is."""
+    def _best(self, splits: Splits) -> FloatArray:
+        """Return the probability of every binary split, shape (T,)."""
         node, feature, decrease = splits.node, splits.feature, splits.decrease
         shape = (len(splits.fraction), self.nodes.n_features)
-        wins, stays = np.zeros(len(node)), np.zeros(shape[0])
+        wins = np.zeros(len(node))
         if not len(node):
-            return wins, stays
-        if self.nodes.family == "multiway":
-            table, divides = np.zeros(shape), np.zeros(shape, dtype=bool)
-            table[node, feature], divides[node, feature] = decrease, True
-            by_feature, constant = best_of_features(
-                table, divides, shape[1] - depth, self.max_features
-            )
-            can_split = np.unique(node)
-            stays[can_split] = constant[can_split]
-            wins = by_feature[node, feature]
-        else:
-            offered = np.ones(len(node), dtype=bool)
-            if self.cut == "best":
-                offered = best_cuts(node, feature, decrease)
-            wins[offered] = best_of_cuts(
-                node[offered],
-                feature[offered],
-                decrease[offered],
-                shape,
-                self.max_features,
-                splits.width if self.cut == "uniform" else None,
-            )
-        n_splits = np.bincount(node, minlength=shape[0])
-        won = np.bincount(node, weights=wins, minlength=shape[0]).astype(np.float64, copy=False)
-        check_outcomes(won, stays, np.greater(n_splits, 0))
-        return wins, stays
+            return wins
+        offered = np.ones(len(node), dtype=bool)
+        if self.cut == "best":
+            offered = best_cuts(node, feature, decrease)
+        wins[offered] = best_of_cuts(
+            node[offered],
+            feature[offered],
+            decrease[offered],
+            shape,
+            self.max_features,
+            splits.width if self.cut == "uniform" else None,
+        )
+        won = np.bincount(node, wins, minlength=shape[0])
+        check_outcomes(won, np.zeros(shape[0]), np.bincount(node, minlength=shape[0]) > 0)
+        return wins
 
-
-def _hand_down(
-    below: dict[int, float],
-    batch: list[int],
-    reached: FloatArray,
-    splits: Splits,
-    wins: FloatArray,
-    stays: FloatArray,
-) -> None:
-    """Add the children of the nodes, and the nodes that stay as they are, to those below."""
-    parents = splits.node[splits.split]
-    probabilities = reached[parents] * wins[splits.split]
-    for i, rows, probability in zip(
-        parents.tolist(), splits.rows, probabilities.tolist(), strict=True
-    ):
-        if probability > 0:
-            child = batch[i] & rows
-            below[child] = below.get(child, 0.0) + probability
-    for t, probability in zip(batch, (reached * stays).tolist(), strict=True):
-        if probability > 0:
-            below[t] = below.get(t, 0.0) + probability
+    def _allowed(self, splits: Splits, wins: FloatArray) -> FloatArray:
+        """Set the probabilities to 0 that a limit of the nodes forbids."""
+        fraction = splits.fraction[splits.node]
+        allowed = fraction >= self.min_samples_split - ROUNDING
+        if self.min_impurity_decrease > 0:
+            gained = fraction * splits.scale[splits.node] * splits.decrease
+            allowed &= gained >= self.min_impurity_decrease - ROUNDING
+        return np.where(allowed, wins, 0.0)
 
 
 def _check_numbers(function: str, dist: FiniteDistribution, splits: str) -> None:
@@ -365,12 +439,14 @@ class Splits:
         Distance of the values between which an ordered split of numbers cuts, else 1.
     split : ndarray of int64, shape (M,)
         The split of each child.
-    rows : list of int, length M
-        The rows that go to each child, whether they are in the node or not.
+    rows : ndarray of uint64, shape (M, words)
+        Each child: its rows.
     fraction : ndarray of float64, shape (n,)
         Probability P(t) of the rows of each node.
     scale : ndarray of float64, shape (n,)
         1, or the variance at each node where that is the impurity.
+    cells : ndarray of float64, shape (n, values of all features, classes)
+        Probability of every value and class given each node.
     """
 
     node: IndexArray
@@ -378,19 +454,28 @@ class Splits:
     decrease: FloatArray
     width: FloatArray
     split: IndexArray
-    rows: list[int]
+    rows: Words
     fraction: FloatArray
     scale: FloatArray
+    cells: FloatArray
+
+    def by_feature(self, n_features: int) -> FloatArray:
+        """Return the decrease by each feature at each node, shape (n, p), of multiway splits."""
+        table = np.zeros((len(self.fraction), n_features))
+        table[self.node, self.feature] = self.decrease * self.scale[self.node]
+        return table
 
 
 class Nodes:
-    """Nodes of trees on a distribution: bit i of a node, an int, stands for row i.
+    """Nodes of trees on a distribution: sets of rows.
 
     A *value* is a pair (feature, code); those of all features are numbered one after the other. A
     context is left out.
     """
 
-    def __init__(self, dist: FiniteDistribution, criterion: str, family: str) -> None:
+    def __init__(
+        self, function: str, dist: FiniteDistribution, criterion: str, family: str
+    ) -> None:
         dist = dist.marginal(range(dist.n_features), keep_context=False)
         self.criterion = criterion
         self.family = family
@@ -398,7 +483,7 @@ class Nodes:
         self.n_classes = dist.n_classes
         self.weights = dist.weights
         self.table = dist  # whose rows the bits are
-        self.numbers = dist.numbers_of_classes("tree_importances", criterion)
+        self.numbers = dist.numbers_of_classes(function, criterion)
         sizes = dist.cardinalities
         self.n_values = int(sizes.sum())
         self.feature_of = np.repeat(np.arange(dist.n_features), sizes)
@@ -412,7 +497,8 @@ class Nodes:
             if numeric and dist.labels
             else None
         )
-        self.rows_of = [as_integer(rows) for rows in has_value]
+        self.rows_of = packed(has_value)  # shape (values, words)
+        self.root = packed(np.ones((1, dist.n_rows), dtype=bool))  # shape (1, words)
         self.at_a_time = max(1, _NUMBERS // max(1, numbers_of_a_node(dist, family)))
         """How many nodes are best looked at together."""
 
@@ -422,13 +508,8 @@ class Nodes:
         nodes.weights = weights
         return nodes
 
-    @property
-    def root(self) -> int:
-        """Node of all rows."""
-        return (1 << len(self.weights)) - 1
-
-    def splits(self, nodes: list[int]) -> Splits:
-        """Return all splits of some nodes."""
+    def splits(self, nodes: Words, *, children: bool = True) -> Splits:
+        """Return all splits of some nodes, and where their children are wanted, these."""
         fraction, cells = self._count(nodes)
         parent = cells[:, self.feature_of == 0].sum(axis=1)
         scale, numbers = np.ones(len(nodes)), parent
@@ -437,14 +518,13 @@ class Nodes:
             scale = np.maximum(variances(parent, numbers), np.finfo(np.float64).tiny)
         empty = np.zeros(0, dtype=np.int64)
         node, feature, split, decrease = [empty], [empty], [empty], [np.zeros(0)]
-        width = [np.zeros(0)]
-        rows: list[int] = []
-        rows_of: dict[tuple[int, ...], list[int]] = {}
+        width, rows = [np.zeros(0)], [np.zeros((0, nodes.shape[1]), dtype=np.uint64)]
         total = 0
         for at, values in _seen(np.any(cells > 0, axis=2), self.feature_of):
             groups = groupings(self.family, values.shape[1])
             n_splits, n_children, m = groups.shape
-            inside = groups.reshape(-1, m) @ cells[at[:, np.newaxis], values]
+            groups = groups.reshape(-1, m)
+            inside = groups @ cells[at[:, np.newaxis], values]
             gain = gains(self.criterion, inside, parent[at], numbers[at])
             gain = gain.reshape(len(at), n_splits, n_children).sum(axis=2)
             gain /= scale[at, np.newaxis]
@@ -455,10 +535,11 @@ class Nodes:
                 width.append(np.ones(gain.size))
             else:
                 width.append(np.diff(self.numeric_values[values], axis=1).ravel())
-            pair, child = np.nonzero(np.count_nonzero(inside, axis=2) > 1)
-            split.append(total + pair * n_splits + child // n_children)
-            going = [self._rows(rows_of, tuple(seen), groups) for seen in values.tolist()]
-            rows += [going[i][c] for i, c in zip(pair.tolist(), child.tolist(), strict=True)]
+            if children:
+                pair, child = np.nonzero(np.count_nonzero(inside, axis=2) > 1)
+                split.append(total + pair * n_splits + child // n_children)
+                going = self.rows_of[values[pair]] * (groups[child] > 0)[:, :, np.newaxis]
+                rows.append(np.bitwise_or.reduce(going, axis=1) & nodes[at[pair]])
             total += gain.size
         return Splits(
             np.concatenate(node),
@@ -466,23 +547,19 @@ class Nodes:
             np.concatenate(decrease),
             np.concatenate(width),
             np.concatenate(split),
-            rows,
+            np.concatenate(rows),
             fraction,
             scale,
+            cells,
         )
 
-    def _count(self, nodes: list[int]) -> tuple[FloatArray, FloatArray]:
+    def _count(self, nodes: Words) -> tuple[FloatArray, FloatArray]:
         """Return P(t), and the probability of every value and class given t.
 
         The latter has shape (n, values of all features, classes).
         """
         n_rows, p = self.cell.shape
-        n_bytes = (n_rows + 7) // 8
-        packed = np.frombuffer(b"".join(t.to_bytes(n_bytes, "little") for t in nodes), np.uint8)
-        inside = np.unpackbits(
-            packed.reshape(len(nodes), n_bytes), axis=1, count=n_rows, bitorder="little"
-        )
-        node, row = np.nonzero(inside)
+        node, row = np.nonzero(unpacked(nodes, n_rows))
         weight = self.weights[row]
         fraction = _sums(node, weight, len(nodes))
         size = self.n_values * self.n_classes
@@ -493,18 +570,16 @@ class Nodes:
         )
         return fraction, cells.reshape(len(nodes), self.n_values, self.n_classes)
 
-    def _rows(
-        self, rows_of: dict[tuple[int, ...], list[int]], seen: tuple[int, ...], groups: FloatArray
-    ) -> list[int]:
-        """Return the rows that go to each child of each split of the values seen."""
-        if seen not in rows_of:
-            rows_of[seen] = []
-            for group in groups.reshape(-1, len(seen)):
-                going = 0
-                for place in np.flatnonzero(group).tolist():
-                    going |= self.rows_of[seen[place]]
-                rows_of[seen].append(going)
-        return rows_of[seen]
+    def conditioning(self, node: Words, degree: int) -> tuple[int, ...]:
+        """Return the first of the sets of so many features that leave a node, shape (words,)."""
+        constant = np.flatnonzero((self.rows_of & node == node).all(axis=1)).tolist()
+        return next(
+            tuple(self.feature_of[list(values)].tolist())
+            for values in combinations(constant, degree)
+            if np.array_equal(
+                np.bitwise_and.reduce([*self.root, *(self.rows_of[v] for v in values)]), node
+            )
+        )
 
 
 def _seen(is_seen: BoolArray, feature_of: IndexArray) -> list[tuple[IndexArray, IndexArray]]:

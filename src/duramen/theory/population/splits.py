@@ -15,14 +15,13 @@ from duramen.theory.distributions.variables import IndexArray
 Words = NDArray[np.uint64]
 """Sets of rows, shape (n, words): bit i of them stands for row i."""
 
-WORD = 64
-"""Bits of a word."""
+_WORD = 64  # bits
 
 
 def packed(bits: NDArray[Any]) -> Words:
     """Return sets of rows, given as one truth value a row, shape (n, rows), as words."""
     n, n_rows = bits.shape
-    padded = np.zeros((n, -(-n_rows // WORD) * WORD), dtype=bool)
+    padded = np.zeros((n, -(-n_rows // _WORD) * _WORD), dtype=bool)
     padded[:, :n_rows] = bits
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
@@ -40,14 +39,6 @@ def in_order(rows: Words) -> tuple[IndexArray, IndexArray]:
     new = np.ones(len(rows), dtype=bool)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     return order, np.flatnonzero(new)
-
-
-def distinct(rows: Words) -> tuple[Words, IndexArray]:
-    """Return the distinct ones among sets of rows, and the number of each."""
-    order, first = in_order(rows)
-    number = np.empty(len(rows), dtype=np.int64)
-    number[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
-    return rows[order[first]], number
 
 
 def as_integer(rows: BoolArray) -> int:
