@@ -37,7 +37,7 @@ from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
 from duramen.results.significance import Significance
 from duramen.selection import BaseSelector
 from duramen.selection import catalogue as selectors
-from duramen.significance.agreement import Stability, drawn_best, stability
+from duramen.significance.agreement import drawn_best, stability
 from duramen.significance.cost import announce
 from duramen.significance.measured import MeasureLike, of_function, qualified
 from duramen.significance.resampling import Draw, SamplingUnits, subsamples
@@ -74,22 +74,6 @@ class Ranking:
     estimator: Any = None
 
 
-class Forests:
-    """Forests that rankings of a resample have in common."""
-
-    def __init__(self, part: Part, seed: int) -> None:
-        self._part, self._seed = part, seed
-        self._grown: dict[int, tuple[Any, float]] = {}
-
-    def grown(self, template: Any) -> tuple[Any, float]:
-        """Return the forest of a template, and the seconds that it took to grow."""
-        if id(template) not in self._grown:
-            start = time.perf_counter()
-            forest = seeded(template, self._seed).fit(self._part.data)
-            self._grown[id(template)] = forest, time.perf_counter() - start
-        return self._grown[id(template)]
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Method:
     """Method that selects features of training rows: a selector, a ranking, or all features."""
@@ -102,44 +86,40 @@ class Method:
     measure: Measure | None = None  # of a ranking
     template: Any = None  # the forest of a ranking
 
-    def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
-        """Return the features for each cut, ascending, and the seconds that it took."""
-        own = _own_seed(seed, self.name)
-        if self.selector is not None:
-            return self._fitted(part, own)
-        if self.measure is not None:
-            return self._ranked(part, forests, own, self.measure)
-        return [np.arange(part.data.n_columns)], 0.0
-
-    def _fitted(self, part: Part, seed: int) -> tuple[list[IntArray], float]:
-        model, data = seeded(self.selector, seed), part.data
-        if not getattr(model, "exchanges_groups", False):  # it refuses groups
-            data = data.with_exchangeability(Exchangeability(data.n_rows))
-        start = time.perf_counter()
-        if self.dense:
-            model.fit(part.matrix, part.target)
-        else:
-            model.fit(data)
-        return [np.flatnonzero(model.get_support())], time.perf_counter() - start
-
-    def _ranked(
-        self, part: Part, forests: Forests, seed: int, measure: Measure
+    def select(
+        self, part: Part, grown: dict[int, tuple[Any, float]], seed: int
     ) -> tuple[list[IntArray], float]:
-        """Rank the features; lots decide between equal ones."""
-        forest, grown = (self.template, 0.0) if measure.refits else forests.grown(self.template)
+        """Return the features for each cut, ascending, and the seconds that it took.
+
+        Rankings of one template have the forest in common: `grown` holds it, and the seconds.
+        """
+        # A seed of the method's name: it does not depend on those that it is compared with.
+        sequence = np.random.SeedSequence(seed, spawn_key=(3, zlib.crc32(self.name.encode())))
+        own = int(sequence.generate_state(1, np.uint64)[0])
+        if self.selector is not None:
+            model, data = seeded(self.selector, own), part.data
+            if not getattr(model, "exchanges_groups", False):  # it refuses groups
+                data = data.with_exchangeability(Exchangeability(data.n_rows))
+            fitted = (part.matrix, part.target) if self.dense else (data,)
+            start = time.perf_counter()
+            model.fit(*fitted)
+            return [np.flatnonzero(model.get_support())], time.perf_counter() - start
+        if self.measure is None:
+            return [np.arange(part.data.n_columns)], 0.0
+        forest, seconds = self.template, 0.0
+        if not self.measure.refits:
+            if id(forest) not in grown:
+                start = time.perf_counter()
+                made = seeded(forest, seed).fit(part.data)
+                grown[id(forest)] = made, time.perf_counter() - start
+            forest, seconds = grown[id(forest)]
         start = time.perf_counter()
-        importances = measure(Inputs(forest, part.data, seed % 2**32, 1))
-        seconds = grown + time.perf_counter() - start
+        importances = self.measure(Inputs(forest, part.data, own % 2**32, 1))
+        seconds += time.perf_counter() - start
         scores = importances.scores if isinstance(importances, Significance) else importances.values
-        # The same lots for all numbers of features: selections are nested.
-        best = [drawn_best(scores, k, np.random.default_rng(seed)) for k in self.cuts]
+        # Lots decide between equal scores; they are the same for all cuts: selections are nested.
+        best = [drawn_best(scores, k, np.random.default_rng(own)) for k in self.cuts]
         return [np.flatnonzero(columns) for columns in best], seconds
-
-
-def _own_seed(seed: int, name: str) -> int:
-    """Return a seed that depends on the method's name, not on those that it is compared with."""
-    key = zlib.crc32(name.encode())
-    return int(np.random.SeedSequence(seed, spawn_key=(3, key)).generate_state(1, np.uint64)[0])
 
 
 def default_cuts(p: int) -> tuple[int, ...]:
@@ -153,12 +133,11 @@ def checked_cuts(n_features: Any, p: int, owner: str) -> tuple[int, ...]:
     if n_features is None:
         return default_cuts(p)
     asked = [n_features] if checks.is_integer(n_features) else list(n_features)
-    good = asked and all(checks.is_integer(k) and 1 <= k <= p for k in asked)
-    if not good or len(set(asked)) < len(asked):
-        raise checks.refuse(
-            owner, "n_features", f"different numbers in 1..{p}, the number of features", n_features
-        )
-    return tuple(sorted(int(k) for k in asked))
+    good = [k for k in asked if checks.is_integer(k) and 1 <= k <= p]
+    if not asked or len(set(good)) < len(asked):
+        allowed = f"different numbers in 1..{p}, the number of features"
+        raise checks.refuse(owner, "n_features", allowed, n_features)
+    return tuple(sorted(map(int, asked)))
 
 
 def methods_of(
@@ -499,11 +478,11 @@ def _selected(
 ) -> tuple[list[IntArray], list[float]]:
     """Return the features of each row, and the seconds of each method."""
     own = replicate_seed(seed, number)
-    forests = Forests(part, own)
+    grown: dict[int, tuple[Any, float]] = {}
     chosen: list[IntArray] = []
     seconds = []
     for method in methods:
-        features, took = method.select(part, forests, own)
+        features, took = method.select(part, grown, own)
         chosen += features
         seconds.append(took)
     return chosen, seconds
@@ -566,10 +545,14 @@ def _result(
     counts = np.array([result["sizes"] for result in results])
     scores = np.array([result["scores"] for result in results])
     seconds = np.mean([result["seconds"] for result in results], axis=0).tolist()
-    agreed = _agreed(results, counts, data.n_columns, confidence_level)
-    columns = np.array(
-        [[result.kuncheva, result.nogueira, result.low, result.high] for result in agreed]
-    )
+    ends = np.cumsum(counts, axis=1)
+    agreed = []
+    for r in range(len(names)):
+        chosen = np.zeros((len(results), data.n_columns), dtype=np.bool_)
+        for b, result in enumerate(results):
+            chosen[b, result["selected"][ends[b, r] - counts[b, r] : ends[b, r]]] = True
+        agreed.append(stability(chosen, confidence_level=confidence_level))
+    columns = np.array([[one.kuncheva, one.nogueira, one.low, one.high] for one in agreed])
     if where == "outside":  # selected once: agreement says nothing
         columns[:] = np.nan
     return SelectionEvaluation(
@@ -581,7 +564,7 @@ def _result(
         nogueira=columns[:, 1],
         stability_low=columns[:, 2],
         stability_high=columns[:, 3],
-        frequency=csr_array(vstack([csr_array(result.frequency[None, :]) for result in agreed])),
+        frequency=csr_array(vstack([csr_array(one.frequency[None, :]) for one in agreed])),
         names=data.names,
         n_train=n_rows[0],
         n_test=n_rows[1],
@@ -593,17 +576,3 @@ def _result(
             "seconds": dict(zip((method.name for method in methods), seconds, strict=True)),
         },
     )
-
-
-def _agreed(
-    splits: list[Arrays], counts: IntArray, p: int, confidence_level: float
-) -> list[Stability]:
-    """Return the stability of the selections of each row."""
-    ends = np.cumsum(counts, axis=1)
-    agreed = []
-    for r in range(counts.shape[1]):
-        chosen = np.zeros((len(splits), p), dtype=np.bool_)
-        for split, end, count, mine in zip(splits, ends[:, r], counts[:, r], chosen, strict=True):
-            mine[split["selected"][end - count : end]] = True
-        agreed.append(stability(chosen, confidence_level=confidence_level))
-    return agreed

@@ -46,7 +46,10 @@ def predictions(learner: Any, train: Part, test: Part, columns: IntArray, seed: 
     Without columns the class frequencies, or the mean, of the training rows are predicted.
     """
     if not len(columns):
-        return constant(train, len(test.rows))
+        if train.classes is None:
+            return np.full(len(test.rows), float(np.mean(train.target)))
+        counts = np.bincount(train.target.astype(np.int64), minlength=len(train.classes))
+        return np.tile(counts / counts.sum(), (len(test.rows), 1))
     model = seeded(learner, seed)
     if takes_matrix(learner):
         model.fit(train.matrix[:, columns], train.target)
@@ -80,29 +83,18 @@ def takes_matrix(estimator: Any) -> bool:
     return not isinstance(estimator, BaseForest)
 
 
-def constant(train: Part, n_rows: int) -> FloatArray:
-    """Predict without features: the class frequencies, or the mean, of the training rows."""
-    if train.classes is None:
-        return np.full(n_rows, float(np.mean(train.target)))
-    counts = np.bincount(train.target.astype(np.int64), minlength=len(train.classes))
-    return np.tile(counts / counts.sum(), (n_rows, 1))
-
-
-def _scaled(model: Any) -> Any:
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    filled = SimpleImputer(strategy="median", keep_empty_features=True)
-    return make_pipeline(filled, StandardScaler(), model)
-
-
 def _of_scikit_learn(module: str, classifier: str, regressor: str, **options: Any) -> Any:
-    """Return a function that makes an estimator of scikit-learn for a task."""
+    """Return a function that makes an estimator of scikit-learn, on scaled features, for a task."""
 
     def made(task: Task) -> Any:
+        from sklearn.impute import SimpleImputer
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
         name = {"classification": classifier, "regression": regressor}[task]
-        return _scaled(getattr(import_module(f"sklearn.{module}"), name)(**options))
+        model = getattr(import_module(f"sklearn.{module}"), name)(**options)
+        filled = SimpleImputer(strategy="median", keep_empty_features=True)
+        return make_pipeline(filled, StandardScaler(), model)
 
     return made
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.evaluation.performance import catalogue as performances
 from duramen.results.columns import Column, counted
@@ -98,23 +96,6 @@ class SelectionEvaluation(Result):
     selection: str
     confidence_level: float
     metadata: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        settle = object.__setattr__
-        owner, n_rows = type(self).__name__, len(self.methods)
-        settle(self, "methods", tuple(self.methods))
-        for name in ("cuts", "sizes"):
-            settle(self, name, _frozen(getattr(self, name), np.int64))
-        for name in ("kuncheva", "nogueira", "stability_low", "stability_high"):
-            settle(self, name, _frozen(getattr(self, name), np.float64))
-        scores = {name: _frozen(score, np.float64) for name, score in self.scores.items()}
-        settle(self, "scores", MappingProxyType(scores))
-        shape = (self.n_resamples, n_rows)
-        if self.cuts.shape != (n_rows,) or any(
-            figures.shape != shape for figures in (self.sizes, *scores.values())
-        ):
-            raise ValueError(f"{owner}: scores and sizes must have shape (B, R), got {shape}.")
 
     @property
     def n_resamples(self) -> int:
@@ -344,12 +325,6 @@ def _nan_mean(values: FloatArray) -> FloatArray:
     total = np.where(present, values, 0.0).sum(axis=0)
     means: FloatArray = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
     return means
-
-
-def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
-    array = np.array(values, dtype=dtype, order="C")
-    array.setflags(write=False)
-    return array
 
 
 # --- number of features that is enough ------------------------------------------------------------
