@@ -329,13 +329,16 @@ def test_probabilities_there_and_back(dist):
         ({"probabilities": [1.5, -0.5]}, "probabilities must be at least 0, got -0.5"),
         ({"probabilities": [np.nan, 1]}, "probabilities must be finite"),
         ({"probabilities": 1.0}, "one axis per variable"),
-        ({"names": ["a", "b", "c"]}, "one entry for each of the 1 axes"),
-        ({"target": "Z"}, "target must be one of the names or the number of an axis, got 'Z'"),
-        ({"target": 3}, "target must be the number of an axis, -1 to 0, got 3"),
+        ({"names": ["a", "b", "c"]}, "one entry for each of 1 axes"),
+        ({"target": "Z"}, "target must be one of the names or .* axis, -1 to 0, got 'Z'"),
+        ({"target": 3}, "target must be one of the names or .* axis, -1 to 0, got 3"),
         ({"context": 0}, "target and context are the same axis"),
         ({"labels": {"Q": [0, 1]}}, "labels names 'Q', which is not a variable"),
-        ({"labels": {"Y": [0]}}, "'Y' must have 2 values, one for each position along its axis"),
-        ({"labels": {"Y": [0, 0]}}, "the values of 'Y' must be different"),
+        (
+            {"labels": {"Y": [0]}},
+            "'Y' must have 2 different values, one for each position along its axis",
+        ),
+        ({"labels": {"Y": [0, 0]}}, r"'Y' must have 2 different values.*got \[0, 0\]"),
     ],
 )
 def test_clear_errors_of_from_probabilities(arguments, message):
@@ -350,23 +353,8 @@ def test_clear_errors_of_from_probabilities(arguments, message):
 @pytest.mark.parametrize(
     "changes, error, message",
     [
-        ({"names": ("a", "b")}, ValueError, r"codes must have shape \(2, 2\)"),
         ({"names": (1,)}, TypeError, "names must be strings"),
-        ({"target_name": "a"}, ValueError, "'a' occurs twice; the target and the context have"),
-        ({"labels": ()}, ValueError, "labels must have one array per feature"),
-        ({"labels": ([3],)}, ValueError, "'a' has 1 values, but its codes go up to 1"),
-        ({"labels": ([3, 7, 8],)}, ValueError, "'a' has no row with value .*8"),
-        ({"classes": [[0, 1]]}, ValueError, "the values of 'Y' must be one-dimensional"),
-        ({"weights": [0.5, 0.4]}, ValueError, "weights must sum to 1, got 0.9"),
-        ({"weights": [1.0, 0.0]}, ValueError, "weights must be above 0"),
-        ({"weights": []}, ValueError, "at least one row"),
-        ({"context": [0, 1]}, ValueError, "context and context_values must be given together"),
-        ({"context": [0], "context_values": [0]}, ValueError, r"context must have shape \(2,\)"),
-        (
-            {"codes": [[0], [0]], "target": [0, 0], "labels": ([3],), "classes": [1]},
-            ValueError,
-            "a row occurs twice. Hint: from_table merges",
-        ),
+        ({"target_name": "a"}, ValueError, "'a' occurs twice"),
         ({"metadata": {"f": min}}, ValueError, "metadata must be valid JSON"),
     ],
 )
@@ -400,11 +388,11 @@ def test_features_by_name_and_index():
     [
         ("X77", ValueError, "there is no feature 'X77'. Did you mean 'X7'"),
         ("zebra", ValueError, "there is no feature 'zebra'.$"),
-        (7, ValueError, "a whole number from 0 to 6, got 7"),
-        (-1, ValueError, "a whole number from 0 to 6, got -1"),
-        (True, ValueError, "a whole number from 0 to 6, got True"),
-        (1.0, TypeError, "feature must be a name or an index, got 1.0 of type float"),
-        (TARGET, ValueError, "feature must name a feature, got the TARGET"),
+        (7, ValueError, "an int in 0..6, got 7"),
+        (-1, ValueError, "an int in 0..6, got -1"),
+        (True, TypeError, "must be a name or an index, got True"),
+        (1.0, TypeError, "feature must be a name or an index, got 1.0"),
+        (TARGET, TypeError, "must be a name or an index, got TARGET"),
     ],
 )
 def test_clear_errors_of_names(feature, error, message):
@@ -517,7 +505,7 @@ def test_types_of_samples():
     assert mixed.X.dtype == object
     assert {type(value) for value in mixed.X[:, 0]} == {int}
     assert numbers.sample(0, 0).X.shape == (0, 2)
-    with pytest.raises(ValueError, match="n must be at least 0, got -1"):
+    with pytest.raises(ValueError, match="n must be an int >= 0, got -1"):
         numbers.sample(-1, 0)
 
 

@@ -188,7 +188,7 @@ def test_clear_errors(bits):
         bits.entropy(unit="hartley")
     with pytest.raises(ValueError, match="criterion must be one of 'entropy', 'gini', 'variance'"):
         bits.impurity_decrease(0, criterion="mse")
-    with pytest.raises(ValueError, match="at least one set of variables"):
+    with pytest.raises(ValueError, match="several variables or sets"):
         bits.multivariate_information()
     words = FiniteDistribution.from_table([[0], [1]], ["no", "yes"])
     with pytest.raises(ValueError, match="needs a numeric target, but Y has values such as 'no'"):
@@ -212,8 +212,8 @@ def test_total_correlation_of_independent_and_equal_variables():
     assert xor.total_correlation("X1", "X2", "Y") == pytest.approx(1)
     copies = examples.correlated_xor()
     assert copies.total_correlation("X2", "X4", unit="nats") == pytest.approx(np.log(2))
-    with pytest.raises(ValueError, match="at least one set"):
+    with pytest.raises(ValueError, match="several variables or sets"):
         xor.total_correlation()
     for of in (xor.total_correlation, xor.multivariate_information):
-        with pytest.raises(ValueError, match=rf"\['X1', 'X2'\]. Hint: {of.__name__}\('X1', 'X2'\)"):
+        with pytest.raises(ValueError, match=rf"{of.__name__}: .* got \[\['X1', 'X2'\]\]"):
             of(["X1", "X2"])

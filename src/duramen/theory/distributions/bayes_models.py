@@ -134,7 +134,7 @@ def bayes_model(
     if loss == "zero-one":
         predictions, losses = _most_probable(dist, part)
     else:
-        dist.numbers_of_classes(_FUNCTION, "variance")
+        dist.centered_numbers(_FUNCTION, "variance")
         predictions, losses = _best_number(dist, part, loss)
     return BayesModel(
         loss=loss,

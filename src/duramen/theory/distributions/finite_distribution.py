@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import combinations
 from math import prod
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,41 +18,38 @@ from duramen.data.categories import (
     coded_columns,
     coded_variable,
     float_labels,
+    labels_of,
     objects,
     table_and_target,
     variable_name,
+    without_gaps,
 )
 from duramen.data.weights import row_weights
+from duramen.results.columns import Column as ShownColumn
+from duramen.results.columns import counted
+from duramen.results.fields import checked_names
 from duramen.results.saved import Saved
 from duramen.results.summary import Summarized, Summary
-from duramen.support.arrays import OF_DISTRIBUTIONS, BoolArray, FloatArray, check_magnitude
-from duramen.support.checks import check_choice
+from duramen.support.arrays import OF_DISTRIBUTIONS, FloatArray, check_magnitude
+from duramen.support.checks import check_choice, check_integer, is_integer, refuse
 from duramen.support.provenance import frozen_metadata
 from duramen.theory.distributions import information
 from duramen.theory.distributions.information import CRITERIA, Criterion, Unit, unit_scale
-from duramen.theory.distributions.rows import (
-    check_context,
-    check_names,
-    check_rows,
-    check_shapes,
-    columns_of_axes,
-    distribution_summary,
-    locked,
-    merge_rows,
-)
 from duramen.theory.distributions.variables import (
     CONTEXT,
     TARGET,
     Column,
-    Columns,
     IndexArray,
     Partition,
+    Role,
     Variable,
     Variables,
     as_list,
 )
 
 _MOST_CELLS = 1 << 26
+_SHOWN_FEATURES = 10
+_SUM = 1e-9  # how far from 1 probabilities may sum
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,13 +90,6 @@ class FiniteDistribution(Saved, Summarized):
         Where the distribution came from, such as how numeric columns were discretized: whatever
         `json` can hold.
 
-    Raises
-    ------
-    TypeError
-        If a name is not a string.
-    ValueError
-        If shapes, codes, labels, weights or names do not fit together, or a row comes twice.
-
     Examples
     --------
     >>> import duramen as dm
@@ -123,22 +114,13 @@ class FiniteDistribution(Saved, Summarized):
     def __post_init__(self) -> None:
         settle = object.__setattr__
         settle(self, "names", tuple(self.names))
-        settle(self, "labels", tuple(locked(labels) for labels in self.labels))
-        settle(self, "classes", locked(self.classes))
-        settle(self, "codes", locked(self.codes, np.uint32))
-        settle(self, "target", locked(self.target, np.uint32))
-        settle(self, "weights", locked(self.weights, np.float64))
-        if self.context is not None and self.context_values is not None:
-            settle(self, "context", locked(self.context, np.uint32))
-            settle(self, "context_values", locked(self.context_values))
+        settle(self, "labels", tuple(map(_locked, self.labels)))
+        for what in ("codes", "target", "weights", "classes", "context", "context_values"):
+            if (values := getattr(self, what)) is not None:
+                settle(self, what, _locked(values))
         settle(self, "metadata", frozen_metadata("FiniteDistribution", self.metadata))
-        roles = (
-            [self.target_name] if self.context is None else [self.target_name, self.context_name]
-        )
-        check_names((*self.names, *roles))
-        check_shapes(self.codes, self.target, self.weights, len(self.names), self.labels)
-        check_context(self.context, self.context_values, len(self.weights))
-        check_rows(self._columns, self.weights)
+        roles = [self.target_name, *([] if self.context is None else [self.context_name])]
+        checked_names("FiniteDistribution", "names", [*self.names, *roles])
 
     @property
     def n_rows(self) -> int:
@@ -183,21 +165,25 @@ class FiniteDistribution(Saved, Summarized):
         check_magnitude(numbers, self.target_name, "FiniteDistribution", OF_DISTRIBUTIONS)
         return numbers
 
-    @cached_property
-    def _columns(self) -> Columns:
-        context = None
-        if self.context is not None and self.context_values is not None:
-            context = Column(self.context_name, self.context, self.context_values)
-        return Columns(
-            tuple(map(Column, self.names, self.codes.T, self.labels)),
-            Column(self.target_name, self.target, self.classes),
-            context,
-        )
-
-    def numbers_of_classes(self, function: str, criterion: str) -> FloatArray:
-        """Return `class_numbers` if the criterion is the variance, else zeros."""
+    def centered_numbers(self, function: str, criterion: str) -> FloatArray:
+        """Return `class_numbers` less their mean if the criterion is the variance, else zeros."""
         check_choice(function, "criterion", criterion, CRITERIA)
-        return self.class_numbers if criterion == "variance" else np.zeros(self.n_classes)
+        if criterion != "variance":
+            return np.zeros(self.n_classes)
+        numbers: FloatArray = self.class_numbers - self.class_numbers[0]  # an offset costs no digit
+        numbers -= np.sum(self.weights * numbers[self.target])
+        return numbers
+
+    @cached_property
+    def _columns(self) -> dict[int | Role, Column]:
+        """Features by index, then the context, if there is one, and the target."""
+        columns: dict[int | Role, Column] = dict(
+            enumerate(map(Column, self.names, self.codes.T, self.labels))
+        )
+        if self.context is not None and self.context_values is not None:
+            columns[CONTEXT] = Column(self.context_name, self.context, self.context_values)
+        columns[TARGET] = Column(self.target_name, self.target, self.classes)
+        return columns
 
     def index(self, feature: Variable) -> int:
         """Return the index of a feature that is given by name or by index.
@@ -209,7 +195,42 @@ class FiniteDistribution(Saved, Summarized):
         ValueError
             If there is no such feature.
         """
-        return self._columns.index(feature)
+        if isinstance(feature, str):
+            if feature in self.names:
+                return self.names.index(feature)
+            close = get_close_matches(feature, self.names, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ValueError(f"FiniteDistribution: there is no feature {feature!r}.{hint}")
+        if not is_integer(feature):
+            raise TypeError(
+                f"FiniteDistribution: feature must be a name or an index, got {feature!r}."
+            )
+        return check_integer(
+            "FiniteDistribution", "the index of a feature", feature, 0, most=self.n_features - 1
+        )
+
+    def _place(self, variable: Variable) -> int | Role:
+        """Return the index of a feature, or the role of the target or of the context."""
+        if variable is TARGET or variable == self.target_name:
+            return TARGET
+        if variable is CONTEXT and self.context is None:
+            raise ValueError(
+                "FiniteDistribution: there is no context. Hint: from_table(X, y, context=...)."
+            )
+        if variable is CONTEXT or (self.context is not None and variable == self.context_name):
+            return CONTEXT
+        return self.index(variable)
+
+    def _chosen(self, variables: Variables) -> list[Column]:
+        """Return the columns of some variables, each once and in the order given."""
+        places = dict.fromkeys(self._place(variable) for variable in as_list(variables))
+        return [self._columns[place] for place in places]
+
+    def _refined(self, partition: Partition, variables: Variables) -> Partition:
+        """Split the cells of a partition of the rows by the values of some variables."""
+        for column in self._chosen(variables):
+            partition = partition.refined(column.codes, len(column.values))
+        return partition
 
     def indices(self, features: Variables) -> tuple[int, ...]:
         """Return the indices of some features, each once and in the order given."""
@@ -217,7 +238,7 @@ class FiniteDistribution(Saved, Summarized):
 
     def partition(self, variables: Variables) -> Partition:
         """Group the rows by the values of some variables; the empty set gives one cell."""
-        return self._columns.refine(Partition.whole(self.n_rows), variables)
+        return self._refined(Partition.whole(self.n_rows), variables)
 
     def probabilities(self, variables: Variables) -> FloatArray:
         """Return the joint probabilities of some variables, with one axis a variable.
@@ -229,7 +250,7 @@ class FiniteDistribution(Saved, Summarized):
         ValueError
             If the array would have more than 67 million entries.
         """
-        columns = self._columns.chosen(variables)
+        columns = self._chosen(variables)
         shape = tuple(len(column.values) for column in columns)
         if prod(shape) > _MOST_CELLS:
             raise ValueError(
@@ -245,38 +266,11 @@ class FiniteDistribution(Saved, Summarized):
 
     def values(self, variable: Variable) -> NDArray[Any]:
         """Return the values of a variable, in code order."""
-        return self._columns[self._columns.place(variable)].values
+        return self._columns[self._place(variable)].values
 
     def values_of_rows(self, variables: Variables, rows: IndexArray) -> dict[str, NDArray[Any]]:
         """Return the values of some variables in some rows, by name."""
-        return {column.name: column.values_of(rows) for column in self._columns.chosen(variables)}
-
-    @classmethod
-    def _merged(
-        cls,
-        columns: Columns,
-        weights: FloatArray,
-        metadata: Mapping[str, Any] | None = None,
-        context_name: str = "Xc",
-    ) -> Self:
-        columns, weights = merge_rows(columns, weights)
-        table = np.empty((len(weights), len(columns.features)), dtype=np.uint32)
-        for j, feature in enumerate(columns.features):
-            table[:, j] = feature.codes
-        context = columns.context
-        return cls(
-            codes=table,
-            target=columns.target.codes,
-            weights=weights,
-            names=tuple(feature.name for feature in columns.features),
-            labels=tuple(feature.values for feature in columns.features),
-            classes=columns.target.values,
-            target_name=columns.target.name,
-            context=None if context is None else context.codes,
-            context_values=None if context is None else context.values,
-            context_name=context_name if context is None else context.name,
-            metadata={} if metadata is None else metadata,
-        )
+        return {column.name: column.values_of(rows) for column in self._chosen(variables)}
 
     def equals(self, other: object, *, atol: float = 0.0) -> bool:
         """Return whether two distributions have the same variables, values and probabilities.
@@ -294,16 +288,33 @@ class FiniteDistribution(Saved, Summarized):
             return False
         mine, theirs = self._columns, other._columns
         return (
-            len(mine.all) == len(theirs.all)
-            and (self.context is None) == (other.context is None)
-            and all(mine_.equals(two) for mine_, two in zip(mine.all, theirs.all, strict=True))
+            mine.keys() == theirs.keys()
+            and all(column.equals(theirs[place]) for place, column in mine.items())
             and bool(np.allclose(self.weights, other.weights, rtol=0.0, atol=atol))
         )
 
     _rows_shown = 12
 
     def _summary(self, rows: int) -> Summary:
-        return distribution_summary(self._columns, self.weights, rows)
+        p = self.n_features
+        counts = [
+            counted(self.n_rows, "row"),
+            counted(p, "feature"),
+            f"{counted(self.n_classes, 'value')} of {self.target_name}",
+        ]
+        if self.context is not None:
+            counts.append(f"{counted(self.n_contexts, 'value')} of the context")
+        columns = list(self._columns.values())
+        first = self.weights[:rows]
+        shown = np.arange(len(first))
+        cells = [
+            ShownColumn(column.name, list(map(str, column.values_of(shown).tolist())))
+            for column in [*columns[: min(p, _SHOWN_FEATURES)], *columns[p:]]
+        ]
+        cells.append(ShownColumn("probability", [f"{weight:.6g}" for weight in first], bars=first))
+        more = {"more row": self.n_rows - len(first), "more feature": p - _SHOWN_FEATURES}
+        below = [f"... and {counted(count, noun)}" for noun, count in more.items() if count > 0]
+        return Summary((f"FiniteDistribution: {', '.join(counts)}",), cells, tuple(below))
 
     @classmethod
     def from_table(
@@ -361,19 +372,23 @@ class FiniteDistribution(Saved, Summarized):
             raise ValueError(f"{function}: X must have at least one row, got none.")
         classes, target = coded_variable(y, "y", n, function)
         target_name = variable_name(y, ("Y", "target"), table.names)
-        own = None
+        mass = row_weights(weights, n, function, "weights")
+        options: dict[str, Any] = {}
         if context is not None:
             values, codes = coded_variable(context, "context", n, function)
-            taken = (*table.names, target_name)
-            own = Column(variable_name(context, ("Xc", "context"), taken), codes, values)
-        columns = Columns(
-            tuple(map(Column, table.names, table.codes, table.labels)),
-            Column(target_name, target, classes),
-            own,
+            name = variable_name(context, ("Xc", "context"), (*table.names, target_name))
+            options = {"context": codes, "context_values": values, "context_name": name}
+        return cls.from_codes(
+            codes=table.codes,
+            target=target,
+            weights=np.ones(n) if mass is None else mass / mass.max(),
+            names=table.names,
+            labels=table.labels,
+            classes=classes,
+            target_name=target_name,
+            metadata=table.metadata,
+            **options,
         )
-        mass = row_weights(weights, n, function, "weights")
-        mass = np.ones(n) if mass is None else mass / mass.max()
-        return cls._merged(columns, mass, table.metadata)
 
     @classmethod
     def from_probabilities(
@@ -418,8 +433,41 @@ class FiniteDistribution(Saved, Summarized):
         0.2781
         """
         function = "FiniteDistribution.from_probabilities"
-        return cls._merged(
-            *columns_of_axes(probabilities, names, labels, target, context, function)
+        table = np.asarray(probabilities, dtype=np.float64)
+        n = table.ndim
+        if n == 0:
+            raise refuse(function, "probabilities", "an array with one axis per variable", table)
+        check_probabilities(table, "probabilities", function)
+        if names is not None and (isinstance(names, str) or len(names) != n):
+            raise refuse(function, "names", f"a list with one entry for each of {n} axes", names)
+        axes: dict[Any, int] = {axis: axis % n for axis in range(-n, n)}
+        axes |= {name: axis for axis, name in enumerate(names or ())}
+        roles = {"target": target} if context is None else {"target": target, "context": context}
+        for role, axis in roles.items():
+            if axis not in axes:
+                allowed = f"one of the names or the number of an axis, {-n} to {n - 1}"
+                raise refuse(function, role, allowed, axis)
+        y, c = axes[target], None if context is None else axes[context]
+        if y == c:
+            raise ValueError(f"{function}: target and context are the same axis {context!r}.")
+        features = [axis for axis in range(n) if axis not in (y, c)]
+        if names is None:
+            numbered = {axis: f"X{number}" for number, axis in enumerate(features, start=1)}
+            names = [{y: "Y", c: "Xc"}.get(axis) or numbered[axis] for axis in range(n)]
+        values = _axis_labels(labels or {}, names, table.shape, function)
+        occupied = np.nonzero(table)
+        codes = [codes.astype(np.uint32) for codes in occupied]
+        return cls.from_codes(
+            codes=[codes[axis] for axis in features],
+            target=codes[y],
+            weights=table[occupied],
+            names=tuple(names[axis] for axis in features),
+            labels=[values[axis] for axis in features],
+            classes=values[y],
+            target_name=names[y],
+            context=None if c is None else codes[c],
+            context_values=None if c is None else values[c],
+            context_name="Xc" if c is None else names[c],
         )
 
     @classmethod
@@ -457,13 +505,37 @@ class FiniteDistribution(Saved, Summarized):
         target_name, context, context_values, context_name, metadata
             As for the class.
         """
-        own = None
+        alive = weights > 0
+        columns = [
+            without_gaps(column[alive], values)
+            for column, values in zip(codes, labels, strict=True)
+        ]
         if context is not None and context_values is not None:
-            own = Column(context_name, context, context_values)
-        columns = Columns(
-            tuple(map(Column, names, codes, labels)), Column(target_name, target, classes), own
+            columns.append(without_gaps(context[alive], context_values))
+        columns.append(without_gaps(target[alive], classes))
+        mass = weights[alive]
+        rows = Partition.by(((column, len(values)) for column, values in columns), len(mass))
+        first = rows.first_rows()
+        # In the order of their size, weights add up to the same bits in whatever order rows came.
+        order = np.argsort(mass, kind="stable")
+        total = np.bincount(rows.cell[order], weights=mass[order], minlength=rows.n_cells)
+        p = len(names)
+        table = np.empty((rows.n_cells, p), dtype=np.uint32)
+        for j in range(p):
+            table[:, j] = columns[j][0][first]
+        return cls(
+            codes=table,
+            target=columns[-1][0][first],
+            weights=total / total.sum(),
+            names=tuple(names),
+            labels=tuple(values for _, values in columns[:p]),
+            classes=columns[-1][1],
+            target_name=target_name,
+            context=None if context is None else columns[p][0][first],
+            context_values=None if context is None else columns[p][1],
+            context_name=context_name,
+            metadata={} if metadata is None else metadata,
         )
-        return cls._merged(columns, weights, metadata, context_name)
 
     def entropy(
         self, variables: Variables = TARGET, given: Variables = (), *, unit: Unit = "bits"
@@ -482,7 +554,7 @@ class FiniteDistribution(Saved, Summarized):
         """
         scale = unit_scale("FiniteDistribution.entropy", unit)
         condition = self.partition(given)
-        joint = self._columns.refine(condition, variables)
+        joint = self._refined(condition, variables)
         return scale * information.conditional_entropy(self.weights, joint, condition)
 
     def mutual_information(
@@ -512,8 +584,8 @@ class FiniteDistribution(Saved, Summarized):
         """
         scale = unit_scale("FiniteDistribution.mutual_information", unit)
         condition = self.partition(given)
-        left, right = (self._columns.refine(condition, part) for part in (m, other))
-        joint = self._columns.refine(left, other)
+        left, right = (self._refined(condition, part) for part in (m, other))
+        joint = self._refined(left, other)
         return scale * information.conditional_information(
             self.weights, joint, left, right, condition
         )
@@ -603,16 +675,12 @@ class FiniteDistribution(Saved, Summarized):
 
     def _several(self, method: str, variables: Sequence[Variables]) -> list[Partition]:
         """Return the partitions by sets of variables; a list in the place of sets is refused."""
-        sets = [as_list(some) for some in variables]
-        name = f"FiniteDistribution.{method}"
-        if not sets:
-            raise ValueError(f"{name}: give at least one set of variables.")
-        if len(sets) == 1 and len(sets[0]) > 1:
+        if not variables or (len(variables) == 1 and len(as_list(variables[0])) > 1):
             raise ValueError(
-                f"{name}: expected several variables or sets, got the one set {sets[0]!r}. Hint: "
-                f"{method}({', '.join(map(repr, sets[0]))}) takes each variable by itself."
+                f"FiniteDistribution.{method}: expected several variables or sets, each an "
+                f"argument of its own, got {list(variables)!r}."
             )
-        return [self.partition(part) for part in sets]
+        return [self.partition(part) for part in variables]
 
     def impurity(self, given: Variables = (), *, criterion: Criterion = "entropy") -> float:
         r"""Return the mean impurity of Y given some variables.
@@ -626,7 +694,7 @@ class FiniteDistribution(Saved, Summarized):
         criterion : {"entropy", "gini", "variance"}
             The entropy in bits, Gini's index or the variance (of a numeric Y).
         """
-        numbers = self.numbers_of_classes("FiniteDistribution.impurity", criterion)
+        numbers = self.centered_numbers("FiniteDistribution.impurity", criterion)
         return information.impurity(
             criterion, self.weights, self.target, numbers, self.partition(given)
         )
@@ -649,17 +717,14 @@ class FiniteDistribution(Saved, Summarized):
         criterion : {"entropy", "gini", "variance"}
             The entropy in bits, Gini's index or the variance (of a numeric Y).
         """
-        numbers = self.numbers_of_classes("FiniteDistribution.impurity_decrease", criterion)
         coarse = self.partition(given)
-        fine = self._columns.refine(coarse, m)
-        return self.decrease_between(coarse, fine, criterion, numbers)
+        return self.decrease_between(coarse, self._refined(coarse, m), criterion)
 
-    def decrease_between(
-        self, coarse: Partition, fine: Partition, criterion: str, numbers: FloatArray
-    ) -> float:
+    def decrease_between(self, coarse: Partition, fine: Partition, criterion: str) -> float:
         """Return `impurity_decrease` for partitions of the rows by B, and by A and B."""
+        numbers = self.centered_numbers("FiniteDistribution.impurity_decrease", criterion)
         return information.impurity_decrease(
-            cast("Criterion", criterion), self.weights, self.target, numbers, coarse, fine
+            criterion, self.weights, self.target, numbers, coarse, fine
         )
 
     def marginal(self, features: Variables, *, keep_context: bool = True) -> Self:
@@ -672,8 +737,7 @@ class FiniteDistribution(Saved, Summarized):
         keep_context : bool, default=True
             Whether the context, if there is one, is kept too.
         """
-        chosen = self.indices(features)
-        return self._kept(np.ones(self.n_rows, dtype=bool), chosen, keep_context)
+        return self._part(self.weights, self.indices(features), keep_context)
 
     def conditioned(self, values: Mapping[Variable, Any]) -> Self:
         """Return the distribution given the values of some features or of the context.
@@ -690,17 +754,17 @@ class FiniteDistribution(Saved, Summarized):
         ValueError
             If a variable has no such value, or no row has them all.
         """
-        columns = self._columns
         alive = np.ones(self.n_rows, dtype=bool)
         fixed = set()
         for variable, value in values.items():
-            place = columns.place(variable)
+            place = self._place(variable)
             if place is TARGET:
                 raise ValueError(
                     "FiniteDistribution.conditioned: values must be of features or of the context, "
                     f"got the target {self.target_name!r}."
                 )
-            alive &= columns[place].codes == columns[place].code_of(value)
+            column = self._columns[place]
+            alive &= column.codes == column.code_of(value)
             fixed.add(place)
         if not alive.any():
             raise ValueError(
@@ -708,17 +772,23 @@ class FiniteDistribution(Saved, Summarized):
                 "0, so that the conditional distribution is not defined."
             )
         rest = [j for j in range(self.n_features) if j not in fixed]
-        return self._kept(alive, rest, CONTEXT not in fixed)
+        return self._part(np.where(alive, self.weights, 0.0), rest, CONTEXT not in fixed)
 
-    def _kept(self, alive: BoolArray, features: Iterable[int], context: bool) -> Self:
-        columns = self._columns
-        remaining = Columns(
-            tuple(columns.features[j] for j in features),
-            columns.target,
-            columns.context if context else None,
+    def _part(self, weights: FloatArray, features: Sequence[int], context: bool) -> Self:
+        """Return the distribution of some features, given rows by their weights."""
+        return self.from_codes(
+            codes=[self.codes[:, j] for j in features],
+            target=self.target,
+            weights=weights,
+            names=tuple(self.names[j] for j in features),
+            labels=[self.labels[j] for j in features],
+            classes=self.classes,
+            target_name=self.target_name,
+            context=self.context if context else None,
+            context_values=self.context_values if context else None,
+            context_name=self.context_name,
+            metadata=self.metadata,
         )
-        weights = np.where(alive, self.weights, 0.0)
-        return self._merged(remaining, weights, self.metadata, self.context_name)
 
     def sample(self, n: int, seed: int | np.random.Generator) -> Sample:
         """Draw rows independently.
@@ -740,12 +810,21 @@ class FiniteDistribution(Saved, Summarized):
         ValueError
             If `n` is negative.
         """
-        rows = draw(self.weights, n, seed, "FiniteDistribution.sample")
-        columns = self._columns
-        context = None if columns.context is None else columns.context.values_of(rows)
-        return Sample(
-            table_of(self.labels, self.codes[rows]), columns.target.values_of(rows), context
-        )
+        check_integer("FiniteDistribution.sample", "n", n, 0)
+        upper = np.cumsum(self.weights)
+        # Dividing by the last one keeps a draw just below 1 inside the table.
+        uniform = np.random.default_rng(seed).random(n)
+        rows = np.searchsorted(upper / upper[-1], uniform, side="right").astype(np.int64)
+        values = {place: column.values_of(rows) for place, column in self._columns.items()}
+        kinds = {labels.dtype.kind for labels in self.labels}
+        X: NDArray[Any]
+        if kinds and (kinds <= set("iuf") or kinds == {"b"}):
+            X = np.empty((n, self.n_features), dtype=np.result_type(*self.labels))
+        else:  # Python's own numbers, strings and dates
+            X = np.empty((n, self.n_features), dtype=object)
+        for j in range(self.n_features):
+            X[:, j] = objects(values[j].tolist()) if X.dtype == object else values[j]
+        return Sample(X, values[TARGET], values.get(CONTEXT))
 
 
 class Sample(NamedTuple):
@@ -773,31 +852,39 @@ class Sample(NamedTuple):
     context: NDArray[Any] | None
 
 
-def draw(weights: FloatArray, n: int, seed: int | np.random.Generator, function: str) -> IndexArray:
-    """Draw `n` row numbers independently, each row with its probability."""
-    if n < 0:
-        raise ValueError(f"{function}: n must be at least 0, got {n}.")
-    upper = np.cumsum(weights)
-    # Dividing by the last one keeps a draw just below 1 inside the table.
-    uniform = np.random.default_rng(seed).random(n)
-    rows = np.searchsorted(upper / upper[-1], uniform, side="right")
-    return np.asarray(rows, dtype=np.int64)
+def _locked(values: ArrayLike) -> NDArray[Any]:
+    """Return a read-only copy of an array."""
+    array = np.array(values, order="C")
+    array.setflags(write=False)
+    return array
 
 
-def table_of(labels: Sequence[NDArray[Any]], codes: Codes) -> NDArray[Any]:
-    """Return the values that codes stand for, shape (n, p).
+def check_probabilities(probabilities: FloatArray, what: str, function: str) -> None:
+    """Refuse probabilities that are not finite, negative or do not sum to 1 within 1e-9."""
+    if not np.all(np.isfinite(probabilities)):
+        raise ValueError(f"{function}: {what} must be finite, got NaN or infinity.")
+    if np.any(probabilities < 0):
+        raise ValueError(f"{function}: {what} must be at least 0, got {probabilities.min():g}.")
+    if not abs(float(probabilities.sum()) - 1.0) <= _SUM:
+        raise ValueError(f"{function}: {what} must sum to 1, got {probabilities.sum():.12g}.")
 
-    Columns of numbers, or of truth values, make an array of that type; others an array of
-    objects, with Python's own numbers, strings and dates.
-    """
-    kinds = {own.dtype.kind for own in labels}
-    alike = bool(kinds) and (kinds <= set("iuf") or kinds == {"b"})
-    dtype = np.result_type(*labels) if alike else np.dtype(object)
-    table: NDArray[Any] = np.empty(codes.shape, dtype=dtype)
-    for j, own in enumerate(labels):
-        values = own if alike else objects(own.tolist())
-        table[:, j] = values[codes[:, j]]
-    return table
+
+def _axis_labels(
+    labels: Mapping[str, Sequence[Any]], names: Sequence[str], shape: Sequence[int], function: str
+) -> list[NDArray[Any]]:
+    """Return the values along each axis, by default 0, 1, 2, ..."""
+    if unknown := [name for name in labels if name not in names]:
+        raise ValueError(f"{function}: labels names {unknown[0]!r}, which is not a variable here.")
+    values = []
+    for name, size in zip(names, shape, strict=True):
+        own = np.asarray(labels[name]).tolist() if name in labels else list(range(size))
+        if len(own) != size or len(set(own)) != size:
+            raise ValueError(
+                f"{function}: {name!r} must have {size} different values, one for each position "
+                f"along its axis, got {own!r}."
+            )
+        values.append(labels_of(own))
+    return values
 
 
 def check_distribution(function: str, dist: object) -> None:
@@ -807,10 +894,3 @@ def check_distribution(function: str, dist: object) -> None:
             f"{function}: dist must be a FiniteDistribution, got {type(dist).__name__}. Hint: "
             "FiniteDistribution.from_table(X, y) makes one."
         )
-
-
-def centered_numbers(dist: FiniteDistribution) -> FloatArray:
-    """Return the numbers of the classes less their mean, shape (n_classes,)."""
-    numbers: FloatArray = dist.class_numbers - dist.class_numbers[0]
-    numbers -= np.sum(dist.weights * numbers[dist.target])
-    return numbers

@@ -58,10 +58,10 @@ def conditional_information(
 
 
 def impurity(
-    criterion: Criterion,
+    criterion: str,
     weights: FloatArray,
     target: NDArray[np.uint32],
-    classes: FloatArray,
+    centered: FloatArray,
     given: Partition,
 ) -> float:
     r"""Compute the mean impurity of the target in the cells of a partition.
@@ -78,26 +78,26 @@ def impurity(
         Probabilities of the rows.
     target : ndarray of uint32, shape (N,)
         Codes of the target.
-    classes : ndarray of float64, shape (n_classes,)
-        Number that each code stands for; used by the variance alone.
+    centered : ndarray of float64, shape (n_classes,)
+        Number that each code stands for, less their mean; used by the variance alone.
     given : Partition
         The rows by B.
     """
     if criterion == "variance":
-        numbers = _centered(weights, target, classes)
+        numbers = centered[target]
         spread = numbers - _means(weights, numbers, given)[given.cell]
         return float(np.sum(weights * spread**2))
-    joint = given.refined(target, len(classes))
+    joint = given.refined(target, len(centered))
     if criterion == "entropy":
         return conditional_entropy(weights, joint, given)
     return max(0.0, 1.0 - _concentration(weights, joint, given))
 
 
 def impurity_decrease(
-    criterion: Criterion,
+    criterion: str,
     weights: FloatArray,
     target: NDArray[np.uint32],
-    classes: FloatArray,
+    centered: FloatArray,
     given: Partition,
     finer: Partition,
 ) -> float:
@@ -109,12 +109,12 @@ def impurity_decrease(
     below zero is set to zero.
     """
     if criterion == "variance":
-        numbers = _centered(weights, target, classes)
+        numbers = centered[target]
         row = finer.first_rows()
         coarse = _means(weights, numbers, given)[given.cell[row]]
         fine = _means(weights, numbers, finer)
         return float(np.sum(finer.masses(weights) * (fine - coarse) ** 2))
-    left, joint = (part.refined(target, len(classes)) for part in (given, finer))
+    left, joint = (part.refined(target, len(centered)) for part in (given, finer))
     if criterion == "entropy":
         return conditional_information(weights, joint, finer, left, given)
     gain = _concentration(weights, joint, finer) - _concentration(weights, left, given)
@@ -125,13 +125,6 @@ def _concentration(weights: FloatArray, joint: Partition, given: Partition) -> f
     """Return the probability that two draws of the same cell agree in the target."""
     p = joint.masses(weights)
     return float(np.sum(p * (p / given.masses(weights)[given.cell[joint.first_rows()]])))
-
-
-def _centered(weights: FloatArray, target: NDArray[np.uint32], classes: FloatArray) -> FloatArray:
-    """Return the target's number of each row, less their mean: large offsets cost no digits."""
-    numbers = (classes - classes[0])[target]
-    centered: FloatArray = numbers - np.sum(weights * numbers)
-    return centered
 
 
 def _means(weights: FloatArray, numbers: FloatArray, part: Partition) -> FloatArray:

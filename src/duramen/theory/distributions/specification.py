@@ -17,7 +17,7 @@ The order of the mapping is that of the features; a factor may name parents that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from graphlib import CycleError, TopologicalSorter
@@ -30,9 +30,8 @@ from numpy.typing import NDArray
 
 from duramen.data.categories import Codes, in_order, labels_of
 from duramen.support.arrays import FloatArray, is_missing
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.rows import check_probabilities
-from duramen.theory.distributions.variables import IndexArray, Partition
+from duramen.support.checks import check_choice, check_integer, check_real, refuse
+from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_probabilities
 
 Outcomes: TypeAlias = Mapping[Any, float]
 
@@ -88,12 +87,14 @@ def uniform(values: int | Iterable[Any]) -> Factor:
     uniform(['red', 'green'])
     """
     if isinstance(values, int | np.integer) and not isinstance(values, bool):
-        if values < 1:
-            raise ValueError(f"uniform: values must be at least 1 or a list, got {values}.")
-        domain: tuple[Any, ...] = tuple(range(int(values)))
+        domain: tuple[Any, ...] = tuple(range(check_integer("uniform", "values", values, 1)))
         text = f"uniform({values})"
     else:
-        domain = _domain(values, "uniform")
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise refuse("uniform", "values", "a whole number or a list", values)
+        domain = tuple(values)
+        if not domain or len(set(domain)) < len(domain):
+            raise refuse("uniform", "values", "different, and at least one", list(domain))
         text = f"uniform({list(domain)!r})"
     return _independent({value: 1.0 / len(domain) for value in domain}, text)
 
@@ -107,7 +108,7 @@ def bernoulli(probability: float) -> Factor:
     >>> round(specify({"Y": bernoulli(0.11)}).entropy(), 3)
     0.5
     """
-    p = _probability(probability, "bernoulli")
+    p = check_real("bernoulli", "probability", probability, 0.0, 1.0)
     return _independent({0: 1.0 - p, 1: p}, f"bernoulli({p})")
 
 
@@ -146,7 +147,6 @@ def xor(*parents: str) -> Factor:
     >>> dist.mutual_information(["X1", "X2"])
     1.0
     """
-    _names(parents, "xor")
 
     def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
         if not all(isinstance(value, int | np.integer | np.bool_) for value in values):
@@ -180,10 +180,8 @@ def copy(
     >>> round(dist.mutual_information("X1"), 3)
     0.531
     """
-    _names((parent,), "copy")
-    p = _probability(probability, "copy")
-    if otherwise not in ("other", "any"):
-        raise ValueError(f"copy: otherwise must be 'other' or 'any', got {otherwise!r}.")
+    p = check_real("copy", "probability", probability, 0.0, 1.0)
+    check_choice("copy", "otherwise", otherwise, ("other", "any"))
 
     def outcomes(values: tuple[Any, ...], domains: tuple[tuple[Any, ...], ...]) -> Outcomes:
         (value,), (domain,) = values, domains
@@ -221,7 +219,6 @@ def function(rule: Callable[..., Any], *parents: str) -> Factor:
     """
     if not callable(rule):
         raise TypeError(f"function: rule must be callable, got {rule!r}. Hint: see `table`.")
-    _names(parents, "function")
     name = getattr(rule, "__name__", type(rule).__name__)
 
     def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
@@ -250,9 +247,6 @@ def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
     """
     if not isinstance(rows, Mapping):
         raise TypeError(f"table: rows must be a mapping, got {rows!r}.")
-    _names(parents, "table")
-    if not parents:
-        raise ValueError("table: give the names of the parents. Hint: or use `categorical`.")
     rows_of = dict(rows)
 
     def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
@@ -294,33 +288,6 @@ def _independent(probabilities: Outcomes, text: str) -> Factor:
     return Factor((), lambda values, domains: probabilities, text, tuple(probabilities))
 
 
-def _domain(values: Any, function: str) -> tuple[Any, ...]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise TypeError(f"{function}: values must be a whole number or a list, got {values!r}.")
-    domain = tuple(values)
-    if not domain:
-        raise ValueError(f"{function}: values must have at least one entry, got none.")
-    if not all(isinstance(value, Hashable) for value in domain):
-        raise TypeError(f"{function}: values must be numbers or strings, got {domain!r}.")
-    if len(set(domain)) != len(domain):
-        raise ValueError(f"{function}: values must be different, got {list(domain)!r}.")
-    return domain
-
-
-def _probability(probability: float, function: str) -> float:
-    if not isinstance(probability, Real) or not 0.0 <= probability <= 1.0:
-        raise ValueError(f"{function}: probability must be from 0 to 1, got {probability!r}.")
-    return float(probability)
-
-
-def _names(parents: Sequence[Any], function: str) -> None:
-    for parent in parents:
-        if not isinstance(parent, str):
-            raise TypeError(f"{function}: parents must be names of variables, got {parent!r}.")
-    if function == "xor" and not parents:
-        raise ValueError("xor: give at least one parent.")
-
-
 def quoted(names: Sequence[str]) -> str:
     """Return names in quotes, for errors."""
     return ", ".join(map(repr, names))
@@ -343,7 +310,7 @@ __all__ = [
     "xor",
 ]
 
-MOST_ROWS = 1 << 22
+MOST_ROWS = 1 << 20
 """A specification may lead to at most so many rows, hidden variables included."""
 
 
@@ -396,90 +363,60 @@ def specify(
     checked = _checked_factors(factors)
     unseen = (hidden,) if isinstance(hidden, str) else tuple(hidden)
     _check_roles(checked, target, context, unseen)
-    joint = _Joint.nothing()
-    for name in _in_causal_order(checked):
-        joint = joint.extended(name, checked[name])
+    values, codes, weights = _joint(checked)
     apart = {target, context, *unseen}
     names = tuple(name for name in checked if name not in apart)
     return FiniteDistribution.from_codes(
-        codes=[joint.codes[name] for name in names],
-        target=joint.codes[target],
-        weights=joint.weights,
+        codes=[codes[name] for name in names],
+        target=codes[target],
+        weights=weights,
         names=names,
-        labels=[joint.values[name] for name in names],
-        classes=joint.values[target],
+        labels=[values[name] for name in names],
+        classes=values[target],
         target_name=target,
-        context=None if context is None else joint.codes[context],
-        context_values=None if context is None else joint.values[context],
+        context=None if context is None else codes[context],
+        context_values=None if context is None else values[context],
         context_name="Xc" if context is None else context,
         metadata={"specification": {name: factor.text for name, factor in checked.items()}},
     )
 
 
-@dataclass(frozen=True)
-class _Joint:
-    """Joint distribution of the variables added so far: codes and values by name."""
-
-    codes: dict[str, Codes]
-    values: dict[str, NDArray[Any]]
-    weights: FloatArray
-
-    @classmethod
-    def nothing(cls) -> _Joint:
-        """Return the distribution of no variable: one row."""
-        return cls({}, {}, np.ones(1))
-
-    def extended(self, name: str, factor: Factor) -> _Joint:
-        """Add a variable: every row becomes one row for each value that it can have there."""
-        columns = [(self.codes[parent], len(self.values[parent])) for parent in factor.parents]
-        settings = Partition.by(columns, len(self.weights))
-        outcomes = self._outcomes(name, factor, settings.first_rows())
-        labels = labels_of(_values_of(factor, outcomes))
-        code = {value: number for number, value in enumerate(labels.tolist())}
-        count = np.array([len(outcome) for outcome in outcomes])[settings.cell]
-        if count.sum() > MOST_ROWS:
+def _joint(
+    factors: Mapping[str, Factor],
+) -> tuple[dict[str, NDArray[Any]], dict[str, Codes], FloatArray]:
+    """Return the values of each variable, and the codes and probabilities of all rows."""
+    order = _in_causal_order(factors)
+    values: dict[str, NDArray[Any]] = {}
+    rows: list[tuple[tuple[int, ...], float]] = [((), 1.0)]  # codes in this order, probability
+    for name in order:
+        factor = factors[name]
+        places = [order.index(parent) for parent in factor.parents]
+        labels = [values[parent].tolist() for parent in factor.parents]
+        outcomes: dict[tuple[int, ...], Outcomes] = {}
+        for at in dict.fromkeys(tuple(row[i] for i in places) for row, _ in rows):
+            parents = tuple(some[code] for some, code in zip(labels, at, strict=True))
+            outcomes_here = dict(factor.outcomes(parents, tuple(map(tuple, labels))))
+            where = f" given {setting(factor.parents, parents)}" if parents else ""
+            check_outcomes(outcomes_here, f"specify: the probabilities of {name!r}{where}")
+            outcomes[at] = {v: float(p) for v, p in outcomes_here.items() if p > ROUNDING}
+        seen = {value for some in outcomes.values() for value in some}
+        ordered = in_order(seen) if factor.values is None else factor.values
+        values[name] = labels_of([value for value in ordered if value in seen])
+        code = {value: number for number, value in enumerate(values[name].tolist())}
+        drawn = [outcomes[tuple(row[i] for i in places)].items() for row, _ in rows]
+        n_rows = sum(map(len, drawn))
+        if n_rows > MOST_ROWS:
             raise ValueError(
-                f"specify: with {name!r} there are {count.sum()} rows, more than {MOST_ROWS}. "
+                f"specify: with {name!r} there are {n_rows} rows, more than {MOST_ROWS}. "
                 "Hint: use fewer variables or fewer values."
             )
-        row = np.repeat(np.arange(len(count)), count)
-        outcome = _places(outcomes, settings.cell, count, row)
-        own = np.array([code[value] for outcome in outcomes for value in outcome], dtype=np.uint32)
-        probability = np.array([p for outcome in outcomes for p in outcome.values()])
-        return _Joint(
-            {**{other: codes[row] for other, codes in self.codes.items()}, name: own[outcome]},
-            {**self.values, name: labels},
-            self.weights[row] * probability[outcome],
-        )
-
-    def _outcomes(self, name: str, factor: Factor, rows: IndexArray) -> list[dict[Any, float]]:
-        """Return the outcomes of positive probability for each setting of the parents."""
-        domains = tuple(tuple(self.values[parent].tolist()) for parent in factor.parents)
-        columns = [self.values[p][self.codes[p][rows]].tolist() for p in factor.parents]
-        outcomes = []
-        for values in zip(*columns, strict=True) if columns else [()]:
-            outcomes_of = dict(factor.outcomes(values, domains))
-            where = f" given {setting(factor.parents, values)}" if values else ""
-            check_outcomes(outcomes_of, f"specify: the probabilities of {name!r}{where}")
-            outcomes.append({value: float(p) for value, p in outcomes_of.items() if p > ROUNDING})
-        return outcomes
-
-
-def _places(
-    outcomes: Sequence[Outcomes], cell: IndexArray, count: IndexArray, row: IndexArray
-) -> IndexArray:
-    """Return, for each new row, the place of its outcome in the list of all outcomes."""
-    start = np.concatenate([[0], np.cumsum([len(outcome) for outcome in outcomes])])[:-1][cell]
-    first = np.cumsum(count) - count
-    place: IndexArray = start[row] + np.arange(len(row)) - first[row]
-    return place
-
-
-def _values_of(factor: Factor, outcomes: Iterable[Outcomes]) -> list[Any]:
-    seen = {value for outcome in outcomes for value in outcome}
-    if factor.values is None:
-        return in_order(seen)
-    return [value for value in factor.values if value in seen]
+        rows = [
+            ((*row, code[value]), weight * p)
+            for (row, weight), some in zip(rows, drawn, strict=True)
+            for value, p in some
+        ]
+    columns = np.array([row for row, _ in rows], dtype=np.uint32).reshape(len(rows), -1).T
+    return values, dict(zip(order, columns, strict=True)), np.array([weight for _, weight in rows])
 
 
 def _in_causal_order(factors: Mapping[str, Factor]) -> list[str]:

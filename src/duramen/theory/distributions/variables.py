@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
-from functools import cached_property
-from operator import index as as_integer
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -15,6 +12,7 @@ from numpy.typing import NDArray
 
 from duramen.data.categories import Codes
 from duramen.support.arrays import FloatArray, IntArray, is_missing
+from duramen.support.text import joined
 
 _SHOWN_VALUES = 8
 
@@ -34,7 +32,6 @@ CONTEXT: Literal[Role.CONTEXT] = Role.CONTEXT
 
 Variable: TypeAlias = str | int | Role
 Variables: TypeAlias = Variable | Iterable[Variable]
-Place: TypeAlias = int | Role
 
 
 def as_list(variables: Variables) -> list[Variable]:
@@ -69,10 +66,9 @@ class Column:
         for code, label in enumerate(labels):
             if _equal(label, value):
                 return code
-        more = f", ... ({len(labels)} in all)" if len(labels) > _SHOWN_VALUES else ""
         raise ValueError(
             f"FiniteDistribution: {self.name} has no value {value!r}; it has "
-            f"{', '.join(map(repr, labels[:_SHOWN_VALUES]))}{more}."
+            f"{joined(list(map(repr, labels)), shown=_SHOWN_VALUES)}."
         )
 
     def equals(self, other: Column) -> bool:
@@ -84,81 +80,6 @@ class Column:
             and all(map(_equal, mine, theirs))
             and np.array_equal(self.codes, other.codes)
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """Variables of a distribution: p features, the target and maybe a context."""
-
-    features: tuple[Column, ...]
-    target: Column
-    context: Column | None
-
-    def __getitem__(self, place: Place) -> Column:
-        if place is TARGET:
-            return self.target
-        if place is CONTEXT:
-            if self.context is None:
-                raise ValueError(
-                    "FiniteDistribution: there is no context. Hint: from_table(X, y, context=...)."
-                )
-            return self.context
-        return self.features[place]
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {column.name: j for j, column in enumerate(self.features)}
-
-    @property
-    def all(self) -> list[Column]:
-        """Features, context and target, in this order."""
-        roles = [self.target] if self.context is None else [self.context, self.target]
-        return [*self.features, *roles]
-
-    def index(self, feature: Variable) -> int:
-        """Return the index of a feature; see `FiniteDistribution.index`."""
-        if isinstance(feature, str):
-            if feature in self._numbers:
-                return self._numbers[feature]
-            close = get_close_matches(feature, self._numbers, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise ValueError(f"FiniteDistribution: there is no feature {feature!r}.{hint}")
-        if isinstance(feature, Role):
-            raise ValueError(
-                f"FiniteDistribution: feature must name a feature, got the {feature!r}."
-            )
-        try:
-            j = as_integer(feature)
-        except TypeError:
-            raise TypeError(
-                f"FiniteDistribution: feature must be a name or an index, got {feature!r} of type "
-                f"{type(feature).__name__}."
-            ) from None
-        if isinstance(feature, bool) or not 0 <= j < len(self.features):
-            raise ValueError(
-                "FiniteDistribution: the index of a feature must be a whole number from 0 to "
-                f"{len(self.features) - 1}, got {feature!r}."
-            )
-        return j
-
-    def place(self, variable: Variable) -> Place:
-        """Return the index of a feature, or the role of the target or of the context."""
-        if variable is TARGET or variable == self.target.name:
-            return TARGET
-        if variable is CONTEXT or (self.context is not None and variable == self.context.name):
-            return CONTEXT
-        return self.index(variable)
-
-    def chosen(self, variables: Variables) -> list[Column]:
-        """Return the columns of some variables, each once and in the order given."""
-        places = dict.fromkeys(self.place(variable) for variable in as_list(variables))
-        return [self[place] for place in places]
-
-    def refine(self, partition: Partition, variables: Variables) -> Partition:
-        """Split the cells of a partition of the rows by the values of some variables."""
-        for column in self.chosen(variables):
-            partition = partition.refined(column.codes, len(column.values))
-        return partition
 
 
 def _equal(left: Any, other: Any) -> bool:

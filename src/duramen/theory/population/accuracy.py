@@ -15,7 +15,6 @@ from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.checks import check_choice, check_integer, check_real, refuse
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
-    centered_numbers,
     check_distribution,
 )
 from duramen.theory.distributions.information import CRITERIA
@@ -197,7 +196,7 @@ def _growth(
     K = p if max_features is None else check_integer(_FUNCTION, "max_features", max_features, 1)
     check_depth(_FUNCTION, max_depth, p)
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
-    dist.numbers_of_classes(_FUNCTION, criterion)
+    dist.centered_numbers(_FUNCTION, criterion)
     check_choice(_FUNCTION, "unseen", unseen, UNSEEN)
     return Growth(min(K, p), None if max_depth is None else int(max_depth), criterion, unseen)
 
@@ -208,7 +207,7 @@ def _loss(dist: FiniteDistribution, loss: str | None, criterion: str) -> str:
         loss = "squared" if criterion == "variance" else "zero-one"
     check_choice(_FUNCTION, "loss", loss, LOSSES)
     if loss == "squared":
-        dist.numbers_of_classes(_FUNCTION, "variance")
+        dist.centered_numbers(_FUNCTION, "variance")
     return loss
 
 
@@ -287,7 +286,7 @@ def _outcomes(routes: Routes, loss: str, votes: str) -> tuple[FloatArray, LossOf
     dist = routes.dist
     target = dist.target
     if loss == "squared":
-        numbers = centered_numbers(dist)
+        numbers = dist.centered_numbers(_FUNCTION, "variance")
         truth = numbers[target]
 
         def squared(means: FloatArray) -> FloatArray:
@@ -442,7 +441,7 @@ class Routes:
         self.weights = dist.weights[:, np.newaxis] * by_class  # shape (N, C)
         cells = has_value[:, :, np.newaxis] * self.weights[:, np.newaxis, :]
         self.cells = cells.reshape(dist.n_rows, -1)
-        self.numbers = dist.numbers_of_classes(function, growth.criterion)
+        self.numbers = dist.centered_numbers(function, growth.criterion)
         p = dist.n_features
         self.depth = p if growth.max_depth is None else min(growth.max_depth, p)
         # Constant features change nothing where any other is as likely to split and no depth

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.context_importances import ContextImportances
+from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, refuse
 from duramen.theory.distributions.finite_distribution import (
@@ -133,14 +133,18 @@ def population_context_importances(
     """
     check_context(_FUNCTION, dist)
     check_choice(_FUNCTION, "empty", empty, ("skip", "zero"))
-    limits: dict[str, Any] = {
+    trees: dict[str, Any] = {
         "max_features": max_features,
         "max_depth": max_depth,
         "criterion": criterion,
-        "max_nodes": max_nodes,
     }
+    settings = {**trees, "empty": empty}
+    limits = {**trees, "max_nodes": max_nodes}
     effects = NodesInContext(dist, trees_of(_FUNCTION, dist, **limits))
-    population = partial(population_importances, **limits, max_hours=max_hours, n_jobs=n_jobs)
+
+    def population(table: FiniteDistribution) -> Importances:
+        return population_importances(table, **limits, max_hours=max_hours, n_jobs=n_jobs)
+
     overall = population(dist)
     values = cast("NDArray[np.generic]", dist.context_values).tolist()
     probabilities = dist.probabilities(CONTEXT)
@@ -171,15 +175,7 @@ def population_context_importances(
         unit=UNITS[criterion],
         empty=empty,
         tolerance=_TOLERANCE,
-        metadata=importances_record(
-            dist,
-            {
-                "max_features": max_features,
-                "max_depth": max_depth,
-                "criterion": criterion,
-                "empty": empty,
-            },
-        ),
+        metadata=importances_record(dist, settings),
     )
 
 
@@ -215,7 +211,7 @@ class NodesInContext:
         _, place = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
         row = np.argsort(place[: nodes.table.n_rows])[place[nodes.table.n_rows :]]
         weights = np.zeros((dist.n_contexts, nodes.table.n_rows))
-        np.add.at(weights, (dist.context, row), dist.weights)
+        np.add.at(weights, (cast("NDArray[np.uint32]", dist.context), row), dist.weights)
         self.contexts = [nodes.weighted(of_rows) for of_rows in weights]
 
     def splits(self, step: Step) -> list[Splits]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -314,7 +314,7 @@ def last_level_importances(dist: FiniteDistribution, *, criterion: str = "entrop
 def last_level_decreases(function: str, dist: FiniteDistribution, criterion: str) -> FloatArray:
     """Return G(Y; X_m | V-m) of every feature, of shape (p,); a context is left out."""
     check_distribution(function, dist)
-    numbers = dist.numbers_of_classes(function, criterion)
+    dist.centered_numbers(function, criterion)
     p = dist.n_features
     columns = [(dist.codes[:, j], int(dist.cardinalities[j])) for j in range(p)]
     # Rows by all features after m. Once every row is alone, partitions are shared, not copied.
@@ -327,7 +327,7 @@ def last_level_decreases(function: str, dist: FiniteDistribution, criterion: str
         rest = after[p - 1 - m]
         others = before.refined(rest.cell, rest.n_cells)
         fine = others.refined(codes, size)
-        values[m] = dist.decrease_between(others, fine, criterion, numbers)
+        values[m] = dist.decrease_between(others, fine, criterion)
         before = before.refined(codes, size)
     return values
 
@@ -463,12 +463,10 @@ def conditioning_terms(
     {}     0.000       0.0000
     """
     check_distribution(_TERMS_OF, dist)
-    numbers = dist.numbers_of_classes(_TERMS_OF, criterion)
+    dist.centered_numbers(_TERMS_OF, criterion)
     m = dist.index(feature)
-    if max_depth is not None:
-        check_integer(_TERMS_OF, "max_depth", max_depth, 1)
     p = dist.n_features
-    largest = p - 1 if max_depth is None else min(int(max_depth), p) - 1
+    largest = check_depth(_TERMS_OF, max_depth, p) - 1
     n_terms = sum(comb(p - 1, k) for k in range(largest + 1))
     if n_terms > _MOST_TERMS:
         raise ValueError(
@@ -476,35 +474,16 @@ def conditioning_terms(
             f"than {_MOST_TERMS}. Hint: bound their size with max_depth, or leave features out; "
             "population_importances sums over them without listing them."
         )
-    decreases: dict[tuple[int, ...], float] = {}
-    own = dist.codes[:, m], int(dist.cardinalities[m])
-    for members, part in _subsets(dist, m, largest):
-        decreases[members] = dist.decrease_between(part, part.refined(*own), criterion, numbers)
-    ordered = sorted(decreases, key=lambda members: (len(members), members))
+    others = [j for j in range(p) if j != m]
+    sets = [B for k in range(largest + 1) for B in combinations(others, k)]
+    decreases = [dist.impurity_decrease(m, B, criterion=criterion) for B in sets]
     return ConditioningTerms(
         feature=dist.names[m],
-        sets=tuple(tuple(dist.names[j] for j in members) for members in ordered),
-        weights=np.array([1 / (comb(p, len(B)) * (p - len(B))) for B in ordered]),
-        values=np.array([decreases[members] for members in ordered]),
+        sets=tuple(tuple(dist.names[j] for j in B) for B in sets),
+        weights=np.array([1 / (comb(p, len(B)) * (p - len(B))) for B in sets]),
+        values=np.array(decreases),
         unit=UNITS[criterion],
     )
-
-
-def _subsets(
-    dist: FiniteDistribution, without: int, largest: int
-) -> Iterator[tuple[tuple[int, ...], Partition]]:
-    """Yield the sets of up to `largest` features and the rows by them, depth first."""
-    others = [j for j in range(dist.n_features) if j != without]
-    stack: list[tuple[tuple[int, ...], int, Partition]] = [((), 0, Partition.whole(dist.n_rows))]
-    while stack:
-        members, start, part = stack.pop()
-        yield members, part
-        if len(members) == largest:
-            continue
-        for i in range(start, len(others)):
-            j = others[i]
-            finer = part.refined(dist.codes[:, j], int(dist.cardinalities[j]))
-            stack.append(((*members, j), i + 1, finer))
 
 
 def redundant_importances(

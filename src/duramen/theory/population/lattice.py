@@ -15,7 +15,6 @@ from duramen.support.checks import check_choice, check_integer, check_jobs, chec
 from duramen.support.text import duration
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
-    centered_numbers,
     check_distribution,
 )
 from duramen.theory.distributions.information import CRITERIA
@@ -227,7 +226,9 @@ def _walk(
         dist = dist.marginal(range(p), keep_context=False)
     numbers, unit = None, 1.0
     if criterion == "variance":
-        numbers, unit = _numbers(dist)
+        centered = dist.centered_numbers(function, criterion)
+        _, exponent = math.frexp(float(np.abs(centered).max()))  # a power of 2 costs no digits
+        numbers, unit = np.ldexp(centered, -exponent), math.ldexp(1.0, exponent) ** 2
     codes, classes = dist.codes, dist.target
     weights: FloatArray | None = dist.weights
     times = multiplicities(dist.weights)
@@ -239,13 +240,6 @@ def _walk(
         columns, classes, dist.n_classes, weights, numbers, _CODES[criterion]
     )
     return _Walk(table, depth, n_threads, unit)
-
-
-def _numbers(dist: FiniteDistribution) -> tuple[FloatArray, float]:
-    """Return the classes as numbers of mean 0 and at most 1 in size, and the unit of variances."""
-    numbers = centered_numbers(dist)
-    _, exponent = math.frexp(float(np.abs(numbers).max()))  # a power of 2 costs no digits
-    return np.ldexp(numbers, -exponent), math.ldexp(1.0, exponent) ** 2
 
 
 def multiplicities(weights: FloatArray) -> IntArray | None:

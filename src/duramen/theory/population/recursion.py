@@ -332,8 +332,8 @@ class Trees:
         table, divides = np.zeros((n, p)), np.zeros((n, p), dtype=bool)
         table[splits.node, splits.feature] = splits.decrease
         divides[splits.node, splits.feature] = True
-        can_split = divides.any(axis=1)
-        can_stay = can_split & (splits.fraction >= self.min_samples_split - ROUNDING)
+        can_split: BoolArray = np.any(divides, axis=1)
+        can_stay: BoolArray = can_split & (splits.fraction >= self.min_samples_split - ROUNDING)
         if self.min_impurity_decrease > 0:
             can_stay[:] = False  # a constant feature gains nothing
         for k in range(self.depth):
@@ -368,8 +368,10 @@ class Trees:
             self.max_features,
             splits.width if self.cut == "uniform" else None,
         )
-        won = np.bincount(node, wins, minlength=shape[0])
-        check_outcomes(won, np.zeros(shape[0]), np.bincount(node, minlength=shape[0]) > 0)
+        won = _sums(node, wins, shape[0])
+        check_outcomes(
+            won, np.zeros(shape[0]), np.greater(np.bincount(node, minlength=shape[0]), 0)
+        )
         return wins
 
     def _allowed(self, splits: Splits, wins: FloatArray) -> FloatArray:
@@ -483,7 +485,7 @@ class Nodes:
         self.n_classes = dist.n_classes
         self.weights = dist.weights
         self.table = dist  # whose rows the bits are
-        self.numbers = dist.numbers_of_classes(function, criterion)
+        self.numbers = dist.centered_numbers(function, criterion)
         sizes = dist.cardinalities
         self.n_values = int(sizes.sum())
         self.feature_of = np.repeat(np.arange(dist.n_features), sizes)

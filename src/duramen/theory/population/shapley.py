@@ -18,7 +18,6 @@ from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
-    centered_numbers,
     check_distribution,
 )
 from duramen.theory.distributions.information import CRITERIA, Criterion
@@ -166,7 +165,7 @@ def population_interactions(
     function = "population_interactions"
     check_distribution(function, dist)
     check_choice(function, "criterion", criterion, CRITERIA)
-    dist.numbers_of_classes(function, criterion)
+    dist.centered_numbers(function, criterion)
     p = dist.n_features
     values = np.zeros((p, p))
     for j in range(p if p > 1 else 0):
@@ -311,8 +310,10 @@ class _Game:
 
     def __init__(self, dist: FiniteDistribution, criterion: str) -> None:
         self._dist, self._criterion = dist, criterion
-        dist.numbers_of_classes(_FUNCTION, criterion)
-        self._numbers = centered_numbers(dist) if criterion == "variance" else None
+        dist.centered_numbers(_FUNCTION, criterion)
+        self._numbers = (
+            dist.centered_numbers(_FUNCTION, "variance") if criterion == "variance" else None
+        )
 
     def worths(self, x: NDArray[np.uint32], y: int | None) -> FloatArray:
         """Return the worth of each set: bit j of its number tells whether feature j is in it.

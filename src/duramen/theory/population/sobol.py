@@ -75,7 +75,7 @@ def total_sobol_indices(
     function = "total_sobol_indices"
     check_distribution(function, dist)
     check_choice(function, "criterion", criterion, CRITERIA)
-    dist.numbers_of_classes(function, criterion)
+    dist.centered_numbers(function, criterion)
     if feature_groups is None:
         names, members = dist.names, [[m] for m in range(dist.n_features)]
     else:
