@@ -503,56 +503,35 @@ class CalciumImaging:
             allowed = f"of neurons in 0..{len(places) - 1}"
             raise checks.refuse(owner, "spikes", allowed, int(neuron.max()))
         rng = np.random.default_rng(random_state)
-        return _fluorescence(spikes, places, count, self, rng)
-
-
-def _fluorescence(
-    spikes: Spikes,
-    positions: FloatArray,
-    n_frames: int,
-    imaging: CalciumImaging,
-    rng: np.random.Generator,
-) -> NDArray[np.float32]:
-    """Return the fluorescence, frames by neurons."""
-    n = len(positions)
-    frame = np.floor(spikes.time / imaging.frame_time).astype(np.int64)
-    calcium = _before(spikes, frame, n, imaging)
-    jump = imaging.calcium_jump * _decays(spikes.time, frame, imaging)
-    cell = frame * n + spikes.neuron
-    fade = decay(imaging.frame_time, imaging.calcium_time)
-    gain = _gain(positions, imaging) if imaging.scattering > 0 else None
-    result = np.empty((n_frames, n), dtype=np.float32)
-    edges = np.searchsorted(frame, np.arange(0, n_frames + _BLOCK, _BLOCK))
-    for k, first in enumerate(range(0, n_frames, _BLOCK)):
-        rows = result[first : first + _BLOCK]
-        mine = slice(edges[k], np.searchsorted(frame, first + len(rows)))
-        block = _sums(cell[mine] - first * n, jump[mine], rows.size).reshape(rows.shape)
-        for row in block:
-            row += fade * calcium
-            calcium = row
-        calcium = calcium.copy()
-        block /= block + imaging.saturation
-        rows[:] = block
-        if imaging.noise > 0:
-            rows += np.float32(imaging.noise) * rng.standard_normal(rows.shape, dtype=np.float32)
-        if gain is not None:
-            rows[:] = _kernel.scatter_light(rows, gain)
-    return result
-
-
-def _decays(time: FloatArray, frame: IntArray, imaging: CalciumImaging) -> FloatArray:
-    """Return what remains of each jump at the end of its frame."""
-    left, place = np.unique((frame + 1) * imaging.frame_time - time, return_inverse=True)
-    return np.array([decay(float(t), imaging.calcium_time) for t in left])[place]
-
-
-def _before(spikes: Spikes, frame: IntArray, n: int, imaging: CalciumImaging) -> FloatArray:
-    """Return the calcium at time 0, from spikes before."""
-    early = frame < 0
-    jumps = imaging.calcium_jump * _decays(
-        spikes.time[early], np.full(int(early.sum()), -1, dtype=np.int64), imaging
-    )
-    return _sums(spikes.neuron[early], jumps, n)
+        n = len(places)
+        frame = np.floor(spikes.time / self.frame_time).astype(np.int64)
+        # What remains of each jump at the end of its frame; at time 0 of the spikes before.
+        left = (np.maximum(frame, -1) + 1) * self.frame_time - spikes.time
+        left, place = np.unique(left, return_inverse=True)
+        fades = np.array([decay(float(t), self.calcium_time) for t in left])
+        jump = self.calcium_jump * fades[place]
+        calcium = _sums(neuron[frame < 0], jump[frame < 0], n)
+        cell = frame * n + neuron
+        fade = decay(self.frame_time, self.calcium_time)
+        gain = _gain(places, self) if self.scattering > 0 else None
+        result = np.empty((count, n), dtype=np.float32)
+        edges = np.searchsorted(frame, np.arange(0, count + _BLOCK, _BLOCK))
+        for k, first in enumerate(range(0, count, _BLOCK)):
+            rows = result[first : first + _BLOCK]
+            mine = slice(edges[k], np.searchsorted(frame, first + len(rows)))
+            block = _sums(cell[mine] - first * n, jump[mine], rows.size).reshape(rows.shape)
+            for row in block:
+                row += fade * calcium
+                calcium = row
+            calcium = calcium.copy()
+            block /= block + self.saturation
+            rows[:] = block
+            if self.noise > 0:
+                drawn = rng.standard_normal(rows.shape, dtype=np.float32)
+                rows += np.float32(self.noise) * drawn
+            if gain is not None:
+                rows[:] = _kernel.scatter_light(rows, gain)
+        return result
 
 
 def _sums(place: NDArray[np.integer[Any]], amount: FloatArray, size: int) -> FloatArray:
