@@ -134,14 +134,14 @@ def test_forest_converges_to_the_additive_model():
         (lambda: additive_mda([1, 1], feature_groups={"a": [0]}), "a matrix when there are groups"),
         (
             lambda: additive_mda(np.eye(2), feature_groups={"a": [2]}),
-            r"group 'a' holds 2.*index in 0..1",
+            r"group 'a' holds 2, which is none of",
         ),
         (lambda: additive_mda(np.eye(2), feature_groups={"a": ["x7"]}), "group 'a' holds 'x7'"),
         (
             lambda: additive_mda(np.eye(2), feature_groups={"a": [0, 0]}),
-            "must hold different features",
+            "must hold (each|a) feature",
         ),
-        (lambda: additive_mda(np.eye(2), feature_groups={"a": []}), "must hold different features"),
+        (lambda: additive_mda(np.eye(2), feature_groups={"a": []}), "must hold (each|a) feature"),
         (lambda: additive_mda(np.eye(2), names=["a"]), "names must be a list of 2 names"),
         (lambda: gaussian_mda([[1, 1], [1, 1]], [1, 1]), "gaussian_mda: .* positive definite"),
         (lambda: gaussian_mda([[0, 0], [0, 1]], [0, 1]), "positive definite"),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
-from duramen.support.checks import check_choice, check_integer, check_real, refuse
+from duramen.support.checks import check_choice, check_integer, check_real, places_of, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import Criterion
 from duramen.theory.distributions.variables import Variable
@@ -138,10 +138,7 @@ def gaussian_total_sobol_indices(
     [0.16, 0.0]
     """
     function = "gaussian_total_sobol_indices"
-    C = checked_matrix(function, np.asarray(covariance, dtype=np.float64), definite=True)
-    tau = np.asarray(with_target, dtype=np.float64)
-    if tau.shape != (len(C),) or not np.all(np.isfinite(tau)):
-        raise refuse(function, "with_target", f"{len(C)} finite numbers", with_target)
+    C, tau = _moments(function, covariance, with_target)
     precision: FloatArray = np.linalg.inv(C).astype(np.float64, copy=False)
     alpha = precision @ tau
     check_real(function, "target_variance", target_variance, 0.0)
@@ -261,12 +258,20 @@ def gaussian_mda(
     [0.5, 0.0]
     """
     function = "gaussian_mda"
+    C, tau = _moments(function, covariance, with_target)
+    alpha = np.linalg.solve(C, tau)
+    return _importances(function, np.outer(alpha, alpha) * C, names, feature_groups, "Gaussian")
+
+
+def _moments(
+    function: str, covariance: ArrayLike, with_target: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    """Check the covariances of Gaussian features with each other and with the target."""
     C = checked_matrix(function, np.asarray(covariance, dtype=np.float64), definite=True)
     tau = np.asarray(with_target, dtype=np.float64)
     if tau.shape != (len(C),) or not np.all(np.isfinite(tau)):
         raise refuse(function, "with_target", f"{len(C)} finite numbers", with_target)
-    alpha = np.linalg.solve(C, tau)
-    return _importances(function, np.outer(alpha, alpha) * C, names, feature_groups, "Gaussian")
+    return C, tau
 
 
 def block_mda(correlation: float, size: int, with_target: float) -> float:
@@ -342,27 +347,11 @@ def members_of(
         raise refuse(function, "names", f"a list of {p} names", names)
     if feature_groups is None:
         return features, [[j] for j in range(p)]
-    members = [_indices(function, name, group, features) for name, group in feature_groups.items()]
+    members = [
+        places_of(group, features, f"{function}: group {name!r}")
+        for name, group in feature_groups.items()
+    ]
     return tuple(feature_groups), members
-
-
-def _indices(
-    function: str, name: str, group: Sequence[int | str], features: tuple[str, ...]
-) -> list[int]:
-    members_of = []
-    for member in [group] if isinstance(group, str) else group:
-        if isinstance(member, str) and member in features:
-            members_of.append(features.index(member))
-        elif not isinstance(member, str) and 0 <= member < len(features):
-            members_of.append(int(member))
-        else:
-            raise ValueError(
-                f"{function}: group {name!r} holds {member!r}; expected the name of a feature or "
-                f"an index in 0..{len(features) - 1}."
-            )
-    if len(set(members_of)) < len(members_of) or not members_of:
-        raise ValueError(f"{function}: group {name!r} must hold different features, got {group!r}.")
-    return members_of
 
 
 def checked_matrix(function: str, matrix: FloatArray, *, definite: bool) -> FloatArray:

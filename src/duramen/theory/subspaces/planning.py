@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -118,8 +119,24 @@ class Plan(Summarized):
     @property
     def cautions(self) -> tuple[str, ...]:
         """Limits on finitely many rows, in sentences."""
-        parameters = ("n_rows", "n_features", "subspace", "relevant", "n_classes")
-        return cautions(**{name: getattr(self, name) for name in parameters})
+        return (
+            "The numbers of trees assume infinitely many rows, so that a tree that holds a feature "
+            f"and its companions finds the feature. On {self.n_rows:,} rows they are lower bounds, "
+            "because of sampling error.",
+            _chance(self.n_rows, self.subspace, self.n_classes),
+            _depth(self.n_rows, self.subspace, max(self.relevant)),
+            "Measured in searches with a test on 500 and 2,000 rows (40 of 200 features a tree, up "
+            "to 1,000 trees; see the guide on convergence): chains took about four times the "
+            "number of the model where features found were kept; six features that decide a sixth "
+            "of the target each took 40 to 60 times the number on 2,000 rows, and half of the "
+            "searches did not find all of them; exclusive ors of three features were never found.",
+            "Rank all features with one forest (duramen rank), with as many trees as a stable "
+            "ranking needs (duramen.significance.trees_needed), and let a test decide which are "
+            "relevant."
+            if self.subspace == self.n_features
+            else "Let a test decide which features are found, as duramen select does, and grow "
+            "trees until more trees find no new feature.",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain data that JSON can hold; infinity becomes None."""
@@ -229,7 +246,14 @@ def search_plan(
     overhead = n * _ROW_BYTES + (2 * n - 1) * _NODE_BYTES + n * classes * _LEAF_VALUE_BYTES
     feature_bytes = n * bytes_per_value
     q = min(p, max(0, budget - overhead) // feature_bytes)
-    _refuse_few(q, max(counts), overhead, feature_bytes, budget)
+    if q <= (highest := max(counts)):
+        companions = f" with its {highest} companions" if highest else ""
+        raise ValueError(
+            f"search_plan: memory must be at least {overhead + (highest + 1) * feature_bytes} "
+            f"bytes for a tree on a feature of degree {highest}{companions}: {overhead} for "
+            f"growing it and {feature_bytes} per feature; got {budget}. Hint: allow more memory, "
+            "or use a subset of the rows."
+        )
     if q == p:
         fractions = [0.0]
     options = tuple(plan_option(p, q, counts, fraction, delta) for fraction in fractions)
@@ -282,18 +306,6 @@ def _checked_relevant(relevant: Mapping[int, int], p: int) -> dict[int, int]:
     return counts
 
 
-def _refuse_few(q: int, highest: int, overhead: int, feature_bytes: int, budget: int) -> None:
-    needed = overhead + (highest + 1) * feature_bytes
-    if q <= highest:
-        what = "one feature" if highest == 0 else f"a feature of degree {highest}"
-        with_what = f" with its {highest} companions" if highest else ""
-        raise ValueError(
-            f"search_plan: memory must be at least {needed} bytes for a tree on {what}{with_what}: "
-            f"{overhead} for growing it and {feature_bytes} per feature; got {budget}. Hint: "
-            "allow more memory, or use a subset of the rows."
-        )
-
-
 # --- why ------------------------------------------------------------------------------------------
 
 
@@ -310,10 +322,16 @@ def _reasons(plan: Plan) -> Iterator[str]:
         )
         highest = max(counts)
         held = companions_probability(p, q, highest)
+        plural = "s" if highest > 1 else ""
+        held_together = (
+            f"a given one of degree {highest} and its {highest} companion{plural}"
+            if highest
+            else "a given relevant one"
+        )
         yield (
             f"{blind_probability(p, q, r):.1%} of the trees on random features hold none of the "
             f"{r:,} relevant ones; one in {_count(1.0 / held if held else math.inf)} holds "
-            f"{_with_companions(highest)}."
+            f"{held_together}."
         )
     others = [option for option in plan.options if option is not best]
     if others:
@@ -356,13 +374,6 @@ def _cause(best: PlanOption, highest: int) -> str:
         "Features found are kept, so that features that are relevant only together with them can "
         "be found."
     )
-
-
-def _with_companions(degree: int) -> str:
-    if degree == 0:
-        return "a given relevant one"
-    plural = "s" if degree > 1 else ""
-    return f"a given one of degree {degree} and its {degree} companion{plural}"
 
 
 def _finite(data: Any) -> Any:
@@ -451,6 +462,7 @@ def plan_option(p: int, q: int, counts: Mapping[int, int], keep: float, risk: fl
             trees[degree] = _clique_trees(p, q, places, others, size, part / -(-number // size))
     after = [trees[degree] for degree in counts if comes_after(degree, counts)]
     together = [trees[degree] for degree in counts if not comes_after(degree, counts)]
+    expected = partial(expected_trees, n_features=p, subspace=q, keep=keep)
     in_turn = sum(after) if places else max(after, default=0.0)
     return PlanOption(
         keep=keep,
@@ -459,8 +471,8 @@ def plan_option(p: int, q: int, counts: Mapping[int, int], keep: float, risk: fl
         trees_by_degree=tuple(trees.items()),
         trees_to_find=max([in_turn, *together]),
         trees_to_see=draws_needed(p - taken, q - taken, risk) if taken < q else math.inf,
-        chain_trees=_expected("chain", p, q, highest + 1, keep),
-        marginal_trees=_expected("marginal", p, q, counts[0], keep) if 0 in counts else 0.0,
+        chain_trees=expected("chain", n_relevant=highest + 1),
+        marginal_trees=expected("marginal", n_relevant=counts[0]) if 0 in counts else 0.0,
     )
 
 
@@ -477,10 +489,6 @@ def _clique_trees(p: int, q: int, places: int, others: int, size: int, risk: flo
         keep=(places - others) / left,
         risk=risk,
     )
-
-
-def _expected(scenario: Any, p: int, q: int, r: int, keep: float) -> float:
-    return expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
 
 
 def comes_after(degree: int, counts: Mapping[int, int]) -> bool:
@@ -517,47 +525,6 @@ def _trees_for(probability: float, risk: float) -> float:
 
 
 _MEDIAN = 0.5
-
-
-def cautions(
-    *,
-    n_rows: int,
-    n_features: int,
-    subspace: int,
-    relevant: Mapping[int, int],
-    n_classes: int,
-) -> tuple[str, ...]:
-    """Describe the limits of a plan on finitely many rows, in sentences.
-
-    Parameters
-    ----------
-    n_rows, n_features : int
-        Numbers n and p of the table.
-    subspace : int
-        Number q of features of a tree.
-    relevant : mapping of int to int
-        Number of relevant features expected of each degree.
-    n_classes : int
-        Classes of the target; 1 for a number.
-    """
-    return (
-        "The numbers of trees assume infinitely many rows, so that a tree that holds a feature "
-        f"and its companions finds the feature. On {n_rows:,} rows they are lower bounds, because "
-        "of sampling error.",
-        _chance(n_rows, subspace, n_classes),
-        _depth(n_rows, subspace, max(relevant)),
-        "Measured in searches with a test on 500 and 2,000 rows (40 of 200 features a tree, up to "
-        "1,000 trees; see the guide on convergence): chains took about four times the number of "
-        "the model where features found were kept; six features that decide a sixth of the target "
-        "each took 40 to 60 times the number on 2,000 rows, and half of the searches did not find "
-        "all of them; exclusive ors of three features were never found.",
-        "Rank all features with one forest (duramen rank), with as many trees as a stable "
-        "ranking needs (duramen.significance.trees_needed), and let a test decide which are "
-        "relevant."
-        if subspace == n_features
-        else "Let a test decide which features are found, as duramen select does, and grow trees "
-        "until more trees find no new feature.",
-    )
 
 
 def chance_of_the_best(n_rows: int, n_candidates: int, n_classes: int) -> float:

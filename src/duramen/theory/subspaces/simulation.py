@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.checks import check_integer, check_real, refuse
+from duramen.support.checks import check_integer, check_real, is_integer, refuse
 from duramen.theory.subspaces.convergence import kept_places
 
 # For each relevant feature its minimal conditionings, each a set of indices of relevant features.
@@ -37,7 +37,7 @@ Conditionings = Sequence[Sequence[Collection[int]]]
 RandomState = int | np.random.Generator | None
 
 
-def conditionings_of(function: str, scenario: str, n_relevant: int) -> Conditionings:
+def conditionings_of(function: str, scenario: str, n_relevant: Any) -> Conditionings:
     """Return the conditionings of a named scenario, in the name of a function."""
     r = check_integer(function, "n_relevant", n_relevant, 1)
     everyone: frozenset[int] = frozenset(range(r))
@@ -133,25 +133,16 @@ class ConditioningTable:
 def _checked_sets(m: int, conditions: Any, r: int) -> list[frozenset[int]]:
     """Return the conditionings of one feature, checked."""
     name = f"conditionings[{m}]"
-    allowed = "a list of sets of indices of relevant features, such as [{0, 1}], or [()] for none"
-    if isinstance(conditions, str) or not isinstance(conditions, Sequence) or not conditions:
-        raise refuse("simulate", name, allowed, conditions)
     sets = []
-    for members in conditions:
-        if isinstance(members, str) or not isinstance(members, Collection):
+    for members in conditions if isinstance(conditions, Sequence) else ():
+        if not isinstance(members, Collection) or not all(
+            is_integer(other) and 0 <= other < r and other != m for other in members
+        ):
+            allowed = f"a list of sets of indices in 0..{r - 1}, without {m} itself"
             raise refuse("simulate", name, allowed, conditions)
-        for other in members:
-            if not isinstance(other, Integral) or not 0 <= int(other) < r or int(other) == m:
-                raise ValueError(
-                    f"simulate: {name} holds {other!r}; expected indices in 0..{r - 1} of features "
-                    f"other than {m} itself."
-                )
         sets.append(frozenset(map(int, members)))
-    if any(smaller < other for smaller in sets for other in sets):
-        raise ValueError(
-            f"simulate: {name} holds a set that contains another one, {conditions!r}; only minimal "
-            "conditionings count. Hint: leave the larger one out."
-        )
+    if not sets or any(smaller < other for smaller in sets for other in sets):
+        raise refuse("simulate", name, "minimal conditionings, none within another", conditions)
     return sets
 
 
@@ -367,27 +358,14 @@ def simulate(
 
 def _resolved(scenario: str | Conditionings, n_relevant: int | None) -> Conditionings:
     if isinstance(scenario, str):
-        if n_relevant is None:
-            raise refuse(
-                "simulate", "n_relevant", f"a number of features for {scenario!r}", n_relevant
-            )
         return conditionings_of("simulate", scenario, n_relevant)
-    _check_given(scenario, n_relevant)
-    return scenario
-
-
-def _check_given(scenario: Any, n_relevant: int | None) -> None:
     if not isinstance(scenario, Sequence) or not scenario:
-        raise refuse(
-            "simulate",
-            "scenario",
-            "'chain', 'clique', 'marginal', or for each relevant feature a list of conditionings",
-            scenario,
-        )
+        allowed = "'chain', 'clique', 'marginal', or for each relevant feature its conditionings"
+        raise refuse("simulate", "scenario", allowed, scenario)
     if n_relevant not in (None, len(scenario)):
-        raise refuse(
-            "simulate", "n_relevant", f"{len(scenario)} (one a conditioning) or None", n_relevant
-        )
+        allowed = f"{len(scenario)} (one a conditioning) or None"
+        raise refuse("simulate", "n_relevant", allowed, n_relevant)
+    return scenario
 
 
 def _candidates(max_features: int | float | None, q: int) -> int:
