@@ -274,10 +274,9 @@ def degree_of_redundancy(
     first, second = dist.index(i), dist.index(j)
     rest = dist.indices([given] if isinstance(given, str | int) else given)
     if first == second or {first, second} & set(rest):
+        names = [dist.names[b] for b in (first, second, *rest)]
         raise ValueError(
-            "degree_of_redundancy: i, j and given must be different features, got "
-            f"{dist.names[first]!r}, {dist.names[second]!r} and "
-            f"{[dist.names[b] for b in rest]}."
+            f"degree_of_redundancy: i, j and given must be different features, got {names}."
         )
     return dist.multivariate_information(first, second, TARGET, given=rest)
 

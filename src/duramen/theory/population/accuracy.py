@@ -17,7 +17,6 @@ from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     check_distribution,
 )
-from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.variables import IndexArray, Partition, Variable
 from duramen.theory.population.importances import importances_record
 from duramen.theory.population.lattice import check_depth
@@ -158,8 +157,16 @@ def population_mda(
     [0.5, 0.5]
     """
     check_distribution(_FUNCTION, dist)
-    growth = _growth(dist, max_features, max_depth, criterion, unseen)
-    wanted = _loss(dist, loss, criterion)
+    p = max(1, dist.n_features)
+    K = p if max_features is None else check_integer(_FUNCTION, "max_features", max_features, 1)
+    depth = check_depth(_FUNCTION, max_depth, p)
+    dist.centered_numbers(_FUNCTION, criterion)
+    check_choice(_FUNCTION, "unseen", unseen, UNSEEN)
+    growth = Growth(min(K, p), None if max_depth is None else depth, criterion, unseen)
+    wanted = loss or ("squared" if criterion == "variance" else "zero-one")
+    check_choice(_FUNCTION, "loss", wanted, LOSSES)
+    if wanted == "squared":
+        dist.centered_numbers(_FUNCTION, "variance")
     check_choice(_FUNCTION, "votes", votes, VOTES)
     check_real(_FUNCTION, "level", level, 0.0)
     conditions = _conditions(dist, given, level)
@@ -172,7 +179,13 @@ def population_mda(
         "max_depth": max_depth,
         "loss": wanted,
         "votes": votes,
-        "given": given if given is None or isinstance(given, str) else _named(dist, conditions),
+        "given": {
+            name: [dist.names[k] for k in some]
+            for name, some in zip(dist.names, conditions, strict=True)
+            if some
+        }
+        if isinstance(given, Mapping)
+        else given,
         "level": level,
     }
     return Importances(
@@ -182,33 +195,6 @@ def population_mda(
         unit=_UNITS[wanted],
         metadata={**importances_record(dist, settings), "loss": float(before)},
     )
-
-
-def _growth(
-    dist: FiniteDistribution,
-    max_features: int | None,
-    max_depth: int | None,
-    criterion: str,
-    unseen: str,
-) -> Growth:
-    """Check the settings of the trees."""
-    p = max(1, dist.n_features)
-    K = p if max_features is None else check_integer(_FUNCTION, "max_features", max_features, 1)
-    check_depth(_FUNCTION, max_depth, p)
-    check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
-    dist.centered_numbers(_FUNCTION, criterion)
-    check_choice(_FUNCTION, "unseen", unseen, UNSEEN)
-    return Growth(min(K, p), None if max_depth is None else int(max_depth), criterion, unseen)
-
-
-def _loss(dist: FiniteDistribution, loss: str | None, criterion: str) -> str:
-    """Return the loss that is meant, and refuse one that Y does not have."""
-    if loss is None:
-        loss = "squared" if criterion == "variance" else "zero-one"
-    check_choice(_FUNCTION, "loss", loss, LOSSES)
-    if loss == "squared":
-        dist.centered_numbers(_FUNCTION, "variance")
-    return loss
 
 
 def _conditions(dist: FiniteDistribution, given: Given, level: float) -> list[list[int]]:
@@ -232,11 +218,6 @@ def _conditions(dist: FiniteDistribution, given: Given, level: float) -> list[li
         if m in none[m]:
             raise ValueError(f"{_FUNCTION}: given: {name!r} cannot be permuted given itself.")
     return none
-
-
-def _named(dist: FiniteDistribution, conditions: list[list[int]]) -> dict[str, list[str]]:
-    pairs = zip(dist.names, conditions, strict=True)
-    return {name: [dist.names[k] for k in some] for name, some in pairs if some}
 
 
 def _conditional(dist: FiniteDistribution, m: int, condition: list[int]) -> FloatArray:
@@ -303,15 +284,11 @@ def _outcomes(routes: Routes, loss: str, votes: str) -> tuple[FloatArray, LossOf
         losses = routes.expected(lambda masses: 1.0 - _votes(masses)[:, target])
     else:
         fractions = [
-            routes.expected(partial(_votes_for, c, dist), c) for c in range(dist.n_classes)
+            routes.expected(lambda masses, c=c: _alike(_votes(masses)[:, c], dist), c)
+            for c in range(dist.n_classes)
         ]
         return np.stack(fractions), partial(_vote_loss, target)
     return losses[np.newaxis], itemgetter(0)
-
-
-def _votes_for(c: int, dist: FiniteDistribution, masses: FloatArray) -> FloatArray:
-    """Return the payoff 1 where a leaf votes for class c, shape (n, N)."""
-    return _alike(_votes(masses)[:, c], dist)
 
 
 def _vote_loss(target: NDArray[np.uint32], fractions: FloatArray) -> FloatArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from math import comb
 from typing import Any, Literal
 
@@ -20,7 +19,7 @@ from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     check_distribution,
 )
-from duramen.theory.distributions.information import CRITERIA, Criterion
+from duramen.theory.distributions.information import Criterion
 from duramen.theory.distributions.variables import Column
 from duramen.theory.population.importances import UNITS, importances_of, importances_record
 from duramen.theory.population.lattice import HOURS, Progress, lattice_importances
@@ -164,24 +163,24 @@ def population_interactions(
     """
     function = "population_interactions"
     check_distribution(function, dist)
-    check_choice(function, "criterion", criterion, CRITERIA)
     dist.centered_numbers(function, criterion)
     p = dist.n_features
     values = np.zeros((p, p))
+    options: dict[str, Any] = {
+        "criterion": criterion,
+        "max_hours": None if max_hours is None else max_hours / max(1, p),
+        "n_jobs": n_jobs,
+        "function": function,
+    }
     for j in range(p if p > 1 else 0):
         others = [m for m in range(p) if m != j]
-        part = partial(
-            _effects,
-            function,
-            criterion=criterion,
-            max_hours=None if max_hours is None else max_hours / p,
-            n_jobs=n_jobs,
-        )
-        values[others, j] = -part(dist.marginal(others, keep_context=False))
+        without = dist.marginal(others, keep_context=False)
+        values[others, j] = -lattice_importances(without, **options).sum(axis=1)
         for code, label in enumerate(dist.labels[j].tolist()):
             probability = float(dist.weights[dist.codes[:, j] == code].sum())
             conditioned = dist.conditioned({j: label}).marginal(range(p - 1), keep_context=False)
-            values[others, j] += probability * part(conditioned)
+            of_value = lattice_importances(conditioned, **options).sum(axis=1)
+            values[others, j] += probability * of_value
         if progress is not None:
             progress((j + 1) / p)
     return PairInteractions(
@@ -191,12 +190,6 @@ def population_interactions(
         unit=UNITS[criterion],
         metadata=importances_record(dist, {"criterion": criterion}),
     )
-
-
-def _effects(function: str, dist: FiniteDistribution, **options: Any) -> FloatArray:
-    """Return the Shapley effects of a distribution of some features, shape (q,)."""
-    effects: FloatArray = lattice_importances(dist, function=function, **options).sum(axis=1)
-    return effects
 
 
 _FUNCTION = "population_local_mdi"
@@ -267,7 +260,6 @@ def population_local_mdi(
     """
     check_distribution(_FUNCTION, dist)
     check_choice(_FUNCTION, "of", of, _OF)
-    check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
     if of == "class" and criterion != "entropy":
         raise ValueError(
             f'{_FUNCTION}: criterion must be "entropy" for of="class", which is in bits, got '
@@ -310,10 +302,7 @@ class _Game:
 
     def __init__(self, dist: FiniteDistribution, criterion: str) -> None:
         self._dist, self._criterion = dist, criterion
-        dist.centered_numbers(_FUNCTION, criterion)
-        self._numbers = (
-            dist.centered_numbers(_FUNCTION, "variance") if criterion == "variance" else None
-        )
+        self._numbers = dist.centered_numbers(_FUNCTION, criterion)
 
     def worths(self, x: NDArray[np.uint32], y: int | None) -> FloatArray:
         """Return the worth of each set: bit j of its number tells whether feature j is in it.
@@ -336,7 +325,7 @@ class _Game:
             if y is not None:
                 worths = np.log2(fractions[:, y])
                 return np.where(np.isinf(worths), np.nan, worths)
-        if self._numbers is not None:
+        if self._criterion == "variance":
             means = fractions @ self._numbers
             worths = -np.sum(fractions * (self._numbers - means[:, np.newaxis]) ** 2, axis=1)
             return worths
