@@ -34,17 +34,6 @@ def test_every_set_is_whole(name):
     assert data.relevant is None or set(data.relevant) <= set(data.names)
 
 
-def test_digits_light_the_right_segments():
-    digits = datasets.digits7()
-    assert digits.y.tolist() == list(range(10))
-    assert digits.X.sum(axis=1).tolist() == [6, 2, 5, 5, 4, 5, 6, 3, 7, 6]
-    lit_by_one, lit_by_seven = digits.X[1], digits.X[7]
-    assert lit_by_one.tolist() == [0, 0, 1, 0, 0, 1, 0]
-    assert (lit_by_seven - lit_by_one).tolist() == [1, 0, 0, 0, 0, 0, 0]
-    assert digits.X[8].tolist() == [1] * 7
-    assert len(np.unique(digits.X, axis=0)) == 10
-
-
 def test_xor_has_nothing_to_say_alone():
     data = datasets.xor()
     for column in data.X.T:

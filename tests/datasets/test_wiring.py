@@ -157,8 +157,3 @@ PLACES = [[0, 0], [0, 1], [1, 0]]
 def test_refuses(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_repr_counts_neurons_and_links():
-    made = Wiring([0, 1, 2], [1, 2, 0], positions=PLACES)
-    assert repr(made) == "Wiring(3 neurons, 3 links)"

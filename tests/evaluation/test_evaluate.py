@@ -20,7 +20,6 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.evaluation import EvaluationInterrupted, Ranking, SelectionEvaluation
-from duramen.evaluation.evaluate import default_cuts
 from duramen.evaluation.performance import auc, balanced_accuracy, r2
 
 FOREST = dm.RandomForestClassifier(10)
@@ -144,12 +143,6 @@ def test_every_kind_of_method():
     assert result.frequencies("function").tolist() == [1, 1] + [0] * 6
     assert set(result.seconds) == set(methods)
     assert np.isnan(result.nogueira[-1])
-
-
-def test_default_numbers_of_features():
-    assert default_cuts(8) == (1, 2, 5)
-    assert default_cuts(101) == (1, 2, 5, 10, 20, 50, 100)
-    assert default_cuts(1) == (1,)
 
 
 def test_a_method_keeps_its_numbers_whatever_it_is_compared_with():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 
-import duramen as dm
 from duramen import theory
 from duramen.theory.dependence import (
     conditioning_order,
@@ -86,19 +85,3 @@ def test_thousands_of_features_are_refused_with_a_depth_within_reach():
     cost = lattice_cost(genes, 2)
     assert cost.n_subsets == 1 + 2500 + 2500 * 2499 // 2
     assert len(cost.by_size) == 2
-
-
-def test_a_single_fraction_is_a_plan():
-    asked = {"n_rows": 1000, "n_features": 10_000, "memory": 1_000_000, "relevant": {0: 5, 1: 3}}
-    advice = dm.theory.search_plan(**asked, keep=0.5)
-    assert [option.keep for option in advice.options] == [0.5]
-    assert advice == dm.theory.search_plan(**asked, keep=[0.5])
-
-
-def test_the_last_level_has_one_degree_alone():
-    dist = theory.examples.noisy_copy()
-    last = last_level_importances(dist)
-    assert last.by_degree is None
-    np.testing.assert_array_equal(last.values, strong_informations(dist))
-    whole = theory.population_importances(dist)
-    np.testing.assert_allclose(last.values, 3 * whole.by_degree[:, 2], atol=1e-12)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, oracle_of, positive
 
-from duramen.support import arrays
 from duramen.theory import FiniteDistribution, properties
 from duramen.theory.dependence import feature_relevance
 
@@ -102,16 +101,6 @@ def test_few_features(p) -> None:
 # --- against the definitions ---------------------------------------------------------------
 
 
-def agrees(counts) -> None:
-    dist, oracle = distribution_of(counts), oracle_of(counts)
-    result = properties(dist)
-    assert result.strictly_positive == oracle.positive(oracle.features | {oracle.y})
-    assert result.positive_features == oracle.positive(oracle.features)
-    assert result.intersection == oracle.intersection()
-    assert result.composition == oracle.composition()
-    assert result.weak_transitivity == oracle.weak_transitivity()
-
-
 @pytest.mark.slow
 @settings(max_examples=150)
 @given(joints(most_features=4))
@@ -185,37 +174,6 @@ def test_pc_with_a_conditioning() -> None:
 
 
 # --- how it shows --------------------------------------------------------------------------
-
-
-def test_repr_says_why() -> None:
-    text = repr(properties(distribution_of(COPIES)))
-    assert "intersection: no (A = X1, C = X2, D = Y, Z = nothing)" in text or (
-        "intersection: no (A = Y, C = X1, D = X2, Z = nothing)" in text
-    )
-    assert "composition: yes" in text
-    assert text.endswith("classes: none")
-    assert repr(properties(distribution_of(CHAIN))).endswith("classes: P, PC, PCWT")
-
-
-@one_test
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_frame(backend, monkeypatch) -> None:
-    import narwhals.stable.v2 as nw
-
-    monkeypatch.setattr(arrays, "_backend", lambda: backend)
-    frame = nw.from_native(properties(distribution_of(NOISY_XOR)).to_frame(), eager_only=True)
-    holds = dict(zip(frame["property"].to_list(), frame["holds"].to_list(), strict=True))
-    assert holds == {
-        "strictly positive": True,
-        "strictly positive over the features": True,
-        "intersection": True,
-        "composition": False,
-        "weak transitivity": True,
-        "P": True,
-        "PC": False,
-        "PCWT": False,
-    }
-    assert [bool(text) for text in frame["counterexample"].to_list()].index(True) == 3
 
 
 def test_too_many_features() -> None:

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
-from duramen.support import arrays
 from duramen.theory import FiniteDistribution, redundancy
 from duramen.theory.dependence import degree_of_redundancy, feature_relevance
 
@@ -90,17 +88,6 @@ def test_total_redundancy_is_not_yu_and_lius() -> None:
     assert not result.redundant_to("X1", ["X2"])
     assert result.redundant_to("X1", ["X2", "X3"])
     assert result.redundant_to("X2", "X1")
-
-
-def test_degree_given_others() -> None:
-    dist = distribution_of(COPIES)
-    # Given X2, either copy tells all of Y: both share the one bit.
-    assert degree_of_redundancy(dist, "X1", "X3", given=["X2"]) == pytest.approx(1.0)
-    assert degree_of_redundancy(dist, "X1", "X3", given="X2") == pytest.approx(1.0)
-    assert degree_of_redundancy(dist, "X1", "X3") == pytest.approx(0.0)
-    result = redundancy(dist)
-    assert result.lowest[0, 2] == pytest.approx(0.0)
-    assert result.highest[0, 2] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("p", [0, 1])
@@ -188,35 +175,6 @@ def test_repr_names_the_strongest_notion() -> None:
         ["X1", "a", "copy", "X3", "0.0000"],
         ["X3", "a", "copy", "X1", "0.0000"],
     ]
-
-
-@one_test
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_frames(backend, monkeypatch) -> None:
-    import narwhals.stable.v2 as nw
-
-    monkeypatch.setattr(arrays, "_backend", lambda: backend)
-    result = redundancy(distribution_of(COPIES))
-    frame = nw.from_native(result.to_frame(), eager_only=True)
-    assert len(frame) == 4 * 3
-    assert frame.columns[:5] == ["feature", "other", "total", "determined", "partial"]
-    rows = {(row["feature"], row["other"]): row for row in frame.iter_rows(named=True)}
-    assert rows["X1", "X3"]["total"]
-    assert not rows["X1", "X2"]["total"]
-    assert rows["X1", "X2"]["degree"] == pytest.approx(-1.0)
-    shields = nw.from_native(result.shields_frame(), eager_only=True)
-    assert shields["feature"].to_list() == ["X1", "X3"]
-    assert [[list(b) for b in sets] for sets in shields["shields"].to_list()] == [
-        [["X3"]],
-        [["X1"]],
-    ]
-
-
-def test_result_cannot_be_changed() -> None:
-    result = redundancy(distribution_of(COPIES))
-    for matrix in (result.total, result.determined, result.partial, result.degree, result.relevant):
-        with pytest.raises(ValueError, match="read-only"):
-            matrix[0] = 0
 
 
 # --- errors --------------------------------------------------------------------------------

@@ -159,13 +159,6 @@ def test_nothing_to_know() -> None:
     assert strongly_relevant(empty) == ()
 
 
-def test_context_is_no_feature() -> None:
-    X, y, context = [[0], [1], [0], [1]], [0, 1, 1, 0], [0, 0, 1, 1]
-    dist = FiniteDistribution.from_table(X, y, context=context)
-    (feature,) = feature_relevance(dist)
-    assert feature.relevance == "irrelevant"
-
-
 # --- against the definitions ---------------------------------------------------------------
 
 
@@ -249,22 +242,6 @@ def test_max_degree_finds_what_the_whole_search_finds_up_to_it(counts, most) -> 
             assert cut.relevance == full.relevance
         else:
             assert cut.relevance == "unknown"
-
-
-@pytest.mark.slow
-def test_many_features() -> None:
-    rng = np.random.default_rng(5)
-    X = rng.integers(0, 2, size=(60, 200))
-    X[:, 7] = 1 - X[:, 3]
-    y = X[:, 3] * 2 + rng.integers(0, 2, size=60)
-    dist = FiniteDistribution.from_table(X, y)
-    result = feature_relevance(dist, max_degree=1)
-    assert result[3].marginal
-    assert result[3].relevance == result[7].relevance == "weak"
-    assert result[3].searched_degree == 1
-    for name, bits in zip(dist.names, strong_informations(dist), strict=True):
-        others = [other for other in dist.names if other != name]
-        assert bits == pytest.approx(dist.mutual_information(name, others), abs=1e-12)
 
 
 def test_strong_information_is_that_of_all_other_features() -> None:

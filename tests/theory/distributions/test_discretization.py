@@ -188,15 +188,6 @@ def test_missing_values_stay_missing(frame):
     assert discretize(nullable, n_bins=2).codes(0).tolist() == [0, 0, 2, 0, 1, 1]
 
 
-def test_labels_are_intervals():
-    labels = discretize(np.arange(12.0).reshape(-1, 1), n_bins=4).values(0)
-    assert labels.tolist() == ["<= 2.75", "(2.75, 5.5]", "(5.5, 8.25]", "> 8.25"]
-    close = 1.0 + np.arange(12.0).reshape(-1, 1) * 1e-9
-    labels = discretize(close, n_bins=4).values(0)
-    assert len(set(labels)) == 4
-    assert labels[0].startswith("<= 1.0000000")
-
-
 @pytest.mark.parametrize("method", ["quantile", "uniform", "mdl"])
 def test_a_distribution_records_how_its_columns_were_cut(frame, method, tmp_path):
     y = frame["age"] > 30
@@ -219,21 +210,6 @@ def test_encoded_tables_tell_which_columns_are_numeric(frame):
     np.testing.assert_array_equal(result.codes(0), discretize(frame, n_bins=4).codes(0))
     part = dm.encode(np.arange(20.0).reshape(-1, 1)).take_rows(np.arange(10))
     assert discretize(part, n_bins=2).cuts["x0"].tolist() == [4.5]
-
-
-def test_names_can_be_given():
-    result = discretize(np.arange(20.0).reshape(10, 2), names=["a", "b"], n_bins=2)
-    assert list(result.cuts) == ["a", "b"]
-    assert FiniteDistribution.from_table(result, np.arange(10)).names == ("a", "b")
-
-
-def test_it_prints_its_cuts(frame):
-    lines = repr(discretize(frame, n_bins=4)).splitlines()
-    assert lines[0] == "Discretized: 50 rows, 2 of 6 columns in intervals, method 'quantile'"
-    assert lines[1].split() == ["column", "intervals", "cuts"]
-    assert lines[3].split() == ["age", "4", "12.25,", "24.5,", "36.75"]
-    assert len(repr(discretize(np.random.default_rng(0).normal(size=(9, 15)))).splitlines()) == 13
-    assert repr(discretize([[1], [2]])).endswith("0 of 1 columns in intervals, method 'quantile'")
 
 
 @one_test

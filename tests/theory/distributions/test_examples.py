@@ -6,7 +6,6 @@ from tests.grid import one_test
 from tests.oracles.theory import information as oracle
 from tests.theory.drawn import as_table
 
-from duramen import datasets
 from duramen.theory import CONTEXT, FiniteDistribution, examples
 from duramen.theory.distributions import TOLERANCE
 
@@ -29,17 +28,6 @@ def test_every_example_is_a_distribution_that_says_how_it_is_made(name):
     assert getattr(examples, name).__doc__
 
 
-def test_digits_are_those_of_the_data_set():
-    digits = examples.digits7()
-    table = datasets.digits7()
-    assert digits.equals(
-        FiniteDistribution.from_table(table.X, table.y, names=table.names), atol=1e-15
-    )
-    np.testing.assert_allclose(importances(digits), DIGITS, atol=5e-5)
-    first = [digits.mutual_information(m) / 7 for m in range(7)]
-    np.testing.assert_allclose(first, [0.103, 0.139, 0.103, 0.126, 0.139, 0.067, 0.126], atol=5e-4)
-
-
 def test_splitting_the_first_segment_in_four_tells_no_more():
     digits = examples.digits7(first_in_four=True)
     assert digits.n_rows == 20
@@ -47,15 +35,6 @@ def test_splitting_the_first_segment_in_four_tells_no_more():
     np.testing.assert_allclose(importances(digits), DIGITS, atol=5e-5)
     joint = digits.probabilities(["X1", "X7"])
     np.testing.assert_allclose(joint.sum(axis=1), [0.1, 0.1, 0.4, 0.4], atol=1e-15)
-
-
-def test_xor_is_that_of_the_data_set():
-    table = datasets.xor()
-    expected = FiniteDistribution.from_table(table.X, table.y, names=table.names)
-    assert examples.xor().equals(expected)
-    assert examples.clique(2).equals(expected)
-    assert examples.imbalanced_xor(0.5).equals(expected)
-    assert importances(expected) == [0.5, 0.5]
 
 
 @one_test
@@ -73,10 +52,6 @@ def test_xor_is_that_of_the_data_set():
 )
 def test_known_importances(dist, expected):
     np.testing.assert_allclose(importances(dist), expected, atol=5e-4)
-
-
-def test_example_5_1_is_a_noisy_copy():
-    assert examples.example_5_1(0.9).equals(examples.noisy_copy(0.05), atol=1e-15)
 
 
 def test_the_better_feature_of_an_imbalanced_xor_is_the_fair_one():

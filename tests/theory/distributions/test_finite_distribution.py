@@ -1,6 +1,5 @@
 import pickle
 from datetime import date
-from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -279,17 +278,6 @@ def test_clear_errors_of_from_table(arguments, error, message):
 # --- from probabilities ------------------------------------------------------------------------
 
 
-def test_probabilities_by_axis():
-    table = np.zeros((2, 3, 2))
-    table[0, 1, 0], table[1, 2, 1] = 0.25, 0.75
-    dist = FiniteDistribution.from_probabilities(table)
-    assert dist.names == ("X1", "X2")
-    assert dist.target_name == "Y"
-    assert dist.codes.tolist() == [[0, 0], [1, 1]]  # the first value of X2 has probability 0
-    assert dist.labels[1].tolist() == [1, 2]
-    assert dist.weights.tolist() == [0.25, 0.75]
-
-
 def test_axes_by_name():
     table = np.full((2, 2, 2), 1 / 8)
     dist = FiniteDistribution.from_probabilities(
@@ -371,15 +359,6 @@ def test_arrays_are_read_only_copies():
     for array in (dist.codes, dist.target, dist.weights, dist.labels[0], dist.classes):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
-
-
-def test_features_by_name_and_index():
-    dist = examples.digits7()
-    assert dist.index("X3") == dist.index(2) == dist.index(np.int64(2)) == 2
-    assert dist.indices(["X3", 0, "X1", 2]) == (2, 0)
-    assert dist.indices("X3") == (2,)
-    assert dist.values("X3").tolist() == [0, 1]
-    assert dist.values(TARGET).tolist() == list(range(10))
 
 
 @one_test
@@ -482,18 +461,6 @@ def test_samples_have_values_and_follow_the_probabilities():
     assert drawn.mutual_information("X1") == pytest.approx(0.5, abs=0.02)
 
 
-def test_the_same_seed_gives_the_same_rows():
-    dist = examples.problem_1()
-    first, same, other = (dist.sample(50, seed) for seed in (3, 3, 4))
-    assert np.array_equal(first.X, same.X)
-    assert np.array_equal(first.y, same.y)
-    assert np.array_equal(first.context, same.context)
-    assert not np.array_equal(first.X, other.X)
-    random = np.random.default_rng(3)
-    assert np.array_equal(dist.sample(50, random).X, first.X)
-    assert not np.array_equal(dist.sample(50, random).X, first.X)
-
-
 def test_types_of_samples():
     numbers = from_table(pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}), ["no", "yes"])
     sample = numbers.sample(3, 0)
@@ -539,14 +506,6 @@ def test_values_of_any_type_come_back(tmp_path):
     assert examples.digits7().metadata["specification"]["Y"] == "uniform(10)"
 
 
-def test_metadata_comes_back(tmp_path):
-    dist = examples.noisy_copy()
-    dist.save(tmp_path / "d")
-    assert FiniteDistribution.load(tmp_path / "d").metadata == dist.metadata
-    with pytest.raises(TypeError):
-        dist.metadata["new"] = 1
-
-
 def test_clear_errors_of_save_and_load(tmp_path):
     dates = from_table(pd.DataFrame({"day": [date(2020, 1, 1), "never"]}), [0, 1])
     with pytest.raises(TypeError, match=r"labels_0 holds datetime\.date"):
@@ -573,29 +532,3 @@ def test_equality_sees_every_part():
     ]
     assert not any(dist.equals(other) for other in others)
     assert dist.equals(others[7], atol=1e-3)
-
-
-def test_it_prints_as_a_table():
-    lines = repr(examples.noisy_copy()).splitlines()
-    assert lines[0] == "FiniteDistribution: 8 rows, 3 features, 2 values of Y"
-    assert lines[1].split() == ["X1", "X2", "X3", "Y", "probability"]
-    assert lines[2].split() == ["0", "0", "0", "0", "0.2375"]
-    assert len(lines) == 10
-    context = repr(examples.problem_2()).splitlines()
-    assert context[0].endswith("10 values of Y, 2 values of the context")
-    assert context[-1] == "... and 168 more rows"
-    wide = repr(from_table(np.arange(24).reshape(2, 12), [0, 1]))
-    assert "x9" in wide
-    assert "x10" not in wide
-    assert wide.endswith("... and 2 more features")
-    assert "1 row, 1 feature, 1 value of Y" in repr(from_table([[0]], [0]))
-
-
-@pytest.mark.slow
-def test_a_large_table_is_quick():
-    random = np.random.default_rng(0)
-    X = random.integers(0, 3, size=(300_000, 20))
-    start = process_time()
-    dist = from_table(X, X[:, 0] ^ X[:, 1])
-    assert dist.n_rows <= 300_000
-    assert process_time() - start < 10

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles.theory import information as oracle
-from tests.theory.drawn import as_table, distributions, with_sets
+from tests.theory.drawn import as_table, with_sets
 
 from duramen.theory import CONTEXT, TARGET, FiniteDistribution
 from duramen.theory.distributions import examples
@@ -44,13 +44,6 @@ def test_a_fair_die_and_a_biased_coin():
     assert coin.impurity(criterion="gini") == pytest.approx(0.375, abs=EXACT)
     assert coin.impurity(criterion="variance") == pytest.approx(0.1875, abs=EXACT)
     assert coin.impurity_decrease(0, criterion="variance") == pytest.approx(0.1875, abs=EXACT)
-
-
-def test_nats(bits):
-    assert bits.entropy(unit="nats") == pytest.approx(np.log(2), abs=EXACT)
-    assert bits.mutual_information(0, 1, unit="nats") == pytest.approx(np.log(2), abs=EXACT)
-    shared = bits.multivariate_information(0, 1, TARGET, unit="nats")
-    assert shared == pytest.approx(-np.log(2), abs=EXACT)
 
 
 def test_variance_of_a_target_far_from_zero_keeps_its_digits():
@@ -110,41 +103,6 @@ def test_chain_rules(case):
     both = dist.mutual_information([*a, *b], d, other=c)
     parts = dist.mutual_information(a, d, other=c), dist.mutual_information(b, [*a, *d], other=c)
     assert both == pytest.approx(sum(parts), abs=EXACT)
-
-
-@given(with_sets(3))
-def test_information_is_symmetric_and_bounded(case):
-    dist, a, b, c = case
-    information = dist.mutual_information(a, c, other=b)
-    assert information >= 0.0
-    assert dist.entropy(a, c) >= 0.0
-    assert information == pytest.approx(dist.mutual_information(b, c, other=a), abs=EXACT)
-    assert information <= min(dist.entropy(a, c), dist.entropy(b, c)) + EXACT
-    assert dist.entropy(a, c) <= dist.entropy(a) + EXACT
-    difference = dist.entropy(a, c) - dist.entropy(a, [*b, *c])
-    assert information == pytest.approx(difference, abs=EXACT)
-
-
-@given(with_sets(4), st.permutations([0, 1, 2]))
-def test_multivariate_information_does_not_depend_on_the_order(case, order):
-    dist, *sets, condition = case
-    first = dist.multivariate_information(*sets, given=condition)
-    other = dist.multivariate_information(*(sets[i] for i in order), given=condition)
-    assert first == pytest.approx(other, abs=EXACT)
-
-
-@given(with_sets(2))
-def test_of_two_sets_it_is_the_mutual_information(case):
-    dist, a, b = case
-    shared = dist.multivariate_information(a, b)
-    assert shared == pytest.approx(dist.mutual_information(a, other=b), abs=EXACT)
-
-
-@given(distributions(contexts=False))
-def test_entropy_decrease_is_mutual_information(dist):
-    for m in range(dist.n_features):
-        rest = [j for j in range(dist.n_features) if j != m]
-        assert dist.impurity_decrease(m, rest) == dist.mutual_information(m, rest)
 
 
 def test_independent_variables_have_no_information_in_common():

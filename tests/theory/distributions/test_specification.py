@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.theory import CONTEXT, FiniteDistribution, specify
+from duramen.theory import specify
 from duramen.theory.distributions.specification import (
     bernoulli,
     categorical,
@@ -110,16 +110,6 @@ def test_hidden_variables_are_summed_over():
     assert dist.names == ("X",)
     assert dist.probabilities(["X", "Y"]) == pytest.approx(np.array([[1, 0, 1], [0, 1, 0]]) / 3)
     assert specify(factors, hidden="H").equals(dist)
-
-
-def test_the_context_is_no_feature():
-    dist = specify(
-        {"X": uniform(2), "ward": uniform(["a", "b"]), "ill": xor("X")},
-        target="ill",
-        context="ward",
-    )
-    assert (dist.names, dist.target_name, dist.context_name) == (("X",), "ill", "ward")
-    assert dist.entropy(CONTEXT) == 1.0
 
 
 def test_values_of_probability_zero_do_not_appear():
@@ -272,16 +262,3 @@ X = uniform(2)
 def test_clear_errors_of_specify(factors, options, error, message):
     with pytest.raises(error, match=message):
         specify(factors, **options)
-
-
-def test_factors_print_as_they_are_written():
-    assert repr(copy("Y", 0.9)) == "copy('Y', 0.9)"
-    assert repr(copy("Y", 1 / 3, otherwise="any")) == f"copy('Y', {1 / 3}, otherwise='any')"
-    assert repr(function(max, "A", "B")) == "function(max, 'A', 'B')"
-
-
-def test_a_specification_and_its_table_are_the_same_distribution():
-    dist = specify({"X1": uniform(2), "X2": uniform(2), "Y": xor("X1", "X2")})
-    rows = list(product((0, 1), repeat=2))
-    again = FiniteDistribution.from_table(rows, [a ^ b for a, b in rows], names=["X1", "X2"])
-    assert dist.equals(again)

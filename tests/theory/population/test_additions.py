@@ -70,22 +70,6 @@ def test_fifty_copies_against_adding_them():
     np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
 
 
-@given(rows=tables(most=4, weights=("equal", "whole")), copies=st.integers(1, 30))
-@settings(max_examples=40)
-def test_the_total_stays(rows, copies):
-    """All importances together are still I(V;Y); each copy has as much as the feature."""
-    dist = distribution(rows)
-    plain = population_importances(dist)
-    result = redundant_importances(dist, 0, copies=copies)
-    assert result.values.sum() == pytest.approx(plain.values.sum(), abs=1e-11)
-    np.testing.assert_array_equal(result.values[dist.n_features :], result.values[0])
-    assert result.values[0] <= plain.values[0] + 1e-12
-    irrelevant = irrelevant_importances(dist, count=copies)
-    np.testing.assert_allclose(
-        irrelevant.values[: dist.n_features], plain.values, rtol=0, atol=1e-12
-    )
-
-
 def test_the_factor_of_proposition_5_9():
     # Each term of degree k is multiplied by (p - k) / (p + 1).
     dist = examples.digits7()
@@ -103,22 +87,6 @@ def test_a_copy_raises_some_features_and_lowers_others():
     assert exclusive_or["X2"] > plain["X2"]
     digits = redundant_importances(examples.digits7(), "X2", copies=1)
     assert digits["X6"] < population_importances(examples.digits7())["X6"]
-
-
-def test_names_of_what_was_added():
-    dist = distribution(random_rows(np.random.default_rng(0), 10, 2))
-    result = redundant_importances(dist, 1, copies=2)
-    assert result.names == ("x0", "x1", "x1 copy 1", "x1 copy 2")
-    assert result.metadata["population"]["redundant_with"] == "x1"
-    assert irrelevant_importances(dist, count=2).names == (
-        "x0",
-        "x1",
-        "irrelevant 1",
-        "irrelevant 2",
-    )
-    taken = dist.marginal([0, 1])
-    renamed = type(taken).from_table(taken.codes, taken.target, names=["x", "x copy 1"])
-    assert redundant_importances(renamed, "x", copies=1).names == ("x", "x copy 1", "x copy 2")
 
 
 def test_progress_of_both_sums():

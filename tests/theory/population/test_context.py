@@ -26,7 +26,6 @@ from duramen.theory import (
 )
 from duramen.theory.dependence import feature_context_dependence
 from duramen.theory.dependence.contexts import EQUATIONS
-from duramen.theory.population import recursion
 from duramen.theory.population.recursion import trees_of
 from duramen.theory.population.splits import unpacked
 
@@ -440,18 +439,6 @@ def test_the_order_of_features_and_rows_does_not_matter(rows, order):
         np.testing.assert_allclose(getattr(other, effect), moved_back, rtol=0, atol=1e-12)
 
 
-def test_the_size_of_batches_does_not_matter(monkeypatch):
-    random = np.random.default_rng(5)
-    X, y = random.integers(0, 3, (70, 6)), random.integers(0, 3, 70)
-    dist = FiniteDistribution.from_table(X, y, context=random.integers(0, 3, 70))
-    expected = population_context_importances(dist)
-    assert expected.equals(population_context_importances(dist, n_jobs=2))
-    monkeypatch.setattr(recursion, "_NUMBERS", 1 << 12)
-    monkeypatch.setattr(recursion, "_MERGED", 3)
-    actual = population_context_importances(dist)
-    assert actual.equals(expected, rtol=1e-12, atol=1e-14)
-
-
 def test_cells_come_once_with_the_chance_of_each_size():
     random = np.random.default_rng(2)
     X, y = random.integers(0, 2, (80, 5)), random.integers(0, 2, 80)
@@ -502,18 +489,6 @@ def test_nothing_to_tell(criterion):
         assert result.absolute.max(initial=0) == result.conditional.max(initial=0) == 0
     assert result.relevance > 0
     assert feature_context_dependence(distribution(rows)) == ()
-
-
-def test_a_data_frame_of_dependence():
-    frame = context_dependence(examples.problem_1())
-    assert list(frame.columns) == [
-        *("name", *EQUATIONS, "Xc=0", "Xc=1"),
-        *("weakly_sensitive", "strongly_sensitive", "witness"),
-    ]
-    assert frame["Xc=0"].tolist() == ["independent", "complementary", "redundant"]
-    assert frame["Xc=1"].tolist() == ["independent", "redundant", "complementary"]
-    witnesses = frame["witness"].tolist()
-    assert witnesses[:2] == ["", "given nothing: 0.09436 bits, 0.5 in context 0"]
 
 
 FUNCTIONS = (population_context_importances, context_dependence)

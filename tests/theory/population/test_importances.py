@@ -45,21 +45,6 @@ def test_digits_by_feature_and_degree():
     assert result.values.sum() == pytest.approx(np.log2(10), abs=1e-12)
 
 
-@one_test
-@pytest.mark.parametrize(
-    "K, wanted",
-    [
-        (2, [0.363, 0.665, 0.513, 0.525, 0.730, 0.140, 0.386]),
-        (4, [0.310, 0.756, 0.489, 0.445, 0.809, 0.124, 0.389]),
-        (7, [0.306, 0.798, 0.475, 0.410, 0.835, 0.122, 0.375]),
-        (None, [0.306, 0.798, 0.475, 0.410, 0.835, 0.122, 0.375]),
-    ],
-)
-def test_digits_with_more_candidates(K, wanted):
-    result = population_importances(examples.digits7(), max_features=K)
-    np.testing.assert_allclose(result.values, wanted, atol=5e-4)
-
-
 def test_primary_tumor():
     dist, n_complete = primary_tumor()
     assert n_complete == 132
@@ -263,19 +248,6 @@ def test_terms_of_each_conditioning_set(rows, criterion, data):
     assert list(sizes) == sorted(sizes)
 
 
-def test_terms_as_a_table():
-    terms = conditioning_terms(examples.digits7(), "X6")
-    frame = terms.to_frame()
-    assert list(frame.columns) == ["conditioning", "size", "weight", "value", "contribution"]
-    assert len(frame) == len(terms) == 64
-    assert frame["conditioning"][0] == ""
-    assert frame["contribution"].sum() == pytest.approx(0.226, abs=5e-4)
-    lines = repr(terms).splitlines()
-    assert lines[0] == "ConditioningTerms: 64 sets for X6, together 0.2258 bits"
-    assert lines[2].startswith("{}")
-    assert lines[-1] == "... and 54 more"
-
-
 @given(rows=tables(most=5), criterion=st.sampled_from(CRITERIA))
 @settings(max_examples=40)
 def test_last_level(rows, criterion):
@@ -361,17 +333,6 @@ def test_forests_converge_at_the_rate_of_the_square_root():
     """
     few, many = (np.sqrt(np.mean(errors_of_forests(n, 20, "entropy")[0] ** 2)) for n in (250, 2250))
     assert few / many == pytest.approx(3.0, rel=0.15)
-
-
-def test_a_forest_comes_close():
-    X, y = np.random.default_rng(0).integers(0, 3, (40, 4)), np.arange(40) % 3
-    exact = population_importances(FiniteDistribution.from_table(X, y))
-    forest = dm.TotallyRandomizedTreesClassifier(
-        4000, splits="multiway", criterion="entropy", random_state=0
-    ).fit(X, y)
-    importances = mdi(forest, by_degree=True)
-    assert np.all(np.abs(importances.values - exact.values) < 5 * importances.standard_error)
-    np.testing.assert_allclose(importances.by_degree, exact.by_degree, atol=0.02)
 
 
 # --- the result, and errors ----------------------------------------------------------------------

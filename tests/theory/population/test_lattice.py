@@ -204,16 +204,6 @@ def test_builds_give_the_same_bits(both_kernels, use_build, criterion, weighted)
     assert results[0] == results[1]
 
 
-def test_a_context_is_left_out():
-    random = np.random.default_rng(0)
-    X, y, context = (random.integers(0, 2, shape) for shape in ((40, 4), 40, 40))
-    with_context = FiniteDistribution.from_table(X, y, context=context)
-    without = FiniteDistribution.from_table(X, y)
-    np.testing.assert_allclose(
-        lattice_importances(with_context), lattice_importances(without), rtol=0, atol=1e-14
-    )
-
-
 def test_nothing_to_tell():
     constant = FiniteDistribution.from_table(np.zeros((5, 3)), [0, 1, 0, 1, 1])
     assert lattice_importances(constant).tolist() == [[0.0] * 3] * 3
@@ -282,25 +272,6 @@ def test_the_estimate_is_of_the_right_order(dist, depth):
     assert 0 <= cost.relative_error < 0.5
 
 
-def test_the_estimate_in_words():
-    assert str(lattice_cost(bits(50, 12))) == "2^12 subsets, less than a second"
-    assert str(lattice_cost(bits(50, 12), 2)) == "79 subsets, less than a second"
-    in_words = {
-        0.4: "less than a second",
-        1.04: "about 1 s",
-        40: "about 40 s",
-        100: "about 1.7 min",
-        7300: "about 2.0 h",
-        86400 * 450: "about 450 days",
-        1e12: "longer than a lifetime",
-    }
-    for seconds, text in in_words.items():
-        cost = lattice.LatticeCost(2**24, seconds, 0.0, ())
-        assert str(cost) == f"2^24 subsets, {text}"
-    huge = lattice.LatticeCost(3**500, 1.0, 0.0, ())
-    assert str(huge) == "some 10^239 subsets, about 1 s"
-
-
 def test_what_is_hopeless_is_refused_with_a_way_out():
     dist = bits(400, 80)
     start = time.process_time()
@@ -328,14 +299,6 @@ def test_what_is_hopeless_is_refused_with_a_way_out():
 def test_clear_errors(options, message):
     with pytest.raises(ValueError, match=message):
         lattice_importances(bits(10, 3), **options)
-
-
-def test_needs_a_distribution_and_numbers_for_the_variance():
-    with pytest.raises(TypeError, match="dist must be a FiniteDistribution, got ndarray"):
-        lattice_importances(np.zeros((3, 2)))
-    words = FiniteDistribution.from_table([[0], [1]], ["a", "b"])
-    with pytest.raises(ValueError, match="the variance needs a numeric target"):
-        lattice_importances(words, criterion="variance")
 
 
 @one_test

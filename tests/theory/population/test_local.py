@@ -75,19 +75,6 @@ def test_a_row_that_its_noisy_feature_misleads():
         np.testing.assert_allclose(values, [(1 - third) / 2, (1 - third) / 2, third], atol=1e-12)
 
 
-def test_labels_are_those_of_the_table():
-    dist = FiniteDistribution.from_table(
-        [["yes", "A"], ["no", "A"], ["yes", "B"]], ["ill", "well", "well"], names=["smoker", "type"]
-    )
-    local = exact(dist, [["no", "A"]], ["well"], of="class")
-    assert local.names == ("smoker", "type")
-    assert local.end[0] == pytest.approx(0.0, abs=1e-12)  # log2 P(well | no, A) = 0
-    with pytest.raises(ValueError, match="rows must have positive probability, got row 0"):
-        exact(dist, [["no", "B"]])
-    with pytest.raises(ValueError, match="smoker has no value 'maybe'"):
-        exact(dist, [["maybe", "B"]])
-
-
 @one_test
 @pytest.mark.parametrize(
     "arguments, message",

@@ -85,16 +85,6 @@ def test_block_is_a_case_of_the_gaussian_model(size, fraction, tau):
     np.testing.assert_allclose(values, block_mda(c, size, tau), rtol=1e-9, atol=1e-12)
 
 
-def test_result_is_named():
-    result = gaussian_mda(np.eye(2), [1, 2], names=["a", "b"])
-    assert result.names == ("a", "b")
-    assert (result.measure, result.unit) == ("population mda", "variance")
-    assert result["b"] == pytest.approx(8.0)
-    assert gaussian_mda(np.eye(2), [1, 2]).names == ("x0", "x1")
-    grouped = gaussian_mda(np.eye(2), [1, 2], names=["a", "b"], feature_groups={"all": ["a", 1]})
-    assert dict(grouped) == {"all": pytest.approx(10.0)}
-
-
 def test_scales_do_not_matter():
     scale = np.array([1e-8, 1.0, 1e6])
     C = np.array([[1, 0.5, 0.2], [0.5, 1, 0.1], [0.2, 0.1, 1]])

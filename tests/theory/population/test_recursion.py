@@ -88,13 +88,6 @@ def test_digits(K, expected):
     assert actual.sum() == pytest.approx(log2(10), abs=1e-12)
 
 
-def test_digits_at_degree_zero():
-    result = tree_importances(digits(), max_features=1)[:, 0]
-    np.testing.assert_allclose(
-        result, [0.103, 0.139, 0.103, 0.126, 0.139, 0.067, 0.126], atol=5.1e-4
-    )
-
-
 @one_test
 @pytest.mark.parametrize(
     "family, expected",
@@ -421,12 +414,6 @@ def test_uniform_cuts_do_not_depend_on_the_unit():
     result = tree_importances(distribution(X, y > 1), **options)
     moved = tree_importances(distribution(X * [1e-3, 7, 1] + 5, y > 1), **options)
     np.testing.assert_allclose(moved, result, rtol=1e-9)
-
-
-def test_uniform_cuts_of_words_are_refused():
-    dist = distribution([["a", "x"], ["b", "y"]], [0, 1])
-    with pytest.raises(ValueError, match=r"unless all features are numbers; '.*' has 'a'"):
-        tree_importances(dist, max_features=1, splits="ordered", cut="uniform")
 
 
 @one_test
@@ -857,17 +844,6 @@ def test_theorem_5_26_needs_more_than_composition():
 def test_errors(options, message):
     with pytest.raises(ValueError, match=message):
         tree_importances(digits(), **{"max_features": 1, **options})
-
-
-def test_error_for_what_is_no_distribution():
-    with pytest.raises(TypeError, match="dist must be a FiniteDistribution, got ndarray"):
-        tree_importances(DIGITS.X, max_features=1)
-
-
-def test_error_for_the_variance_of_names():
-    dist = distribution([[0], [1]], ["a", "b"])
-    with pytest.raises(ValueError, match="variance needs a numeric target"):
-        tree_importances(dist, max_features=1, criterion="variance")
 
 
 def test_errors_for_features_of_too_many_values():

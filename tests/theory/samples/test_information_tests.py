@@ -122,17 +122,6 @@ def test_best_of_many_candidates_keeps_the_level():
     assert 0.04 < rejected / n_nodes < 0.15
 
 
-def test_p_values_of_arrays():
-    bits, rows = np.array([[0.1, 0.0], [0.02, 0.5]]), np.array([50, 200])
-    p_values = information_p_value(bits, rows, 3, 2)
-    expected = scipy.stats.chi2.sf(2 * rows * math.log(2) * bits, 2)
-    np.testing.assert_allclose(p_values, expected, rtol=1e-11)
-    assert isinstance(information_p_value(0.1, 50, 3, 2), float)
-    assert information_p_value(0.3, 50, 1, 2) == 1.0
-    assert information_p_value([0.3, 0.1], 50, 3, 1).tolist() == [1.0, 1.0]
-    assert information_threshold(0.05, 50, 3, 1) == 0.0
-
-
 # --- tables of counts -----------------------------------------------------------------------------
 
 
@@ -175,14 +164,6 @@ def test_miller_madow_against_lists(counts):
 def test_miller_madow_is_centred():
     values = [miller_madow(counts[0]) for counts in null_samples(3000, 500, 3, 4, 1, seed=2)]
     assert abs(np.mean(values)) < 4 * np.std(values) / np.sqrt(3000)
-
-
-def test_node_prints_itself():
-    result = node_test([[30, 10], [10, 30]], n_candidates=3)
-    assert repr(result).startswith("NodeTest: 0.1887 bits from 80 rows, best of 3;")
-    assert result.to_dict()["freedom"] == 1
-    pure = node_test([[5, 0], [7, 0]])
-    assert (pure.information, pure.freedom, pure.p_value) == (0.0, 0, 1.0)
 
 
 # --- errors ---------------------------------------------------------------------------------------

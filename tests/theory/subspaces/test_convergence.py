@@ -293,12 +293,6 @@ def test_numbers_beyond_all_doubles_are_infinite():
     assert trees_to_find_all("chain", **setting(10**6, 1000, 1000, 0)) == math.inf
 
 
-def test_marginal_curve_of_plain_subspaces():
-    curve = found_curve("marginal", **setting(10**6, 1000, 30, 0), n_trees=5000)
-    t = np.arange(5001)
-    np.testing.assert_allclose(curve, 30 * -np.expm1(t * np.log1p(-1e-3)), rtol=1e-10)
-
-
 def test_long_curves_do_not_take_long_steps():
     curve = found_curve("chain", **setting(10_000, 100, 3, 0), n_trees=3_000_000)
     # P(all found) = 1 - (1 - c)^t, and so on for the first two and the first one.
@@ -352,18 +346,3 @@ def test_clear_errors(scenario, changes, message):
     for function in (expected_trees, transition_matrix, trees_to_find_all):
         with pytest.raises(ValueError, match=f"{function.__name__}: {message}"):
             function(scenario, **given_setting)
-
-
-def test_more_clear_errors():
-    with pytest.raises(ValueError, match="found_curve: n_trees must be an int >= 0"):
-        found_curve("chain", **setting(10, 4, 2, 1), n_trees=-1)
-    with pytest.raises(ValueError, match="trees_to_find_all: risk must be a number in"):
-        trees_to_find_all("chain", **setting(10, 4, 2, 1), risk=0)
-    with pytest.raises(ValueError, match="transition_matrix: a matrix of 20001 by 20001 numbers"):
-        transition_matrix("chain", **setting(10**6, 100, 20_000, 1))
-    with pytest.raises(ValueError, match=r"found_distribution: .* the most"):
-        found_distribution("chain", **setting(100, 10, 9, 1), n_trees=10**8)
-    with pytest.raises(ValueError, match=r"companions_probability: degree must be an int in 0..9"):
-        companions_probability(10, 5, 10)
-    with pytest.raises(ValueError, match=r"blind_probability: n_relevant must be an int in 0..10"):
-        blind_probability(10, 5, 11)

@@ -7,9 +7,7 @@ from tests.oracles.theory import convergence as oracle
 
 from duramen.theory import expected_trees, found_curve
 from duramen.theory.subspaces import Simulation, random_conditionings, simulate
-from duramen.theory.subspaces.simulation import conditionings_of
 
-SCENARIOS = ("chain", "clique", "marginal")
 # Feature 3 has two minimal conditionings, 4 needs a feature that is itself hard to find.
 MIXED = ([()], [{0}], [{3}], [{2}, {0, 1}], [{1, 2}])
 
@@ -169,17 +167,6 @@ def test_curves_of_given_times(times):
             result.expected_trees()
 
 
-def test_same_seed_same_result():
-    setting = {"n_features": 30, "subspace": 8, "keep": 0.5, "n_trees": 50, "n_repeats": 20}
-    first, again, other = (
-        simulate(MIXED, **setting, random_state=seed).found_at for seed in (1, 1, 2)
-    )
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-    generator = simulate(MIXED, **setting, random_state=np.random.default_rng(1)).found_at
-    assert np.array_equal(first, generator)
-
-
 @pytest.mark.parametrize("cells", [10, 300])
 def test_small_batches_follow_the_same_distribution(cells, monkeypatch):
     monkeypatch.setattr("duramen.theory.subspaces.simulation._CELLS", cells)
@@ -214,21 +201,6 @@ def test_no_trees_and_one_replicate():
     )
     assert outcome.curve.tolist() == [0.0, 2.0, 2.0, 2.0]
     assert np.all(np.isnan(outcome.standard_error))
-
-
-def test_everything_relevant():
-    result = simulate(
-        "marginal", n_features=6, subspace=2, n_relevant=6, keep=0.5, n_trees=200, random_state=0
-    )
-    mean, error = result.expected_trees()
-    exact = expected_trees("marginal", n_features=6, subspace=2, n_relevant=6, keep=0.5)
-    assert abs(mean - exact) < 3 * error
-
-
-@one_test
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_named_conditionings(scenario):
-    assert conditionings_of("simulate", scenario, 4) == oracle.conditionings(scenario, 4)
 
 
 # --- errors ---------------------------------------------------------------------------------------

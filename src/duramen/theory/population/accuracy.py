@@ -283,10 +283,11 @@ def _outcomes(routes: Routes, loss: str, votes: str) -> tuple[FloatArray, LossOf
     elif votes == "tree":
         losses = routes.expected(lambda masses: 1.0 - _votes(masses)[:, target])
     else:
-        fractions = [
-            routes.expected(lambda masses, c=c: _alike(_votes(masses)[:, c], dist), c)
-            for c in range(dist.n_classes)
-        ]
+
+        def votes_for(c: int) -> Payoff:
+            return lambda masses: _alike(_votes(masses)[:, c], dist)
+
+        fractions = [routes.expected(votes_for(c), c) for c in range(dist.n_classes)]
         return np.stack(fractions), partial(_vote_loss, target)
     return losses[np.newaxis], itemgetter(0)
 

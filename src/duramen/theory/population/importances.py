@@ -23,7 +23,7 @@ from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     check_distribution,
 )
-from duramen.theory.distributions.information import CRITERIA
+from duramen.theory.distributions.information import CRITERIA, Criterion
 from duramen.theory.distributions.variables import Partition
 from duramen.theory.population.lattice import HOURS, Progress, check_depth, lattice_importances
 from duramen.theory.population.recursion import tree_importances
@@ -418,7 +418,7 @@ def conditioning_terms(
     feature: str | int,
     *,
     max_depth: int | None = None,
-    criterion: str = "entropy",
+    criterion: Criterion = "entropy",
 ) -> ConditioningTerms:
     r"""Split the importance of a feature by conditioning set.
 

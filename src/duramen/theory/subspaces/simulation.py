@@ -357,11 +357,11 @@ def simulate(
 
 
 def _resolved(scenario: str | Conditionings, n_relevant: int | None) -> Conditionings:
-    if isinstance(scenario, str):
-        return conditionings_of("simulate", scenario, n_relevant)
-    if not isinstance(scenario, Sequence) or not scenario:
+    if not isinstance(scenario, str | Sequence) or not scenario:
         allowed = "'chain', 'clique', 'marginal', or for each relevant feature its conditionings"
         raise refuse("simulate", "scenario", allowed, scenario)
+    if isinstance(scenario, str):
+        return conditionings_of("simulate", scenario, n_relevant)
     if n_relevant not in (None, len(scenario)):
         allowed = f"{len(scenario)} (one a conditioning) or None"
         raise refuse("simulate", "n_relevant", allowed, n_relevant)
