@@ -20,16 +20,12 @@ from duramen.theory.distributions.finite_distribution import (
 from duramen.theory.distributions.variables import IndexArray, Partition, Variable
 from duramen.theory.population.importances import importances_record
 from duramen.theory.population.lattice import check_depth
+from duramen.theory.population.recursion import Nodes, Splits
 from duramen.theory.population.splits import (
     Words,
-    best_of_features,
-    check_outcomes,
-    gains,
+    chosen_features,
     in_order,
-    numbers_at,
-    packed,
     unpacked,
-    variances,
 )
 
 LOSSES = ("zero-one", "squared")
@@ -320,7 +316,6 @@ Payoff = Callable[[FloatArray], FloatArray]
 TIE = 1e-12
 """Masses that differ by no more than this fraction of them are equal."""
 
-_NUMBERS = 1 << 22  # in the largest array that several nodes share
 _MOST_NUMBERS = 1 << 27  # payoffs of rows at nodes, 8 bytes each
 _NOWHERE = -1
 
@@ -404,29 +399,24 @@ class Routes:
     def __init__(
         self, function: str, dist: FiniteDistribution, growth: Growth, max_nodes: int
     ) -> None:
-        dist = dist.marginal(range(dist.n_features), keep_context=False)
-        self.function, self.dist, self.growth, self.max_nodes = function, dist, growth, max_nodes
+        self.function, self.growth, self.max_nodes = function, growth, max_nodes
+        self.nodes = Nodes(function, dist, growth.criterion, "multiway")
+        dist = self.dist = self.nodes.table
         sizes = dist.cardinalities
-        self.n_values = int(sizes.sum())
         self.start = np.cumsum(sizes) - sizes  # number of the first value of each feature
-        self.feature_of = np.repeat(np.arange(dist.n_features), sizes)
+        self.feature_of = self.nodes.feature_of
         self.value = dist.codes.astype(np.int64) + self.start  # shape (N, p)
-        own = self.value[:, self.feature_of]
-        has_value: BoolArray = np.equal(own, np.arange(self.n_values))
-        self.rows_of = packed(has_value.T)
-        self.rows_with = [np.flatnonzero(rows) for rows in has_value.T]
+        has_value = unpacked(self.nodes.rows_of, dist.n_rows)
+        self.rows_with = [np.flatnonzero(rows) for rows in has_value]
         by_class = dist.target[:, np.newaxis] == np.arange(dist.n_classes)
         self.weights = dist.weights[:, np.newaxis] * by_class  # shape (N, C)
-        cells = has_value[:, :, np.newaxis] * self.weights[:, np.newaxis, :]
-        self.cells = cells.reshape(dist.n_rows, -1)
-        self.numbers = dist.centered_numbers(function, growth.criterion)
         p = dist.n_features
         self.depth = p if growth.max_depth is None else min(growth.max_depth, p)
         # Constant features change nothing where any other is as likely to split and no depth
         # counts: nodes are then told apart by their rows alone, and met by decreasing size.
         self.by_size = growth.max_features == 1 and self.depth == p
         self.layers: list[_Layer] = []
-        self.child = np.zeros((0, self.n_values + 1), dtype=np.int64)
+        self.child = np.zeros((0, self.nodes.n_values + 1), dtype=np.int64)
         self._grow()
 
     @property
@@ -448,7 +438,7 @@ class Routes:
         for layer, nodes in zip(reversed(self.layers), reversed(some), strict=True):
             self._below(layer, nodes, payoff, table)
         root = n_classes if self.n_nodes else int(self.dist.target[0])
-        shift = np.zeros((self.n_values + 1, n_rows))
+        shift = np.zeros((self.nodes.n_values + 1, n_rows))
         for layer, nodes in zip(self.layers, some, strict=True):
             self._replaced(layer, nodes, table, shift)
         expected: FloatArray = table[root][:, np.newaxis] + shift.T
@@ -456,11 +446,10 @@ class Routes:
 
     def _grow(self) -> None:
         """Find all nodes, from the root on."""
-        everything = packed(np.ones((1, self.dist.n_rows), dtype=bool))
         waiting: dict[int, _Edges] = {}
         if self.dist.n_classes > 1:
             waiting[0] = _Edges()
-            waiting[0].add(everything, np.ones(1), np.array([_NOWHERE]))
+            waiting[0].add(self.nodes.root, np.ones(1), np.array([_NOWHERE]))
         children, slots, targets, n_nodes = [self.child], [], [], 0
         largest = []
         while waiting:
@@ -469,7 +458,7 @@ class Routes:
             slots.append(slot)
             targets.append(self.dist.n_classes + n_nodes + number)
             self._check_size(n_nodes + len(rows))
-            step = max(1, _NUMBERS // max(self.cells.shape))
+            step = self.nodes.at_a_time
             for i in range(0, len(rows), step):
                 some = slice(i, i + step)
                 child, most = self._look(rows[some], reach[some], n_nodes, key, waiting)
@@ -496,23 +485,21 @@ class Routes:
         self, rows: Words, reach: FloatArray, first: int, key: int, waiting: dict[int, _Edges]
     ) -> tuple[IndexArray, IndexArray]:
         """Add a layer; return where values lead, as far as known, and the largest children."""
-        n, n_classes = len(rows), self.dist.n_classes
-        bits = unpacked(rows, self.dist.n_rows).astype(np.float64)
-        masses = bits @ self.weights
-        fraction = masses.sum(axis=1)
-        masses /= fraction[:, np.newaxis]
-        cells = (bits @ self.cells).reshape(n, self.n_values, n_classes)
-        cells /= fraction[:, np.newaxis, np.newaxis]
+        n = len(rows)
+        masses = unpacked(rows, self.dist.n_rows) @ self.weights
+        masses /= masses.sum(axis=1, keepdims=True)
+        splits = self.nodes.splits(rows, children=False)
+        cells = splits.cells
         seen = cells.any(axis=2)
-        wins, stays = self._choose(cells, masses, seen, 0 if self.by_size else key)
+        wins, stays = self._choose(splits, 0 if self.by_size else key)
         self.layers.append(_Layer(first, rows, masses, reach, wins, stays))
-        child = np.full((n, self.n_values + 1), _NOWHERE, dtype=np.int64)
+        child = np.full((n, self.nodes.n_values + 1), _NOWHERE, dtype=np.int64)
         pure = np.count_nonzero(cells, axis=2) == 1
         child[:, :-1][pure] = np.argmax(cells > 0, axis=2)[pure]
         node, value = np.nonzero(seen & ~pure & (wins > 0)[:, self.feature_of])
-        below = rows[node] & self.rows_of[value]
+        below = rows[node] & self.nodes.rows_of[value]
         chance = reach[node] * wins[node, self.feature_of[value]]
-        slots = (first + node) * (self.n_values + 1) + value
+        slots = (first + node) * (self.nodes.n_values + 1) + value
         if self.by_size:
             size = np.bitwise_count(below).sum(axis=1, dtype=np.int64)
             for n_rows in np.unique(size).tolist():
@@ -524,40 +511,20 @@ class Routes:
         if len(node) or len(staying):
             edges = waiting.setdefault(key + 1, _Edges())
             edges.add(below, chance, slots)
-            last = (first + staying) * (self.n_values + 1) + self.n_values
+            last = (first + staying) * (self.nodes.n_values + 1) + self.nodes.n_values
             edges.add(rows[staying], reach[staying] * stays[staying], last)
         return child, self._largest(cells)
 
-    def _choose(
-        self, cells: FloatArray, masses: FloatArray, seen: BoolArray, depth: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def _choose(self, splits: Splits, depth: int) -> tuple[FloatArray, FloatArray]:
         """Return the probability of each feature to split the nodes, and of none to."""
-        n, p = len(cells), self.dist.n_features
+        p = self.dist.n_features
+        decrease, divides = splits.by_feature(p)
         if p == 0 or depth == self.depth:
-            return np.zeros((n, p)), np.zeros(n)
-        n_seen = np.add.reduceat(seen, self.start, axis=1, dtype=np.int64)
-        divides: BoolArray = np.greater(n_seen, 1)
+            return np.zeros(divides.shape), np.zeros(len(divides))
         if self.by_size:
-            return divides / np.maximum(divides.sum(axis=1, keepdims=True), 1), np.zeros(n)
-        decrease = np.zeros((n, p))
-        if self.growth.max_features > 1:
-            decrease = self._decreases(cells, masses)
-        wins, stays = best_of_features(decrease, divides, p - depth, self.growth.max_features)
-        can_split: BoolArray = np.any(divides, axis=1)
-        wins, stays = wins * can_split[:, np.newaxis], stays * can_split
-        check_outcomes(wins, stays, can_split)
-        return wins, stays
-
-    def _decreases(self, cells: FloatArray, masses: FloatArray) -> FloatArray:
-        """Return the decrease of impurity by each feature at the nodes, shape (n, p)."""
-        is_variance = self.growth.criterion == "variance"
-        numbers = numbers_at(masses, self.numbers) if is_variance else masses
-        gain = gains(self.growth.criterion, cells, masses, numbers)
-        gain = np.add.reduceat(gain, self.start, axis=1)
-        if is_variance:
-            scale = np.maximum(variances(masses, numbers), np.finfo(np.float64).tiny)
-            gain /= scale[:, np.newaxis]
-        return gain
+            count = np.maximum(divides.sum(axis=1, keepdims=True), 1)
+            return divides / count, np.zeros(len(divides))
+        return chosen_features(decrease, divides, p - depth, self.growth.max_features)
 
     def _largest(self, cells: FloatArray) -> IndexArray:
         """Return the first value of each feature that has the largest child, shape (n, p)."""
@@ -566,7 +533,7 @@ class Routes:
             return np.zeros((len(cells), 0), dtype=np.int64)
         top = np.maximum.reduceat(size, self.start, axis=1)
         is_top = size >= (1.0 - TIE) * top[:, self.feature_of]
-        place = np.where(is_top, np.arange(self.n_values), self.n_values)
+        place = np.where(is_top, np.arange(self.nodes.n_values), self.nodes.n_values)
         return np.asarray(np.minimum.reduceat(place, self.start, axis=1), dtype=np.int64)
 
     def _settle_unseen(self, largest: IndexArray) -> None:

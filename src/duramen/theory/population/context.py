@@ -227,12 +227,15 @@ class NodesInContext:
         (n, C, p) each. A node without a row of the context has gap 0 there unless `zero`.
         """
         p = self.trees.nodes.n_features
-        decreases = np.stack([some.by_feature(p) for some in within], axis=1)
-        gap = step.splits.by_feature(p)[:, np.newaxis] - decreases
+        overall, *decreases = (
+            some.by_feature(p)[0] * some.scale[:, np.newaxis] for some in (step.splits, *within)
+        )
+        inside = np.stack(decreases, axis=1)
+        gap = overall[:, np.newaxis] - inside
         gap[np.abs(gap) <= _ROUNDING] = 0.0
         if not zero:
             gap[np.stack([some.fraction == 0.0 for some in within], axis=1)] = 0.0
-        return gap, decreases
+        return gap, inside
 
 
 def _with_context_as_feature(dist: FiniteDistribution) -> FiniteDistribution:

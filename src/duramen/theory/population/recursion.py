@@ -20,8 +20,8 @@ from duramen.theory.population.splits import (
     Words,
     best_cuts,
     best_of_cuts,
-    best_of_features,
     check_outcomes,
+    chosen_features,
     count_children,
     count_splits,
     gains,
@@ -328,23 +328,19 @@ class Trees:
         if self.nodes.family != "multiway":
             return np.tile(self._allowed(splits, self._best(splits)), (self.depth, 1))
         wins = np.zeros((self.depth, len(splits.node)))
-        n, p = reach.shape[0], self.nodes.n_features
-        table, divides = np.zeros((n, p)), np.zeros((n, p), dtype=bool)
-        table[splits.node, splits.feature] = splits.decrease
-        divides[splits.node, splits.feature] = True
-        can_split: BoolArray = np.any(divides, axis=1)
-        can_stay: BoolArray = can_split & (splits.fraction >= self.min_samples_split - ROUNDING)
+        p = self.nodes.n_features
+        table, divides = splits.by_feature(p)
+        can_stay = splits.fraction >= self.min_samples_split - ROUNDING
         if self.min_impurity_decrease > 0:
             can_stay[:] = False  # a constant feature gains nothing
         for k in range(self.depth):
             some = np.flatnonzero(reach[:, k] > 0)
             if not len(some):
                 continue
-            by_feature, stays = np.zeros((n, p)), np.zeros(n)
-            by_feature[some], stays[some] = best_of_features(
+            by_feature, stays = np.zeros(table.shape), np.zeros(len(table))
+            by_feature[some], stays[some] = chosen_features(
                 table[some], divides[some], p - k, self.max_features
             )
-            check_outcomes(by_feature[some], stays[some] * can_split[some], can_split[some])
             wins[k] = self._allowed(splits, by_feature[splits.node, splits.feature])
             if k + 1 < self.depth:
                 reach[:, k + 1] += reach[:, k] * stays * can_stay
@@ -461,11 +457,16 @@ class Splits:
     scale: FloatArray
     cells: FloatArray
 
-    def by_feature(self, n_features: int) -> FloatArray:
-        """Return the decrease by each feature at each node, shape (n, p), of multiway splits."""
+    def by_feature(self, n_features: int) -> tuple[FloatArray, BoolArray]:
+        """Return the decrease by each feature at each node, of multiway splits, and where it is.
+
+        Both have shape (n, p); the decrease by a feature that is constant at a node is 0.
+        """
         table = np.zeros((len(self.fraction), n_features))
-        table[self.node, self.feature] = self.decrease * self.scale[self.node]
-        return table
+        divides = np.zeros(table.shape, dtype=bool)
+        table[self.node, self.feature] = self.decrease
+        divides[self.node, self.feature] = True
+        return table, divides
 
 
 class Nodes:

@@ -237,6 +237,17 @@ def check_outcomes(wins: FloatArray, stays: FloatArray, can_split: BoolArray) ->
     assert not np.any(apart > _SUM), f"the outcomes of a node add up to {total[np.argmax(apart)]}"
 
 
+def chosen_features(
+    decreases: FloatArray, divides: BoolArray, n_unused: int, max_features: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return `best_of_features`, but 0 for nodes that no feature divides: they are leaves."""
+    wins, stays = best_of_features(decreases, divides, n_unused, max_features)
+    can_split: BoolArray = np.any(divides, axis=1)
+    wins, stays = wins * can_split[:, np.newaxis], stays * can_split
+    check_outcomes(wins, stays, can_split)
+    return wins, stays
+
+
 def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> BoolArray:
     """Select the splits that are the best of their feature at their node, ties included.
 
