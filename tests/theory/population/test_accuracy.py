@@ -102,26 +102,17 @@ def factorial_table_agrees(seed):
         assert population_mda(of_rows(rows), max_features=k).metadata["loss"] == 0
 
 
-def test_random_distributions_agree_with_all_trees():
-    for seed in range(100):
+@pytest.mark.parametrize(
+    "seeds", [range(100), pytest.param(range(100, 250), marks=pytest.mark.slow)], ids=len
+)
+def test_random_distributions_agree_with_all_trees(seeds):
+    for seed in seeds:
         random_table_agrees(seed)
 
 
 @pytest.mark.slow
 def test_factorial_tables_agree_with_all_trees():
-    for seed in range(5):
-        factorial_table_agrees(seed)
-
-
-@pytest.mark.slow
-def test_hundreds_of_random_distributions_agree_with_all_trees():
-    for seed in range(100, 250):
-        random_table_agrees(seed)
-
-
-@pytest.mark.slow
-def test_more_factorial_tables_agree_with_all_trees():
-    for seed in range(5, 20):
+    for seed in range(20):
         factorial_table_agrees(seed)
 
 

@@ -1,5 +1,6 @@
 """Expected importances for any K, depth and family of splits."""
 
+import functools
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
@@ -274,12 +275,6 @@ def deterministic_table_agrees(seed):
 
 @pytest.mark.slow
 def test_agrees_with_growing_every_tree_on_deterministic_tables():
-    for seed in range(2, 6):
-        deterministic_table_agrees(seed)
-
-
-@pytest.mark.slow
-def test_agrees_with_growing_every_tree_on_many_deterministic_tables():
     for seed in range(12):
         deterministic_table_agrees(seed)
 
@@ -347,15 +342,29 @@ def assert_forest_agrees(forest, X, y, **trees):
     assert np.all(grown.standard_error < 0.02 * exact.sum())  # the comparison says something
 
 
+RANDOM = dm.ExtraTreesClassifier
+BEST = functools.partial(dm.RandomForestClassifier, bootstrap=False)
+
+
 @one_test
+@pytest.mark.parametrize(
+    "kind, trees",
+    [
+        *((RANDOM, {"criterion": c}) for c in ("entropy", "gini")),
+        *((BEST, {"splits": family, "cut": "best"}) for family in BINARY),
+        *(
+            (dm.ExtraTreesRegressor, {"splits": family, "criterion": "variance"})
+            for family in ("multiway", "ordered")
+        ),
+    ],
+)
 @pytest.mark.parametrize("K", [1, 2, 3])
-@pytest.mark.parametrize("criterion", ["entropy", "gini"])
-def test_multiway_trees_converge_to_it(K, criterion):
+def test_forests_converge_to_it(kind, trees, K):
+    trees = {"splits": "multiway", "criterion": "entropy", "max_features": K, **trees}
     X, y = table_for_forests()
-    forest = dm.ExtraTreesClassifier(
-        2000, max_features=K, criterion=criterion, splits="multiway", random_state=1
-    )
-    assert_forest_agrees(forest, X, y, max_features=K, criterion=criterion)
+    options = {key: value for key, value in trees.items() if key != "cut" and value != "variance"}
+    y = y * 1.5 if trees["criterion"] == "variance" else y
+    assert_forest_agrees(kind(2000, random_state=3, **options), X, y, **trees)
 
 
 @pytest.mark.slow
@@ -414,26 +423,6 @@ def test_uniform_cuts_do_not_depend_on_the_unit():
     result = tree_importances(distribution(X, y > 1), **options)
     moved = tree_importances(distribution(X * [1e-3, 7, 1] + 5, y > 1), **options)
     np.testing.assert_allclose(moved, result, rtol=1e-9)
-
-
-@one_test
-@pytest.mark.parametrize("K", [1, 3])
-@pytest.mark.parametrize("family", BINARY)
-def test_trees_with_best_cuts_converge_to_it(family, K):
-    X, y = table_for_forests()
-    forest = dm.RandomForestClassifier(
-        2000, max_features=K, criterion="entropy", splits=family, bootstrap=False, random_state=3
-    )
-    assert_forest_agrees(forest, X, y, max_features=K, splits=family, cut="best")
-
-
-@one_test
-@pytest.mark.parametrize("K", [1, 2])
-@pytest.mark.parametrize("family", ["multiway", "ordered"])
-def test_regression_trees_converge_to_it(family, K):
-    X, y = table_for_forests()
-    forest = dm.ExtraTreesRegressor(2000, max_features=K, splits=family, random_state=5)
-    assert_forest_agrees(forest, X, y * 1.5, max_features=K, splits=family, criterion="variance")
 
 
 # --- sums, limits, names -------------------------------------------------------------------------
