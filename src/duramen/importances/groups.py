@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -183,13 +183,21 @@ def _combined(importances: Importances, grouping: Grouping, how: Aggregation) ->
     def combined(numbers: FloatArray) -> FloatArray:
         return grouping.combined(numbers.T, how).T
 
+    return _mapped(importances, combined, names=grouping.names)
+
+
+def _mapped(
+    importances: Importances, function: Callable[[FloatArray], FloatArray], **changes: Any
+) -> Importances:
+    """Return importances whose values, by degree and class too, are a linear map of others."""
+    degrees, classes = importances.by_degree, importances.by_class
     return replace(
         importances,
-        names=grouping.names,
-        values=combined(importances.values),
-        by_degree=None if importances.by_degree is None else combined(importances.by_degree),
+        values=function(importances.values),
+        by_degree=None if degrees is None else function(degrees),
         standard_error=None,
-        by_class=None if importances.by_class is None else combined(importances.by_class),
+        by_class=None if classes is None else function(classes),
+        **changes,
     )
 
 
@@ -293,13 +301,10 @@ def smooth(
         return np.asarray(passed @ numbers, dtype=np.float64)
 
     choices = {"of": importances.measure, "how": how, "by": source, "radius": radius}
-    return replace(
+    return _mapped(
         importances,
+        smoothed,
         measure=f"smoothed {importances.measure}",
-        values=smoothed(importances.values),
-        by_degree=None if importances.by_degree is None else smoothed(importances.by_degree),
-        standard_error=None,
-        by_class=None if importances.by_class is None else smoothed(importances.by_class),
         metadata={**importances.metadata, "smooth": choices},
     )
 

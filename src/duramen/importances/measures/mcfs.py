@@ -30,7 +30,7 @@ from duramen.support.provenance import versions
 from duramen.support.warning import warn
 
 if TYPE_CHECKING:
-    from duramen.estimators.base import BaseForest
+    pass
 
 
 def mcfs(
@@ -149,8 +149,7 @@ def mcfs(
     data: LearningSet[EncodedTable] = unweighted_set(
         X, y, "mcfs", "classification", n_jobs=plan.n_threads, strata=strata, groups=groups
     ).in_memory()
-    template = _template(estimator)
-    learner = _learner(data, template, subset_size, n_splits, train_size, plan)
+    learner = _learner(data, estimator, subset_size, n_splits, train_size, plan)
     exponents = checks.check_real("mcfs", "u", u, 0.0), checks.check_real("mcfs", "v", v, 0.0)
     require_memory(
         40 * s * learner.subset_size,
@@ -168,23 +167,53 @@ def mcfs(
         )
     seed = checks.draw_seed(random_state)
     run = relative_importances(learner, s, seed, *exponents)
-    _warn_of_unseen(run.n_drawn, s, learner.subset_size)
-    choices = {"n_subsets": s, "u": exponents[0], "v": exponents[1], "n_permutations": shuffles}
+    size, p = learner.subset_size, data.n_columns
+    unseen = int(np.count_nonzero(run.n_drawn == 0))
+    if unseen:
+        from duramen.theory.subspaces.convergence import draws_needed
+
+        warn(
+            f"mcfs: {unseen} of {p} features were in none of the {s} subsets of {size}; their "
+            "importance is 0 because there is no evidence. Hint: "
+            f"n_subsets={draws_needed(p, size)} includes all features with a probability of at "
+            "least 0.95.",
+        )
+    metadata = {
+        "mcfs": {
+            "n_subsets": s,
+            "u": exponents[0],
+            "v": exponents[1],
+            "n_permutations": shuffles,
+            "subset_size": size,
+            "n_splits": learner.n_splits,
+            "train_size": learner.settings.row_samples,
+            **rows.identity(),
+        },
+        "forest": learner.settings.to_dict(),
+        "n_trees": s * learner.n_splits,
+        "n_rows": data.n_rows,
+        "seed": seed,
+        "fingerprint": data.fingerprint,
+        "versions": versions(),
+    }
+    codes, weights = run.edges
     return MonteCarloSelection(
         Importances(
-            names=learner.data.names,
+            names=data.names,
             values=run.values,
             measure="mcfs",
             unit="1",
             standard_error=run.standard_error,
-            metadata=_metadata(learner, seed, choices, rows),
+            metadata=metadata,
         ),
         n_drawn=run.n_drawn,
         accuracy=run.accuracy,
-        source=run.edges[0] // learner.data.n_columns,
-        target=run.edges[0] % learner.data.n_columns,
-        weight=run.edges[1],
-        maxima=_greatest_by_chance(learner, shuffles, s, seed, *exponents),
+        source=codes // p,
+        target=codes % p,
+        weight=weights,
+        maxima=_greatest_by_chance(learner, shuffles, s, seed, *exponents)
+        if shuffles
+        else np.empty(0),
     )
 
 
@@ -192,8 +221,6 @@ def _greatest_by_chance(
     learner: Learner, shuffles: int, n_subsets: int, seed: int, u: float, v: float
 ) -> FloatArray:
     """Greatest relative importance in each of some runs with shuffled classes."""
-    if not shuffles:
-        return np.empty(0)
     seeds = repeat_seeds(seed, shuffles).tolist()
     plan, rows = learner.plan, learner.data.exchangeability
     codes = learner.data.target.values
@@ -214,8 +241,15 @@ def _greatest_by_chance(
     return maxima.ravel()
 
 
-def _template(estimator: Any) -> BaseForest:
-    """Return the estimator that says how the trees are grown."""
+def _learner(
+    data: LearningSet[EncodedTable],
+    estimator: Any,
+    subset_size: Any,
+    n_splits: Any,
+    train_size: Any,
+    plan: Plan,
+) -> Learner:
+    """Check how the trees are grown."""
     if estimator is None:
         from duramen.estimators import BaggedTreesClassifier
 
@@ -227,18 +261,6 @@ def _template(estimator: Any) -> BaseForest:
             "mcfs: criterion of estimator must be 'entropy', whose decreases are gains of "
             f"information, got {template.criterion!r}."
         )
-    return template
-
-
-def _learner(
-    data: LearningSet[EncodedTable],
-    template: BaseForest,
-    subset_size: Any,
-    n_splits: Any,
-    train_size: Any,
-    plan: Plan,
-) -> Learner:
-    """Check how the trees are grown."""
     n_splits = checks.check_integer("mcfs", "n_splits", n_splits, 1)
     size = _subset_size(subset_size, data.n_columns)
     settings = replace(
@@ -277,36 +299,6 @@ def _training_units(value: Any, rows: Exchangeability) -> int:
             value,
         )
     return count
-
-
-def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
-    unseen = int(np.count_nonzero(n_drawn == 0))
-    if unseen:
-        from duramen.theory.subspaces.convergence import draws_needed
-
-        p = n_drawn.size
-        warn(
-            f"mcfs: {unseen} of {p} features were in none of the {n_subsets} subsets of {size}; "
-            "their importance is 0 because there is no evidence. Hint: "
-            f"n_subsets={draws_needed(p, size)} includes all features with a probability of at "
-            "least 0.95.",
-        )
-
-
-def _metadata(
-    learner: Learner, seed: int, choices: dict[str, Any], rows: Exchangeability
-) -> dict[str, Any]:
-    size, n_splits = learner.subset_size, learner.n_splits
-    drawn = {"train_size": learner.settings.row_samples, **rows.identity()}
-    return {
-        "mcfs": {**choices, "subset_size": size, "n_splits": n_splits, **drawn},
-        "forest": learner.settings.to_dict(),
-        "n_trees": choices["n_subsets"] * n_splits,
-        "n_rows": learner.data.n_rows,
-        "seed": seed,
-        "fingerprint": learner.data.fingerprint,
-        "versions": versions(),
-    }
 
 
 MCFS = Measure(
@@ -367,28 +359,27 @@ def relative_importances(
         amount *= nodes.fractions() ** v
         run = slice(start, start + forest.n_trees // learner.n_splits)
         accuracies[run] = accuracy.reshape(-1, learner.n_splits)
-        gained[run] = _by_subset(nodes, amount, subsets[run], learner)
+        # Sums over the t trees of each subset, by its features.
+        inner, p = nodes.internal(), learner.data.n_columns
+        ascending = (np.arange(run.stop - start)[:, np.newaxis] * p + subsets[run]).ravel()
+        wanted = nodes.tree[inner] // learner.n_splits * p + forest.feature[inner]
+        place = np.searchsorted(ascending, wanted)
+        sums = weighted_counts(place, amount[inner] / learner.n_splits, ascending.size)
+        gained[run] = sums.reshape(gained[run].shape)
         if graph:
             edges.append(edges_of(nodes, ratio))
     codes, weights = merged(edges)
     order = np.argsort(-weights, kind="stable")
-    return RelativeImportances(
-        *_means(subsets.ravel(), gained.ravel(), learner.data.n_columns),
-        accuracy=float(accuracies.mean()),
-        edges=(codes[order], weights[order]),
-    )
-
-
-def _means(
-    feature: IntArray, gained: FloatArray, p: int
-) -> tuple[IntArray, FloatArray, FloatArray | None]:
-    """Number, mean and standard error of what was gained, by feature."""
+    feature, gains, p = subsets.ravel(), gained.ravel(), learner.data.n_columns
     n_drawn = np.bincount(feature, minlength=p)
-    values = weighted_counts(feature, gained, p) / np.maximum(n_drawn, 1)
-    if n_drawn.min() < 2:
-        return n_drawn, values, None
-    squares = weighted_counts(feature, (gained - values[feature]) ** 2, p)
-    return n_drawn, values, np.sqrt(squares / (n_drawn - 1) / n_drawn)
+    values = weighted_counts(feature, gains, p) / np.maximum(n_drawn, 1)
+    error = None
+    if n_drawn.min() >= 2:
+        squares = weighted_counts(feature, (gains - values[feature]) ** 2, p)
+        error = np.sqrt(squares / (n_drawn - 1) / n_drawn)
+    return RelativeImportances(
+        n_drawn, values, error, float(accuracies.mean()), (codes[order], weights[order])
+    )
 
 
 def gain_ratios(nodes: Nodes) -> FloatArray:
@@ -415,17 +406,6 @@ def balanced_accuracies(forest: Forest, learner: Learner) -> FloatArray:
     recall = hits / np.maximum(seen, 1)
     means: FloatArray = recall.sum(axis=0) / np.count_nonzero(seen, axis=0)
     return means
-
-
-def _by_subset(nodes: Nodes, amount: FloatArray, subsets: IntArray, learner: Learner) -> FloatArray:
-    """Sum an amount a node by subset and feature, over its t trees: shape (c, m)."""
-    p = learner.data.n_columns
-    inner = nodes.internal()
-    subset = nodes.tree[inner] // learner.n_splits
-    ascending = (np.arange(len(subsets))[:, np.newaxis] * p + subsets).ravel()
-    place = np.searchsorted(ascending, subset * p + nodes.forest.feature[inner])
-    sums = weighted_counts(place, amount[inner] / learner.n_splits, subsets.size)
-    return sums.reshape(subsets.shape)
 
 
 # Levels between an ancestor and a descendant, at most.
