@@ -168,17 +168,6 @@ def test_constant_and_binary_features():
     assert "accumulated local effect of x0 at 2 points" in repr(steep)
 
 
-def test_rows_are_not_changed_and_threads_do_not_matter():
-    X = numbers(50)
-    copied = X.copy()
-    forest = dm.RandomForestRegressor(10, random_state=0).fit(X, X[:, 0])
-    result, two = (accumulated_local_effects(forest, X, 0, n_jobs=jobs) for jobs in (1, 2))
-    assert (copied == X).all()
-    assert (result.values == two.values).all()
-    few = partial_dependence(forest, X, 0, max_rows=10)
-    assert few.metadata["partial_dependence"]["n_effect_rows"] == 10
-
-
 def test_wrong_arguments():
     X = numbers(20)
     forest = dm.RandomForestRegressor(5, random_state=0).fit(X, X[:, 0])

@@ -7,7 +7,7 @@ from benchmarks.accuracy.directions import Setting, misnamed, outcomes
 from scipy.stats import rankdata, spearmanr, t
 
 import duramen as dm
-from duramen.effects import Direction, describe_effects
+from duramen.effects import describe_effects
 from duramen.effects.interactions import interaction_p_value, main_effects
 from duramen.effects.response import Numbers, categories_p_value, turn_p_value
 from duramen.effects.rows import Rows
@@ -226,12 +226,6 @@ def test_the_highest_category_of_a_proxy_is_that_of_the_data():
     result = np.array([misnamed(0.8)(0, seed) for seed in range(40)])
     assert result[:, [0, 2]].sum(axis=0).max() <= 6
     assert result[:, 1].mean() > 0.9
-
-
-def test_words():
-    assert Direction("x").words == "no direction"
-    assert Direction("x", "categories", "ill", "north").words == "ill most likely at north"
-    assert Direction("x", "non-monotone").words == "non-monotone"
 
 
 def test_an_effect_that_is_a_step_near_the_end_of_its_feature_has_a_direction():

@@ -72,15 +72,6 @@ def test_equal_weights_are_an_ordinary_forest():
     assert stats.chi2_contingency(table).pvalue > 0.001
 
 
-@one_test
-@pytest.mark.parametrize("threads", [2, 3])
-def test_threads_change_nothing(threads):
-    X, y = noise()
-    first, other = (guided(n_jobs=n).fit(X, y) for n in (1, threads))
-    np.testing.assert_array_equal(first.forest_.feature, other.forest_.feature)
-    np.testing.assert_array_equal(first.feature_weights_, other.feature_weights_)
-
-
 def test_p_values_against_scipy():
     random = np.random.default_rng(1)
     X = random.normal(size=(40, 3))
@@ -118,15 +109,6 @@ def test_few_relevant_features_among_many():
         forest = guided(n_estimators=50, feature_weights=kind).fit(X[:100], y[:100])
         assert forest.score(X[100:], y[100:]) > plain.score(X[100:], y[100:]) + 0.03
         assert set(np.argsort(-forest.feature_weights_)[:2].tolist()) <= {0, 1, 2}
-
-
-def test_saved_and_loaded(tmp_path):
-    X, y = noise()
-    forest = guided(feature_weights=[1.0, 0, 1, 1, 1]).fit(X, y)
-    forest.save(tmp_path / "forest.npz")
-    again = dm.GuidedForestClassifier.load(tmp_path / "forest.npz")
-    np.testing.assert_array_equal(again.predict_proba(X), forest.predict_proba(X))
-    assert again.feature_weights == [1.0, 0, 1, 1, 1]
 
 
 @one_test

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris, make_friedman1
+from sklearn.datasets import load_iris
 from tests.grid import one_test
 from tests.oracles.splits import decrease, partitions
 
@@ -108,23 +108,6 @@ def test_one_best_split_is_the_ordinary_forest():
         model = kind(10, random_state=0, n_best_splits=1).fit(X, y).forest_
         for name, array in plain.arrays().items():
             assert array.tobytes() == getattr(model, name).tobytes(), name
-
-
-def test_threads_and_growth_by_leaves():
-    X, y = make_friedman1(120, noise=1.0, random_state=0)
-    for limits in ({}, {"max_leaf_nodes": 10}, {"stop_alpha": 0.05}):
-        first, other = (
-            dm.BaggedTreesRegressor(
-                12, n_best_splits=20, random_state=0, n_jobs=n_jobs, **limits
-            ).fit(X, y)
-            for n_jobs in (1, 3)
-        )
-        assert first.predict(X).tobytes() == other.predict(X).tobytes()
-        inner = first.forest_.feature >= 0
-        assert len(np.unique(first.forest_.threshold[inner])) > 12
-    survival = [(i + 1.0, i % 3 > 0) for i in range(120)]
-    forest = dm.RandomSurvivalForest(10, n_best_splits=5, random_state=0).fit(X, survival).forest_
-    assert (forest.impurity[forest.feature >= 0] > 0).all()
 
 
 def test_where_it_has_no_meaning_it_is_refused():

@@ -83,16 +83,6 @@ def test_chunks_do_not_change_a_bit(cuts, threads):
         np.testing.assert_array_equal(bag(part, 0), bag(whole, start))
 
 
-def test_more_threads_than_there_is_work():
-    X, y = load_iris(return_X_y=True)
-    first, many = (
-        estimators.RandomForestClassifier(3, n_jobs=n_jobs, random_state=0).fit(X, y)
-        for n_jobs in (1, 10**6)
-    )
-    same(first.forest_, many.forest_)
-    np.testing.assert_array_equal(first.predict_proba(X[:2]), many.predict_proba(X[:2]))
-
-
 def test_seeds():
     X, y = load_iris(return_X_y=True)
 

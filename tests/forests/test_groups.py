@@ -146,28 +146,6 @@ def test_files_pickles_and_parts_keep_the_groups(tmp_path):
     np.testing.assert_array_equal(dm.importances.mda(again[0], data, rows="oob").values, whole)
 
 
-def test_a_learning_set_brings_its_groups():
-    X, y = problem()
-    model = dm.RandomForestClassifier(6, random_state=0)
-    same_trees(
-        model.fit(X, y, groups=GROUPS).forest_,
-        model.fit(dm.learning_set(X, y, groups=GROUPS)).forest_,
-    )
-    with pytest.raises(ValueError, match="which already holds groups"):
-        model.fit(dm.learning_set(X, y), groups=GROUPS)
-
-
-def test_threads_and_numbers_of_trees_change_nothing():
-    X, y = problem()
-    few = dm.RandomForestClassifier(8, random_state=0, n_jobs=3).fit(X, y, groups=GROUPS)
-    many = dm.RandomForestClassifier(20, random_state=0).fit(X, y, groups=GROUPS)
-    same_trees(few.forest_, many.forest_.part(0, 8))
-    few.set_params(n_estimators=20, warm_start=True).fit(X, y, groups=GROUPS)
-    same_trees(few.forest_, many.forest_)
-    with pytest.raises(ValueError, match="groups must be those of the previous fit"):
-        few.fit(X, y)
-
-
 def test_stores_draw_groups(tmp_path):
     X, y = problem()
     settings = {"max_samples": 0.5, "n_subspace_features": 3, "oob_score": True, "random_state": 0}

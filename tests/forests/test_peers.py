@@ -119,21 +119,6 @@ def scores(kind, X, y, classes, seeds, n_trees=30):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    list(zip(CLASSES + NUMBERS, 4 * ["RandomForest", "ExtraTrees"], strict=True)),
-)
-def test_cross_validated_scores(kind, name):
-    """Mean accuracy or R2 over three seeds: within .01 of each other, or four standard errors."""
-    X, y = problem(name)
-    theirs, ours = pair(kind, name)
-    a = scores(theirs, X, y, name in CLASSES, range(3))
-    b = scores(ours, X, y, name in CLASSES, range(6))
-    error = np.sqrt(np.var(a, ddof=1) / len(a) + np.var(b, ddof=1) / len(b))
-    assert np.mean(a) == pytest.approx(np.mean(b), abs=max(0.01, 4 * error))
-
-
-@pytest.mark.slow
 def test_scores_are_those_of_good_forests():
     """Floors a little below what scikit-learn's forests reach on the same folds."""
     for name, kind, floor in (

@@ -102,16 +102,6 @@ def test_another_encoding_is_read_by_its_values(estimator):
     np.testing.assert_array_equal(estimator.apply(X), estimator.apply(encode(X)))
 
 
-def test_threads_do_not_matter(estimator):
-    X = odd_rows()
-    single = estimator.apply(X), probabilities(estimator, X)
-    estimator.set_params(n_jobs=3)
-    three = estimator.apply(X), probabilities(estimator, X)
-    estimator.set_params(n_jobs=None)
-    for a, b in zip(single, three, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 def test_decision_path(estimator, mixed):
     X = mixed[0]
     indicator, offsets = estimator.decision_path(X)

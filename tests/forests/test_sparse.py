@@ -13,7 +13,6 @@ from tests.grid import one_test
 import duramen as dm
 from duramen.data import EncodedTable, recoding
 from duramen.data.sparse_columns import SPARSE
-from duramen.findings.table import _duplicates
 from duramen.forests import GrowthSettings, grow
 from duramen.forests.growth import Guidance, grow_beside_decoys
 from duramen.io.store.column_store import of_rows, with_columns, without
@@ -306,25 +305,6 @@ def test_measures(measure):
         results.append(MEASURES[measure](forest, t, y).values)
     np.testing.assert_array_equal(results[0], results[1])
     assert np.count_nonzero(results[0]) > 5
-
-
-def test_duplicates_and_stores(tmp_path):
-    X, _, _ = counts()
-    X[:, 3] = 2 * X[:, 1]  # the same order
-    table, dense = dm.encode(sparse.csc_matrix(X)), dm.encode(X)
-    assert _duplicates(table) == _duplicates(dense) != []
-    for name, form in {"encoded": table, "matrix": sparse.csr_matrix(X)}.items():
-        store = dm.pack(form, tmp_path / name)
-        assert store.as_table().fingerprint() == dense.fingerprint()
-
-
-def test_threads():
-    X, table, _ = counts()
-    fits = [
-        dm.RandomForestClassifier(12, random_state=0, n_jobs=n_jobs).fit(table, X[:, 0] > 0)
-        for n_jobs in (1, 2)
-    ]
-    same_forests(fits[0].forest_, fits[1].forest_)
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")

@@ -163,13 +163,6 @@ def test_a_failed_write_leaves_the_old_file(grown, tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["forest.npz"]
 
 
-def test_unfitted_estimators_are_not_saved(tmp_path):
-    from sklearn.exceptions import NotFittedError
-
-    with pytest.raises(NotFittedError):
-        estimators.RandomForestClassifier().save(tmp_path / "f.npz")
-
-
 # --- values of the training table -----------------------------------------------------------------
 
 
@@ -255,10 +248,3 @@ def test_forests_on_no_column_are_saved(tmp_path):
     forest.save(tmp_path / "f")
     again = estimators.RandomForestClassifier.load(tmp_path / "f")
     np.testing.assert_array_equal(again.predict_proba(table), forest.predict_proba(table))
-
-
-def test_shallow_forests_are_small():
-    """The size of a copy follows that of the trees, not that of the table."""
-    X = np.random.default_rng(0).normal(size=(5000, 20))
-    forest = estimators.RandomForestClassifier(5, max_depth=2, random_state=0).fit(X, X[:, 0] > 0)
-    assert len(pickle.dumps(forest)) < 10_000

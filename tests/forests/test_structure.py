@@ -302,13 +302,6 @@ def test_trees_are_views_with_derived_arrays(grown):
         forest.tree(6)
 
 
-def test_repr_of_a_forest(grown):
-    text = repr(grown["classes, best, ordered"].forest_)
-    assert "6 trees" in text
-    assert "3 classes" in text
-    assert "120 rows x 6 columns" in text
-
-
 def damage(forest, name, node, value):
     array = getattr(forest, name).copy()
     array[node] = value

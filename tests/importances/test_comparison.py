@@ -1,5 +1,3 @@
-import json
-import pickle
 from itertools import combinations
 
 import numpy as np
@@ -94,15 +92,6 @@ def test_correlations_are_those_of_scipy(rows):
             assert result.kendall[i, j] == pytest.approx(tau.statistic, abs=1e-12)
 
 
-def test_unrelated_measures_do_not_correlate():
-    """4000 features, seed 0: the standard deviation of rho is 1/sqrt(3999)."""
-    values = np.random.default_rng(0).normal(size=(2, 4000))
-    names = tuple(f"f{j}" for j in range(4000))
-    result = compare([measure(values[0], "x", names), measure(values[1], "y", names)])
-    assert abs(result.spearman[0, 1]) < 4 / np.sqrt(3999)
-    assert abs(result.kendall[0, 1]) < 4 * 2 / 3 / np.sqrt(3999)
-
-
 def test_overlap_of_the_best():
     result = example()
     np.testing.assert_array_equal(result.overlap(1), [[1, 0, 0], [0, 1, 1], [0, 1, 1]])
@@ -177,33 +166,6 @@ def test_prints_both_correlations():
     assert len({len(line) for line in lines[1:]}) == 1
 
 
-def test_save_load_and_pickle(tmp_path):
-    result = example()
-    result.save(tmp_path / "result")
-    for back in (Comparison.load(tmp_path / "result"), pickle.loads(pickle.dumps(result))):
-        assert back.equals(result)
-        assert dict(back.metadata) == dict(result.metadata)
-    with pytest.raises(ValueError, match="read-only"):
-        result.ranks[0, 0] = 3
-    with pytest.raises(ValueError, match="read-only"):
-        result.spearman[0, 1] = 3
-
-
-def test_load_refuses_other_things(tmp_path):
-    text = np.frombuffer(json.dumps({"what": "Forest", "format": 1}).encode(), dtype=np.uint8)
-    np.savez(tmp_path / "x.npz", json=text)
-    with pytest.raises(ValueError, match="holds a Forest, not Comparison"):
-        Comparison.load(tmp_path / "x.npz")
-
-
-def test_equals_compares_numbers_and_labels():
-    first, other = measure([1.0, 2.0], "x"), measure([2.0, 1.0], "y")
-    assert compare([first, other]).equals(compare([first, other]))
-    assert not compare([first, other]).equals(compare([other, first]))
-    assert not compare([first, other]).equals(compare([first, measure([3.0, 1.0], "y")]))
-    assert not compare([first, other]).equals("other")
-
-
 def test_one_feature_or_none_has_no_correlation():
     for p in (0, 1):
         result = compare([measure([1.0] * p, "x"), measure([2.0] * p, "y")])
@@ -233,13 +195,6 @@ def test_one_feature_or_none_has_no_correlation():
 )
 def test_clear_errors(measures, message):
     with pytest.raises(ValueError, match=f"compare: .*{message}"):
-        compare(measures)
-
-
-@one_test
-@pytest.mark.parametrize("measures", [measure([1.0], "x"), 3, [measure([1.0], "x"), [1.0]]])
-def test_needs_measures(measures):
-    with pytest.raises(TypeError, match="compare: measures must be"):
         compare(measures)
 
 

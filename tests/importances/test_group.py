@@ -46,27 +46,6 @@ def test_known_answers(how, values, degrees, classes):
     assert (result.unit, result.classes) == ("bits", ("no", "yes"))
 
 
-def test_result_says_where_it_comes_from():
-    result = group(example(), {"left": ["a", "d"]}, how="mean")
-    assert result.measure == "group mean of mdi"
-    assert result.metadata["seed"] == 3
-    assert result.metadata["group"] == {
-        "of": "mdi",
-        "how": "mean",
-        "sizes": {"left": 2},
-        "left_out": 3,
-    }
-
-
-@one_test
-@pytest.mark.parametrize("how", ["sum", "mean", "max"])
-def test_groups_of_one_have_the_scores_of_their_features(how):
-    for groups in ({name: [name] for name in "abcde"}, list("abcde")):
-        result = group(example(), groups, how=how)
-        assert result.equals(example(measure=f"group {how} of mdi", standard_error=None))
-    assert group(example(), {"x": ["a"]}, how=how, rest="own").values.tolist() == [5, 1, 3, -1, 2]
-
-
 def test_indices_serve_as_well_as_names_and_groups_may_overlap():
     result = group(example(), {"one": [0, np.int64(3)], "two": ("d", 4)})
     assert dict(result) == {"one": 4.0, "two": 1.0}
@@ -185,8 +164,3 @@ def test_against_a_loop(pairs, how):
 def test_clear_errors(groups, options, error, message):
     with pytest.raises(error, match=f"group: .*{message}"):
         group(example(), groups, **options)
-
-
-def test_needs_importances():
-    with pytest.raises(TypeError, match="importances must be Importances, got list"):
-        group([1.0], ["x"])

@@ -78,14 +78,6 @@ def test_powers_of_two_added_to_whole_numbers(name, weights):
     check_powers(name, weights, (6, 23, 52))
 
 
-@pytest.mark.slow
-@one_test
-@pytest.mark.parametrize("name", list(FORESTS))
-@pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_many_powers_of_two_added_to_whole_numbers(name, weights):
-    check_powers(name, weights, (*range(0, 52, 3), 52))
-
-
 @one_test
 @pytest.mark.parametrize("name", ["random forest", "extra trees"])
 def test_offsets_of_numbers_with_a_fraction(name):

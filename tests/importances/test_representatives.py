@@ -64,12 +64,6 @@ def test_correlations_are_those_of_scipy_ties_included():
         np.testing.assert_allclose(result, np.abs(expected), atol=1e-11)
 
 
-def test_far_off_and_tiny_numbers_keep_their_correlation():
-    x = np.random.default_rng(0).normal(size=100)
-    X = np.column_stack([x, 1e9 + x, 1e-200 * x, 1e300 * x])
-    assert len(representatives(X, threshold=0.999, correlation="pearson")) == 1
-
-
 def test_medoids_are_columns_of_the_table():
     frame = pd.DataFrame(correlated(), columns=list("uvwxyz"))
     table = representatives(frame, threshold=0.8).transform(frame)
@@ -106,16 +100,6 @@ def test_every_member_gets_the_score_of_its_representative():
     assert spread.metadata["representatives"]["threshold"] == 0.8
 
 
-def test_clusters_of_one_have_their_own_scores():
-    X = correlated()
-    result = representatives(X, n_clusters=6)
-    assert result.labels.tolist() == [0, 1, 2, 3, 4, 5]
-    y = (X[:, 0] > 0).astype(int)
-    own = mdi(estimators.RandomForestClassifier(10, random_state=0).fit(X, y))
-    forest = estimators.RandomForestClassifier(10, random_state=0).fit(result.transform(X), y)
-    np.testing.assert_array_equal(result.spread(mdi(forest)).values, own.values)
-
-
 @pytest.mark.parametrize("method", ["medoid", "centroid"])
 def test_a_large_cluster_is_no_longer_hidden(method):
     """Ten copies of one relevant feature share its importance; its representative has it all."""
@@ -148,16 +132,6 @@ def test_ordered_and_two_labelled_columns_count_and_constants_are_alone():
     assert representatives(frame, threshold=0.99).labels.tolist() == [0, 0, 1, 2]
 
 
-def test_rows_taken_from_a_table_serve():
-    X = correlated()
-    table, rows = dm.encode(X), np.arange(0, 200, 3)
-    for correlation in ("spearman", "pearson"):
-        first = representatives(table.take_rows(rows), threshold=0.8, correlation=correlation)
-        other = representatives(X[rows], threshold=0.8, correlation=correlation)
-        np.testing.assert_array_equal(first.labels, other.labels)
-        np.testing.assert_array_equal(first.medoids, other.medoids)
-
-
 def test_duplicates_are_at_no_distance_at_all():
     x = np.random.default_rng(0).normal(size=(50, 1))
     X = np.hstack([x, x, -x, 3 * x])
@@ -168,16 +142,6 @@ def test_duplicates_are_at_no_distance_at_all():
 def test_a_single_column_is_a_cluster():
     result = representatives(np.arange(5.0)[:, np.newaxis], threshold=0.5)
     assert (result.labels.tolist(), result.medoids.tolist()) == ([0], [0])
-
-
-def test_prints_the_largest_clusters():
-    lines = repr(representatives(correlated(), threshold=0.8)).splitlines()
-    assert lines[0] == "Representatives: 3 medoids of 6 features, the largest clusters:"
-    assert lines[1].split() == ["representative", "members", "others"]
-    assert lines[2].split() == ["x0", "3", "x2,", "x4"]
-    assert lines[3].split() == ["x1", "2", "x3"]
-    random = np.random.default_rng(0).normal(size=(50, 14))
-    assert repr(representatives(random, n_clusters=14)).endswith("... and 4 more")
 
 
 @one_test

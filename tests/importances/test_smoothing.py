@@ -108,11 +108,6 @@ def test_clear_errors(neighbors, options, message):
         smooth(line(), neighbors, **options)
 
 
-def test_needs_importances():
-    with pytest.raises(TypeError, match="importances must be Importances, got list"):
-        smooth([1.0], CHAIN)
-
-
 def test_too_many_pairs_are_refused_before_they_are_listed(leave_memory):
     leave_memory(100)
     with pytest.raises(MemoryError, match=r"smoothing over 6 pairs .* give a smaller radius"):

@@ -180,55 +180,6 @@ def test_classes_of_weight_zero_raise_no_alarm():
     np.testing.assert_array_equal(air(forest, X, y).values, 0)
 
 
-# --- the result ----------------------------------------------------------------------------------
-
-
-def test_result_says_where_it_comes_from():
-    X, y = null_columns(np.random.default_rng(0))
-    forest = dm.RandomForestClassifier(10, criterion="entropy")
-    result = air(forest, X, y, random_state=5)
-    assert result.measure == "air"
-    assert result.unit == "bits"
-    assert result.names == ("x0", "x1", "x2", "x3")
-    assert result.metadata["air"] == {"estimator": "RandomForestClassifier"}
-    assert result.metadata["n_trees"] == 10
-    assert result.metadata["seed"] == draw_seed(5)
-    fitted = forest.fit(X, y).forest_
-    assert result.metadata["fingerprint"] == fitted.fingerprint
-    assert air(dm.RandomForestRegressor(2), X, y, random_state=0).unit == "variance"
-
-
-def test_single_tree_has_no_standard_error():
-    X, y = null_columns(np.random.default_rng(0))
-    assert air(dm.RandomForestClassifier(1), X, y, random_state=0).standard_error is None
-
-
-def test_same_seed_same_bits_for_any_threads():
-    X, y = null_columns(np.random.default_rng(0))
-    importances = air(dm.RandomForestClassifier(12), X, y, random_state=4)
-    assert air(dm.RandomForestClassifier(12, n_jobs=2), X, y, random_state=4).equals(importances)
-    assert air(dm.RandomForestClassifier(12, random_state=4), X, y).equals(importances)
-    assert air(dm.RandomForestClassifier(12, random_state=9), X, y, random_state=4).equals(
-        importances
-    )
-    assert not air(dm.RandomForestClassifier(12), X, y, random_state=5).equals(importances)
-
-
-def test_estimator_is_not_changed():
-    X, y = null_columns(np.random.default_rng(0))
-    generator = np.random.default_rng(0)
-    forest = dm.RandomForestClassifier(5, oob_score=True, random_state=generator)
-    before = {**vars(forest)}
-    air(forest, X, y)
-    assert vars(forest) == before
-    assert generator.bit_generator.state == np.random.default_rng(0).bit_generator.state
-    fitted = dm.RandomForestClassifier(5, random_state=0).fit(X, y)
-    grown = fitted.forest_
-    result = air(fitted, X, y)
-    assert fitted.forest_ is grown
-    assert result.equals(air(dm.RandomForestClassifier(5, random_state=0), X, y))
-
-
 # --- refusals ------------------------------------------------------------------------------------
 
 
@@ -238,13 +189,6 @@ def test_what_is_no_estimator_is_refused(wrong):
     X, y = null_columns(np.random.default_rng(0))
     with pytest.raises(TypeError, match="air: estimator must be a forest estimator of duramen"):
         air(wrong, X, y)
-
-
-def test_grown_forest_is_refused():
-    X, y = null_columns(np.random.default_rng(0))
-    forest = dm.RandomForestClassifier(2, random_state=0).fit(X, y).forest_
-    with pytest.raises(TypeError, match=r"air: estimator must be .*, got Forest"):
-        air(forest, X, y)
 
 
 def test_wrong_parameters_and_data_are_refused():

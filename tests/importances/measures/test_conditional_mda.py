@@ -6,7 +6,6 @@ from tests.importances.trees import Opened, small_forest
 from tests.oracles import association, permutation
 
 import duramen as dm
-from duramen import Importances
 from duramen.importances import conditional_mda, mda
 
 
@@ -262,62 +261,6 @@ def test_null_columns_lose_nothing_on_average():
     assert abs(np.mean(values)) < 4 * np.std(values, ddof=1) / np.sqrt(60)
 
 
-# --- what holds always ---------------------------------------------------------------------------
-
-
-@one_test
-@pytest.mark.parametrize("rule", ["permimp", "party"])
-@pytest.mark.parametrize("task", ["three", "numbers"])
-def test_same_bytes_for_any_number_of_threads(task, rule):
-    model, X, y = small_forest(task, n=60, n_trees=50)
-    options = {"association": rule, "n_repeats": 2, "random_state": 1}
-    first, two, four = (conditional_mda(model, X, y, n_jobs=k, **options) for k in (1, 2, 4))
-    assert first.equals(two)
-    assert first.equals(four)
-    other = conditional_mda(model, X, y, association=rule, n_repeats=2, random_state=2)
-    assert not first.equals(other)
-
-
-@pytest.mark.parametrize("rule", ["permimp", "party"])
-def test_held_out_rows_by_value_and_by_code_agree(rule):
-    random = np.random.default_rng(0)
-    X = random.integers(0, 6, (90, 4)).astype(float)
-    y = (X[:, 0] + random.normal(size=90) > 2.5).astype(int)
-    table = dm.encode(X)
-    train, test = np.arange(50), np.arange(50, 90)
-    model = dm.RandomForestClassifier(30, random_state=0, min_samples_leaf=5, bootstrap=False).fit(
-        table.take_rows(train), y[train]
-    )
-    options = {"rows": None, "association": rule, "random_state": 0}
-    by_code = conditional_mda(model, table.take_rows(test), y[test], **options)
-    by_value = conditional_mda(model, X[test], y[test], **options)
-    assert by_code.equals(by_value)
-    assert by_code["x0"] > 0.05
-
-
-def test_the_result_says_how_it_was_made_and_survives_saving(tmp_path):
-    model, X, y = small_forest(n=40)
-    result = conditional_mda(model, X, y, association="party", threshold=0.5, n_repeats="all")
-    made = result.metadata["conditional_mda"]
-    assert made["association"] == "party"
-    assert made["threshold"] == 0.5
-    assert made["n_repeats"] == "all"
-    assert made["rows"] == "oob"
-    assert result.metadata["n_trees"] == 6
-    result.save(tmp_path / "result.npz")
-    assert Importances.load(tmp_path / "result.npz").equals(result)
-
-
-def test_scaled_values_are_raw_ones_over_their_errors():
-    model, X, y = small_forest(n=60, n_trees=30)
-    raw = conditional_mda(model, X, y)
-    scaled = conditional_mda(model, X, y, scaled=True)
-    used = raw.standard_error > 0
-    np.testing.assert_allclose(scaled.values[used], raw.values[used] / raw.standard_error[used])
-    assert (scaled.values[~used] == 0).all()
-    assert scaled.unit == "1"
-
-
 # --- what is refused -----------------------------------------------------------------------------
 
 
@@ -344,30 +287,8 @@ def test_arguments_that_are_not_as_described(options, message):
         conditional_mda(model, X, y, **options)
 
 
-def test_forests_without_out_of_bag_rows_and_other_rows_are_refused():
-    model, X, y = small_forest(n=40)
-    with pytest.raises(ValueError, match=r"conditional_mda: .* the forest was grown on"):
-        conditional_mda(model, X[::-1], y)
-    whole = dm.ExtraTreesClassifier(5, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"conditional_mda: .* needs trees that leave rows out"):
-        conditional_mda(whole, X, y)
-    with pytest.raises(TypeError, match="conditional_mda: forest must be"):
-        conditional_mda("forest", X, y)
-
-
 def test_tests_of_too_many_pairs_are_refused_before_they_are_made(leave_memory):
     model, X, y = small_forest()
     leave_memory(100)
     with pytest.raises(MemoryError, match=r'use association="permimp"'):
         conditional_mda(model, X, y, association="party")
-
-
-def test_the_oracle_opens_the_trees_as_they_are():
-    model, X, _ = small_forest()
-    opened = Opened(model.forest_)
-    out = opened.out_of_bag(0)
-    turned = permutation.turns(opened.arrays, opened.schema, 0, X[out])
-    splits = opened.nodes(0)
-    assert sorted(j for j, sides in turned.items() for _ in sides) == sorted(j for j, _ in splits)
-    for j, threshold in splits:
-        assert (X[out, j] > threshold).astype(int).tolist() in turned[j]

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier as SklearnForest
 from sklearn.ensemble import RandomForestRegressor as SklearnRegressor
-from sklearn.exceptions import NotFittedError
 from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import mdi as walk
@@ -59,17 +58,6 @@ def test_agrees_with_the_arrays_of_scikit_learn_within_noise(task):
     scaled = (result.values - fractions(counts, 5)) / (np.sqrt(2) * result.standard_error)
     assert np.abs(scaled).max() < 4
     assert np.ptp(result.values) > 20 * result.standard_error.max()  # and it tells features apart
-
-
-def test_splits_per_tree_and_fractions_are_one_thing_in_two_units():
-    X, y, _ = table()
-    forest = estimators.ExtraTreesClassifier(15, random_state=0).fit(X, y)
-    per_tree = frequency(forest, normalize=False, by_degree=True)
-    inner = np.count_nonzero(forest.forest_.feature >= 0)
-    assert per_tree.values.sum() == pytest.approx(inner / 15)
-    fraction = frequency(forest, by_degree=True)
-    np.testing.assert_allclose(per_tree.normalized().values, fraction.values, rtol=1e-12)
-    np.testing.assert_allclose(per_tree.by_degree / (inner / 15), fraction.by_degree, rtol=1e-12)
 
 
 @one_test
@@ -134,23 +122,6 @@ def test_standard_error_is_the_spread_of_forests(normalize):
     np.testing.assert_allclose(stated / spread, 1, atol=0.25)  # 5 standard errors of a spread
 
 
-def test_single_tree_has_no_standard_error():
-    X, y, _ = table()
-    forest = estimators.ExtraTreesClassifier(1, random_state=1).fit(X, y)
-    assert frequency(forest).standard_error is None
-    assert frequency(forest, normalize=False).standard_error is None
-
-
-def test_blocks_of_trees_do_not_show(monkeypatch):
-    X, y, _ = table()
-    forest = estimators.RandomForestClassifier(12, random_state=0).fit(X, y)
-    whole = [frequency(forest, weighted=weighted, by_degree=True) for weighted in (False, True)]
-    monkeypatch.setattr("duramen.importances.measure._RUN", 100)
-    parts = [frequency(forest, weighted=weighted, by_degree=True) for weighted in (False, True)]
-    for first, other in zip(whole, parts, strict=True):
-        assert first.equals(other, rtol=1e-9, atol=1e-12)
-
-
 # --- corners -------------------------------------------------------------------------------------
 
 
@@ -176,21 +147,3 @@ def test_trees_whose_bag_weighs_nothing():
     assert (forest.forest_.weight[forest.forest_.offsets[:-1]] == 0).any()
     result = frequency(forest, weighted=True)
     assert result.values.sum() == pytest.approx(1)
-
-
-def test_result_says_where_it_comes_from():
-    X, y, _ = table()
-    forest = estimators.RandomForestClassifier(5, random_state=1).fit(X, y)
-    result = frequency(forest.forest_, weighted=True)
-    assert result.equals(frequency(forest, weighted=True))
-    assert result.by_degree is None
-    assert result.metadata["frequency"] == {"weighted": True, "normalize": True}
-    assert result.metadata["fingerprint"] == forest.forest_.fingerprint
-
-
-def test_needs_a_fitted_forest_of_this_package():
-    X, y, _ = table()
-    with pytest.raises(NotFittedError, match="frequency: this RandomForestClassifier is not"):
-        frequency(estimators.RandomForestClassifier())
-    with pytest.raises(TypeError, match="frequency: forest must be an estimator of duramen"):
-        frequency(SklearnForest(2).fit(X, y))

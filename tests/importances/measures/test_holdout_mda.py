@@ -10,7 +10,6 @@ from tests.importances.trees import Opened, small
 from tests.oracles import permutation as oracle
 
 import duramen as dm
-from duramen import Importances
 from duramen.importances import holdout_mda, mda
 
 
@@ -134,14 +133,6 @@ def test_parts_of_numbers_have_equal_size(fits):
     assert sorted(23 - table.n_rows for table, _, _ in fits) == [5, 6, 6, 6]
 
 
-def test_the_split_is_drawn(fits):
-    X, y = small(n=30)
-    for seed in range(8):
-        holdout_mda(WatchedClassifier(1, random_state=0), X, y, random_state=seed)
-    halves = {frozenset(rows_in(table, X).tolist()) for table, _, _ in fits}
-    assert len(halves) == 16
-
-
 # --- what it is for ------------------------------------------------------------------------------
 
 
@@ -189,60 +180,6 @@ def test_relevant_features_stand_out():
 
 
 # --- what holds always ---------------------------------------------------------------------------
-
-
-def test_same_bytes_for_the_same_seed_and_any_number_of_threads():
-    X, y = small("three", n=60)
-    results = [
-        holdout_mda(
-            dm.RandomForestClassifier(40, random_state=0, n_jobs=growth), X, y, random_state=7,
-            n_jobs=k,
-        )
-        for growth, k in ((1, 1), (2, 2), (1, 4))
-    ]  # fmt: skip
-    assert results[0].equals(results[1])
-    assert results[0].equals(results[2])
-    other = holdout_mda(dm.RandomForestClassifier(40, random_state=0), X, y, random_state=8)
-    assert not results[0].equals(other)
-
-
-def test_the_seed_of_the_estimator_is_the_default():
-    X, y = small(n=40)
-    first, same = (
-        holdout_mda(dm.RandomForestClassifier(9, random_state=4), X, y) for _ in range(2)
-    )
-    assert first.equals(same)
-    other = holdout_mda(dm.RandomForestClassifier(9, random_state=5), X, y)
-    assert not first.equals(other)
-
-
-def test_the_estimator_is_not_changed_and_may_be_fitted():
-    X, y = small(n=40)
-    estimator = dm.RandomForestClassifier(9, random_state=4)
-    before = estimator.get_params()
-    importances = holdout_mda(estimator, X, y)
-    assert estimator.get_params() == before
-    assert not hasattr(estimator, "forest_")
-    forest = estimator.fit(X, y).forest_
-    assert holdout_mda(estimator, X, y).equals(importances)
-    assert estimator.forest_ is forest
-
-
-def test_the_result_states_data_and_choices(tmp_path):
-    X, y = small(n=40)
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    estimator = dm.RandomForestClassifier(9, random_state=4)
-    result = holdout_mda(estimator, frame, y, cv=4)
-    assert result.names == tuple("abcde")
-    assert result.measure == "holdout_mda"
-    assert result.metadata["holdout_mda"] == {"cv": 4, "scoring": "accuracy", "n_repeats": 1}
-    assert result.metadata["n_rows"] == 40
-    assert result.metadata["n_trees"] == 9
-    grown = dm.RandomForestClassifier(1).fit(frame, y).forest_
-    assert result.metadata["fingerprint"] == grown.fingerprint
-    assert grown.fingerprint == dm.learning_set(frame, y).fingerprint
-    result.save(tmp_path / "result.npz")
-    assert Importances.load(tmp_path / "result.npz").equals(result)
 
 
 def test_categories_as_the_estimator_has_them():

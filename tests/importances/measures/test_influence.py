@@ -8,7 +8,6 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.importances import prediction_change, relative_influence
-from duramen.networks.targets import measure_names
 
 
 def table(n=400, seed=0):
@@ -117,9 +116,3 @@ def test_learning_sets_and_names(measure):
     forest.fit(mixed)
     with pytest.raises(ValueError, match="column 'b' must hold numbers, none missing"):
         measure(forest, mixed, **again)
-
-
-def test_networks_have_no_measures_of_predictions():
-    names = measure_names()
-    assert "mda" in names
-    assert not {"relative_influence", "prediction_change"} & set(names)

@@ -132,26 +132,6 @@ def test_pairs_on_common_paths():
         interactions(trees, sparse=True)
 
 
-def test_threads_do_not_change_a_byte():
-    X, number, _ = problem(n=200)
-    forest = dm.ExtraTreesRegressor(37, random_state=0).fit(X, number)
-    for options in ({"X": X}, {"sparse": True}):
-        results = [interactions(forest, **options, n_jobs=n) for n in (1, 2, 5)]
-        for other in results[1:]:
-            assert (other.values != results[0].values).sum() == 0
-            assert other.equals(results[0])
-
-
-def test_sparse_results_are_saved(tmp_path):
-    X, _, classes = problem()
-    forest = dm.RandomForestClassifier(5, max_depth=1, random_state=0).fit(X, classes)
-    for model in (forest, forest.set_params(max_depth=3).fit(X, classes)):
-        pairs = interactions(model, sparse=True)
-        pairs.save(tmp_path / "pairs.npz")
-        assert PairInteractions.load(tmp_path / "pairs.npz").equals(pairs)
-    assert len(pairs) > 0
-
-
 def test_rows_and_forests_that_do_not_fit():
     X, number, classes = problem()
     forest = dm.RandomForestClassifier(3, random_state=0).fit(X, classes)

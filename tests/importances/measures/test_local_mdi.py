@@ -166,19 +166,6 @@ def test_two_classes_by_name():
     np.testing.assert_allclose(first.values, -last.values, atol=1e-12)
 
 
-def test_threads_and_blocks_change_no_bit():
-    random = np.random.default_rng(0)
-    X, y = random.normal(size=(900, 1500)), random.integers(0, 2, 900)
-    forest = dm.RandomForestClassifier(5, random_state=0).fit(X, y)
-    for rows in (None, "oob", "in-bag"):
-        alone = local_mdi(forest, X, rows=rows, n_jobs=1)
-        assert alone.is_sparse
-        assert alone.equals(local_mdi(forest, X, rows=rows, n_jobs=3))
-        dense = local_mdi(forest, X, rows=rows, sparse=False, n_jobs=2)
-        np.testing.assert_array_equal(alone.dense(), dense.values)
-    np.testing.assert_allclose(alone.mean().values, mdi(forest).values, atol=1e-12)
-
-
 @one_test
 @pytest.mark.parametrize(
     "arguments, message",

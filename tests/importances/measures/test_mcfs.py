@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +11,7 @@ from duramen import Importances
 from duramen.data import memory
 from duramen.forests.growth import out_of_bag
 from duramen.importances import mcfs
-from duramen.importances.measures.mcfs import _learner, relative_importances
+from duramen.importances.measures.mcfs import _learner
 from duramen.jobs.replicates import Plan
 from duramen.results.importances import MonteCarloSelection
 from duramen.support.checks import draw_seed
@@ -163,30 +161,6 @@ def test_known_genes_of_leukemia_come_first():
 # --- the same always -----------------------------------------------------------------------------
 
 
-def test_threads_and_blocks_change_nothing(monkeypatch):
-    X, y = problem()
-    importances = mcfs(X, y, n_subsets=40, n_permutations=2, random_state=0)
-    two = mcfs(X, y, n_subsets=40, n_permutations=2, random_state=0, n_jobs=2)
-    monkeypatch.setattr("duramen.importances.measures.mcfs._MOST_SUBSETS", 7)
-    three = mcfs(X, y, n_subsets=40, n_permutations=2, random_state=0)
-    for other in (two, three):
-        assert importances.importances.equals(other.importances)
-        np.testing.assert_array_equal(importances.maxima, other.maxima)
-        np.testing.assert_array_equal(importances.source, other.source)
-    np.testing.assert_array_equal(importances.weight, two.weight)
-    np.testing.assert_allclose(importances.weight, three.weight)
-
-
-def test_seed_decides():
-    X, y = problem()
-    assert mcfs(X, y, n_subsets=20, random_state=1).importances.equals(
-        mcfs(X, y, n_subsets=20, random_state=1).importances
-    )
-    assert not mcfs(X, y, n_subsets=20, random_state=1).importances.equals(
-        mcfs(X, y, n_subsets=20, random_state=2).importances
-    )
-
-
 @given(seed=st.integers(0, 50), n=st.integers(4, 30), p=st.integers(1, 6))
 @settings(max_examples=25, deadline=None)
 def test_importances_of_coded_columns_stay_within_bounds(seed, n, p):
@@ -273,36 +247,6 @@ def test_runs_on_null_data_have_no_winner_as_often_as_promised():
 # --- the result ----------------------------------------------------------------------------------
 
 
-def test_result_says_where_it_comes_from():
-    X, y = problem()
-    result = mcfs(X, y, n_subsets=40, u=2.0, random_state=3)
-    metadata = result.importances.metadata
-    assert metadata["mcfs"]["subset_size"] == 3
-    assert metadata["mcfs"]["train_size"] == 46
-    assert metadata["mcfs"]["u"] == 2.0
-    assert metadata["n_trees"] == 200
-    assert metadata["forest"]["criterion"] == "entropy"
-    assert result.importances.measure == "mcfs"
-    assert result.importances.unit == "1"
-    forest = dm.ExtraTreesClassifier(1).fit(X, y).forest_
-    assert metadata["fingerprint"] == forest.fingerprint
-
-
-def test_result_is_saved_and_loaded(tmp_path):
-    X, y = problem()
-    result = mcfs(X, y, n_subsets=40, n_permutations=3, random_state=3)
-    result.save(tmp_path / "r.npz")
-    copies = [MonteCarloSelection.load(tmp_path / "r.npz"), pickle.loads(pickle.dumps(result))]
-    for copy in copies:
-        assert copy.importances.equals(result.importances)
-        assert copy.importances.metadata == result.importances.metadata
-        assert copy.accuracy == result.accuracy
-        for name in ("n_drawn", "source", "target", "weight", "maxima"):
-            np.testing.assert_array_equal(getattr(copy, name), getattr(result, name))
-    with pytest.raises(ValueError, match="not Importances"):
-        Importances.load(tmp_path / "r.npz")
-
-
 def test_edges_as_a_frame():
     X, y = problem()
     frame = pd.DataFrame(X, columns=list("abcdefghi"))
@@ -316,15 +260,6 @@ def test_edges_as_a_frame():
     assert len(result.edges(4)) == 4
     with pytest.raises(ValueError, match="k must be an int >= 0"):
         result.edges(-1)
-
-
-def test_result_prints():
-    X, y = problem()
-    text = repr(mcfs(X, y, n_subsets=40, n_permutations=3, random_state=3))
-    assert "Importances: mcfs of 9 features, a pure number" in text
-    assert "Interdependencies:" in text
-    assert "Cut-off of importances from 3 shuffled runs" in text
-    assert "Cut-off" not in repr(mcfs(X, y, n_subsets=40, random_state=3))
 
 
 def test_result_cannot_be_changed_or_wrong():
@@ -368,12 +303,6 @@ def test_unseen_features_are_reported():
     assert np.count_nonzero(unseen) == 4
     assert (result.importances.values[unseen] == 0).all()
     assert result.importances.standard_error is None
-
-
-def test_warning_says_how_many_subsets_would_do():
-    with pytest.warns(UserWarning, match="Hint: n_subsets=13 includes all features"):
-        mcfs(*problem(p=9), n_subsets=2, random_state=0)
-    mcfs(*problem(p=9), n_subsets=13, random_state=0)
 
 
 @one_test
@@ -436,17 +365,6 @@ def test_subsets_that_do_not_fit_are_refused(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
     with pytest.raises(MemoryError, match="mcfs: 100000000 subsets of 3 features"):
         mcfs(*problem(), n_subsets=10**8)
-
-
-def test_the_core_is_free_of_the_graph_where_it_is_not_wanted():
-    X, y = problem()
-    data = dm.learning_set(X, y, task="classification")
-    learner = _learner(data, trees(), "sqrt", 2, 0.66, Plan())
-    run = relative_importances(learner, 20, 0, 1.0, 1.0, graph=False)
-    assert run.edges[0].size == 0
-    np.testing.assert_array_equal(
-        run.values, relative_importances(learner, 20, 0, 1.0, 1.0, graph=True).values
-    )
 
 
 def test_classes_are_shuffled_within_strata():

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import train_test_split
 from tests.grid import one_test
 from tests.importances.trees import Opened, small, small_forest
 from tests.oracles import permutation as oracle
@@ -115,16 +114,6 @@ def test_drawn_permutations_have_the_mean_of_all(task, score):
         assert abs(result.values[j] - sum(means) / n_trees) < 5 * noise + 1e-12
 
 
-def test_one_permutation_is_what_some_permutation_gives():
-    model, X, y = small_forest(n_trees=1)
-    opened = Opened(model.forest_)
-    out = opened.out_of_bag(0)
-    rows = [list(row) for row in X[out]]
-    possible = oracle.tree_losses(opened.leaf_values_of(0), rows, y[out].tolist(), [0], "accuracy")
-    seen = {round(mda(model, X, y, random_state=s)["x0"], 9) for s in range(300)}
-    assert seen == {round(loss, 9) for loss in possible}
-
-
 def test_stump_whose_prediction_is_the_side():
     # Out-of-bag rows by side and class: 5, 2, 1, 4. E d = 9/12 - (7 * 6 + 5 * 6) / 144 = 0.25.
     model = dm.RandomForestClassifier(1, bootstrap=False, random_state=0).fit(
@@ -158,36 +147,6 @@ def test_only_columns_of_the_forest_change_anything():
     used = np.zeros(X.shape[1], dtype=bool)
     used[model.forest_.feature[model.forest_.feature >= 0]] = True
     assert (mda(model, X, y).values[~used] == 0).all()
-
-
-@one_test
-@pytest.mark.parametrize("votes", ["tree", "ensemble"])
-@pytest.mark.parametrize("task", ["classes", "numbers"])
-def test_same_bytes_for_any_number_of_threads(task, votes):
-    model, X, y = small_forest(task, n=60, n_trees=50, min_samples_leaf=1)
-    results = [mda(model, X, y, votes=votes, n_jobs=k, n_repeats=2) for k in (1, 2, 4)]
-    assert results[0].equals(results[1])
-    assert results[0].equals(results[2])
-
-
-def test_permutations_depend_on_the_tree_alone():
-
-    model, X, y = small_forest(n=60, n_trees=20)
-    whole = mda(model, X, y, random_state=0)
-    halves = [mda(model.forest_.part(a, a + 10), X, y, random_state=0) for a in (0, 10)]
-    both = (halves[0].values + halves[1].values) / 2
-    np.testing.assert_allclose(whole.values, both, atol=1e-15)
-
-
-def test_held_out_rows_by_value_and_by_code_agree():
-    X, y = small(n=80)
-    table = dm.encode(X)
-    train, test = train_test_split(np.arange(80), random_state=0)
-    model = dm.RandomForestClassifier(30, random_state=0).fit(table.take_rows(train), y[train])
-    by_code = mda(model, table.take_rows(test), y[test], rows=None, random_state=0)
-    by_value = mda(model, X[test], y[test], rows=None, random_state=0)
-    assert by_code.equals(by_value)
-    assert by_code["x0"] + by_code["x4"] > 0.1
 
 
 def test_large_trees_go_without_a_table_of_sides():
@@ -356,13 +315,6 @@ def test_arguments_that_do_not_go_together(options, message):
         mda(model, X, y, **options)
 
 
-def test_forests_without_out_of_bag_rows_are_refused():
-    X, y = small()
-    model = dm.ExtraTreesClassifier(5, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="needs trees that leave rows out"):
-        mda(model, X, y)
-
-
 def test_other_rows_than_those_of_the_training_are_refused():
     model, X, y = small_forest(n=40)
     with pytest.raises(ValueError, match="the table that the forest was grown on"):
@@ -378,12 +330,6 @@ def test_weighted_forests_know_their_training_rows():
     assert mda(model, X, y)["x0"] != 0
     with pytest.raises(ValueError, match="the table that the forest was grown on"):
         mda(model, X[::-1], y)
-
-
-def test_by_class_needs_classes():
-    model, X, y = small_forest("numbers")
-    with pytest.raises(ValueError, match="by_class=True needs"):
-        mda(model, X, y, by_class=True)
 
 
 def test_area_under_the_curve_needs_two_classes_out_of_bag():

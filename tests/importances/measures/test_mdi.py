@@ -95,44 +95,6 @@ def test_digits_have_their_known_importances():
     assert result.unit == "bits"
 
 
-def test_result_says_where_it_comes_from():
-    X, y, _ = mixed()
-    forest = estimators.RandomForestClassifier(5, random_state=1).fit(X, y)
-    result = mdi(forest)
-    assert result.measure == "mdi"
-    assert result.unit == "gini"
-    assert result.by_degree is None
-    assert result.names == ("x0", "x1", "x2", "x3")
-    assert result.metadata["forest"]["criterion"] == "gini"
-    assert result.metadata["n_trees"] == 5
-    assert result.metadata["seed"] == forest.forest_.seed
-    assert result.metadata["fingerprint"] == forest.forest_.fingerprint
-    assert "duramen" in result.metadata["versions"]
-
-
-def test_forest_serves_as_well_as_its_estimator():
-    X, y, _ = mixed()
-    forest = estimators.ExtraTreesClassifier(5, random_state=1).fit(X, y)
-    assert mdi(forest.forest_).equals(mdi(forest))
-    np.testing.assert_allclose(mdi(forest).normalized().values, forest.feature_importances_)
-
-
-def test_single_tree_has_no_standard_error():
-    X, y, _ = mixed()
-    forest = estimators.ExtraTreesClassifier(1, random_state=1, criterion="entropy").fit(X, y)
-    assert mdi(forest).standard_error is None
-    assert mdi(forest, correction="expected").standard_error is None
-
-
-def test_standard_error_shrinks_with_the_square_root_of_the_trees():
-    X, y, _ = mixed()
-    few, many = (
-        mdi(estimators.ExtraTreesClassifier(size, random_state=1).fit(X, y)).standard_error[:3]
-        for size in (200, 3200)
-    )
-    np.testing.assert_allclose(many / few, 0.25, rtol=0.2)
-
-
 # --- corrections ---------------------------------------------------------------------------------
 
 
@@ -297,16 +259,6 @@ def test_out_of_bag_mdi_finds_the_relevant_feature_that_cardinality_hides():
     assert held.values[0] > 5 * np.abs(held.values[1:]).max()
 
 
-def test_blocks_of_trees_do_not_show(monkeypatch):
-    X, y, _ = mixed()
-    forest = estimators.RandomForestClassifier(12, criterion="entropy", random_state=0).fit(X, y)
-    whole = [mdi(forest, X, y, rows="oob"), mdi(forest, correction="expected", by_degree=True)]
-    monkeypatch.setattr("duramen.importances.measure._RUN", 100)
-    parts = [mdi(forest, X, y, rows="oob"), mdi(forest, correction="expected", by_degree=True)]
-    for first, other in zip(whole, parts, strict=True):
-        assert first.equals(other)
-
-
 def test_tables_with_categories_and_missing_values():
     tumor = datasets.load_primary_tumor()
     forest = estimators.RandomForestClassifier(
@@ -376,20 +328,6 @@ def test_clear_errors(fitted, arguments, options, message):
     }
     with pytest.raises(ValueError, match=message):
         mdi(forest, *(settings[name] for name in arguments), **options)
-
-
-def test_corrections_are_for_entropy():
-    X, y, _ = mixed()
-    forest = estimators.RandomForestClassifier(5, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match='Hint: fit with criterion="entropy"'):
-        mdi(forest, correction="expected")
-
-
-def test_out_of_bag_needs_rows_out_of_the_bag():
-    X, y, _ = mixed()
-    forest = estimators.ExtraTreesClassifier(5, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="every tree of this forest saw all of them"):
-        mdi(forest, X, y, rows="oob")
 
 
 def test_needs_a_fitted_forest_of_this_package():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.exceptions import NotFittedError
 from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import subtrees as oracle
@@ -268,22 +267,6 @@ def test_forest_without_a_split():
     assert (actual.threshold, actual.n_trees) == (0.0, 0)
 
 
-def test_single_tree_has_no_standard_error():
-    X, y, _ = table()
-    forest = estimators.ExtraTreesClassifier(1, random_state=1).fit(X, y)
-    assert minimal_depth(forest).standard_error is None
-    assert first_splits(forest).standard_error is None
-
-
-def test_blocks_of_trees_do_not_show(monkeypatch):
-    X, y, _ = table()
-    forest = estimators.RandomForestClassifier(12, random_state=0).fit(X, y)
-    whole, distribution = minimal_depth(forest), first_splits(forest).null
-    monkeypatch.setattr("duramen.importances.measure._RUN", 100)
-    assert minimal_depth(forest).equals(whole, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(first_splits(forest).null, distribution, atol=1e-12)
-
-
 # --- the result ----------------------------------------------------------------------------------
 
 
@@ -312,22 +295,3 @@ def test_result_as_a_frame_in_a_file_and_in_print(tmp_path):
     assert lines[0].startswith("FirstSplits: minimal depth of 6 features in 20 trees, ")
     assert lines[2].split()[:2] == ["1", "x0"]
     assert lines[-1].split()[-1] == "0%"
-
-
-def test_long_results_print_their_best():
-    X, y = np.random.default_rng(0).normal(size=(30, 14)), np.arange(30) % 2
-    forest = estimators.RandomForestClassifier(5, random_state=0).fit(X, y)
-    assert repr(first_splits(forest)).endswith("... and 4 more")
-
-
-def test_depths_cannot_be_changed():
-    X, y, _ = table()
-    importances = first_splits(estimators.RandomForestClassifier(5, random_state=0).fit(X, y))
-    with pytest.raises(ValueError, match="read-only"):
-        importances.depths[0] = 0.0
-
-
-@pytest.mark.parametrize("function", [minimal_depth, first_splits])
-def test_needs_a_fitted_forest(function):
-    with pytest.raises(NotFittedError, match=f"{function.__name__}: this RandomForestClassifier"):
-        function(estimators.RandomForestClassifier())

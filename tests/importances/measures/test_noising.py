@@ -1,12 +1,10 @@
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier as SklearnForest
-from sklearn.exceptions import NotFittedError
 from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import noising as oracle
 
-from duramen import datasets, estimators
+from duramen import estimators
 from duramen.importances import noising
 
 
@@ -205,35 +203,6 @@ def test_far_off_targets_keep_their_digits():
     np.testing.assert_allclose(far.values, near.values, rtol=1e-6)
 
 
-def test_single_tree_has_no_standard_error():
-    X, y, _ = mixed()
-    forest = estimators.RandomForestClassifier(1, random_state=1).fit(X, y)
-    assert noising(forest, X, y).standard_error is None
-
-
-@pytest.mark.parametrize("task", ["classes", "numbers"])
-def test_blocks_of_trees_do_not_show(monkeypatch, task):
-    train, held, kind, _ = problem(task, "oob")
-    forest = kind(12, random_state=0).fit(*train)
-    whole = noising(forest, *held)
-    monkeypatch.setattr("duramen.importances.measure._RUN", 100)
-    assert noising(forest, *held).equals(whole, rtol=1e-9, atol=1e-12)
-
-
-def test_tables_with_categories_and_missing_values():
-    tumor = datasets.load_primary_tumor()
-    forest = estimators.RandomForestClassifier(50, splits="multiway", random_state=0)
-    result = noising(forest.fit(tumor.X, tumor.y), tumor.X, tumor.y)
-    assert result.names == tumor.names
-    assert result.values.max() > 5 * result.standard_error[result.order()[0]]
-
-
-def test_forest_serves_as_well_as_its_estimator():
-    X, y, _ = mixed()
-    forest = estimators.RandomForestClassifier(5, random_state=1, n_jobs=2).fit(X, y)
-    assert noising(forest.forest_, X, y).equals(noising(forest, X, y))
-
-
 # --- errors --------------------------------------------------------------------------------------
 
 
@@ -270,19 +239,3 @@ def test_clear_errors(fitted, arguments, options, message):
     }
     with pytest.raises(ValueError, match=message):
         noising(forest, *(settings[name] for name in arguments), **options)
-
-
-def test_out_of_bag_needs_rows_out_of_the_bag():
-    X, y, _ = mixed()
-    forest = estimators.ExtraTreesClassifier(5, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="every tree of this forest saw all of them"):
-        noising(forest, X, y)
-    assert noising(forest, X, y, rows=None).values[2] > 0
-
-
-def test_needs_a_fitted_forest_of_this_package():
-    X, y, _ = mixed()
-    with pytest.raises(NotFittedError, match="call fit first"):
-        noising(estimators.RandomForestClassifier(), X, y)
-    with pytest.raises(TypeError, match="must be an estimator of duramen"):
-        noising(SklearnForest(2).fit(X, y), X, y)

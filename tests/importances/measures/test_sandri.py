@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from tests.grid import one_test
 
 import duramen as dm
 from duramen.data.recoding import with_shadows
@@ -75,27 +74,3 @@ def test_relevant_columns_come_first_in_regression():
     result = sandri(dm.RandomForestRegressor(30), X, y, n_repeats=5, random_state=0)
     assert result.order()[:2].tolist() == [2, 4]
     assert (result.values[[2, 4]] > 5 * result.standard_error[[2, 4]]).all()
-
-
-def test_result_says_where_it_comes_from():
-    X, y = null_columns(0)
-    forest = dm.RandomForestClassifier(5, n_jobs=2, random_state=1)
-    result = sandri(forest, X, y, n_repeats=3)
-    assert result.measure == "sandri"
-    assert result.unit == "gini"
-    assert result.metadata["sandri"] == {"estimator": "RandomForestClassifier", "n_repeats": 3}
-    assert result.metadata["seed"] == draw_seed(1)
-    assert result.metadata["fingerprint"] == forest.fit(X, y).forest_.fingerprint
-    assert sandri(dm.RandomForestClassifier(5), X, y, n_repeats=3, random_state=1).equals(result)
-
-
-@one_test
-@pytest.mark.parametrize("n_repeats", [0, 2.0, True])
-def test_wrong_number_of_repeats_is_refused(n_repeats):
-    with pytest.raises(ValueError, match="sandri: n_repeats must be an int >= 1"):
-        sandri(dm.RandomForestClassifier(2), *null_columns(0), n_repeats=n_repeats)
-
-
-def test_what_is_no_estimator_is_refused():
-    with pytest.raises(TypeError, match="sandri: estimator must be a forest estimator of duramen"):
-        sandri(None, *null_columns(0))

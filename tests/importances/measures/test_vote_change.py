@@ -8,7 +8,6 @@ from tests.importances.trees import Opened, small, small_forest
 from tests.oracles import permutation as oracle
 
 import duramen as dm
-from duramen import Significance
 from duramen.importances import compare, mda, vote_change
 from duramen.importances.measures.vote_change import vote_index
 from duramen.importances.permutation import Losses, Permutations
@@ -167,17 +166,6 @@ def test_q_values_are_those_of_benjamini_and_hochberg():
     assert set(result.selected(0.05)) <= {"x0", "x1", "x2", "x4"}
 
 
-def test_the_result_states_the_number_of_trees(tmp_path):
-    model, X, y = small_forest(n=60, n_trees=50)
-    result = vote_change(model, X, y)
-    assert result.method == "vote_change"
-    assert result.metadata["n_trees"] == 50
-    assert "the 50 trees on out-of-bag rows" in result.null
-    assert "the 50 trees on the given rows" in vote_change(model, X, y, rows=None).null
-    result.save(tmp_path / "votes.npz")
-    assert Significance.load(tmp_path / "votes.npz").equals(result)
-
-
 def test_the_index_grows_with_the_number_of_trees():
     data = dm.datasets.linear_sign(200, 30, n_relevant=5, random_state=0)
     model = dm.RandomForestClassifier(2000, random_state=0, n_jobs=2).fit(data.X, data.y)
@@ -186,26 +174,6 @@ def test_the_index_grows_with_the_number_of_trees():
     ]
     assert best[1] > 3 * best[0]
     assert best[2] > 3 * best[1]
-
-
-@pytest.mark.parametrize("task", ["classes", "three"])
-def test_same_bytes_for_any_number_of_threads(task):
-    model, X, y = small_forest(task, n=60, n_trees=50, min_samples_leaf=1)
-    first, two, four = (vote_change(model, X, y, random_state=1, n_jobs=k) for k in (1, 2, 4))
-    assert first.equals(two)
-    assert first.equals(four)
-    assert not first.equals(vote_change(model, X, y, random_state=2))
-    assert vote_change(model, X, y).equals(vote_change(model.forest_, X, y))
-
-
-def test_held_out_rows():
-    X, y = small(n=120)
-    model = dm.ExtraTreesClassifier(100, random_state=0).fit(X[:60], y[:60])
-    result = vote_change(model, X[60:], y[60:], rows=None)
-    assert result["x0"] < 1e-6
-    assert counted(model, X[60:], y[60:], rows=None).votes.sum() == 60 * 100
-    with pytest.raises(ValueError, match=r"vote_change: .* needs trees that leave rows out"):
-        vote_change(model, X[:60], y[:60])
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -244,14 +212,6 @@ def test_arguments_that_are_not_as_described(options, message):
     model, X, y = small_forest()
     with pytest.raises(ValueError, match=message):
         vote_change(model, X, y, **options)
-
-
-def test_what_is_no_forest_or_other_rows():
-    model, X, y = small_forest(n=40)
-    with pytest.raises(TypeError, match="vote_change: forest must be"):
-        vote_change("forest", X, y)
-    with pytest.raises(ValueError, match=r"vote_change: .* the forest was grown on"):
-        vote_change(model, X[::-1], y)
 
 
 # --- the problems of the paper -------------------------------------------------------------------
