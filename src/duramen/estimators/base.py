@@ -261,7 +261,11 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         with progress_bar(growth.n_missing, self._owner, self.verbose) as report:
             self._adopt(growth.forest(report))
         if self.oob_score:
-            self._estimate_out_of_bag(growth.data, growth.n_threads)
+            data = growth.data
+            estimate = prediction.estimate_out_of_bag(
+                self.forest_, data.table, data.target, growth.n_threads
+            )
+            self._adopt_out_of_bag(estimate, data)
 
     def _growth(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, groups: Any = None
@@ -344,10 +348,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(forest.names, dtype=object)
 
     # Out-of-bag estimates
-
-    def _estimate_out_of_bag(self, data: LearningSet[EncodedTable], n_threads: int) -> None:
-        estimate = prediction.estimate_out_of_bag(self.forest_, data.table, data.target, n_threads)
-        self._adopt_out_of_bag(estimate, data)
 
     def _adopt_out_of_bag(
         self, estimate: prediction.OutOfBag, data: LearningSet[EncodedTable]
@@ -453,17 +453,15 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             hint="give fewer rows",
         )
         if oob:
-            self._check_training_leaves(leaves)
+            if not self.forest_.settings.samples_rows:
+                raise ValueError(f"{self._owner}.proximity: oob=True{_NEEDS_BAGS}")
+            if not prediction.leads_to_training_counts(self.forest_, leaves):
+                raise ValueError(
+                    f"{self._owner}.proximity: oob=True needs the table that the forest was grown "
+                    f"on, {self.forest_.n_rows} rows in the same order; for other rows use "
+                    "oob=False"
+                )
         return prediction.proximity(self.forest_, leaves, oob=oob, n_threads=self._threads())
-
-    def _check_training_leaves(self, leaves: NDArray[np.int32]) -> None:
-        if not self.forest_.settings.samples_rows:
-            raise ValueError(f"{self._owner}.proximity: oob=True{_NEEDS_BAGS}")
-        if not prediction.leads_to_training_counts(self.forest_, leaves):
-            raise ValueError(
-                f"{self._owner}.proximity: oob=True needs the table that the forest was grown on, "
-                f"{self.forest_.n_rows} rows in the same order; for other rows use oob=False"
-            )
 
     @property
     def estimators_(self) -> TreeEstimators:
@@ -524,7 +522,11 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def _unpacked(cls, saved: forest_storage.Saved) -> Self:
         plain = saved.header["parameters"].items()
-        estimator = cls(**{name: _parameter_from_plain(value) for name, value in plain})
+        parameters: dict[str, Any] = {
+            name: dict(value["pairs"]) if isinstance(value, dict) else value
+            for name, value in plain
+        }
+        estimator = cls(**parameters)
         estimator._adopt(Forest.unpacked(saved))
         for name in cls._saved:
             if name in saved.arrays:
@@ -647,7 +649,7 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
             codes, guess = codes[seen], guess[seen]
         if callable(self.oob_score):
             codes, guess = self.classes_[codes], self.classes_[guess]
-        self.oob_score_ = self._score_out_of_bag(codes, guess, _accuracy)
+        self.oob_score_ = self._score_out_of_bag(codes, guess, lambda a, b: np.mean(a == b))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of every row, shape (n,); the first one of equal ones.
@@ -736,10 +738,6 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
         return float(r2_score(truth, guess[:, 0], sample_weight=weights))
 
 
-def _accuracy(truth: NDArray[Any], guess: NDArray[Any]) -> float:
-    return float(np.mean(truth == guess))
-
-
 def _plain_parameter(name: str, value: Any) -> Any:
     """Return a parameter as JSON can hold it, or what stands for one that JSON cannot hold."""
     if isinstance(value, np.generic):
@@ -756,13 +754,6 @@ def _plain_parameter(name: str, value: Any) -> Any:
     return [_plain_parameter(name, entry) for entry in value]
 
 
-def _parameter_from_plain(value: Any) -> Any:
-    """Return the parameter that :func:`plain_parameter` made plain."""
-    if isinstance(value, dict):
-        return dict(value["pairs"])
-    return value
-
-
 # --- weights of classes ---------------------------------------------------------------------------
 
 
@@ -777,7 +768,12 @@ def combine_class_weight(
     if class_weight is None or class_weight == "balanced_subsample":
         return weights
     if isinstance(class_weight, dict):
-        _check_class_weights(owner, class_weight)
+        for label, weight in class_weight.items():
+            if not checks.is_real(weight) or not np.isfinite(weight) or weight < 0:
+                raise ValueError(
+                    f"{owner}: class_weight must hold finite numbers >= 0, got {weight!r} for "
+                    f"class {label!r}."
+                )
     elif not isinstance(class_weight, str) or class_weight != "balanced":
         allowed = "None, 'balanced', 'balanced_subsample' or a dict of class to weight"
         raise checks.refuse(owner, "class_weight", allowed, class_weight)
@@ -792,15 +788,6 @@ def combine_class_weight(
         )
     combined = of_ordinary_size(combined)
     return whole_ratios(combined) if isinstance(class_weight, dict) else combined
-
-
-def _check_class_weights(owner: str, class_weight: dict[Any, Any]) -> None:
-    for label, weight in class_weight.items():
-        if not checks.is_real(weight) or not np.isfinite(weight) or weight < 0:
-            raise ValueError(
-                f"{owner}: class_weight must hold finite numbers >= 0, got {weight!r} for class "
-                f"{label!r}."
-            )
 
 
 # --- fit of forests whose trees are grown part by part, and let go --------------------------------

@@ -113,7 +113,13 @@ class _Guided(BaseForest):
         owner, p = self._owner, data.n_columns
         requested = self.feature_weights
         if self.warm_start and hasattr(self, "forest_"):
-            weights = self._kept_weights()
+            if not np.array_equal(self._guided_by, requested):
+                raise ValueError(
+                    f"{owner}: with warm_start=True, parameters must be those of the previous "
+                    "fit, but feature_weights changed. Hint: use warm_start=False, or a new "
+                    "estimator"
+                )
+            weights = self.feature_weights_
         elif isinstance(requested, str):
             checks.check_choice(owner, "feature_weights", requested, ("importance", "enriched"))
             if requested == "enriched":
@@ -131,15 +137,6 @@ class _Guided(BaseForest):
         guidance.refuse(settings, owner)
         self._weights = guidance.weights
         return guidance
-
-    def _kept_weights(self) -> FloatArray:
-        """Return the weights of the trees that there are."""
-        if not np.array_equal(self._guided_by, self.feature_weights):
-            raise ValueError(
-                f"{self._owner}: with warm_start=True, parameters must be those of the previous "
-                "fit, but feature_weights changed. Hint: use warm_start=False, or a new estimator"
-            )
-        return self.feature_weights_
 
     def _adopt(self, forest: Any) -> None:
         super()._adopt(forest)

@@ -56,9 +56,6 @@ def resolved_parameters(
     """
     owner = type(forest).__name__
 
-    def integer(name: str, least: int, most: int = checks.MOST) -> int:
-        return checks.check_integer(owner, name, getattr(forest, name), least, most=most)
-
     def limit(name: str, least: int) -> int | None:
         return checks.check_optional_integer(owner, name, getattr(forest, name), least)
 
@@ -71,28 +68,24 @@ def resolved_parameters(
     def flag(name: str) -> bool:
         return checks.check_flag(owner, name, getattr(forest, name))
 
-    def subspace() -> int:
-        return resolve_subspace(owner, forest.n_subspace_features, n_features)
-
-    def row_samples() -> int:
-        units, name = (n_rows, "rows") if n_groups is None else (n_groups, "groups")
-        bootstrap = flag("bootstrap")
-        return resolve_max_samples(owner, forest.max_samples, units, bootstrap, name)
-
+    subspace = resolve_subspace(owner, forest.n_subspace_features, n_features)
+    units = (n_rows, "rows") if n_groups is None else (n_groups, "groups")
     criteria, oob_score = aliases_for(forest.task), forest.oob_score
     return {
-        "n_estimators": integer("n_estimators", 1, most=2**62),
+        "n_estimators": checks.check_integer(
+            owner, "n_estimators", forest.n_estimators, 1, most=2**62
+        ),
         "criterion": criteria[checks.check_choice(owner, "criterion", forest.criterion, criteria)],
         "max_depth": limit("max_depth", 1),
         "min_samples_split": rows("min_samples_split", 2),
         "min_samples_leaf": rows("min_samples_leaf", 1),
         "max_features": resolve_max_features(
-            owner, forest.max_features, n_features, subspace() or n_features
+            owner, forest.max_features, n_features, subspace or n_features
         ),
         "max_leaf_nodes": limit("max_leaf_nodes", 2),
         "min_impurity_decrease": number("min_impurity_decrease"),
         "min_impurity_split": number("min_impurity_split"),
-        "n_subspace_features": subspace(),
+        "n_subspace_features": subspace,
         "bootstrap": flag("bootstrap"),
         "oob_score": oob_score if callable(oob_score) else flag("oob_score"),
         "n_jobs": checks.check_jobs(owner, forest.n_jobs),
@@ -101,7 +94,9 @@ def resolved_parameters(
         "class_weight": isinstance(forest.class_weight, str)
         and forest.class_weight == "balanced_subsample",
         "ccp_alpha": number("ccp_alpha"),
-        "max_samples": row_samples(),
+        "max_samples": resolve_max_samples(
+            owner, forest.max_samples, units[0], forest.bootstrap, units[1]
+        ),
         "splits": checks.check_choice(owner, "splits", splits, ("auto", *SPLITS)),
         "n_best_splits": _n_best_splits(owner, forest.n_best_splits, splits),
         "feature_first": flag("feature_first"),

@@ -145,7 +145,13 @@ class GrowthSettings:
         if unknown:
             raise ValueError(f"GrowthSettings.from_dict: unknown settings {unknown}")
         for field in fields(cls):
-            _check_type(field.name, str(field.type), values.get(field.name, field.default))
+            value = values.get(field.name, field.default)
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            annotation = str(field.type)
+            if type(value) not in _TYPES[annotation] or (number and not 0 <= value < 2**63):
+                raise ValueError(
+                    f"GrowthSettings.from_dict: {field.name} must be {annotation}, got {value!r}"
+                )
         settings = cls(**values)
         for name, allowed in (("criterion", CRITERION_NAMES), ("cut", CUTS), ("splits", SPLITS)):
             if getattr(settings, name) not in allowed:
@@ -163,13 +169,6 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "int | None": (int, type(None)),
     "float": (int, float),
 }
-
-
-def _check_type(name: str, annotation: str, value: Any) -> None:
-    """Check that a value is of the type that a setting is annotated with."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if type(value) not in _TYPES[annotation] or (number and not 0 <= value < 2**63):
-        raise ValueError(f"GrowthSettings.from_dict: {name} must be {annotation}, got {value!r}")
 
 
 _WORDS: dict[str, Callable[[int], int]] = {"sqrt": math.isqrt, "log2": lambda n: int(math.log2(n))}

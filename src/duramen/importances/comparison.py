@@ -130,7 +130,11 @@ class Comparison(Result):
         from scipy.stats import rankdata
 
         checks.check_integer("Comparison.top", "k", k, 1)
-        index = np.argsort(self.ranks[self._measure(by)], kind="stable")[:k]
+        first = self.measures[0] if by is None else by
+        place = self.measures.index(
+            checks.check_choice("Comparison.top", "by", first, self.measures)
+        )
+        index = np.argsort(self.ranks[place], kind="stable")[:k]
         return Comparison(
             tuple(self.names[j] for j in index),
             self.measures,
@@ -138,11 +142,6 @@ class Comparison(Result):
             rankdata(self.ranks[:, index], axis=1),
             self.metadata,
         )
-
-    def _measure(self, name: str | None) -> int:
-        if name is None:
-            return 0
-        return self.measures.index(checks.check_choice("Comparison.top", "by", name, self.measures))
 
     # --- in and out ------------------------------------------------------------------------
 
@@ -159,13 +158,13 @@ class Comparison(Result):
 
         Its columns are ``measure``, ``other``, ``spearman`` and ``kendall``.
         """
-        pairs = list(combinations(range(len(self.measures)), 2))
+        i, j = np.triu_indices(len(self.measures), 1)
         return native_frame(
             {
-                "measure": [self.measures[i] for i, _ in pairs],
-                "other": [self.measures[j] for _, j in pairs],
-                "spearman": [self.spearman[pair] for pair in pairs],
-                "kendall": [self.kendall[pair] for pair in pairs],
+                "measure": [self.measures[place] for place in i],
+                "other": [self.measures[place] for place in j],
+                "spearman": self.spearman[i, j],
+                "kendall": self.kendall[i, j],
             }
         )
 
@@ -220,7 +219,12 @@ def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison
             "compare: measures must be several Importances or Significance, got one "
             f"{type(measures).__name__}. Hint: compare([one, another])."
         )
-    results = list(measures.values()) if isinstance(measures, Mapping) else list(measures)
+    labeled: Sequence[tuple[str, Any]] = (
+        list(measures.items())
+        if isinstance(measures, Mapping)
+        else [(getattr(one, "measure", getattr(one, "method", "")), one) for one in measures]
+    )
+    labels, results = [label for label, _ in labeled], [result for _, result in labeled]
     for measure in results:
         if not isinstance(measure, Importances | Significance):
             raise TypeError(
@@ -229,14 +233,6 @@ def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison
             )
     if len(results) < 2:
         raise ValueError(f"compare: measures must be at least two, got {len(results)}.")
-    labels = (
-        list(measures)
-        if isinstance(measures, Mapping)
-        else [
-            result.measure if isinstance(result, Importances) else result.method
-            for result in results
-        ]
-    )
     twice = [label for i, label in enumerate(labels) if label in labels[:i]]
     if twice:
         raise ValueError(
@@ -251,9 +247,7 @@ def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison
         measures=tuple(labels),
         scores=np.stack([_scores(result)[place] for result, place in pairs]),
         ranks=np.stack([_ranks(result)[place] for result, place in pairs]),
-        metadata={
-            label: dict(result.metadata) for label, result in zip(labels, results, strict=True)
-        },
+        metadata={label: dict(result.metadata) for label, result in labeled},
     )
 
 

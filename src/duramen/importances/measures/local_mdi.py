@@ -16,7 +16,6 @@ from duramen.forests.growth import bag
 from duramen.forests.prediction import Rows, lent_rows, rows_of
 from duramen.importances.arguments import (
     forest_of,
-    importances_of,
     matched,
     metadata_of,
     missing_rows,
@@ -124,7 +123,13 @@ def local_mdi(
     check_real(_FUNCTION, "prior_weight", prior_weight, 0.0)
     if prior_weight and of != "class":
         raise ValueError(f'{_FUNCTION}: prior_weight must be 0 unless of="class", got of={of!r}.')
-    table = _rows(grown, X, rows)
+    if rows is None:
+        table: Rows = rows_of(grown, table_of(X), _FUNCTION, _FUNCTION)
+    else:
+        if rows == "oob":
+            require_bags(grown, _FUNCTION)
+        table = encode_like(grown, X)
+        require_grown_on(grown, X, table, _FUNCTION, rows)
     weights = _weights(grown, X, table, sample_weight, rows)
     places = _places(grown, X, y, of, len(table))
     numbers = _numbers(grown, of, prior_weight)
@@ -163,17 +168,6 @@ def local_mdi(
         start=start,
         metadata=metadata_of(grown, _FUNCTION, of=of, rows=rows, prior_weight=float(prior_weight)),
     )
-
-
-def _rows(forest: Forest, X: Any, rows: str | None) -> Rows:
-    """Return the rows to explain; those of bags must be the training rows."""
-    if rows is None:
-        return rows_of(forest, table_of(X), _FUNCTION, _FUNCTION)
-    if rows == "oob":
-        require_bags(forest, _FUNCTION)
-    table = encode_like(forest, X)
-    require_grown_on(forest, X, table, _FUNCTION, rows)
-    return table
 
 
 def _weights(
@@ -247,9 +241,9 @@ def _numbers(forest: Forest, of: str, prior_weight: float) -> FloatArray:
 def _mean_absolute(inputs: Inputs) -> Importances:
     """Return the mean absolute change of impurity on the paths of the rows."""
     local = local_mdi(inputs.estimator, inputs.data, n_jobs=inputs.n_jobs)
-    grown = forest_of(inputs.estimator, _FUNCTION)
-    choices = local.metadata[_FUNCTION]
-    return importances_of(grown, _FUNCTION, local.mean_absolute(), local.unit, **choices)
+    return Importances(
+        local.names, local.mean_absolute(), _FUNCTION, local.unit, metadata=local.metadata
+    )
 
 
 LOCAL_MDI = Measure(

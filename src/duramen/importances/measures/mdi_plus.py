@@ -277,16 +277,8 @@ def _least_squares(
     return np.bincount(design.feature, explained, p).astype(np.float64, copy=False)
 
 
-@dataclass(frozen=True)
-class _Rotation:
-    """Singular vectors and values of the columns: U (n, r), s (r,), V (q, r)."""
-
-    left: FloatArray
-    singular: FloatArray
-    right: FloatArray
-
-
-def _rotation(columns: FloatArray) -> _Rotation:
+def _rotation(columns: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the singular vectors and values of the columns: U (n, r), s (r,), V (q, r)."""
     n, q = columns.shape
     wide = q > n
     gram = columns @ columns.T if wide else columns.T @ columns
@@ -294,15 +286,15 @@ def _rotation(columns: FloatArray) -> _Rotation:
     large = squares > _ROUNDING * max(squares.max(initial=0.0), np.finfo(float).tiny)
     singular, vectors = np.sqrt(squares[large]), vectors[:, large]
     if wide:
-        return _Rotation(vectors, singular, (columns.T @ vectors) / singular)
-    return _Rotation((columns @ vectors) / singular, singular, vectors)
+        return vectors, singular, (columns.T @ vectors) / singular
+    return (columns @ vectors) / singular, singular, vectors
 
 
 def _ridge(design: _Design, responses: FloatArray, p: int) -> FloatArray:
     """Return R² of leave-one-out predictions of a ridge regression by the block of each feature."""
     y, n = responses[:, 0], len(responses)
-    rotation = _rotation(design.columns)
-    U, squares = rotation.left, rotation.singular**2
+    U, singular, V = _rotation(design.columns)
+    squares = singular**2
     centered = y - y.mean()
     # 1 - shrinkage is computed as such: at small penalties it is a difference of equal numbers.
     left_over = _RIDGE / (squares[:, np.newaxis] + _RIDGE)
@@ -313,7 +305,7 @@ def _ridge(design: _Design, responses: FloatArray, p: int) -> FloatArray:
     outside = np.maximum(1.0 - 1.0 / n - (U**2).sum(axis=1), 0.0)
     freedom = np.maximum(outside[:, np.newaxis] + U**2 @ left_over, _LEAST_FREEDOM)
     best = int(np.argmin(((residual / freedom) ** 2).mean(axis=0)))
-    inverse = (rotation.right * (rotation.singular / (squares + _RIDGE[best]))) @ U.T
+    inverse = (V * (singular / (squares + _RIDGE[best]))) @ U.T
     step = -residual[:, best] / freedom[:, best]
     terms = design.columns * ((inverse @ centered)[:, np.newaxis] + inverse * step).T
     partial = y.mean() + step[:, np.newaxis] / n + design.by_feature(terms, p)
@@ -324,11 +316,11 @@ def _ridge(design: _Design, responses: FloatArray, p: int) -> FloatArray:
 
 def _logistic(design: _Design, responses: FloatArray, p: int) -> FloatArray:
     """Return the decrease of the log loss by the block of each feature, in nats."""
-    rotation = _rotation(design.columns)
-    coordinates = np.column_stack([rotation.left * rotation.singular, np.ones(len(responses))])
+    U, singular, V = _rotation(design.columns)
+    coordinates = np.column_stack([U * singular, np.ones(len(responses))])
     outcomes = responses[:, 1:] if responses.shape[1] == 2 else responses
     partial = [
-        _partial_probabilities(design, rotation.right, coordinates, outcome, p)
+        _partial_probabilities(design, V, coordinates, outcome, p)
         if 0.0 < outcome.mean() < 1.0
         else np.full((len(outcome), p), np.clip(outcome.mean(), _TRIM, 1.0 - _TRIM))
         for outcome in outcomes.T
