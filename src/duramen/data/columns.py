@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.support.arrays import is_missing
 from duramen.support.arrow import is_number, is_text, pa, pc
 from duramen.support.text import quoted
 
@@ -167,7 +168,7 @@ def refusal(type_name: str, function: str, name: str | None) -> str:
 
 def from_objects(array: NDArray[Any], *, function: str, name: str | None) -> Column:
     """Make a column from an array of Python objects: all numbers, or all strings, or missing."""
-    present = [_is_present(value) for value in array]
+    present = [not is_missing(value) for value in array]
     types = {type(value) for value, there in zip(array, present, strict=True) if there}
     if all(issubclass(t, _NUMBERS) for t in types):
         return _numbers_of_objects(array, present, types, function, name)
@@ -196,12 +197,6 @@ def from_objects(array: NDArray[Any], *, function: str, name: str | None) -> Col
 
 
 _NUMBERS = (bool, int, float, np.number, np.bool_, Decimal, Fraction)
-
-
-def _is_present(value: Any) -> bool:
-    if value is None or type(value).__name__ == "NAType":
-        return False
-    return not (isinstance(value, (float, np.floating)) and value != value)
 
 
 def _numbers_of_objects(

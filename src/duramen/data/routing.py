@@ -15,6 +15,7 @@ from duramen.support.arrays import FloatArray
 from duramen.support.warning import warn
 
 UNSEEN = -1.0
+_LISTED = 5  # names that a message lists
 
 
 def routing_values(
@@ -150,20 +151,15 @@ def _look_up(values: NDArray[Any], labels: NDArray[Any], name: str, function: st
 def _check_same_names(names: tuple[str, ...], fitted: tuple[str, ...]) -> None:
     if names == fitted:
         return
+    unexpected, absent = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
     lines = ["The feature names should match those that were passed during fit."]
-    unexpected = sorted(set(names) - set(fitted))
-    absent = sorted(set(fitted) - set(names))
-    if unexpected:
-        lines.append("Feature names unseen at fit time:")
-        lines += _listed(unexpected)
-    if absent:
-        lines.append("Feature names seen at fit time, yet now missing:")
-        lines += _listed(absent)
+    for title, listed in (
+        ("Feature names unseen at fit time:", unexpected),
+        ("Feature names seen at fit time, yet now missing:", absent),
+    ):
+        if listed:
+            more = ["- ..."] if len(listed) > _LISTED else []
+            lines += [title, *(f"- {name}" for name in listed[:_LISTED]), *more]
     if not unexpected and not absent:
         lines.append("Feature names must be in the same order as they were in fit.")
     raise ValueError("\n".join(lines) + "\n")
-
-
-def _listed(names: Sequence[str], most: int = 5) -> list[str]:
-    lines = [f"- {name}" for name in names[:most]]
-    return lines if len(names) <= most else [*lines, "- ..."]

@@ -62,40 +62,23 @@ def open_source(X: Any, function: str) -> ArraySource | SparseSource | FrameSour
     Beside columns for the kernel, it gives the values of a column of any type, as they are.
     """
     X = unmasked(X)
-    if isinstance(X, np.ndarray):
-        return _open_array(X, function)
     if type(X).__module__.partition(".")[0] == "scipy" and hasattr(X, "tocsc"):
         return SparseSource(X, function)
-    source = _open_frame(X, function)
+    source = None if isinstance(X, np.ndarray) else _open_frame(X, function)
     if source is not None:
         return source
-    return _open_array(_array_of(X, function), function)
-
-
-def _array_of(X: Any, function: str) -> NDArray[Any]:
-    if isinstance(X, (str, bytes, dict, set)) or X is None:
+    if isinstance(X, str | bytes | dict | set) or X is None:
         raise TypeError(
             f"{function}: X is a {type(X).__name__}; give a two-dimensional array, a data frame, "
             "an Arrow table or a sparse matrix"
         )
     try:
-        return array_of(X)
+        array = array_of(X)
     except ValueError as error:
         raise ValueError(
             f"{function}: X is ragged, its rows differ in length; give rows of one length ({error})"
         ) from None
-
-
-def _open_array(X: NDArray[Any], function: str) -> ArraySource:
-    if X.ndim != 2:
-        many = (
-            "Reshape your data with X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
-        )
-        hint = many if X.ndim < 2 else "reshape it to (n_samples, n_features)"
-        raise ValueError(
-            f"{function}: expected 2D array, got {X.ndim}D array instead (shape={X.shape}). {hint}."
-        )
-    return ArraySource(X, function)
+    return ArraySource(array, function)
 
 
 class ArraySource:
@@ -105,6 +88,15 @@ class ArraySource:
     stored: Stored | None = None
 
     def __init__(self, X: NDArray[Any], function: str) -> None:
+        if X.ndim != 2:
+            hint = "reshape it to (n_samples, n_features)"
+            if X.ndim < 2:
+                hint = "Reshape your data with X.reshape(-1, 1) for one column, X.reshape(1, -1) "
+                hint += "for one row"
+            raise ValueError(
+                f"{function}: expected 2D array, got {X.ndim}D array instead (shape={X.shape}). "
+                f"{hint}."
+            )
         self.n_rows, self.n_columns = X.shape
         self._array, self._function = np.asarray(X), function
 
@@ -260,17 +252,12 @@ class FrameSource:
                 return from_objects(array, function=function, name=name)
             if array.dtype.kind not in "OUTS":
                 return numbers(array, function=function, name=name)
-        elif not _has_codes(dtype):
+        elif not (dtype.is_numeric() or dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum)):
             raise TypeError(refusal(str(dtype), function, name))
-        array = _to_arrow(series)
+        # The chunks of an Arrow column stay as they lie, and its order declared as it was.
+        arrow = series.to_native() if series.implementation.is_pyarrow() else series.to_arrow()
         ordered = _order_counts(series, dtype, kind)
-        return from_arrow(array, function=function, name=name, ordered=ordered)
-
-
-def _has_codes(dtype: Any) -> bool:
-    import narwhals as nw
-
-    return bool(dtype.is_numeric()) or dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum)
+        return from_arrow(arrow, function=function, name=name, ordered=ordered)
 
 
 def _order_counts(series: Any, dtype: Any, kind: str | None) -> bool | None:
@@ -288,14 +275,6 @@ def _order_counts(series: Any, dtype: Any, kind: str | None) -> bool | None:
     if kind == "ordinal" and implementation.is_pandas_like():
         return True
     return None
-
-
-def _to_arrow(series: Any) -> Any:
-    """Return the column in Arrow, its chunks as they lie and its order declared as it was."""
-    native = series.to_native()
-    if series.implementation.is_pyarrow():
-        return native
-    return series.to_arrow()
 
 
 def _open_frame(X: Any, function: str) -> FrameSource | None:
