@@ -18,6 +18,7 @@ _FILES = (
     "error_rates",
     "selection",
     "evaluation",
+    "plots",
     "context",
     "distributions",
     "survival",
@@ -25,9 +26,6 @@ _FILES = (
     "tables",
     "stores",
     "datasets",
-    "reports",
-    "plots",
-    "analyses",
 )
 
 

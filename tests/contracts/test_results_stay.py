@@ -29,14 +29,7 @@ def subject(key: str) -> str:
     return f"{first}/{second.split()[0]}" if first in {"forest", "theory"} else first
 
 
-# Many short cases, some seconds in all.
-LONG = {"rank"}
-
-
-@pytest.mark.parametrize(
-    "about",
-    [pytest.param(about, marks=pytest.mark.slow if about in LONG else ()) for about in subjects()],
-)
+@pytest.mark.parametrize("about", subjects())
 def test_results_are_as_pinned(about: str) -> None:
     pinned = pins.pinned()
     chosen = [case for key, case in CASES.items() if subject(key) == about]
@@ -49,10 +42,7 @@ def test_every_pin_has_its_case() -> None:
 
 
 # Files and figures, and what calls functions that have cases of their own.
-BUILT_ON_OTHERS = {
-    *("AnalysisInterrupted", "compare", "evaluate_selection", "rank", "select"),
-    *("encode", "pack", "plots", "reports"),
-}
+BUILT_ON_OTHERS = {"encode", "evaluate_selection", "pack", "plots"}
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Evaluations of selectors and rankings, scores of selections, and what shows them."""
+"""Evaluations of selectors and rankings, scores of selections."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from tests.contracts.cases.plots import drawn
 from tests.contracts.inputs import estimator, jobs, table, target
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen import evaluation, plots, selection
+from duramen import evaluation, selection
 
 
 @cache
@@ -57,11 +56,6 @@ def _enough() -> Any:
 @case("SelectionEvaluation/interrupted", evaluation.EvaluationInterrupted)
 def _interrupted() -> Any:
     return evaluation.EvaluationInterrupted(evaluated()).result.n_resamples
-
-
-@case("plots/selection_curves")
-def _curves() -> Any:
-    return [drawn(plots.selection_curves(evaluated(), what)) for what in (None, "stability")]
 
 
 @case("selection/scores", selection.SelectionScores)

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import feather
 from tests.contracts import extracts
-from tests.contracts.inputs import NAMES, N, classes, estimator, features, jobs, missing, mixed
+from tests.contracts.inputs import NAMES, classes, estimator, features, jobs, mixed
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen import importances, io
+from duramen import importances
 
 
 def write_bed(folder: Path, n: int = 12, p: int = 6) -> Path:
@@ -53,27 +51,6 @@ def stored(store: Any) -> Any:
     return (extracts.encoded(store.as_table()), annotations, rows, store.shape)
 
 
-def _file(ending: str, folder: Path) -> Path:
-    path = folder / f"t.{ending}"
-    if ending == "npy":
-        np.save(path, missing())
-    elif ending == "arrow":
-        feather.write_feather(pa.Table.from_pandas(mixed()), path)
-    else:
-        io.write_table(pa.Table.from_pandas(mixed()), path)
-    return path
-
-
-for ending in ("csv", "tsv", "parquet", "arrow", "npy"):
-
-    def _packed(ending: str = ending) -> Any:
-        with tempfile.TemporaryDirectory() as folder:
-            source = _file(ending, Path(folder))
-            return stored(dm.pack(source, Path(folder) / "s", n_jobs=jobs()))
-
-    case(f"pack/{ending}", dm.ColumnStore)(_packed)
-
-
 def in_folder(key: str, *covers: Any) -> Callable[[Callable[[Path], Any]], Any]:
     """Add a case that is given a folder."""
 
@@ -93,25 +70,6 @@ def _memory(folder: Path) -> Any:
     return stored(dm.pack(mixed(), folder / "s", kinds={"count": "nominal"}, n_jobs=jobs()))
 
 
-@in_folder("pack/transposed with samples", dm.pack)
-def _transposed(folder: Path) -> Any:
-    lines = ["gene," + ",".join(f"s{i}" for i in range(8))]
-    lines += [f"g{j}," + ",".join(str((i * j + i) % 5) for i in range(8)) for j in range(4)]
-    path = folder / "genes.csv"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    samples = write_samples(folder, [f"s{i}" for i in range(8)])
-    store = dm.pack(path, folder / "s", transpose=True, samples=samples, samples_id="id")
-    return stored(store)
-
-
-@in_folder("pack/words and decimals", dm.pack)
-def _words(folder: Path) -> Any:
-    path = folder / "t.tsv"
-    path.write_text("a\tb\n1,5\tx\n?\ty\n2,5\t?\n", encoding="utf-8")
-    store = dm.pack(path, folder / "s", na_values=("?",), decimal=",", names=["u", "v"])
-    return stored(store)
-
-
 @in_folder("pack/bed and open_store", dm.pack, dm.open_store)
 def _bed(folder: Path) -> Any:
     path = write_bed(folder)
@@ -120,22 +78,6 @@ def _bed(folder: Path) -> Any:
     annotated = dm.open_store(path, samples, samples_id="id")
     state = [str(x) for x in annotated.samples["state"].to_pylist()]
     return (stored(dm.pack(path, folder / "s")), stored(opened), state)
-
-
-@in_folder("pack/h5ad", dm.pack)
-def _h5ad(folder: Path) -> Any:
-    import anndata
-    import pandas as pd
-    import scipy.sparse as sp
-
-    counts = (features() * 4).astype("f4").round()
-    rows = pd.DataFrame({"state": classes()}, index=[f"cell{i}" for i in range(N)])
-    columns = pd.DataFrame(index=list(NAMES))
-    path = folder / "a.h5ad"
-    layers = {"twice": sp.csr_matrix(2 * counts)}
-    anndata.AnnData(X=counts, obs=rows, var=columns, layers=layers).write_h5ad(path)
-    plain = dm.pack(path, folder / "s")
-    return (stored(plain), stored(dm.pack(path, folder / "t", layer="twice")))
 
 
 @in_folder("ColumnStore/methods", dm.ColumnStore, dm.open_store)

@@ -31,12 +31,7 @@ from duramen.io import files
 
 @case("encode/numbers", dm.EncodedTable, X=features())
 @case("encode/missing values", X=missing())
-@case("encode/float32", X=features().astype(np.float32))
-@case("encode/integers", X=(10 * features()).astype(np.int16))
-@case("encode/truth values", X=features() > 0.5)
-@case("encode/text", X=(10 * features()).astype(int).astype(str).astype(object))
 @case("encode/data frame", X=mixed())
-@case("encode/pyarrow", X=pa.Table.from_pandas(mixed()))
 @case("encode/kinds", X=mixed(), kinds={"count": "nominal", "flag": "numeric"})
 @case("encode/one kind, names", X=features(), kinds="nominal", names=NAMES)
 def _encoded(X: Any, **options: Any) -> Any:
@@ -53,22 +48,6 @@ def _findings() -> Any:
     table["dose"] = np.where(n == 5, -999.0, np.sqrt(n % 8))
     result = findings.findings(table, ["ill"] + ["well"] * 39)
     return [(outcome.kind, outcome.columns, outcome.refused, outcome.values) for outcome in result]
-
-
-@case("encode/polars")
-def _polars() -> Any:
-    import polars as pl
-
-    return extracts.encoded(dm.encode(pl.from_pandas(mixed().drop(columns="color"))))
-
-
-@case("encode/categories")
-def _categories() -> Any:
-    import pandas as pd
-
-    size = pd.Categorical(["s", "l", "m", None] * 3, categories=["s", "m", "l"], ordered=True)
-    color = pd.Categorical(["r", "g", "b"] * 4)
-    return extracts.encoded(dm.encode(pd.DataFrame({"size": size, "color": color})))
 
 
 @case("EncodedTable/methods", data.Schema)
