@@ -1,4 +1,4 @@
-"""The table of cases: a stable key, a function without arguments, and the names it covers."""
+"""The table of cases: a stable key, and a function without arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ _FILES = (
     "survival",
     "theory",
     "tables",
-    "stores",
     "datasets",
 )
 
@@ -39,13 +38,10 @@ class Case:
         Name of the case in ``pinned.json``.
     compute : callable
         Returns the result as plain values.
-    covers : tuple
-        Public functions and classes whose result it is, beside the one that begins the key.
     """
 
     key: str
     compute: Callable[[], Any]
-    covers: tuple[Any, ...] = ()
 
 
 _CASES: dict[str, Case] = {}
@@ -58,14 +54,14 @@ def add(case: Case) -> None:
     _CASES[case.key] = case
 
 
-def case(key: str, *covers: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def case(key: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that adds a function, with these arguments, to the table.
 
-    A key begins with the name of the function or class whose result it is; `covers` has others.
+    A key begins with the name of the function or class whose result it is.
     """
 
     def register(compute: Callable[..., Any]) -> Callable[..., Any]:
-        add(Case(key, partial(compute, **options), covers))
+        add(Case(key, partial(compute, **options)))
         return compute
 
     return register

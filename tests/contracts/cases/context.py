@@ -106,7 +106,6 @@ for label, options in (
 
 case(
     "context_importances/kernel weights",
-    *(dm.contexts.context_importances, KernelWeights),
     context=degrees(),
     context_bins=KernelWeights(),
 )(_contexts)
@@ -120,7 +119,7 @@ def _several() -> Any:
     return {name: extracts.contexts(analyzed(context=frame[[name]])) for name in frame.columns}
 
 
-@case("ContextImportances/methods", dm.Significance)
+@case("ContextImportances/methods")
 def _methods() -> Any:
     result = analyzed(dm.encode(features(), names=NAMES))
     with tempfile.TemporaryDirectory() as folder:
@@ -152,7 +151,7 @@ def _links(network: Any) -> Any:
     )
 
 
-@case("context_network/data frame", dm.ContextNetwork)
+@case("context_network/data frame")
 @case("context_network/some targets", targets=["count", "flag"])
 @case("context_network/strata", targets=["count"], strata=strata())
 @case(

@@ -12,11 +12,10 @@ from tests.contracts.registry import case
 from duramen import datasets
 
 
-@case("datasets/digits7", datasets.digits7, datasets.Dataset, make=datasets.digits7)
-@case("datasets/xor", datasets.xor, make=datasets.xor)
+@case("datasets/digits7", make=datasets.digits7)
+@case("datasets/xor", make=datasets.xor)
 @case(
     "datasets/linear_sign",
-    datasets.linear_sign,
     make=datasets.linear_sign,
     n_samples=20,
     n_features=8,
@@ -25,7 +24,6 @@ from duramen import datasets
 )
 @case(
     "datasets/madelon_like",
-    datasets.madelon_like,
     make=datasets.madelon_like,
     n_samples=30,
     n_informative=3,
@@ -53,11 +51,9 @@ def _tumor() -> Any:
     return (columns, result.y.tolist(), result.names)
 
 
-@case("datasets/calcium_culture", datasets.CalciumCulture, datasets.Spikes, strength=14.0)
+@case("datasets/calcium_culture", strength=14.0)
 @case(
     "datasets/calcium_culture, models",
-    datasets.NeuronModel,
-    datasets.CalciumImaging,
     strength=12.0,
     block_inhibition=False,
     warm_up=500.0,
@@ -71,7 +67,7 @@ def _culture(**options: Any) -> Any:
     return (light, made.spikes.neuron, made.spikes.time, made.weights.round(6), made.names)
 
 
-@case("datasets/culture_wiring", datasets.Wiring)
+@case("datasets/culture_wiring")
 def _wiring() -> Any:
     made = datasets.culture_wiring(20, random_state=3)
     return (made.source, made.target, made.weight, made.positions, made.modules)

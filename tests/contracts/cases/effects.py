@@ -32,9 +32,7 @@ def _described(task: str) -> Any:
 
 for task in TASKS:
     local, dependence = effects.accumulated_local_effects, effects.partial_dependence
-    case(f"effects/ale, {task}", effects.FeatureEffect, function=local, task=task, feature=0)(
-        _curve
-    )
+    case(f"effects/ale, {task}", function=local, task=task, feature=0)(_curve)
     case(
         f"effects/partial dependence, {task}",
         function=dependence,
@@ -42,5 +40,5 @@ for task in TASKS:
         feature=NAMES[1],
         n_points=7,
     )(_curve)
-    case(f"effects/interactions, {task}", effects.InteractionStrengths, task=task)(_pairs)
-    case(f"effects/directions, {task}", effects.Direction, task=task)(_described)
+    case(f"effects/interactions, {task}", task=task)(_pairs)
+    case(f"effects/directions, {task}", task=task)(_described)

@@ -28,67 +28,55 @@ CER, FDR = significance.conditional_error_rate, significance.fdr_curve
 PROBES, FOREST_PROBES = significance.multiple_probes, significance.forest_probe_ranking
 
 
-@case("conditional_error_rate/classification", CER, significance.ErrorRates, function=CER)
-@case("conditional_error_rate/regression", CER, function=CER, task="regression")
-@case("conditional_error_rate/ranks", CER, function=CER, rank_based="later")
-@case("conditional_error_rate/own ranks", CER, function=CER, rank_based="own")
-@case("conditional_error_rate/strata", CER, function=CER, strata=strata())
-@case("conditional_error_rate/groups, to the end", CER, function=CER, groups=groups(), stop_at=1.0)
+@case("conditional_error_rate/classification", function=CER)
+@case("conditional_error_rate/regression", function=CER, task="regression")
+@case("conditional_error_rate/ranks", function=CER, rank_based="later")
+@case("conditional_error_rate/own ranks", function=CER, rank_based="own")
+@case("conditional_error_rate/strata", function=CER, strata=strata())
+@case("conditional_error_rate/groups, to the end", function=CER, groups=groups(), stop_at=1.0)
 @case(
     "conditional_error_rate/feature groups",
-    CER,
     function=CER,
     stop_at=1.0,
     feature_groups={"u": ["a", "c"], "v": ["b"], "w": ["d", "e"]},
 )
 @case(
     "conditional_error_rate/feature groups by max",
-    CER,
     function=CER,
     stop_at=1.0,
     how="max",
     feature_groups={"u": ["a", "c"], "v": ["b"], "w": ["d", "e"]},
 )
-@case("fdr_curve/classification", FDR, function=FDR)
-@case("fdr_curve/balanced", FDR, function=FDR, balanced=True)
-@case("fdr_curve/regression", FDR, function=FDR, task="regression")
-@case("fdr_curve/strata", FDR, function=FDR, strata=strata())
-@case("fdr_curve/groups", FDR, function=FDR, groups=groups())
+@case("fdr_curve/classification", function=FDR)
+@case("fdr_curve/balanced", function=FDR, balanced=True)
+@case("fdr_curve/regression", function=FDR, task="regression")
+@case("fdr_curve/strata", function=FDR, strata=strata())
+@case("fdr_curve/groups", function=FDR, groups=groups())
 def _curve(function: Any, task: str = "classification", **options: Any) -> Any:
     return extracts.error_rates(
         function(estimator(task), table(), target(task), n_permutations=19, **options, **SEED)
     )
 
 
-@case("multiple_probes/classification", PROBES, function=PROBES, n_permutations=12)
-@case("multiple_probes/as in the paper", PROBES, function=PROBES, n_permutations=12, add_one=False)
+@case("multiple_probes/classification", function=PROBES, n_permutations=12)
+@case("multiple_probes/as in the paper", function=PROBES, n_permutations=12, add_one=False)
 @case(
     "multiple_probes/regression in strata",
-    PROBES,
     function=PROBES,
     n_permutations=8,
     task="regression",
     strata=strata(),
 )
-@case("multiple_probes/groups", PROBES, function=PROBES, n_permutations=8, groups=groups())
-@case(
-    "forest_probe_ranking/classification", FOREST_PROBES, function=FOREST_PROBES, n_permutations=4
-)
+@case("multiple_probes/groups", function=PROBES, n_permutations=8, groups=groups())
+@case("forest_probe_ranking/classification", function=FOREST_PROBES, n_permutations=4)
 @case(
     "forest_probe_ranking/regression",
-    FOREST_PROBES,
     function=FOREST_PROBES,
     n_permutations=4,
     task="regression",
     n_probes=3,
 )
-@case(
-    "forest_probe_ranking/groups",
-    FOREST_PROBES,
-    function=FOREST_PROBES,
-    n_permutations=3,
-    groups=groups(),
-)
+@case("forest_probe_ranking/groups", function=FOREST_PROBES, n_permutations=3, groups=groups())
 def _probes(function: Any, task: str = "classification", **options: Any) -> Any:
     return extracts.error_rates(function(estimator(task), table(), target(task), **options, **SEED))
 

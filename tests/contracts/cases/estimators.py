@@ -138,9 +138,9 @@ for label, kind, options in (
     case(f"forest options/{label}", kind=kind, **options)(grown)
 
 
-@case("predictions/classification", FOREST)
-@case("predictions/PERT", dm.PERTClassifier, kind=dm.PERTClassifier)
-@case("predictions/missing", FOREST, missing_too=True)
+@case("predictions/classification")
+@case("predictions/PERT", kind=dm.PERTClassifier)
+@case("predictions/missing", missing_too=True)
 def _classified(kind: Any = FOREST, missing_too: bool = False) -> Any:
     model = fitted(kind, missing() if missing_too else None, max_depth=4)
     X = missing()[::3] if missing_too else features()[::3] + 0.05
@@ -148,15 +148,15 @@ def _classified(kind: Any = FOREST, missing_too: bool = False) -> Any:
     return (model.predict_proba(X), model.predict(X), logs, model.apply(X), model.classes_)
 
 
-@case("predictions/regression", REGRESSION)
-@case("predictions/Extra-Trees", dm.ExtraTreesRegressor, kind=dm.ExtraTreesRegressor)
+@case("predictions/regression")
+@case("predictions/Extra-Trees", kind=dm.ExtraTreesRegressor)
 def _regressed(kind: Any = REGRESSION) -> Any:
     model = fitted(kind, max_depth=4)
     X = features()[::3] + 0.05
     return (model.predict(X), model.apply(X), model.score(features(), numbers()))
 
 
-@case("predictions/unseen categories", FOREST, dm.EncodedTable)
+@case("predictions/unseen categories")
 def _unseen() -> Any:
     model = fitted(FOREST, mixed(), mixed_target(), splits="any")
     changed = mixed().head(12).copy()
@@ -164,9 +164,9 @@ def _unseen() -> Any:
     return (model.predict_proba(changed), model.predict(changed), model.feature_names_in_)
 
 
-@case("out-of-bag/classification", FOREST)
-@case("out-of-bag/regression", REGRESSION, kind=REGRESSION)
-@case("out-of-bag/patches", dm.RandomPatchesClassifier, kind=dm.RandomPatchesClassifier)
+@case("out-of-bag/classification")
+@case("out-of-bag/regression", kind=REGRESSION)
+@case("out-of-bag/patches", kind=dm.RandomPatchesClassifier)
 def _oob(kind: Any = FOREST) -> Any:
     model = fitted(kind, oob_score=True, max_depth=5)
     of_rows = (
@@ -175,23 +175,23 @@ def _oob(kind: Any = FOREST) -> Any:
     return (model.oob_score_, model.oob_error_curve_, of_rows)
 
 
-@case("estimators/decision_path and proximity", FOREST)
+@case("estimators/decision_path and proximity")
 def _paths() -> Any:
     model = fitted(FOREST, max_depth=3)
     indicator, offsets = model.decision_path(features()[:6])
     return (model.proximity(features()[:8]), indicator.toarray().astype(int), offsets)
 
 
-@case("estimators/export", FOREST)
-@case("estimators/export of numbers", REGRESSION, kind=REGRESSION)
-@case("estimators/export of categories", FOREST, X=mixed(), y=mixed_target(), splits="any")
+@case("estimators/export")
+@case("estimators/export of numbers", kind=REGRESSION)
+@case("estimators/export of categories", X=mixed(), y=mixed_target(), splits="any")
 def _exported(kind: Any = FOREST, X: Any = None, y: Any = None, splits: str = "ordered") -> Any:
     model = fitted(kind, X, y, max_depth=2, splits=splits)
     return (model.export_text(0).split("\n"), model.export_dot(1).split("\n"))
 
 
-@case("estimators/save and load", FOREST, dm.Forest)
-@case("estimators/save and load numbers", REGRESSION, dm.Forest, kind=REGRESSION)
+@case("estimators/save and load")
+@case("estimators/save and load numbers", kind=REGRESSION)
 def _kept(kind: Any = FOREST) -> Any:
     model = fitted(kind, max_depth=3)
     with tempfile.TemporaryDirectory() as folder:
@@ -203,7 +203,7 @@ def _kept(kind: Any = FOREST) -> Any:
     return (again.predict(features()).tolist(), extracts.forest(read))
 
 
-@case("estimators/parameters", *CLASSIFIERS, *REGRESSORS)
+@case("estimators/parameters")
 def _parameters() -> Any:
     return [kind().get_params() for kind in (*CLASSIFIERS, *REGRESSORS)]
 

@@ -44,21 +44,21 @@ for label, options in (
     ("neighbors", {"learner": "k_nearest_neighbors", "test_size": 9}),
 ):
     covered = (dm.evaluate_selection, evaluation.SelectionEvaluation, evaluation.Ranking)
-    case(f"evaluate_selection/{label}", *covered, **options)(_columns)
+    case(f"evaluate_selection/{label}", **options)(_columns)
 
 
-@case("SelectionEvaluation/enough", evaluation.EnoughFeatures)
+@case("SelectionEvaluation/enough")
 def _enough() -> Any:
     result = evaluated().enough("mdi", n_bootstraps=200)
     return (result.n_features, result.low, result.high, result.best, result.columns())
 
 
-@case("SelectionEvaluation/interrupted", evaluation.EvaluationInterrupted)
+@case("SelectionEvaluation/interrupted")
 def _interrupted() -> Any:
     return evaluation.EvaluationInterrupted(evaluated()).result.n_resamples
 
 
-@case("selection/scores", selection.SelectionScores)
+@case("selection/scores")
 def _scores() -> Any:
     chosen, relevant = np.arange(12) % 3 == 0, np.arange(12) % 4 < 2
     return selection.scores(chosen, relevant, ranking=np.arange(12) % 5).columns()

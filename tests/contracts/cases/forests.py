@@ -14,9 +14,6 @@ from tests.contracts.registry import case
 import duramen as dm
 from duramen.forests import (
     GrowthSettings,
-    PatchMemory,
-    PruningPath,
-    Tree,
     classical_scaling,
     cost_complexity_pruning_path,
     grow,
@@ -27,11 +24,11 @@ from duramen.forests import (
 )
 
 
-@case("forests.grow/entropy", GrowthSettings)
-@case("forests.grow/best of all", GrowthSettings, criterion="gini", max_features=5)
-@case("forests.grow/bootstrap", GrowthSettings, criterion="gini", bootstrap=True)
-@case("forests.grow/weights", GrowthSettings, weighted=True)
-@case("forests.grow/later trees", GrowthSettings, first_tree=3)
+@case("forests.grow/entropy")
+@case("forests.grow/best of all", criterion="gini", max_features=5)
+@case("forests.grow/bootstrap", criterion="gini", bootstrap=True)
+@case("forests.grow/weights", weighted=True)
+@case("forests.grow/later trees", first_tree=3)
 def _grown(weighted: bool = False, first_tree: int = 0, **changes: Any) -> Any:
     options = {
         "criterion": "entropy",
@@ -51,7 +48,7 @@ def _grown(weighted: bool = False, first_tree: int = 0, **changes: Any) -> Any:
     return extracts.forest(grown)
 
 
-@case("forests.patch_memory", PatchMemory)
+@case("forests.patch_memory")
 def _patches() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         store = dm.pack(np.arange(4000.0).reshape(400, 10) % 7, Path(folder) / "sevens.store")
@@ -61,14 +58,14 @@ def _patches() -> Any:
         return memory.shared, memory.per_thread, memory.total, extracts.forest(grown)
 
 
-@case("forests.grow/regression", GrowthSettings)
+@case("forests.grow/regression")
 def _grown_regression() -> Any:
     settings = GrowthSettings(criterion="variance", max_features=3, row_samples=20)
     return extracts.forest(grow(dm.learning_set(table(), numbers()), settings, n_trees=3, seed=7))
 
 
-@case("forests.Tree/classification", Tree, dm.Forest)
-@case("forests.Tree/regression", Tree, dm.Forest, task="regression")
+@case("forests.Tree/classification")
+@case("forests.Tree/regression", task="regression")
 def _tree(task: str = "classification") -> Any:
     tree = forest(task).forest_.tree(2)
     return (
@@ -84,13 +81,13 @@ def _tree(task: str = "classification") -> Any:
     )
 
 
-@case("forests.Forest/sizes", dm.Forest)
+@case("forests.Forest/sizes")
 def _sizes() -> Any:
     grown = forest().forest_
     return (grown.n_trees, grown.n_nodes, grown.n_features, grown.n_values, grown.names)
 
 
-@case("forests.cost_complexity_pruning_path", PruningPath)
+@case("forests.cost_complexity_pruning_path")
 def _path() -> Any:
     path = cost_complexity_pruning_path(forest().forest_)
     return (path.ccp_alphas[::20], path.impurities[::20], path.n_leaves[::20])

@@ -100,7 +100,6 @@ for task in TASKS:
     for rows in (None, "oob", "in-bag"):
         case(
             f"local_mdi/{task} rows={rows}",
-            measures.LocalImportances,
             task=task,
             rows=rows,
             sparse=rows == "oob",
@@ -113,7 +112,6 @@ for task in TASKS:
     for count in (None, 3):
         case(
             f"interactions/{task} features={count}",
-            measures.PairInteractions,
             task=task,
             features=count,
         )(
@@ -123,7 +121,7 @@ for task in TASKS:
         )
 case("interactions/sparse")(lambda: extracts.frame(measures.interactions(forest(), sparse=True)))
 for label in (None, "top"):
-    case(f"random_intersections/{label}", measures.FeatureSets, pos_label=label)(
+    case(f"random_intersections/{label}", pos_label=label)(
         lambda pos_label: extracts.frame(
             measures.random_intersections(
                 forest(), pos_label=pos_label, n_draws=9, depth=2, random_state=3
@@ -196,8 +194,8 @@ def _refitted(measure: str, task: str = "classification", **options: Any) -> Any
     return extracts.importances(function(estimator(task), table(), target(task), **options))
 
 
-@case("first_splits", measures.FirstSplits)
-@case("first_splits/regression", measures.FirstSplits, task="regression")
+@case("first_splits")
+@case("first_splits/regression", task="regression")
 def _first_splits(task: str = "classification") -> Any:
     importances = measures.first_splits(forest(task))
     return (
@@ -217,11 +215,9 @@ def _distribution(multiway: bool = False) -> Any:
     return measures.minimal_depth_distribution(20, [1, 2, 4, 7, 8], multiway=multiway)
 
 
-@case("mcfs", measures.MonteCarloSelection)
-@case("mcfs/nominal columns", measures.MonteCarloSelection, frame=mixed)
-@case(
-    "mcfs/permuted", measures.MonteCarloSelection, n_permutations=3, strata=strata(), u=0.5, v=2.0
-)
+@case("mcfs")
+@case("mcfs/nominal columns", frame=mixed)
+@case("mcfs/permuted", n_permutations=3, strata=strata(), u=0.5, v=2.0)
 def _mcfs(frame: Any = features, **options: Any) -> Any:
     y = mixed_target() if frame is mixed else classes()
     importances = measures.mcfs(
@@ -258,7 +254,7 @@ def _smoothed(**options: Any) -> Any:
     return extracts.importances(measures.smooth(measures.mdi(forest()), **options))
 
 
-@case("representatives/threshold", measures.Representatives, threshold=0.5)
+@case("representatives/threshold", threshold=0.5)
 @case("representatives/clusters", n_clusters=3, linkage="complete")
 @case("representatives/centroids", n_clusters=3, method="centroid", correlation="pearson")
 def _represented(**options: Any) -> Any:
@@ -271,7 +267,7 @@ def _represented(**options: Any) -> Any:
     return (result.labels, result.medoids, result.members(), extracts.encoded(chosen), spread)
 
 
-@case("clusters/ranks", measures.Clusters, threshold=0.5)
+@case("clusters/ranks", threshold=0.5)
 @case("clusters/places", threshold=0.3, most=3, distance=2)
 def _clustered(**options: Any) -> Any:
     X = features().copy()
@@ -285,7 +281,7 @@ def _clustered(**options: Any) -> Any:
     return (result.labels, result.representatives, result.correlations.round(6), result.members())
 
 
-@case("compare", measures.compare, measures.Comparison)
+@case("compare")
 def _compared() -> Any:
     options = {
         "one": measures.mdi(forest()),

@@ -20,7 +20,7 @@ def _expression() -> np.ndarray:
     return uniform(24, 5, seed=6)
 
 
-@case("datasets/gene_network", dm.datasets.GeneNetwork, random_state=1)
+@case("datasets/gene_network", random_state=1)
 @case("datasets/gene_network, equal odds", hubs=None, random_state=1)
 def _made(**options: Any) -> Any:
     made = dm.datasets.gene_network(12, 6, **options)
@@ -55,11 +55,7 @@ def _dream4() -> Any:
 @case("genie3/p-values", n_permutations=3)
 @case("genie3/p-values of sources", n_permutations=3, null="source")
 @case("genie3/mixed", expression=mixed(), targets=["count", "flag"])
-@case(
-    "genie3/knocked out",
-    *(dm.genie3, dm.networks.Experiment),
-    experiment=dm.networks.Experiment(knocked_out=["x2"] * 4 + [None] * 20),
-)
+@case("genie3/knocked out", experiment=dm.networks.Experiment(knocked_out=["x2"] * 4 + [None] * 20))
 @case("genie3/time", experiment=dm.networks.Experiment(list(range(12)) * 2, [0] * 12 + [1] * 12))
 @case(
     "genie3/last level",
@@ -121,9 +117,7 @@ def _grouped(**options: Any) -> Any:
     return (result.weights, result.names, result.sources, result.targets)
 
 
-@case(
-    "Network/score", dm.networks.ChallengeScore, dm.networks.NetworkScores, dm.networks.Orientation
-)
+@case("Network/score")
 def _scores() -> Any:
     network = dm.genie3(_expression(), **SMALL)
     gold = [("x0", "x1", 1), ("x2", "x3", 1), ("x4", "x0", 0), ("x1", "x4", 0)]
@@ -181,13 +175,7 @@ def _filters() -> Any:
     return [_rounded(values) for values in (steps.toarray(), last.toarray(), dc.low_pass(x, "f4"))]
 
 
-@case(
-    "connectome/association",
-    *(
-        getattr(dm.networks.connectome, name)
-        for name in ("covariance", "correlation", "partial_correlation", "components", "Components")
-    ),
-)
+@case("connectome/association")
 def _association() -> Any:
     dc = dm.networks.connectome
     x = dc.hard_threshold(dc.difference(_calcium()), 0.1)

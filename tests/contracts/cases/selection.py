@@ -120,7 +120,7 @@ def _resumed() -> Any:
         return [_found(checkpoint=checkpoint), _found(checkpoint=checkpoint)]
 
 
-@case("SequentialRandomSubspace/store", dm.ColumnStore)
+@case("SequentialRandomSubspace/store")
 def _stored() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         store = dm.pack(wide(), Path(folder) / "store", n_jobs=jobs())
@@ -275,7 +275,7 @@ for kind, names, variants in (
         case(f"{kind.__name__}/{label}", kind=kind, names=names, **options)(_selected)
 
 
-@case("selection/parameters", dm.ReliefF)
+@case("selection/parameters")
 def _parameters() -> Any:
     """Defaults of all selectors."""
     kinds = {name: getattr(dm.selection, name) for name in dm.selection.__all__}

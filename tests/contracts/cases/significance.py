@@ -111,7 +111,7 @@ def _frequencies(**options: Any) -> Any:
     return extracts.significance(result)
 
 
-@case("max_t/classification", significance.AdjustedSignificance)
+@case("max_t/classification")
 @case("max_t/unbalanced", balanced=False)
 @case("max_t/regression", task="regression")
 @case("max_t/strata", strata=strata())
@@ -127,7 +127,7 @@ def _step_down_mixed() -> Any:
     return (extracts.adjusted(result), extracts.frame(result), extracts.significance(result.top(2)))
 
 
-@case("conditional/classes", significance.ConditionalSignificance)
+@case("conditional/classes")
 @case("conditional/numbers", method="cpi", task="regression")
 @case("conditional/groups", groups=groups(), task="regression")
 def _given_the_others(task: str = "classification", **choices: Any) -> Any:
@@ -206,7 +206,7 @@ def _methods() -> Any:
 INTERVALS = significance.confidence_intervals
 
 
-@case("confidence_intervals/subsampling", significance.Intervals)
+@case("confidence_intervals/subsampling")
 @case("confidence_intervals/regression", task="regression")
 @case("confidence_intervals/normal", kind="normal")
 @case("confidence_intervals/uncorrected", correction=False, confidence_level=0.8)
@@ -228,7 +228,7 @@ def _intervals_kept() -> Any:
     )
 
 
-@case("stability/named", significance.Stability)
+@case("stability/named")
 def _stability() -> Any:
     masks = np.array([[1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], [1, 1, 0, 1, 0, 0]], dtype=bool)
     result = significance.stability(masks, names=("a", "b", "c", "d", "e", "f"))
@@ -249,7 +249,7 @@ def _ranking_stability(**options: Any) -> Any:
     )
 
 
-@case("trees_needed/mdi", significance.TreesNeeded)
+@case("trees_needed/mdi")
 @case("trees_needed/mda", measure="mda")
 def _trees_needed(**options: Any) -> Any:
     model = estimator().set_params(n_estimators=24).fit(table(), classes())
@@ -269,7 +269,7 @@ def _trees_needed(**options: Any) -> Any:
     )
 
 
-@case("estimate_cost/forests", significance.Cost)
+@case("estimate_cost/forests")
 def _cost() -> Any:
     result = significance.estimate_cost(estimator(), table(), classes(), 10, n_jobs=1)
     return (result.n_forests, result.seconds > 0)
@@ -281,7 +281,7 @@ def _covariates(columns: int, **options: Any) -> Any:
     return significance.covariate_strata(features()[:, :columns], classes(), **options)
 
 
-@case("mean_of_maxima", significance.MeanOfMaxima)
+@case("mean_of_maxima")
 def _mean_of_maxima() -> Any:
     result = significance.mean_of_maxima(
         estimator("classification"), table(), target("classification"), n_permutations=7, **SEED
