@@ -218,7 +218,7 @@ CHANGES = {
     "mask": lambda t: t.take_rows(np.arange(400) % 5 > 0),
     "columns": lambda t: t.take_columns([8, 3, 1]),
     "no sparse column": lambda t: t.take_columns([8]),
-    "copies": lambda t: t.copies(np.array([1, 1, 8, 0])),
+    "copies": lambda t: t.take(np.array([1, 1, 8, 0])),
     "permuted": lambda t: recoding.with_permuted(t, [2, 8], np.arange(400)[::-1]),
     "shadows": lambda t: recoding.with_shadows(t, np.roll(np.arange(400), 7)),
     "probes": lambda t: recoding.with_probes(t, [2, 8], [np.arange(400)[::-1]] * 2),

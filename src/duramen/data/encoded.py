@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -150,9 +150,9 @@ class EncodedTable(Savable, Summarized, Schema):
             raise ValueError(
                 "take_columns: indices must be different, since column names are unique"
             )
-        return self.copies(chosen)
+        return self.take(chosen)
 
-    def copies(self, chosen: IntArray) -> EncodedTable:
+    def take(self, chosen: IntArray) -> Self:
         """Return columns by index, which may occur several times; names are then not unique."""
         block_of = self.block_of[chosen]
         slots = self.slot[chosen]
@@ -163,11 +163,28 @@ class EncodedTable(Savable, Summarized, Schema):
         if sparse is not None:
             sparse = sparse.take_columns(slots[block_of == SPARSE])
         return replace(
-            self.take(chosen),
+            super().take(chosen),
             blocks=(narrow, middle, wide),
             block_of=block_of,
             slot=slots_of(block_of),
             sparse=sparse if sparse is not None and sparse.n_columns else None,
+        )
+
+    def followed_by(self, other: EncodedTable) -> Self:  # type: ignore[override]
+        """Return these columns, and those of another table of the same rows after them."""
+        sparse = self.sparse or other.sparse
+        if self.sparse is not None and other.sparse is not None:
+            sparse = self.sparse.joined(other.sparse)
+        n_sparse = 0 if self.sparse is None else self.sparse.n_columns
+        heights = np.array([*[len(block) for block in self.blocks], n_sparse], dtype=np.int64)
+        pairs: Any = zip(self.blocks, other.blocks, strict=True)
+        narrow, middle, wide = map(np.concatenate, pairs)
+        return replace(
+            super().followed_by(other),
+            blocks=(narrow, middle, wide),
+            block_of=np.concatenate([self.block_of, other.block_of]),
+            slot=np.concatenate([self.slot, other.slot + heights[other.block_of]]),
+            sparse=sparse,
         )
 
     def dense(self) -> EncodedTable:
@@ -217,7 +234,7 @@ class EncodedTable(Savable, Summarized, Schema):
         sparse = SparseColumns.of(
             map(self.codes, chosen.tolist()), self.n_rows, frequent[chosen], width
         )
-        dense = self.copies(others)
+        dense = self.take(others)
         block_of = np.full(self.n_columns, SPARSE, dtype=np.uint8)
         slot = np.empty(self.n_columns, dtype=np.int64)
         block_of[others], slot[others] = dense.block_of, dense.slot

@@ -30,8 +30,8 @@ def with_ordinal(
         [codes for codes, _ in columns.values()],
         [labels for _, labels in columns.values()],
     )
-    both = joined(table.copies(others), changed, "with_ordinal")
-    return replace(both.copies(np.argsort([*others, *columns])), named=table.named)
+    both = joined(table.take(others), changed, "with_ordinal")
+    return replace(both.take(np.argsort([*others, *columns])), named=table.named)
 
 
 def without_unused(table: EncodedTable) -> EncodedTable:
@@ -181,7 +181,7 @@ def _beside(
     function: str,
 ) -> EncodedTable:
     """Return a table and, after its columns, copies of some with the values of other rows."""
-    copies = table.copies(chosen)
+    copies = table.take(chosen)
     blocks: list[Any] = [
         np.take_along_axis(block, places[copies.block_of == number], axis=1)
         for number, block in enumerate(list[Any](copies.blocks))
@@ -211,21 +211,7 @@ def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTab
         )
     if both := sorted(set(left.names) & set(right.names)):
         raise ValueError(f"{function}: column {quoted(both[0])} occurs twice.")
-    n_sparse = 0 if left.sparse is None else left.sparse.n_columns
-    heights = np.array([*[len(block) for block in left.blocks], n_sparse], dtype=np.int64)
-    pairs: Any = zip(left.blocks, right.blocks, strict=True)
-    narrow, middle, wide = map(np.concatenate, pairs)
-    sparse = left.sparse or right.sparse
-    if left.sparse is not None and right.sparse is not None:
-        sparse = left.sparse.joined(right.sparse)
-    return replace(
-        left.followed_by(right),
-        named=True,
-        blocks=(narrow, middle, wide),
-        block_of=np.concatenate([left.block_of, right.block_of]),
-        slot=np.concatenate([left.slot, right.slot + heights[right.block_of]]),
-        sparse=sparse,
-    )
+    return replace(left.followed_by(right), named=True)
 
 
 def _permutation(order: ArrayLike, n_rows: int, function: str) -> NDArray[np.integer]:
