@@ -122,15 +122,17 @@ def test_independent_rows_are_not_noted(name):
         assert noted(*independent(rng(seed), name)) == ""
 
 
-@pytest.mark.parametrize("make", [datasets.load_iris, datasets.load_wine, datasets.load_diabetes])
+KNOWN = (
+    *(datasets.load_iris, datasets.load_wine, datasets.load_diabetes),
+    *(dm.datasets.load_leukemia, dm.datasets.load_primary_tumor),
+)
+
+
+@pytest.mark.parametrize("make", KNOWN)
 def test_known_tables_are_not_noted(make):
-    assert noted(*make(return_X_y=True)) == ""
-
-
-@pytest.mark.parametrize("make", [dm.datasets.load_leukemia, dm.datasets.load_primary_tumor])
-def test_tables_that_ship_are_not_noted(make):
     data = make()
-    assert noted(data.X, data.y) == ""
+    X, y = (data.data, data.target) if hasattr(data, "data") else (data.X, data.y)
+    assert noted(X, y) == ""
 
 
 @pytest.mark.parametrize("label", [text, np.asarray, lambda person: person * 7919 % 40])
@@ -180,6 +182,13 @@ def test_dependence_of_features_or_of_the_target_alone_is_no_threat():
     assert finding_of(rng(4).normal(size=(200, 4)), ill[order]) is None
     copies = np.tile(rng().normal(size=(30, 6)), (10, 1))
     assert finding_of(copies, rng(1).integers(0, 2, 300)) is None
+
+
+def test_rows_that_alternate_or_repeat_a_design_are_no_series():
+    design = np.column_stack([np.arange(120) % 2, np.arange(120) % 3, rng().normal(size=120)])
+    assert finding_of(design, np.arange(120) % 2) is None
+    design = np.tile(np.indices((2, 2, 2)).reshape(3, -1).T, (20, 1))
+    assert finding_of(design, design[:, 0] | design[:, 1]) is None
 
 
 def test_copies_are_counted_and_two_of_them_named():
@@ -295,14 +304,3 @@ def test_tests_that_permute_nothing_name_the_assumption_too():
     rows = dm.learning_set(few, data.y, groups=np.arange(60) // 2)
     pairs = dm.significance.interaction_test(rows, n_resamples=1, random_state=0)
     assert EXCHANGEABLE not in pairs.metadata["interaction_test"]["null"]
-
-
-def test_rows_that_alternate_are_no_series():
-    design = np.column_stack([np.arange(120) % 2, np.arange(120) % 3, rng().normal(size=120)])
-    assert finding_of(design, np.arange(120) % 2) is None
-
-
-def test_a_design_that_is_repeated_is_no_series():
-    bits = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
-    design = np.tile(bits, (20, 1))
-    assert finding_of(design, design[:, 0] | design[:, 1]) is None
