@@ -28,14 +28,8 @@ DONE = {
     "rank": ("rank", TABLE, *OF, *FEW, "--strata", STRATA, "--permutations", 19),
     "rank by groups": (
         *("rank", TABLE, *OF, *FEW, "--drop", STRATA, "--drop", CONTEXT),
-        *(
-            "--test",
-            "conditional-error-rate",
-            "--permutations",
-            20,
-            "--feature-groups",
-            "groups.parquet",
-        ),
+        *("--test", "conditional-error-rate", "--permutations", 20),
+        *("--feature-groups", "groups.parquet"),
     ),
     "rank with samples": (
         *("rank", "named.parquet", "--target", ANNOTATION, *FEW, "--test", "none"),
@@ -56,15 +50,8 @@ DONE = {
     "pack": ("pack", TABLE),
     "pack with samples": ("pack", "named.parquet", "--samples", "samples.parquet"),
     "plan": (
-        "plan",
-        "--n-rows",
-        100,
-        "--n-features",
-        1000,
-        "--memory",
-        "100kB",
-        "--relevant",
-        "0:3",
+        *("plan", "--n-rows", 100, "--n-features", 1000),
+        *("--memory", "100kB", "--relevant", "0:3"),
     ),
 }
 REFUSED = {
@@ -76,13 +63,8 @@ REFUSED = {
     "context": ("context", TABLE, *OF, "--context", f"{CONTEXT}x"),
     "column": ("select", TABLE, *OF, "--drop", f"{NAMES[5]}x"),
     "feature_groups": (
-        "rank",
-        TABLE,
-        *OF,
-        "--test",
-        "conditional-error-rate",
-        "--feature-groups",
-        "samples.parquet",
+        *("rank", TABLE, *OF, "--test", "conditional-error-rate"),
+        *("--feature-groups", "samples.parquet"),
     ),
     "samples": ("rank", "named.parquet", "--target", ANNOTATION, "--samples", "groups.parquet"),
     "samples-id": (
