@@ -84,7 +84,7 @@ def test_options(out, table, tmp_path):
         (["genes.csv", "--memory", "1kB"], "memory must be at least 1MB"),
         (["genes.csv", "--layer", "raw"], "--layer raw is for .h5ad, .zarr and .vcz files"),
         (["genes.csv", "--samples", "genes.tsv"], "there is no file"),
-        (["genes.csv", "--categorical", "g99"], "kinds names the column 'g99'"),
+        (["genes.csv", "--categorical", "g99"], "holds 'g99', which is none of the"),
         (["bad.csv"], "has 1 field in line 3"),
         (["bad.bed"], "there is no file"),
     ],

@@ -97,7 +97,7 @@ def test_names_and_kinds(tmp_path, monkeypatch, frame):
     small_budget(monkeypatch, TINY)
     numbers = frame.select_dtypes("number")
     names = [f"n{j}" for j in range(numbers.shape[1])]
-    for kinds in ("ordinal", {"n1": "nominal", -1: "ordinal"}, [None, "nominal"] * 15):
+    for kinds in ("ordinal", {"n1": "nominal", 3: "ordinal"}, [None, "nominal"] * 15):
         kinds = kinds if not isinstance(kinds, list) else kinds[: len(names)]
         store = pack(numbers, tmp_path / "s", names=iter(names), kinds=kinds, overwrite=True)
         assert_same(store, encode(numbers, names=names, kinds=kinds))
