@@ -124,7 +124,7 @@ def decoys(cycle, bounds):
         (lambda d, f: changed(f, offsets=f.offsets[1:]), "offsets of the forest"),
         (lambda d, f: decreases(f, n_columns=1), "more columns than n_columns"),
         (lambda d, f: predict(f, d.table.take_columns([0])), "columns that the rows lack"),
-        (lambda d, f: _kernel.Values(d.table.schema.kernel, np.zeros((2, 2))), "number of columns"),
+        (lambda d, f: _kernel.Values(d.table.schema.kernel_schema, np.zeros((2, 2))), "number of columns"),
         (lambda d, f: one_tree(d.with_target(d.target.take(np.arange(9)))), "not one entry a row"),
         (lambda d, f: one_tree(replace(d, weights=np.ones(3))), "weights has not one entry"),
         (lambda d, f: one_tree(d, criterion="variance"), "criterion is for another kind of target"),
