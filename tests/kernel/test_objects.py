@@ -28,12 +28,19 @@ def forest(data):
 
 
 def owners(data, forest):
-    return data.table, data.table.schema, data.target, forest
+    """Owners of kernel objects, each with the name of the object."""
+    schema = data.table.schema
+    return (
+        (data.table, "kernel"),
+        (schema, "kernel_schema"),
+        (data.target, "kernel"),
+        (forest, "kernel"),
+    )
 
 
 def test_an_object_is_made_once(data, forest):
-    for owner in owners(data, forest):
-        assert owner.kernel is owner.kernel
+    for owner, name in owners(data, forest):
+        assert getattr(owner, name) is getattr(owner, name)
     assert forest.bags is forest.bags
 
 
@@ -42,9 +49,9 @@ def test_copies_make_their_own(data, forest, copied):
     mean_decreases(forest)
     before = predict(forest, data.table)
     there = copied((data, forest))
-    for mine, other in zip(owners(data, forest), owners(*there), strict=True):
-        assert "kernel" in vars(mine)
-        assert "kernel" not in vars(other)
+    for (mine, name), (other, _) in zip(owners(data, forest), owners(*there), strict=True):
+        assert name in vars(mine)
+        assert name not in vars(other)
     again = grow(there[0], forest.settings, n_trees=5, seed=1)
     assert again.leaf_values.tobytes() == forest.leaf_values.tobytes()
     assert predict(there[1], there[0].table).tobytes() == before.tobytes()
@@ -124,7 +131,10 @@ def decoys(cycle, bounds):
         (lambda d, f: changed(f, offsets=f.offsets[1:]), "offsets of the forest"),
         (lambda d, f: decreases(f, n_columns=1), "more columns than n_columns"),
         (lambda d, f: predict(f, d.table.take_columns([0])), "columns that the rows lack"),
-        (lambda d, f: _kernel.Values(d.table.schema.kernel_schema, np.zeros((2, 2))), "number of columns"),
+        (
+            lambda d, f: _kernel.Values(d.table.schema.kernel_schema, np.zeros((2, 2))),
+            "number of columns",
+        ),
         (lambda d, f: one_tree(d.with_target(d.target.take(np.arange(9)))), "not one entry a row"),
         (lambda d, f: one_tree(replace(d, weights=np.ones(3))), "weights has not one entry"),
         (lambda d, f: one_tree(d, criterion="variance"), "criterion is for another kind of target"),
