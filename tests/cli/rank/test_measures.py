@@ -212,8 +212,8 @@ def test_records_fit_their_functions():
     titles = [record.title for record in catalogue]
     assert len(set(titles)) == len(titles)
     for record in catalogue:
-        assert record.words.reading
-        assert record.words.caution
+        assert record.reading
+        assert record.caution
         assert record.reference
         assert record.name in ("mdi_oob", "ufi") or callable(getattr(dm.importances, record.name))
 
