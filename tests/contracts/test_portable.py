@@ -27,7 +27,7 @@ FUNCTIONS = {
     "sched_getaffinity",
 }
 FUNCTIONS |= {"setsid", "statvfs", "sysconf", "uname", "SIGHUP", "SIGKILL", "SIGUSR1"}
-CHECKED = {"data/memory.py": {"sysconf"}, "io/store/reader.py": {"pread", "preadv"}}
+CHECKED = {"data/memory.py": {"sysconf"}}
 
 
 def top_level(tree: ast.Module) -> Iterator[str]:

@@ -25,6 +25,8 @@ COMMANDS = (
     *("analyses/exact.py: exact", "analyses/network.py: network", "reading/tables.py: read"),
     *("analyses/pack.py: pack", "io/store/packing.py: pack_table"),  # which calls the other
 )
+# A parameter for each part of a ranking.
+REPORTED = "analyses/ranking/report.py: summarize"
 
 
 def import_circles() -> list[set[str]]:
@@ -140,7 +142,8 @@ def long_signatures(trees: dict[str, ast.Module]) -> dict[str, int]:
 
 def test_signatures_are_short() -> None:
     assert len(trees()) > 200
-    assert long_signatures(trees()).keys() == {name for name in COMMANDS if ":" in name}
+    allowed = {name for name in COMMANDS if ":" in name} | {REPORTED}
+    assert long_signatures(trees()).keys() == allowed
 
 
 def test_signatures_that_users_see_are_short() -> None:

@@ -13,7 +13,7 @@ from duramen.data.target import TARGETS, encode_target, target_class
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.criteria import CRITERIA
 from duramen.importances.measures.mda import SCORES
-from duramen.significance.association import _Response
+from duramen.significance.association import marginal_statistics
 
 TASKS = {"classification", "regression", "survival"}
 
@@ -107,7 +107,8 @@ def test_a_new_target_is_a_class_and_an_entry(monkeypatch: pytest.MonkeyPatch) -
     part = data.of_rows(np.arange(6)).permuted(np.arange(6)[::-1])
     assert type(part.target) is CountTarget
     assert part.y.tolist() == y[:6][::-1].tolist()
-    assert len(_Response.of(data).scores) == 12
+    statistics = marginal_statistics(data, lambda b: np.arange(12), 1)
+    assert statistics.shape == (1, 1) and statistics[0, 0] > 2
     assert dm.importances.catalogue["mdi"].suits(data.target)
     assert not dm.importances.catalogue["vote_change"].suits(data.target)
     with pytest.raises(ValueError, match=r"fit: y must hold counts, whole numbers from 0\."):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 TOOL = Path(__file__).parents[2] / "tools" / "weight.py"
 MOST = {
-    "functions": 745,
-    "files": 100,
-    "kinds of dataclass": 60,
-    "frames above the kernel": 26,
+    "functions": 715,
+    "files": 101,
+    "kinds of dataclass": 59,
+    "frames above the kernel": 25,
 }
 
 

@@ -363,7 +363,7 @@ def test_at_a_split_on_a_probe_rows_go_where_most_went():
         probe = len(model.forest_columns_)
         came_to = leaves(forest, np.full((3, forest.n_features), np.nan))
         followed = 0
-        for tree in forest:
+        for index, tree in enumerate(forest):
             node = 0
             while tree.feature[node] == probe:
                 children = tree.child[node] + np.arange(tree.n_children[node])
@@ -372,7 +372,7 @@ def test_at_a_split_on_a_probe_rows_go_where_most_went():
                     break
                 node = int(ties[0])
             if tree.feature[node] < 0:
-                assert (came_to[:, tree.index] == node).all()
+                assert (came_to[:, index] == node).all()
                 followed += node > 0
         assert followed >= 3
 

@@ -499,8 +499,8 @@ def _estimator(arguments: Mapping[str, Any], task: str) -> Any:
 
 def criterion_for(function: str, asked: str, task: str) -> str:
     """Return the impurity criterion for a task: the one of that name, or by default."""
-    if task == "survival":
-        raise ValueError(f"{function}: the target must be classes or numbers, got survival")
+    if target_class(task).censored:
+        raise ValueError(f"{function}: the target must be classes or numbers, got {task}")
     if asked == "auto":
         return target_class(task).criterion
     suited = [criterion.name for criterion in CRITERIA if criterion.task == task]
