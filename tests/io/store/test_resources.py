@@ -69,12 +69,15 @@ def csv_of(path: Path, n: int, p: int, turned: bool) -> int:
     return path.stat().st_size
 
 
+ALLOCATORS = 4  # MB that those of Arrow and Python keep beyond what a tiny table takes
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_packing_a_text(tmp_path, turned):
     size = csv_of(tmp_path / "a.csv", 8000, 1000, turned)  # 31 MB of text, 64 MB of numbers
     (used,) = run(PACK.format(transpose=turned), tmp_path, "a.csv", "16MB")
     assert size > 30e6
-    assert used < 16
+    assert used < 16 + ALLOCATORS
 
 
 def test_packing_a_matrix(tmp_path):
@@ -120,7 +123,7 @@ def test_many_genotypes(tmp_path):
     with open(tmp_path / "a.bim", "w") as file:
         file.writelines(f"1\trs{j + 10**7}\t0\t{j}\tA\tC\n" for j in range(p))
     (used,) = run(PACK.format(transpose=False), tmp_path, "a.bed", "16MB")
-    assert used < 16 + 65 * p / 1e6  # 59 to 64 bytes a column were seen
+    assert used < 16 + ALLOCATORS + 65 * p / 1e6  # 59 to 64 bytes a column were seen
     assert (tmp_path / "s" / "codes.b2").stat().st_size == n // 4 * p
     for name in ("s", "a.bed"):
         opened, read, mapped = run(READ, tmp_path, name)
