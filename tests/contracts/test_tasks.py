@@ -108,7 +108,8 @@ def test_a_new_target_is_a_class_and_an_entry(monkeypatch: pytest.MonkeyPatch) -
     assert type(part.target) is CountTarget
     assert part.y.tolist() == y[:6][::-1].tolist()
     statistics = marginal_statistics(data, lambda b: np.arange(12), 1)
-    assert statistics.shape == (1, 1) and statistics[0, 0] > 2
+    assert statistics.shape == (1, 1)
+    assert statistics[0, 0] > 2
     assert dm.importances.catalogue["mdi"].suits(data.target)
     assert not dm.importances.catalogue["vote_change"].suits(data.target)
     with pytest.raises(ValueError, match=r"fit: y must hold counts, whole numbers from 0\."):

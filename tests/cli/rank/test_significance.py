@@ -89,7 +89,8 @@ def by_the_library(method, file):
 
 
 def assert_verdicts(wanted, columns, place, result, record):
-    assert list(columns)[-7:-3] == ["verdict", "evidence", "p_adjusted", "fdr"]
+    order = list(columns)[-7:-2]
+    assert order == ["verdict", "evidence", "direction", "p_adjusted", "fdr"]
     assert columns["evidence"] == [wanted.evidence()[j] for j in place]
     assert columns["verdict"] == [wanted.verdicts()[j] for j in place]
     assert columns["p_adjusted"] == wanted.p_adjusted[place].tolist()

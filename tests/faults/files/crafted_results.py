@@ -15,33 +15,36 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from tests.contracts.cases.distributions import empirical
 from tests.contracts.registry import cases
 from tests.faults.batches import READ, REFUSED
 from tests.faults.files.crafted_forests import ODD, alter_array
 from tests.faults.fuzzing import altered
 from tests.faults.hostile import CLASSES, CONTEXT, KEY, NAMES, TARGET, raw_characters
 
+import duramen as dm
 import duramen.analyses.compare
 import duramen.analyses.rank
 import duramen.analyses.select
-import duramen.selection.known_truth  # noqa: F401  classes of results, before they are listed
+import duramen.selection.known_truth
+from duramen import theory
 from duramen.reports import Report
 from duramen.results.archive import read_archive, write_archive
 from duramen.results.result import Result
 from duramen.results.saved import Saved, _kinds
 
-# Cases of tests/contracts that return, or compute on their way, a result of every class.
+# Cases of tests/contracts that return, or compute on their way, results of most classes.
 CASES = (
-    *("max_t/classification", "bayes_model/squared", "Network/score", "clusters/ranks", "compare"),
-    *("compare/default", "connectome/association", "conditional/numbers", "conditioning_terms"),
-    *("context_importances/no permutations", "context_network/multiway", "properties"),
-    *("SelectionEvaluation/enough", "probe_ranking/one probe", "faithfulness", "redundancy"),
+    *("max_t/classification", "Network/score", "clusters/ranks", "compare"),
+    *("connectome/association", "conditional/numbers"),
+    *("context_importances/no permutations", "context_network/multiway"),
+    *("SelectionEvaluation/enough", "probe_ranking/one probe"),
     *("effects/partial dependence, regression", "effects/interactions, regression"),
-    *("random_intersections/None", "FiniteDistribution/from_codes", "first_splits"),
-    *("gaussian_mda/feature groups", "average_effects", "local_mdi/regression rows=None"),
-    *("mean_of_maxima", "mcfs/nominal columns", "genie3/regulators", "rank/no test"),
+    *("random_intersections/None", "first_splits"),
+    *("average_effects", "local_mdi/regression rows=None"),
+    *("mean_of_maxima", "mcfs/nominal columns", "genie3/regulators"),
     *("interactions/classification features=3", "permutation_test/any function"),
-    *("forests.cost_complexity_pruning_path", "select/default", "selection/scores"),
+    *("forests.cost_complexity_pruning_path", "selection/scores"),
     *("vote_change/all rows", "stability/masks", "trees_needed/mdi"),
 )
 WORDS = [b"PK\x01\x02", b"PK\x05\x06", b"\xff" * 4, b"\x00" * 8, b"{", b"9" * 20, b"<U9", b"|O"]
@@ -50,6 +53,23 @@ WORDS = [b"PK\x01\x02", b"PK\x05\x06", b"\xff" * 4, b"\x00" * 8, b"{", b"9" * 20
 ERRORS = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 HOSTILE = [*NAMES[:-1], TARGET, CONTEXT, KEY, *CLASSES]
 HOSTILE += ["\ud800", "a\tb\nc", "", "\x9b31m", "a" * 5000]
+
+
+def compute_others() -> None:
+    """Compute a result of each class that no case has."""
+    dist = empirical()
+    theory.distributions.bayes_model(dist, loss="squared", features=[0, 1])
+    theory.population.conditioning_terms(dist, 0)
+    covariance = [[1.0, 0.6, 0.1], [0.6, 2.0, 0.3], [0.1, 0.3, 1.5]]
+    both = {"both": [0, 1]}
+    theory.population.gaussian_mda(covariance, [0.5, 0.3, 0.1], feature_groups=both)
+    theory.properties(dist)
+    theory.redundancy(dist)
+    theory.dependence.faithfulness(dist, {"x0": ["x1"], "Y": ["x0", "x2"]})
+    data = dm.datasets.linear_sign(40, 4, n_relevant=2, random_state=0)
+    dm.rank(data.X, data.y, n_estimators=10, test="none", n_jobs=1)
+    dm.select(data.X, data.y, n_jobs=1)
+    dm.compare(data.X, data.y, n_estimators=4, n_resamples=3, n_features=[1, 2], n_jobs=1)
 
 
 @functools.cache
@@ -71,6 +91,7 @@ def sound() -> dict[type[Saved], Saved]:
             stack.enter_context(patch.object(kind, "__init__", noting(kind.__init__)))
         for key in CASES:
             cases()[key].compute()
+        compute_others()
     results = sorted(made.items(), key=lambda item: item[0].__name__)
     return {kind: r.drawn() if isinstance(r, Report) else r for kind, r in results}
 
