@@ -7,6 +7,7 @@ from itertools import count
 import numpy as np
 import pytest
 from scipy.sparse import issparse
+from sklearn.base import clone
 from tests.significance.noise import Interrupted, signal
 
 import duramen as dm
@@ -37,7 +38,9 @@ CALLS |= {
     ),
     "permutation_test": partial(
         dm.significance.permutation_test,
-        lambda X, y, seed: dm.importances.mdi(FOREST.set_params(random_state=seed).fit(X, y)),
+        lambda X, y, seed: dm.importances.mdi(
+            clone(FOREST).set_params(random_state=seed).fit(X, y)  # threads share FOREST
+        ),
         n_permutations=4,
     ),
     "confidence_intervals": partial(dm.significance.confidence_intervals, FOREST, n_resamples=4),
