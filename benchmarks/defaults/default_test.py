@@ -13,13 +13,14 @@ from duramen.estimators.catalogue import random_forest
 
 LEVEL = 0.05
 TEST = dm.significance.catalogue["max_t"]
-TREES = TEST.most_trees
 PERMUTATIONS = TEST.rounds()
 
 
-def forest(task: str, trees: int = TREES, **growth: Any) -> Any:
+def forest(problem: Problem, trees: int | None = None, **growth: Any) -> Any:
     """The forest of `duramen rank`; `growth` are its parameters, such as ``criterion="gini"``."""
-    made = random_forest(task, trees).set_params(random_state=0, n_jobs=1)
+    assert TEST.most_trees is not None
+    trees = trees or TEST.most_trees(len(problem.y))
+    made = random_forest(problem.task, trees).set_params(random_state=0, n_jobs=1)
     return made.set_params(**{**made.target_class.ranking_parameters, **growth})
 
 
@@ -27,13 +28,13 @@ def default_result(
     problem: Problem,
     seed: int,
     *,
-    trees: int = TREES,
+    trees: int | None = None,
     permutations: int = PERMUTATIONS,
     **growth: Any,
 ) -> Any:
     """Run the default test; `growth` as for `forest`."""
     return dm.significance.max_t(
-        forest(problem.task, trees, **growth),
+        forest(problem, trees, **growth),
         problem.learning_set(),
         n_permutations=permutations,
         random_state=seed % 2**32,

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from benchmarks.defaults.default_test import LEVEL, PERMUTATIONS, TREES, default_result
+from benchmarks.defaults.default_test import LEVEL, PERMUTATIONS, default_result
 from benchmarks.designs import simulated as sim
 from benchmarks.designs.simulated import Draw, problem
 from duramen.jobs.replicates import Plan, run_replicates
@@ -261,7 +261,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--settings", nargs="*", metavar="NAME", help="names, or their beginnings; all by default"
     )
     parser.add_argument("--data-sets", type=int, default=MOST, help="most of a setting")
-    parser.add_argument("--trees", type=int, default=TREES)
+    parser.add_argument("--trees", type=int, help="50, fewer of more than 1,000 rows")
     parser.add_argument("--permutations", type=int, default=PERMUTATIONS)
     parser.add_argument("--threads", type=int, default=1, help="data sets at a time")
     parser.add_argument("--list", action="store_true", help="print the names of the settings")

@@ -1,5 +1,6 @@
 """The staged max-T test, list by list. Nothing from duramen is used."""
 
+from math import ceil, comb
 from statistics import fmean, pstdev, pvariance
 
 from tests.oracles import step_down as oracle
@@ -42,13 +43,36 @@ def reached_by(rows, standing):
     return [sum(max(row) >= value for row in rows[1:]) for value in standing]
 
 
-def futile(rows, n, standing, alpha):
-    """Whether no verdict would change with n permutations, and no rate is below twice alpha."""
-    reached = 1 + sum(max(row) >= max(rows[0]) for row in rows[1:])
-    counts = [1 + count for count in reached_by(rows, standing) if count]
-    undecided = any(count <= alpha * (n + 1) for count in counts)
-    rates = rates_of(rows, len(standing))
-    return reached > alpha * (n + 1) and min(rates) > 2 * alpha and not undecided
+def levels_of(n, look):
+    """P-values of 0, 1, ..., n permutations that reach a statistic, by listing all the cases.
+
+    Without a look they are (1 + k) / (n + 1). With one, a statistic that none of its permutations
+    reaches comes first; the level of k is the probability of that, or of at most k of all n.
+    """
+    if look is None:
+        return [(1 + k) / (n + 1) for k in range(n + 1)]
+    early = [comb(n - look, k) / comb(n, k) for k in range(n + 1)]
+    return [
+        (sum(early[j] if j > k or j == 0 else 1.0 for j in range(n + 1))) / (n + 1)
+        for k in range(n + 1)
+    ]
+
+
+def ends(rows, adjusted, surely, n, standing, alpha, most, first):
+    """Whether no feature can be confirmed, no kept one lost, and none found with a p-value."""
+    look = len(rows) - 1
+    for value, sure in zip(adjusted, surely, strict=True):
+        if not sure and round(value * (look + 1)) - 1 <= most:
+            return False
+    if any(0 < count and 1 + count <= alpha * (n + 1) for count in reached_by(rows, standing)):
+        return False
+    if not first and look >= LOOKS[-1]:
+        return True
+    for i, rate in enumerate(rates_of(rows, len(standing))):
+        own = sum(row[i] >= rows[0][i] for row in rows)
+        if own <= alpha * (n + 1) and rate <= 2 * alpha:
+            return False
+    return True
 
 
 def staged(observed, grow, beside, n, alpha=0.05, max_stages=3):
@@ -59,21 +83,31 @@ def staged(observed, grow, beside, n, alpha=0.05, max_stages=3):
     there are any, the joint ones, n + 1 rows each, that of the data first. Returns one dict for
     each feature, the stages as (kept, number of permutations), and the number of forests.
     """
+    success = max(39, ceil(2 / alpha - 1e-9) - 1)
+    success = success if n > 2 * success else None
+    levels = levels_of(n, success)
+    most = sum(level <= alpha for level in levels) - 1
     features, rejected, stages = list(range(len(observed))), [], []
     result, order, columns = {}, [], {}
     for number in range(1, max_stages + 1):
         tested = [j for j in features if j not in rejected]
         on_data = [rows[0] for rows in beside([])]
         others = [[[row[j] for j in tested] for row in rows] for rows in beside(rejected)]
-        importances = [[observed[j] for j in tested]]
+        importances, surely = [[observed[j] for j in tested]], [False] * len(tested)
         for b in range(n):
             grown = grow(rejected, b)
             importances.append([grown[j] for j in tested])
-            if b + 1 in LOOKS and b + 1 < n:
+            if b + 1 in (*LOOKS, success) and b + 1 < n:
                 parts = [rows[: b + 2] for rows in others]
                 divided, scales = statistics_of(importances, *parts)
                 standing = still(columns, importances, on_data, rejected, scales)
-                if futile(largest(divided), n, standing, alpha):
+                rows = largest(divided)
+                adjusted = oracle.step_down(rows[0], rows[1:])
+                if b + 1 == success:
+                    surely = [round(value * (b + 2)) == 1 for value in adjusted]
+                    if any(surely) and number < max_stages:
+                        break
+                if ends(rows, adjusted, surely, n, standing, alpha, most, number == 1):
                     break
         parts = [rows[: len(importances)] for rows in others]
         divided, scales = statistics_of(importances, *parts)
@@ -82,10 +116,17 @@ def staged(observed, grow, beside, n, alpha=0.05, max_stages=3):
         rows = largest(divided)
         stages.append((list(rejected), len(rows) - 1))
         adjusted, rates = oracle.step_down(rows[0], rows[1:]), rates_of(rows, len(rejected))
+        if len(rows) == n + 1:
+            counts = [round(value * (n + 1)) - 1 for value in adjusted]
+            adjusted = [
+                levels[0] if sure else levels[count]
+                for sure, count in zip(surely, counts, strict=True)
+            ]
+            surely = [value <= alpha for value in adjusted]
         ranked = sorted(range(len(tested)), key=lambda i: -rows[0][i])
-        sure = [tested[i] for i in ranked if adjusted[i] <= alpha]
-        goes_on = len(rows) == n + 1 and sure and len(sure) < len(tested) and number < max_stages
-        least = result[order[-1]]["p_adjusted"] if order else 0.0
+        sure = [tested[i] for i in ranked if surely[i]]
+        goes_on = sure and len(sure) < len(tested) and number < max_stages
+        least = max((result[j]["p_adjusted"] for j in order), default=0.0)
         for i in ranked:
             if goes_on and tested[i] not in sure:
                 continue

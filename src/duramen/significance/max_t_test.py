@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.jobs.batches import Batches, Steps
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.columns import counted
 from duramen.results.importances import PermutedImportances
@@ -46,7 +48,8 @@ NULL = (
 )
 
 _MAX_STAGES = 3
-# Permutations after which a stage ends if hardly any feature can still be distinguished.
+# Permutations after which a stage is looked at: it ends if hardly any verdict can change, and from
+# the last of them on if features are confirmed.
 _LOOKS = (19, 39)
 _ONE_STAGE = (
     "the test ended after its first stage, which confirmed {}: PermutedImportances hold no forests "
@@ -127,6 +130,19 @@ def max_t(
     statistics of the other features in the last stage; their adjusted p-value is the larger of the
     two.
 
+    *Looks.* A stage is looked at after 19 permutations and after m = 39, or 2 / alpha - 1 if that
+    is more. It ends if no feature can be confirmed any more, and none may be found. If B > 2 m,
+    features whose statistics none of m permutations reaches are confirmed at that look, with a
+    p-value of 1 / (m + 1), and the next stage begins. Otherwise all B permutations count, and where
+    k of them reach a statistic,
+
+    .. math:: p(k) = \frac{1}{m + 1} + \frac{1}{B + 1} \sum_{j \le k}
+              \Bigl(1 - \binom{B - m}{j} / \binom{B}{j}\Bigr)
+
+    is the probability under the null hypothesis that the first m are reached by none, or by all B
+    of k at most (of B = 99, p(3) = .043 and p(4) = .052). It takes the statistics as the same at
+    both looks; they differ a little, since they are standardized by the permutations of each.
+
     If rows are exchangeable, within strata or as whole `groups` where these are given, and no
     feature is associated with the target, the probability that any feature has an adjusted p-value
     up to alpha is at most alpha, whatever the forest, its number of trees, the measure and the
@@ -161,13 +177,14 @@ def max_t(
         Classes or numbers; None with a learning set, and with PermutedImportances.
     measure : str or callable
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto"
-        is "mdi_oob" if trees leave rows out ("mdi" for survival), else "mdi", and grows trees for
-        classes by entropy: measures on out-of-bag rows find more, MDA controls less, and so does
-        the Gini index with many classes (docs/explanation/tests/max-t-measured.md).
+        is "mdi_oob" if trees leave rows out ("mdi" for survival), else "mdi". It grows trees for
+        classes by entropy, and splits no node of fewer than n / 30 rows, or 50, unless
+        `min_samples_split` says more: measures on out-of-bag rows find more, and so do trees that
+        end there; MDA controls less, and so does the Gini index with many classes
+        (docs/explanation/tests/max-t-measured.md).
     n_permutations : int
-        Number B of permutations of a stage. The least adjusted p-value is 1 / (B + 1): 19
-        permutations allow for one of .05. A stage ends after 19 or 39 if no feature can be
-        confirmed any more and no false discovery rate is below twice the level.
+        Largest number B of permutations of a stage. The least adjusted p-value is 1 / (B + 1), and
+        1 / 40 with more than 78 permutations and a level of .05: 19 allow for one of .05.
     balanced : bool
         Whether the statistic is the importance standardized by its mean and standard deviation
         under permutation, so that features with many distinct values have no advantage over those
@@ -215,7 +232,8 @@ def max_t(
 
     Notes
     -----
-    The cost is at most 1 + B `max_stages` forests; where nothing is found, it is 20 or 40. Forests
+    The cost is at most 1 + B `max_stages` forests; where nothing is found, it is 20 or 40, and
+    where all that is relevant is strong, 79 or 118. Forests
     and permutations of the first stage are those of :func:`altmann` with the same arguments.
     `PermutedImportances` hold these alone: where the first stage confirms features, a note of the
     result says that later stages need an estimator.
@@ -230,7 +248,8 @@ def max_t(
     permutation statistics. Mathematical Methods of Statistics 8 (marginal statistics). A. E. Hoerl,
     R. W. Kennard (1970). Ridge regression: biased estimation for nonorthogonal problems.
     Technometrics 12. G. H. Golub, M. Heath, G. Wahba (1979). Generalized cross-validation as a
-    method for choosing a good ridge parameter. Technometrics 21. T. J. Hastie, R. J. Tibshirani
+    method for choosing a good ridge parameter. Technometrics 21. J. Besag, P. Clifford (1991).
+    Sequential Monte Carlo p-values. Biometrika 78 (early ends). T. J. Hastie, R. J. Tibshirani
     (1990). Generalized Additive Models. Chapman and Hall (degrees of freedom of residuals).
 
     Examples
@@ -289,17 +308,25 @@ def max_t(
     tested = Hypotheses.of(observed.names, feature_groups, grouped, name)
     design = _Design(tested, observed.values, marginals, joints, n, stages, balanced, alpha)
     if refits is None:
-        first, until = estimator, 0
-        while (more := min(design.walk(first.permuted[:until])[1], n)) > until:
+        first, until, batches = estimator, 0, Batches(design.stages())
+        while (more := min(batches.ready(first.permuted[:until]), n)) > until:
             until = more  # up to the look at which the stage ends
-        null = first.permuted[:until]
+        null, walked = first.permuted[:until], cast(list[_Stage], batches.outcome)
     else:
-        null = _permuted_scores(refits, design, choices)
+        seed = refits.seed  # a task is sent without the client
+
+        def task(_: int, __: int, b: int, kept: IndexArray) -> FloatArray:
+            seed_b = replicate_seed(seed, b)
+            return subject.permuted_scores(np.random.default_rng(seed_b), seed_b, kept)
+
+        null, walked = refits.follow(
+            task, stages * n, len(subject.names), design.stages(), **choices
+        )
         metadata, notes = refits.metadata(), pivotality_notes(subject)
         first = PermutedImportances(
-            observed, null[:n], subject.clause, metadata=metadata, notes=notes
+            observed, null[: walked[0].looked], subject.clause, metadata=metadata, notes=notes
         )
-    result = design.result(null)
+    result = design.result(walked, null)
     if grouped:
         choices["feature_groups"] = {
             name: len(tested.features[h]) for h, name in enumerate(tested.groups)
@@ -324,32 +351,30 @@ def max_t(
     )
 
 
-def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -> FloatArray:
-    """Return the importances after each permutation, stage after stage, of shape (b, p)."""
-    rejected: IndexArray = np.empty(0, dtype=np.intp)
-    subject, seed, n = refits.subject, refits.seed, design.n  # a task is sent without the client
+def _success_look(n: int, alpha: float) -> int | None:
+    """Return the look from which on a stage of n permutations confirms, None for its end alone.
 
-    def ready(null: FloatArray) -> int:
-        nonlocal rejected
-        _, until, confirmed = design.walk(null)
-        rejected = design.features_of(confirmed)
-        return until
-
-    def task(b: int, _: int, rejected: IndexArray) -> FloatArray:
-        seed_b = replicate_seed(seed, b % n)
-        return subject.permuted_scores(np.random.default_rng(seed_b), seed_b, rejected)
-
-    return refits.run(
-        task,
-        n * design.max_stages,
-        len(subject.names),
-        refits.metadata(**choices),
-        ready=ready,
-        arguments=lambda b: (rejected,),
-    )
+    What none of these permutations reaches is confirmed: 1 / (look + 1) is half the level at most.
+    """
+    look = max(_LOOKS[-1], math.ceil(2 / alpha) - 1) if alpha > 0 else n
+    return look if n > 2 * look else None
 
 
-@dataclass(frozen=True, eq=False)
+def sequential_levels(n: int, look: int | None) -> FloatArray:
+    """Return the p-value of a statistic that 0, 1, ..., n of n permutations reach, (n + 1,).
+
+    Statistics that none of the first m permutations reaches, m = `look`, have p = 1 / (m + 1), and
+    come before all others, which have p(k) of :func:`max_t`: under the null hypothesis each count j
+    has the same probability, and none of j is among the first m with that of the fraction there.
+    """
+    if look is None:
+        return (1.0 + np.arange(n + 1)) / (n + 1.0)
+    drawn = np.arange(n)
+    none_early = np.concatenate([[1.0], np.cumprod(np.maximum(n - look - drawn, 0) / (n - drawn))])
+    return np.asarray(1.0 / (look + 1.0) + np.cumsum(1.0 - none_early) / (n + 1.0))
+
+
+@dataclass(eq=False)
 class _Stage:
     """Comparison of the features that are tested in one stage, on the data and b permutations."""
 
@@ -358,48 +383,29 @@ class _Stage:
     # Statistics of each kind, (b + 1, t), on one scale; the first row is the data. There are always
     # those of the importances, and may be marginal and joint ones.
     by_kind: dict[str, FloatArray]
-    statistics: FloatArray  # (b + 1, t), the largest of these
-    order: IndexArray  # (t,), tested features by decreasing statistic, as indices of `tested`
-    p_adjusted: FloatArray  # (t,), step-down max-T
-    kept_p_values: FloatArray  # (k,), of each kept feature among the tested ones; 0 if none reaches
-    rates: FloatArray  # (t,), false discovery rate of the kept and the first i tested features
+    of_kept: FloatArray  # (k,), statistics of the kept features on the same scale
 
-    @classmethod
-    def of(
-        cls,
-        tested: IndexArray,
-        rejected: IndexArray,
-        by_kind: dict[str, FloatArray],
-        of_kept: FloatArray,
-    ) -> _Stage:
-        """Compare statistics of tested features, and of kept ones on the same scale, (k,)."""
-        statistics: FloatArray = np.maximum.reduce(list(by_kind.values()))
-        order = np.argsort(-statistics[0], kind="stable")
-        ranked = statistics[0][order]
-        counts = len(rejected) + np.searchsorted(-ranked, -ranked, side="right")
-        among = _among(statistics, of_kept)
-        return cls(
-            tested,
-            rejected,
-            by_kind,
-            statistics,
-            order,
-            step_down(statistics[0], statistics[1:]),
-            np.where(among > 1.0 / len(statistics), among, 0.0),
-            np.minimum(expected_discoveries(ranked, statistics) / counts, 1.0),
-        )
+    def __post_init__(self) -> None:
+        self.statistics: FloatArray = np.maximum.reduce(list(self.by_kind.values()))
+        self.looked = len(self.statistics) - 1
+        # Tested features by decreasing statistic, as indices of `tested`, (t,).
+        self.order = np.argsort(-self.statistics[0], kind="stable")
+        self.p_adjusted = step_down(self.statistics[0], self.statistics[1:])
+        # P-values of the kept features among the tested ones, (k,); 0 if none reaches them.
+        among = _among(self.statistics, self.of_kept)
+        self.kept_p_values = np.where(among > 1.0 / len(self.statistics), among, 0.0)
 
-    def futile(self, alpha: float, n: int) -> bool:
-        """Tell whether n permutations in all would hardly change a verdict.
+    @cached_property
+    def rates(self) -> FloatArray:
+        """False discovery rate of the kept features and the first i tested ones, (t,)."""
+        ranked = self.statistics[0][self.order]
+        counts = len(self.rejected) + np.searchsorted(-ranked, -ranked, side="right")
+        return np.minimum(expected_discoveries(ranked, self.statistics) / counts, 1.0)
 
-        That is so if the largest statistic is exceeded too often for any feature to be confirmed,
-        no false discovery rate is below twice the level, and no kept feature is undecided.
-        """
-        largest = self.statistics.max(axis=1)
-        exceeded = 1 + np.count_nonzero(largest[1:] >= largest[0])
-        reached = self.kept_p_values * len(largest)
-        open_ = (reached > 0) & (reached <= alpha * (n + 1))
-        return bool(exceeded > alpha * (n + 1) and self.rates.min() > 2 * alpha and not open_.any())
+    def may_find(self, alpha: float, n: int) -> bool:
+        """Tell whether n permutations in all may find a feature at twice the level."""
+        reached = (self.statistics >= self.statistics[0]).sum(axis=0)[self.order]
+        return bool((self.rates[reached <= alpha * (n + 1)] <= 2 * alpha).any())
 
 
 def _among(statistics: FloatArray, values: FloatArray) -> FloatArray:
@@ -449,72 +455,88 @@ class _Design:
         largest = self.tested.pooled(statistics, "max")[:, self.tested.top]
         return standardized(largest, 0.0)
 
-    def result(self, null: FloatArray) -> dict[str, FloatArray]:
-        """Return columns of the result from the importances of all permutations."""
-        tested, of_stage = self.tested, null[: self.n]
-        result = _result(self.walk(null)[0])
+    def result(self, stages: list[_Stage], null: FloatArray) -> dict[str, FloatArray]:
+        """Return columns of the result from the stages and the importances of the first one."""
+        tested, null = self.tested, null[: stages[0].looked]
+        result = _result(stages)
         if tested.parents is not None:
-            single = Hypotheses(tested.names, tested.features)
-            features = replace(self, tested=single, max_stages=1).walk(of_stage)[0]
-            result = _nested(tested, tested.pooled(self.importances), result, _result(features[:1]))
-        pooled = tested.pooled(of_stage)
+            single = replace(self, tested=Hypotheses(tested.names, tested.features))
+            features = single._stage(np.vstack([self.importances, null]), stages[0].rejected, [])
+            result = _nested(tested, tested.pooled(self.importances), result, _result([features]))
+        pooled = tested.pooled(null)
         return {**result, "null_mean": pooled.mean(axis=0), "null_sd": pooled.std(axis=0)}
 
-    def walk(self, null: FloatArray) -> tuple[list[_Stage], int, IndexArray]:
-        """Return the stages that begin among the importances of these permutations.
+    def stages(self) -> Steps[list[_Stage]]:
+        """Yield the permutations to compute, each by its number and the kept features.
 
-        With them go the number of permutations that can be computed next, in all, as many as there
-        are at the end, and the features that the next ones permute together with the target.
+        A stage ends at the look that confirms features, unless it is the last one, or at which
+        hardly any verdict can change. The members of groups are tested in the first stage, whose
+        looks decide about groups: there none confirms.
         """
-        observed, null = self._pooled(self.importances), self._pooled(null)
-        looks = sorted({min(look, self.n) for look in (*_LOOKS, self.n)})
-        stages, start = list[_Stage](), 0
-        rejected, of_kept = np.empty(0, dtype=np.intp), np.empty((1 + self.n, 0))
+        n, alpha = self.n, self.alpha
+        success = _success_look(n, alpha) if self.tested.parents is None else None
+        looks = sorted({min(look, n) for look in (*_LOOKS, success or n, n)})
+        levels = sequential_levels(n, success)
+        most = np.count_nonzero(levels <= alpha) - 1  # that may reach a confirmed feature
+        stages, of_kept = list[_Stage](), list[FloatArray]()
+        rejected = np.empty(0, dtype=np.intp)
         while True:
-            rows = null[start : start + self.n]
-            until = start + next((look for look in looks if look > len(rows)), self.n)
-            if not len(rows):
-                return stages, until, rejected
-            stage = self._stage(observed, rejected, rows, of_kept)
+            rows, kept = self.importances[np.newaxis], self.features_of(rejected)
+            last = len(stages) + 1 == self.max_stages
+            confirmed = np.zeros(len(self._pooled(rows[0])) - len(rejected), dtype=np.bool_)
+            for look in looks:
+                rows = np.vstack([rows, (yield [(b, kept) for b in range(len(rows) - 1, look)])])
+                stage = self._stage(rows, rejected, of_kept)
+                reached = np.rint(stage.p_adjusted * (look + 1)).astype(np.intp) - 1
+                if look == n:
+                    stage.p_adjusted = np.where(confirmed, levels[0], levels[reached])
+                    confirmed = stage.p_adjusted <= alpha
+                    break
+                if look == success:
+                    confirmed = reached == 0
+                    if confirmed.any() and not last:
+                        break
+                again = stage.kept_p_values * (look + 1)
+                open_ = (reached <= most) & ~confirmed
+                if open_.any() or ((again > 0) & (again <= alpha * (n + 1))).any():
+                    continue
+                if (stages and look >= _LOOKS[-1]) or not stage.may_find(alpha, n):
+                    break
             stages.append(stage)
-            if len(rows) < self.n:
-                futile = len(rows) in looks and stage.futile(self.alpha, self.n)
-                return stages, len(null) if futile else until, rejected
-            confirmed = stage.tested[stage.order[stage.p_adjusted[stage.order] <= self.alpha]]
-            last = len(stages) == self.max_stages or confirmed.size == stage.tested.size
-            if last or not confirmed.size:
-                return stages, len(null), rejected
-            rejected, start = np.concatenate([rejected, confirmed]), start + self.n
-            of_kept = np.hstack([of_kept, np.vstack([observed, rows])[:, confirmed]])
+            new = stage.tested[stage.order[confirmed[stage.order]]]
+            if last or new.size in (0, stage.tested.size):
+                return stages
+            rejected = np.concatenate([rejected, new])
+            of_kept.append(self._pooled(rows)[:, new])
 
-    def _stage(
-        self, observed: FloatArray, rejected: IndexArray, null: FloatArray, of_kept: FloatArray
-    ) -> _Stage:
+    def _stage(self, rows: FloatArray, rejected: IndexArray, of_kept: list[FloatArray]) -> _Stage:
         """Compare the features that are not kept, and place the kept ones on their scale.
 
-        The importances of a kept feature, (n + 1, k) for all, are those of the stage that confirmed
-        it. They are standardized among themselves, with the least standard deviation of this stage.
+        `rows` are importances on the data and b permutations, (b + 1, p). Those of kept features,
+        as many rows of k for each stage, are of the stage that confirmed them. They are
+        standardized among themselves, with the least standard deviation of this stage.
         """
-        tested = np.setdiff1d(np.arange(len(observed)), rejected)
-        importance, standing = np.vstack([observed, null])[:, tested], of_kept[0]
+        rows = self._pooled(rows)
+        tested = np.setdiff1d(np.arange(rows.shape[1]), rejected)
+        importance, least = rows[:, tested], None
         if self.balanced:
             least = mean_variance(importance)
-            standing = standardized(of_kept, least)[0]
             importance = standardized(importance, least)
+        standing = [kept if least is None else standardized(kept, least) for kept in of_kept]
+        of_kind = {"importance": np.concatenate([np.empty(0), *(kept[0] for kept in standing)])}
         if self.joints is None or not self._marginal.size:
-            return _Stage.of(tested, rejected, {"importance": importance}, standing)
-        rows = len(null) + 1
-        by_kind = {"importance": importance, "marginal": self._marginal[:rows, tested]}
-        of_kind = {"importance": standing, "marginal": self._marginal[0, rejected]}
+            return _Stage(tested, rejected, {"importance": importance}, of_kind["importance"])
+        by_kind = {"importance": importance, "marginal": self._marginal[: len(rows), tested]}
+        of_kind["marginal"] = self._marginal[0, rejected]
         first, joint = self.joints(rejected[:0]), self.joints(self.features_of(rejected))
         if first is not None and joint is not None:
-            by_kind["joint"] = self._largest(joint)[:rows, tested]
+            by_kind["joint"] = self._largest(joint)[: len(rows), tested]
             of_kind["joint"] = self._largest(first)[0, rejected]
         scales = {
             kind: _scale(by_kind[kind], fraction)
             for kind, fraction in _FRACTIONS["joint" in by_kind].items()
         }
-        return _Stage.of(
+        return _Stage(
             tested,
             rejected,
             {kind: statistics / scales[kind] for kind, statistics in by_kind.items()},
@@ -560,7 +582,7 @@ def _result(stages: list[_Stage]) -> dict[str, FloatArray]:
         adjusted[places] = np.maximum(stage.p_adjusted[decided], least)
         order.append(stage.tested[stage.order[decided[stage.order]]])
         rates.append(stage.rates[decided[stage.order]])
-        least = adjusted[order[-1][-1]]
+        least = adjusted[places].max()
     adjusted[last.rejected] = np.maximum(adjusted[last.rejected], last.kept_p_values)
     ranked = np.concatenate(order)
     q_values[ranked] = least_from(np.concatenate(rates))
@@ -625,7 +647,7 @@ MAX_T = SignificanceTest(
     reference="P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley.",
     forests=lambda rounds, p: 1 + _MAX_STAGES * rounds,
     least=19,
-    most_trees=50,
+    most_trees=lambda n: max(15, 50 * 1000 // max(n, 1000)),
     default=True,
     of_groups=True,
     permutes=True,

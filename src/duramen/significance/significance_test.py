@@ -51,8 +51,9 @@ class SignificanceTest(Entry):
         Fraction of the rows that its forests are grown on.
     announces : bool
         Whether it says itself what it costs, where it shows its progress.
-    most_trees : int or None
-        Most trees of a forest that ``duramen rank`` has it grow; None for those of the ranking.
+    most_trees : callable, optional
+        Most trees of a forest that ``duramen rank`` has it grow, from the number of rows; None for
+        those of the ranking.
     default : bool
         Whether ``duramen rank`` runs it where the user names no test.
     rate : str
@@ -86,7 +87,7 @@ class SignificanceTest(Entry):
     permutes: bool = False
     fraction: float = 1.0
     announces: bool = False
-    most_trees: int | None = None
+    most_trees: Callable[[int], int] | None = None
     default: bool = False
     rate: str = "error rate"
     controls: bool = True

@@ -133,7 +133,7 @@ def test_forests_of_the_test_have_fewer_trees(file, tmp_path):
     words = ("--test", "max-t", "--permutations", 19, "--trees", 120)
     _, record = done(tmp_path / "out", "rank", file, "--target", "y", *words)
     assert record["settings"]["n_estimators"] == 120
-    most = catalogue["max_t"].most_trees
+    most = catalogue["max_t"].most_trees(100)
     assert record["settings"]["significance"]["n_estimators"] == most < 120
 
 

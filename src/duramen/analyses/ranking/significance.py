@@ -164,7 +164,8 @@ def forest_of(test: SignificanceTest, inputs: Inputs) -> Any:
     """Return the estimator that a test grows: the ranking's, with fewer trees if need be."""
     estimator = inputs.unfitted().estimator
     if test.most_trees is not None:
-        estimator.set_params(n_estimators=min(test.most_trees, estimator.n_estimators))
+        most = test.most_trees(inputs.data.n_rows)
+        estimator.set_params(n_estimators=min(most, estimator.n_estimators))
     return estimator
 
 

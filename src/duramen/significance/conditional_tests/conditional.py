@@ -792,6 +792,6 @@ CONDITIONAL = SignificanceTest(
     repeats="",
     suits=lambda measure: False,
     of_rows=True,
-    most_trees=100,
+    most_trees=lambda n: 100,
     check=check_rows,
 )
