@@ -64,7 +64,7 @@ def ends(rows, adjusted, surely, n, standing, alpha, most, first):
     for value, sure in zip(adjusted, surely, strict=True):
         if not sure and round(value * (look + 1)) - 1 <= most:
             return False
-    if any(0 < count and 1 + count <= alpha * (n + 1) for count in reached_by(rows, standing)):
+    if any(count > 0 and 1 + count <= alpha * (n + 1) for count in reached_by(rows, standing)):
         return False
     if not first and look >= LOOKS[-1]:
         return True

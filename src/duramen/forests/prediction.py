@@ -235,6 +235,9 @@ def _fitting(what: str, *shape: int) -> Iterator[None]:
         ) from None
 
 
+_PER_THREAD = 1 << 16  # ways of rows down trees that are worth starting a thread
+
+
 def leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
     """Find the leaf of every row in every tree, shape (n, T), as a node number within the tree."""
     with _fitting("leaves", len(rows), forest.n_trees):
@@ -260,6 +263,7 @@ def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
 
 def deviations(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
     """Return predictions less the forest's origin, which an offset of y does not change."""
+    n_threads = min(n_threads, 1 + len(rows) * forest.n_trees // _PER_THREAD)
     with _fitting("predictions", len(rows), forest.n_values):
         return _over_blocks(
             forest, rows, lambda lent: _kernel.predict(forest.kernel, lent, n_threads)
