@@ -6,7 +6,13 @@ from sklearn.linear_model import LogisticRegression
 from tests.estimators.test_survival import outcome
 
 import duramen as dm
-from duramen.data.additive_model import AdditiveModel, Indicators, additive_model, basis_of
+from duramen.data.additive_model import (
+    AdditiveModel,
+    Indicators,
+    _statistics,
+    additive_model,
+    basis_of,
+)
 
 ROWS = 300
 
@@ -123,3 +129,16 @@ def test_columns_with_a_main_effect_join_and_no_indicator_is_left_with_one():
     model = additive_model(constant.table, constant.target, np.arange(7), 3, np.arange(400))
     assert model.terms.shape == (400, 1)
     assert np.abs(model.residuals).max() == 0.0
+
+
+def test_what_the_terms_span_has_no_statistic():
+    """Steps that are terms have scores of the ridge alone, which joined again without end."""
+    random = np.random.default_rng(0)
+    n, x = 400, random.normal(size=(400, 1))
+    data = dm.learning_set(x, (6.0 * (x[:, 0] > 0) - 3.0 + random.logistic(size=n) > 0).astype(int))
+    steps = Indicators.of(data.table, np.arange(1), 3)
+    terms = np.hstack([np.ones((n, 1)), steps.values[:, 1:2] - steps.values[:, 1].mean()])
+    model = AdditiveModel.fit(terms, (data.y == 1).astype(float)[None], data.target)
+    statistics = _statistics(model, steps.values, np.arange(n))
+    assert statistics[1] == 0
+    assert (statistics[[0, 2]] > 0).all()

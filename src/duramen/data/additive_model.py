@@ -24,6 +24,7 @@ _CUBIC = 3
 _DEGREES = 0.75  # of freedom of a column, times the cube root of the rows
 _ROUNDING = 1e-10
 _SCREENED = 3  # cuts of a column that find its main effect, at least
+_SPANNED = 1e-2  # of the spread of the scores of an indicator, that the terms leave of it
 _ENTRIES = 1 << 22  # of the indicators that are scored at a time
 
 
@@ -85,6 +86,7 @@ class AdditiveModel:
     weights : float64 array of shape (m, m, n)
         Derivatives of the means by the linear predictors: ones for numbers, else the variances
         and covariances of the outcomes.
+    coefficients : float64 array of shape (m, q)
     inverse : float64 array of shape (m q, m q)
         Inverse of the penalized information of the coefficients.
     """
@@ -93,12 +95,20 @@ class AdditiveModel:
     means: FloatArray
     residuals: FloatArray
     weights: FloatArray
+    coefficients: FloatArray
     inverse: FloatArray
 
     @classmethod
-    def fit(cls, terms: FloatArray, outcomes: FloatArray, target: Target) -> AdditiveModel:
+    def fit(
+        cls,
+        terms: FloatArray,
+        outcomes: FloatArray,
+        target: Target,
+        first: FloatArray | None = None,
+    ) -> AdditiveModel:
         """Fit the coefficients of terms to convergence, by Newton's method.
 
+        It starts from those of the first terms where these were fitted before, else from 0.
         Outcomes are numbers, or classes in a logistic model, or events in Cox's model with the
         cumulative hazard of Breslow.
         """
@@ -106,6 +116,8 @@ class AdditiveModel:
         ridge = np.full(size, _RIDGE)
         ridge[:, 0] = 0.0
         coefficients = np.zeros(size)
+        if first is not None:
+            coefficients[:, : first.shape[1]] = first
         for _ in range(_STEPS):
             means, weights = _moments(coefficients @ terms.T, target)
             residuals = outcomes - means
@@ -119,15 +131,18 @@ class AdditiveModel:
             coefficients += step * (1.0 if linear else min(1.0, _LARGEST_MOVE / move))
         if np.abs(residuals).max() <= _ROUNDING * np.abs(outcomes).max():
             residuals = np.zeros(residuals.shape)
-        return cls(terms, means, residuals, weights, np.asarray(inverse, dtype=np.float64))
+        inverse = np.asarray(inverse, dtype=np.float64)
+        return cls(terms, means, residuals, weights, coefficients, inverse)
 
     def with_terms(self, terms: FloatArray) -> AdditiveModel:
         """Return the model with further terms, whose coefficients are 0."""
+        coefficients = np.hstack([self.coefficients, np.zeros((len(self.means), terms.shape[1]))])
         terms = np.hstack([self.terms, terms])
-        ridge = np.full((len(self.means), terms.shape[1]), _RIDGE)
+        ridge = np.full(coefficients.shape, _RIDGE)
         ridge[:, 0] = 0.0
         inverse = np.linalg.inv(_information(terms, self.weights) + np.diag(ridge.ravel()))
-        return replace(self, terms=terms, inverse=np.asarray(inverse, dtype=np.float64))
+        inverse = np.asarray(inverse, dtype=np.float64)
+        return replace(self, terms=terms, coefficients=coefficients, inverse=inverse)
 
     def scores(self, columns: FloatArray, k: int) -> FloatArray:
         """Return the efficient scores of columns in the k-th outcome, shape (n, c).
@@ -186,8 +201,9 @@ def additive_model(
     of the largest statistics join first. The rows of a unit, a number from 0 on, may depend on each
     other. The functions of a column have about three quarters of the cube root of the effective
     number of rows as degrees of freedom, and all terms together at most a fifth of that number.
-    Then steps of these columns join at fifteen quantiles, one at a time, by the same limit. The
-    largest strata have an effect in any model.
+    Then steps of these columns join at fifteen quantiles, by the same limit. At most ten
+    columns join at a time, those whose statistics are near the largest. The largest strata have an
+    effect in any model.
     """
     n, outcomes = len(table), _outcomes(target)
     informative = float(outcomes.sum()) if target.censored else float(n)
@@ -199,33 +215,39 @@ def additive_model(
     terms, in_use = np.ones((n, 1)), np.zeros(len(of), dtype=np.bool_)
     if strata is not None:
         terms = np.hstack([terms, basis_of(strata, True, effective)])
-    while True:
-        model = AdditiveModel.fit(terms, outcomes, target)
-        size = np.where(in_use, 0.0, _statistics(model, indicators.values, unit))
+    model = AdditiveModel.fit(terms, outcomes, target)
+
+    def joining(size: FloatArray, columns_of: IntArray, limit: float) -> list[int]:
+        """Return the largest statistics above a limit, one of each column, in their order."""
         order = np.argsort(-size, kind="stable")
-        strong = size[order] > max(limit, _NEAR * size.max(initial=0.0))
-        joining = list(dict.fromkeys(of[order[strong]].tolist()))[:_JOINING]
+        strong = order[size[order] > max(limit, _NEAR * size.max(initial=0.0))]
+        _, first_of_column = np.unique(columns_of[strong], return_index=True)
+        return strong[np.sort(first_of_column)][:_JOINING].tolist()
+
+    while True:
+        size = np.where(in_use, 0.0, _statistics(model, indicators.values, unit))
         n_before = terms.shape[1]
-        for j in joining:
-            codes, nominal = table.codes(columns[j]), table.kinds[columns[j]] == "nominal"
+        for k in joining(size, of, limit):
+            codes, nominal = table.codes(columns[of[k]]), table.kinds[columns[of[k]]] == "nominal"
             functions = basis_of(np.asarray(codes), nominal, effective)
             if terms.shape[1] + functions.shape[1] > effective / _ROWS_PER_TERM:
                 break
             terms = np.hstack([terms, functions])
-            in_use |= of == j
+            in_use |= of == of[k]
         if terms.shape[1] == n_before:
             break
-    steps = Indicators.of(table, columns[np.unique(of[in_use])], _STEPS_OF_COLUMN).values
-    limit = np.sqrt(2.0 * np.log(max(steps.shape[1], 2)))
-    while terms.shape[1] < effective / _ROWS_PER_TERM and steps.shape[1]:
-        size = _statistics(model, steps, unit)
-        k = int(np.argmax(size))
-        if size[k] <= limit:
-            break
-        step = steps[:, k] - steps[:, k].mean()
-        terms = np.column_stack([terms, step / step.std()])
-        model = AdditiveModel.fit(terms, outcomes, target)
-    return model
+        model = AdditiveModel.fit(terms, outcomes, target, model.coefficients)
+    steps = Indicators.of(table, columns[np.unique(of[in_use])], _STEPS_OF_COLUMN)
+    of, limit = steps.columns(), np.sqrt(2.0 * np.log(max(steps.first[-1], 2)))
+    while True:
+        size = _statistics(model, steps.values, unit)
+        room = max(0, int(effective / _ROWS_PER_TERM) - terms.shape[1])
+        chosen = joining(size, of, limit)[:room]
+        if not chosen:
+            return model
+        more = steps.values[:, chosen] - steps.values[:, chosen].mean(axis=0)
+        terms = np.hstack([terms, more / more.std(axis=0)])
+        model = AdditiveModel.fit(terms, outcomes, target, model.coefficients)
 
 
 def basis_of(codes: NDArray[Any], nominal: bool, effective: float) -> FloatArray:
@@ -311,6 +333,9 @@ def _statistics(model: AdditiveModel, values: BoolArray, unit: IntArray) -> Floa
         for k in range(len(model.means)):
             scores = np.asarray(sums @ model.scores(block, k))
             spread = np.sqrt((scores**2).sum(axis=0))
+            alone = np.sqrt(((sums @ (block * model.residuals[k][:, np.newaxis])) ** 2).sum(axis=0))
+            # What the terms span already has a score of the ridge alone.
+            spread[spread <= _SPANNED * alone] = np.inf
             size = np.abs(scores.sum(axis=0)) / np.where(spread > 0.0, spread, np.inf)
             np.maximum(here, size, out=here)
     return largest
