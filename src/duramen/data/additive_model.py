@@ -24,7 +24,7 @@ _CUBIC = 3
 _DEGREES = 0.75  # of freedom of a column, times the cube root of the rows
 _ROUNDING = 1e-10
 _SCREENED = 3  # cuts of a column that find its main effect, at least
-_SPANNED = 1e-2  # of the spread of the scores of an indicator, that the terms leave of it
+_SPANNED = 0.05  # of the spread of the scores of an indicator, that the terms leave of it
 _ENTRIES = 1 << 22  # of the indicators that are scored at a time
 
 
