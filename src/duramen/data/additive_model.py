@@ -200,7 +200,8 @@ def additive_model(
     three cuts, exceeds what the largest of q independent ones does by chance, sqrt(2 log q); those
     of the largest statistics join first. The rows of a unit, a number from 0 on, may depend on each
     other. The functions of a column have about three quarters of the cube root of the effective
-    number of rows as degrees of freedom, and all terms together at most a fifth of that number.
+    number of rows as degrees of freedom, and all terms together at most a fifth of that number,
+    and no more than there are rows for the coefficients of all classes.
     Then steps of these columns join at fifteen quantiles, by the same limit. At most ten
     columns join at a time, those whose statistics are near the largest. The largest strata have an
     effect in any model.
@@ -212,6 +213,7 @@ def additive_model(
     effective = min(n, 2.0 * informative) * np.sqrt((int(unit.max()) + 1) / n)
     indicators = Indicators.of(table, columns, max(n_cuts, _SCREENED))
     of, limit = indicators.columns(), np.sqrt(2.0 * np.log(max(indicators.first[-1], 2)))
+    most = int(effective / max(_ROWS_PER_TERM, len(outcomes)))
     terms, in_use = np.ones((n, 1)), np.zeros(len(of), dtype=np.bool_)
     if strata is not None:
         terms = np.hstack([terms, basis_of(strata, True, effective)])
@@ -230,7 +232,7 @@ def additive_model(
         for k in joining(size, of, limit):
             codes, nominal = table.codes(columns[of[k]]), table.kinds[columns[of[k]]] == "nominal"
             functions = basis_of(np.asarray(codes), nominal, effective)
-            if terms.shape[1] + functions.shape[1] > effective / _ROWS_PER_TERM:
+            if terms.shape[1] + functions.shape[1] > most:
                 break
             terms = np.hstack([terms, functions])
             in_use |= of == of[k]
@@ -241,8 +243,7 @@ def additive_model(
     of, limit = steps.columns(), np.sqrt(2.0 * np.log(max(steps.first[-1], 2)))
     while True:
         size = _statistics(model, steps.values, unit)
-        room = max(0, int(effective / _ROWS_PER_TERM) - terms.shape[1])
-        chosen = joining(size, of, limit)[:room]
+        chosen = joining(size, of, limit)[: max(0, most - terms.shape[1])]
         if not chosen:
             return model
         more = steps.values[:, chosen] - steps.values[:, chosen].mean(axis=0)
