@@ -207,9 +207,6 @@ RESULTS: dict[str, Any] = {
         {"mdi": _m.mdi(_forest(X, y)), "frequency": _m.frequency(_forest(X, y))}
     ),
     "Clusters": lambda X, y: _m.clusters(_m.mdi(_forest(X, y)), X, threshold=0.1),
-    "FeatureSets": lambda X, y: _m.random_intersections(
-        _forest(X, y), pos_label="yes", n_draws=9, depth=2, random_state=0
-    ),
     "Representatives": lambda X, y: _m.representatives(X, n_clusters=3),
     "PruningPath": lambda X, y: _forest(X, y).cost_complexity_pruning_path(X, y),
     "InteractionStrengths": lambda X, y: dm.effects.interaction_strength(_forest(X, y), X),

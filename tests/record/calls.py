@@ -285,14 +285,6 @@ def _() -> Any:
     return {"pairs": dm.importances.interactions(regressor(), numbers())}
 
 
-@call("importances-intersections")
-def _() -> Any:
-    sets = dm.importances.random_intersections(
-        classifier(), pos_label="high", n_draws=50, random_state=1
-    )
-    return {"sets": sets}
-
-
 @call("importances-clusters")
 def _() -> Any:
     mdi = dm.importances.mdi(regressor())

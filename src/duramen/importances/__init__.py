@@ -27,12 +27,10 @@ from duramen.importances.measures.minimal_depth import (
     minimal_depth_distribution,
 )
 from duramen.importances.measures.noising import NOISING, noising
-from duramen.importances.measures.random_intersections import random_intersections
 from duramen.importances.measures.shadows import AIR, SANDRI, air, sandri
 from duramen.importances.measures.shaff import SHAFF, shaff
 from duramen.importances.measures.sobol_mda import SOBOL_MDA, sobol_mda
 from duramen.importances.measures.vote_change import VOTE_CHANGE, vote_change
-from duramen.results.feature_sets import FeatureSets
 from duramen.results.importances import MonteCarloSelection
 from duramen.results.local_importances import LocalImportances
 from duramen.results.pair_interactions import PairInteractions
@@ -40,7 +38,6 @@ from duramen.results.pair_interactions import PairInteractions
 __all__ = [
     "Clusters",
     "Comparison",
-    "FeatureSets",
     "FirstSplits",
     "Inputs",
     "LocalImportances",
@@ -67,7 +64,6 @@ __all__ = [
     "minimal_depth_distribution",
     "noising",
     "prediction_change",
-    "random_intersections",
     "relative_influence",
     "representatives",
     "sandri",

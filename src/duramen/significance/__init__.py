@@ -16,10 +16,8 @@ from duramen.significance.column_permutations import HAPFELMEIER, hapfelmeier
 from duramen.significance.conditional_rates import CONDITIONAL_ERROR_RATE, conditional_error_rate
 from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.significance.conditional_tests.knockoffs import knockoffs
-from duramen.significance.conditional_tests.markov_chain import MarkovChain
 from duramen.significance.cost import Cost, estimate_cost
 from duramen.significance.importance_tests import JANITZA, janitza, z_scores
-from duramen.significance.intersection_stability import stable_intersections
 from duramen.significance.max_t_test import MAX_T, max_t
 from duramen.significance.mean_ranks import MEAN_RANK_TEST, mean_rank_test
 from duramen.significance.pair_contrasts import interaction_test
@@ -53,7 +51,6 @@ __all__ = [
     "Cost",
     "ErrorRates",
     "Intervals",
-    "MarkovChain",
     "MeanOfMaxima",
     "PermutedImportances",
     "SignificanceTest",
@@ -84,7 +81,6 @@ __all__ = [
     "probe_ranking",
     "ranking_stability",
     "stability",
-    "stable_intersections",
     "trees_needed",
     "z_scores",
 ]

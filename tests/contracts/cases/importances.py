@@ -120,14 +120,6 @@ for task in TASKS:
             )
         )
 case("interactions/sparse")(lambda: extracts.frame(measures.interactions(forest(), sparse=True)))
-for label in (None, "top"):
-    case(f"random_intersections/{label}", pos_label=label)(
-        lambda pos_label: extracts.frame(
-            measures.random_intersections(
-                forest(), pos_label=pos_label, n_draws=9, depth=2, random_state=3
-            )
-        )
-    )
 case("interactions/multiway")(
     lambda: extracts.frame(
         measures.interactions(

@@ -144,14 +144,6 @@ def _knockoffs(task: str = "classification", **choices: Any) -> Any:
     return (result.selected(0.5), result.names, result.adjustment)
 
 
-@case("MarkovChain")
-def _markov_chain() -> Any:
-    rows = np.array([[0, 1, 1], [1, 1, 0], [0, 0, 0]])
-    chain = significance.MarkovChain(rows, [0.5, 0.5], [[0.75, 0.25], [0.25, 0.75]])
-    random = np.random.default_rng(0)
-    return (repr(chain), chain.knockoffs(random), chain.sample(1, random))
-
-
 def _correlations(X: Any, y: Any, seed: int) -> Any:
     return np.abs(np.corrcoef(np.column_stack([X, y]), rowvar=False)[-1, :-1])
 
@@ -336,16 +328,5 @@ def _average_effects() -> Any:
 def _interactions(task: str = "classification", **options: Any) -> Any:
     result = significance.interaction_test(
         table(), target(task), n_pairs=8, n_resamples=19, **SEED, **options
-    )
-    return extracts.frame(result)
-
-
-@case("stable_intersections/classification", pos_label="top")
-@case("stable_intersections/regression", task="regression")
-def _intersections(task: str = "classification", **options: Any) -> Any:
-    kinds = {"classification": dm.GuidedForestClassifier, "regression": dm.GuidedForestRegressor}
-    forest = kinds[task](6, max_depth=4)
-    result = significance.stable_intersections(
-        forest, table(), target(task), n_resamples=3, n_draws=9, depth=2, **SEED, **options
     )
     return extracts.frame(result)

@@ -40,7 +40,7 @@ CASES = (
     *("context_importances/no permutations", "context_network/multiway"),
     *("SelectionEvaluation/enough", "probe_ranking/one probe"),
     *("effects/partial dependence, regression", "effects/interactions, regression"),
-    *("random_intersections/None", "first_splits"),
+    "first_splits",
     *("average_effects", "local_mdi/regression rows=None"),
     *("mean_of_maxima", "mcfs/nominal columns", "genie3/regulators"),
     *("interactions/classification features=3", "permutation_test/any function"),

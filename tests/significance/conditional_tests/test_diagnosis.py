@@ -7,7 +7,7 @@ from benchmarks.error_rates.direct_dependent import nonlinear_proxies
 import duramen as dm
 from duramen.significance import conditional
 from duramen.significance.conditional_tests.diagnosis import diagnosis
-from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs, _diagnosis
+from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs
 from duramen.significance.conditional_tests.sampler import Sampler
 
 N, P = 250, 10
@@ -118,9 +118,10 @@ def test_knockoffs_that_do_not_fit_are_seen():
     """A row with a knockoff in place of its feature has the distribution of the row itself."""
 
     def fit(X):
-        sampler = EstimatedKnockoffs.of(dm.encode(X), "gaussian")
+        fitted = EstimatedKnockoffs.of(dm.encode(X), "gaussian")
         hypotheses = {f"x{j}": np.array([j]) for j in range(P)}
-        return _diagnosis(sampler, hypotheses, np.arange(P, 0.0, -1.0)[None], 0)
+        donors = fitted.donors(np.random.default_rng(2))
+        return diagnosis(fitted.sampler, hypotheses, np.arange(P), 1, donors=donors)
 
     wrong, right = fit(squares(0)), fit(chain(0))
     assert wrong.is_misfit

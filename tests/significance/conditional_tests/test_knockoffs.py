@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import duramen as dm
-from duramen.significance import MarkovChain, knockoffs
+from duramen.significance import knockoffs
 from duramen.significance.conditional_tests.knockoffs import (
     EstimatedKnockoffs,
     SecondOrder,
-    _statistic,
+    Statistic,
     adjusted,
     e_values,
     ledoit_wolf,
@@ -100,7 +100,7 @@ def test_features_that_are_swapped_with_their_knockoffs_change_the_sign(measure)
         back[j] = np.argsort(copies[:, j])[np.argsort(np.argsort(X[:, j]))]  # the column itself
     W = []
     for table, rows, columns in ((X, donors, []), (other, back, swapped)):
-        statistic = _statistic(FOREST, table, y, measure, "knockoffs")[1]
+        statistic = Statistic.of(FOREST, table, y, measure)
         values = statistic.importances(rows, InOrder(np.array(columns, dtype=int)))
         W.append(values[:p] - values[p:])
     signs = np.where(np.isin(np.arange(p), swapped), -1.0, 1.0)
@@ -257,20 +257,13 @@ def test_arguments_are_checked(arguments, message):
         knockoffs(choices.pop("estimator"), *doubled(40), **choices)
 
 
-def test_exact_knockoffs_of_the_wrong_shape_are_refused():
-    X, y = doubled(40)
-    chain = MarkovChain(np.zeros((40, 3)), [1.0], [[1.0]])
-    with pytest.raises(ValueError, match=r"shape \(40, 24\), got \(40, 3\)"):
-        knockoffs(FOREST, X, y, sampler=chain, random_state=0)
-
-
 def flips(n, p, random):
     """Rows of a binary chain that flips with probability .25."""
     return np.cumsum(random.random((n, p)) < 0.25, axis=1) % 2
 
 
 @pytest.mark.slow
-def test_false_discovery_rate_with_a_known_distribution():
+def test_false_discovery_rate_of_flags():
     """30 data sets: mean fraction of false ones at most .1, and 2.6 standard errors; power."""
     false, power = [], []
     for seed in range(30):
@@ -279,10 +272,7 @@ def test_false_discovery_rate_with_a_known_distribution():
         direct = np.zeros(40, dtype=bool)
         direct[random.choice(40, 15, replace=False)] = True
         y = X[:, direct] @ random.choice([-1.0, 1.0], 15) + random.normal(size=300)
-        chain = MarkovChain(X, [0.75, 0.25], [[0.75, 0.25], [0.25, 0.75]])
-        result = knockoffs(
-            FOREST, X, y, sampler=chain, alpha=0.1, n_draws=1, random_state=seed, n_jobs=1
-        )
+        result = knockoffs(FOREST, X, y, alpha=0.1, n_draws=1, random_state=seed, n_jobs=1)
         chosen = result.mask(0.1)
         false.append((chosen & ~direct).sum() / max(chosen.sum(), 1))
         power.append(chosen[direct].mean())

@@ -31,13 +31,16 @@ class Normal:
         return self.table[:, 0]
 
 
-class Chain(dm.significance.MarkovChain):
+class Chain:
     """Binary columns that flip with probability .25."""
 
     def __init__(self, random):
-        rows = np.cumsum(random.random((N_ROWS, 4)) < 0.25, axis=1) % 2
-        super().__init__(rows, [0.75, 0.25], [[0.75, 0.25], [0.25, 0.75]])
-        self.table = rows.astype(float)
+        self.table = (np.cumsum(random.random((N_ROWS, 4)) < 0.25, axis=1) % 2).astype(float)
+
+    def sample(self, j, random):
+        stays = np.where(self.table[:, [j - 1, j + 1]] > 0, 0.75, 0.25).prod(axis=1)
+        flips = np.where(self.table[:, [j - 1, j + 1]] > 0, 0.25, 0.75).prod(axis=1)
+        return (random.random(N_ROWS) < stays / (stays + flips)).astype(float)
 
     def signal(self):
         return self.table[:, 0]

@@ -93,10 +93,7 @@ class Diagnosis:
         )
         if of_knockoffs:
             what, consequence = "knockoffs", "the false discovery rate may be far above alpha"
-            hint = (
-                'a known distribution as sampler, or sampler="forest"; or '
-                "dm.significance.conditional, which warns in the same way"
-            )
+            hint = 'sampler="forest", or dm.significance.conditional, which warns in the same way'
         return [f"the {what} do not fit: {self.sentence()}{of}; {consequence}. Hint: {hint}"]
 
     def record(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from duramen.results.fields import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.conditional_tests.conditional import NULL, prepared
 from duramen.significance.conditional_tests.cross_fitted import Design, folds_of, lasso
-from duramen.significance.conditional_tests.diagnosis import Diagnosis, diagnosis
+from duramen.significance.conditional_tests.diagnosis import diagnosis
 from duramen.significance.conditional_tests.sampler import (
     NearestRows,
     Nodewise,
@@ -26,7 +26,6 @@ from duramen.significance.conditional_tests.sampler import (
     Scores,
     curved_in,
     forest_residuals,
-    numbers_of,
     probabilities,
     ridge_residuals,
     rows_of_levels,
@@ -40,9 +39,6 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import fingerprint
 from duramen.support.threads import one_blas_thread
 
-if TYPE_CHECKING:
-    from duramen.estimators.base import BaseForest
-
 _FOLDS = 3  # of the choice of the lasso's penalty
 _TREES, _LEAF = 200, 5  # of forests where no estimator is given
 _OF_DIAGNOSIS = 2**31  # number of its first seed
@@ -55,7 +51,7 @@ def knockoffs(
     *,
     alpha: float = 0.1,
     measure: MeasureLike = "auto",
-    sampler: KnockoffKind | KnownKnockoffs = "auto",
+    sampler: KnockoffKind = "auto",
     feature_groups: Any = None,
     n_draws: int = 20,
     random_state: Any = None,
@@ -98,12 +94,11 @@ def knockoffs(
         divided by its largest, and weighted by the fraction of the target's variance that it
         predicts. Else the name of a testable measure, such as "mdi_oob", or
         ``measure(forest, X, y)`` that returns importances of the 2p columns.
-    sampler : {"auto", "gaussian", "forest"} or KnownKnockoffs
+    sampler : {"auto", "gaussian", "forest"}
         Distribution of the features. "gaussian": second-order Gaussian knockoffs of the normal
         scores, with a shrunken covariance; nominal features are drawn one after the other by ridge
         regressions and forests. "auto": those that depend on squares or cubes of others likewise.
-        "forest": all features. Or an object with a method ``knockoffs(random)`` that returns exact
-        ones of shape (n, p), such as a `MarkovChain`.
+        "forest": all features.
     feature_groups : mapping, labels, path, ..., optional
         Features that are tested together, as for :func:`duramen.io.feature_groups`: whether a
         group tells something that the features outside it do not. Groups must not overlap.
@@ -184,12 +179,16 @@ def knockoffs(
     checks.check_integer(function, "n_draws", n_draws, 1)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     plan = execution.plan(function)
-    data, statistic = _statistic(estimator, X, y, measure, function)
+    statistic = Statistic.of(estimator, X, y, measure)
+    data = statistic.subject.data
     tested = Hypotheses.of(data.names, feature_groups, False, function)
     names, hypotheses = tested.names, tested.features
     seed = execution.seed()
     grouped = feature_groups is not None
-    fitted = _fitted(sampler, data.table, tested.labels(data.names, function) if grouped else None)
+    checks.check_choice(function, "sampler", sampler, get_args(KnockoffKind))
+    with one_blas_thread():
+        labels = tested.labels(data.names, function) if grouped else None
+        fitted = EstimatedKnockoffs.of(data.table, sampler, labels)
     notes = list(fitted.notes)
     if len(names) * alpha < 1.0:
         notes.append(
@@ -197,14 +196,11 @@ def knockoffs(
             "be selected. Hint: dm.significance.conditional tests each of few features"
         )
         warn_of(function, notes[-1:])
-    exact = isinstance(fitted, ExactKnockoffs)
     identity = {
-        **statistic.identity(function),
-        "sampler": type(sampler).__name__ if exact else sampler,
+        **statistic.subject.identity(function),
+        "sampler": sampler,
         "hypotheses": [features.tolist() for features in hypotheses],
     }
-    if exact:
-        identity["draw"] = fingerprint(fitted.donors(np.random.default_rng(seed)))
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
@@ -215,14 +211,19 @@ def knockoffs(
     W = run_replicates(
         task, n_draws, len(names), seed=seed, identity=identity, plan=plan, function=function
     )
-    drawn = np.array([e_values(row, alpha, single=n_draws == 1) for row in W])
-    e = drawn.mean(axis=0)
-    fit = None
-    if isinstance(fitted, EstimatedKnockoffs):
-        fit = _diagnosis(fitted, dict(zip(names, hypotheses, strict=True)), W, seed)
-    if fit is not None:
-        notes += fit.notes(of_knockoffs=True)
-        warn_of(function, fit.notes(of_knockoffs=True))
+    e_values_of_draws = np.array([e_values(row, alpha, single=n_draws == 1) for row in W])
+    e = e_values_of_draws.mean(axis=0)
+    with one_blas_thread():
+        donors = fitted.donors(np.random.default_rng(replicate_seed(seed, _OF_DIAGNOSIS)))
+        fit = diagnosis(
+            fitted.sampler,
+            dict(zip(names, hypotheses, strict=True)),
+            -W.mean(axis=0),  # features of large statistics first
+            replicate_seed(seed, _OF_DIAGNOSIS + 1),
+            donors=donors,
+        )
+    misfit = [] if fit is None else fit.notes(of_knockoffs=True)
+    warn_of(function, misfit)
     return Significance(
         names=names,
         scores=W.mean(axis=0),
@@ -231,7 +232,7 @@ def knockoffs(
         adjustment="e-BH",
         method=function,
         null=NULL + data.exchangeability.clause,
-        details={"e_value": e, "selected": (drawn > 0.0).mean(axis=0)},
+        details={"e_value": e, "selected": (e_values_of_draws > 0.0).mean(axis=0)},
         metadata={
             **identity,
             "alpha": alpha,
@@ -239,7 +240,7 @@ def knockoffs(
             "seed": seed,
             **({} if fit is None else {"diagnosis": fit.record()}),
         },
-        notes=tuple(notes),
+        notes=(*notes, *misfit),
     )
 
 
@@ -277,95 +278,83 @@ def adjusted(e: FloatArray) -> FloatArray:
     return np.minimum(q_values, 1.0)
 
 
-@one_blas_thread()
-def _fitted(
-    sampler: Any, table: EncodedTable, labels: IntArray | None
-) -> EstimatedKnockoffs | ExactKnockoffs:
-    """Return the sampler that is asked for, of groups of features by their labels."""
-    function = "knockoffs"
-    if isinstance(sampler, str):
-        checks.check_choice(function, "sampler", sampler, get_args(KnockoffKind))
-        return EstimatedKnockoffs.of(table, sampler, labels)  # type: ignore[arg-type]
-    if not hasattr(sampler, "knockoffs"):
-        raise TypeError(
-            f'{function}: sampler must be "auto", "gaussian", "forest" or an object with a method '
-            f"knockoffs(random), got {type(sampler).__name__}."
-        )
-    return ExactKnockoffs(table, sampler)
-
-
-@one_blas_thread()
-def _diagnosis(
-    fitted: EstimatedKnockoffs, hypotheses: dict[str, IntArray], W: FloatArray, seed: int
-) -> Diagnosis | None:
-    """Tell whether a classifier tells a draw of knockoffs from the data.
-
-    Looked at are the features with the largest statistics.
-    """
-    donors = fitted.donors(np.random.default_rng(replicate_seed(seed, _OF_DIAGNOSIS)))
-    return diagnosis(
-        fitted.sampler,
-        hypotheses,
-        -W.mean(axis=0),
-        replicate_seed(seed, _OF_DIAGNOSIS + 1),
-        donors=donors,
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class OfForest:
-    """A measure of one forest of all features and their knockoffs."""
+class Statistic:
+    """Importances of features and of their knockoffs, by one measure or by a lasso and a forest.
+
+    Attributes
+    ----------
+    subject : Measured
+        Measure of a forest of all features and knockoffs.
+    design : Design or None
+        Columns of a lasso, whose residuals a forest of regression predicts: the importances are
+        those of both, weighted by the variance that each predicts.
+    """
 
     subject: Measured
+    design: Design | None
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, measure: MeasureLike) -> Statistic:
+        """Check the arguments of `knockoffs`."""
+        function = "knockoffs"
+        data, template = prepared(estimator, X, y, None, None, _FOLDS, function)
+        if data.exchangeability.restricted:
+            raise ValueError(
+                f"{function}: the rows of this learning set have strata or groups, which "
+                f"{function} does not support, since knockoffs of rows are drawn as if these were "
+                "independent. Hint: dm.significance.conditional, which takes both."
+            )
+        if estimator is None:
+            template.set_params(n_estimators=_TREES, min_samples_leaf=_LEAF)
+        if measure != "auto":
+            return cls(measured(template, data, None, measure, function), None)
+        if not leaves_rows_out(template):
+            raise ValueError(
+                f"{function}: bootstrap of estimator must be True with measure 'auto', which reads "
+                'out-of-bag rows, got False. Hint: bootstrap=True, or measure="mdi".'
+            )
+        if isinstance(data.target, ClassTarget):
+            numbers = NumberTarget.encode(data.target.responses()[:, 0])
+            template = for_task(template, numbers, function).set_params(oob_score=True, n_jobs=1)
+        subject = Measured(template, data, catalogue["mdi_oob"], "auto")
+        return cls(subject, Design.of(data.table, Scores.of(data.table)))
 
     def importances(self, donors: np.ndarray, random: np.random.Generator) -> FloatArray:
         """Return importances of p features, then of their knockoffs, shape (2p,)."""
-        data, order = _with_knockoffs(self.subject.data, donors, random)
-        values = np.empty(len(order))
-        values[order] = self.subject.scores(int(random.integers(2**32)), data=data)
-        return values
-
-    def identity(self, function: str) -> dict[str, Any]:
-        """Return what the importances depend on."""
-        return self.subject.identity(function)
-
-
-@dataclass(frozen=True, eq=False)
-class LassoAndForest:
-    """Coefficients of a lasso, and out-of-bag MDI of a forest of what it leaves."""
-
-    template: BaseForest
-    data: Data
-    design: Design
-
-    def importances(self, donors: np.ndarray, random: np.random.Generator) -> FloatArray:
-        """Return importances of p features, then of their knockoffs, shape (2p,)."""
-        of_lasso, rest, gain_of_lasso = self._lasso(donors, random)
-        data, order = _with_knockoffs(self.data, donors, random)
+        if self.design is None:
+            data, order = self._with_knockoffs(donors, random)
+            values = np.empty(len(order))
+            values[order] = self.subject.scores(int(random.integers(2**32)), data=data)
+            return values
+        of_lasso, rest, gain_of_lasso = self._lasso(self.design, donors, random)
+        data, order = self._with_knockoffs(donors, random)
         of_forest, gain_of_forest = np.zeros(len(order)), 0.0
         for numbers in rest.T:
             seed = int(random.integers(2**32))
             target = data.with_target(NumberTarget.encode(numbers))
-            forest: Any = seeded(self.template, seed).fit(target)
+            forest: Any = seeded(self.subject.template, seed).fit(target)
             of_forest[order] += mdi(forest, target.table, numbers, rows="oob").values
             left = numbers - np.asarray(forest.oob_prediction_)
             gain_of_forest += max(float(numbers.var() - np.nanmean(np.square(left))), 0.0)
         gains = np.array([gain_of_lasso, gain_of_forest])
         weights = gains / gains.sum() if gains.any() else np.array([0.5, 0.5])
-        return np.asarray(weights[0] * _scaled(of_lasso) + weights[1] * _scaled(of_forest))
+        for importances in (of_lasso, of_forest):
+            importances /= float(np.abs(importances).max(initial=0.0)) or 1.0
+        return np.asarray(weights[0] * of_lasso + weights[1] * of_forest)
 
     def _lasso(
-        self, donors: np.ndarray, random: np.random.Generator
+        self, design: Design, donors: np.ndarray, random: np.random.Generator
     ) -> tuple[FloatArray, FloatArray, float]:
         """Return importances, what is left of the response, and the variance that is predicted."""
-        columns, owners = self.design.columns, self.design.owners
+        columns, owners, data = design.columns, design.owners, self.subject.data
         copies = np.take_along_axis(columns, donors[owners].T.astype(np.intp), axis=0)
         order = random.permutation(2 * len(owners))
         both = np.hstack([columns, copies])[:, order]
-        owners = np.concatenate([owners, owners + self.data.n_columns])[order]
-        folds, response = folds_of(self.data, _FOLDS, random), self.data.target.responses()
+        owners = np.concatenate([owners, owners + data.n_columns])[order]
+        folds, response = folds_of(data, _FOLDS, random), data.target.responses()
         parts = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(_FOLDS)]
-        importances, gain = np.zeros(2 * self.data.n_columns), 0.0
+        importances, gain = np.zeros(2 * data.n_columns), 0.0
         rest = response - response.mean(axis=0)
         for c, spread in enumerate(response.std(axis=0).tolist()):
             if spread == 0.0 or not len(owners):
@@ -378,52 +367,15 @@ class LassoAndForest:
             gain += spread**2 * max(1.0 - error, 0.0)
         return importances, rest, gain
 
-    def identity(self, function: str) -> dict[str, Any]:
-        """Return what the importances depend on."""
-        subject = Measured(self.template, self.data, catalogue["mdi_oob"], "auto")
-        return subject.identity(function)
-
-
-def _scaled(importances: FloatArray) -> FloatArray:
-    """Return importances over the largest."""
-    largest = float(np.abs(importances).max(initial=0.0))
-    return importances / (largest if largest > 0.0 else 1.0)
-
-
-def _with_knockoffs(
-    data: Data, donors: np.ndarray, random: np.random.Generator
-) -> tuple[Data, IntArray]:
-    """Return the rows with knockoffs beside the features, in an order of columns that is drawn."""
-    both = with_knockoffs(data.table, np.arange(data.n_columns), donors, function="knockoffs")
-    order = random.permutation(both.n_columns)
-    key = ("knockoffs", fingerprint(donors), fingerprint(order))
-    return data.with_table(both.take_columns(order), key=key), order
-
-
-def _statistic(
-    estimator: Any, X: Any, y: Any, measure: MeasureLike, function: str
-) -> tuple[Data, OfForest | LassoAndForest]:
-    """Return the learning set, and the importances that are asked for."""
-    data, template = prepared(estimator, X, y, None, None, _FOLDS, function)
-    if data.exchangeability.restricted:
-        raise ValueError(
-            f"{function}: the rows of this learning set have strata or groups, which {function} "
-            "does not support, since knockoffs of rows are drawn as if these were independent. "
-            "Hint: dm.significance.conditional, which takes both."
-        )
-    if estimator is None:
-        template.set_params(n_estimators=_TREES, min_samples_leaf=_LEAF)
-    if measure != "auto":
-        return data, OfForest(measured(template, data, None, measure, function))
-    if not leaves_rows_out(template):
-        raise ValueError(
-            f"{function}: bootstrap of estimator must be True with measure 'auto', which reads "
-            'out-of-bag rows, got False. Hint: bootstrap=True, or measure="mdi".'
-        )
-    if isinstance(data.target, ClassTarget):
-        numbers = NumberTarget.encode(data.target.responses()[:, 0])
-        template = for_task(template, numbers, function).set_params(oob_score=True, n_jobs=1)
-    return data, LassoAndForest(template, data, Design.of(data.table, Scores.of(data.table)))
+    def _with_knockoffs(
+        self, donors: np.ndarray, random: np.random.Generator
+    ) -> tuple[Data, IntArray]:
+        """Return the rows with knockoffs beside the features, and the random order of columns."""
+        data = self.subject.data
+        both = with_knockoffs(data.table, np.arange(data.n_columns), donors, function="knockoffs")
+        order = random.permutation(both.n_columns)
+        key = ("knockoffs", fingerprint(donors), fingerprint(order))
+        return data.with_table(both.take_columns(order), key=key), order
 
 
 # --- knockoffs of the columns of a table, as values of its other rows -----------------------------
@@ -432,45 +384,6 @@ def _statistic(
 
 KnockoffKind = Literal["auto", "gaussian", "forest"]
 _FILLS = 10  # rounds of draws in place of gaps
-
-
-class KnownKnockoffs(Protocol):
-    """Knockoffs of columns whose joint distribution is known, such as a `MarkovChain`."""
-
-    def knockoffs(self, random: np.random.Generator) -> Any:
-        """Return knockoffs of all columns, shape (n, p).
-
-        Numbers of a numeric column, codes of an ordinal or nominal one.
-        """
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class ExactKnockoffs:
-    """Knockoffs from a known distribution, as the values of the rows that come nearest."""
-
-    table: EncodedTable
-    distribution: KnownKnockoffs
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Limits of the distribution: none."""
-        return ()
-
-    def donors(self, random: np.random.Generator) -> np.ndarray:
-        """Return the row whose value the knockoff of each column has, uint32 of shape (p, n)."""
-        drawn = np.asarray(self.distribution.knockoffs(random), dtype=np.float64)
-        if drawn.shape != self.table.shape:
-            raise ValueError(
-                "knockoffs: sampler.knockoffs(random) must return an array of shape "
-                f"{self.table.shape}, got {drawn.shape}."
-            )
-        return np.stack(
-            [
-                NearestRows.of(numbers_of(self.table, j), random).one_of_equal(column, random)
-                for j, column in enumerate(drawn.T)
-            ]
-        )
 
 
 @dataclass(frozen=True, eq=False)
