@@ -6,26 +6,31 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from duramen.jobs.replicates import ExecutionParameters
-from duramen.significance.conditional_tests.conditional import Choices, ConditionalTest
+from duramen.significance.conditional_tests.conditional import prepared
+from duramen.significance.conditional_tests.cross_fitted import CrossFitting, Design, folds_of
 from duramen.significance.conditional_tests.inference import covariance_p_value
 from duramen.significance.conditional_tests.partial_regression import (
     PartialRegression,
     projected_out,
 )
+from duramen.significance.conditional_tests.sampler import Scores
 
 
-def lines_of(X, y, **options):
-    execution = ExecutionParameters(0, 1, None, None, 0)
-    test = ConditionalTest.of(None, X, y, Choices(sampler="gaussian"), execution, **options)
-    return PartialRegression.of(test.fitting, test.sampler.scores), test
+def lines_of(X, y, strata=None):
+    data, template = prepared(None, X, y, strata, None, 5, "conditional")
+    scores = Scores.of(data.table, data.exchangeability.strata)
+    hypotheses = tuple(np.array([j]) for j in range(data.n_columns))
+    folds = folds_of(data, 5, np.random.default_rng(0))
+    design, none = Design.of(data.table, scores), np.empty((0, 0, 0), dtype=np.uint32)
+    fitting = CrossFitting(template, data, design, hypotheses, none, folds, True)
+    return PartialRegression.of(fitting, scores)
 
 
 def test_nothing_of_a_selected_feature_is_left():
     """Of a lasso alone a part of its effect would be."""
     random = np.random.default_rng(0)
     X = random.normal(size=(120, 1)) + random.normal(size=(120, 8))
-    lines, _ = lines_of(X, 2 * X[:, 0] + random.normal(size=120))
+    lines = lines_of(X, 2 * X[:, 0] + random.normal(size=120))
     rest = projected_out(lines.basis(3), lines.response)
     assert lines.of_values
     assert np.abs(X[:, 0] @ rest) < 1e-9 * np.abs(X[:, 0]).sum()
@@ -58,17 +63,17 @@ def test_values_or_ranks_whichever_predict_better():
     random = np.random.default_rng(1)
     X = random.standard_t(2, size=(150, 5))
     ranks = X.argsort(axis=0).argsort(axis=0)
-    assert lines_of(X, X[:, 0] + random.normal(size=150))[0].of_values
-    assert not lines_of(X, stats.norm.ppf((ranks[:, 0] + 0.5) / 150) + random.normal(size=150))[
-        0
-    ].of_values
+    assert lines_of(X, X[:, 0] + random.normal(size=150)).of_values
+    assert not lines_of(
+        X, stats.norm.ppf((ranks[:, 0] + 0.5) / 150) + random.normal(size=150)
+    ).of_values
 
 
 def test_strata_are_fitted_too():
     random = np.random.default_rng(2)
     strata = np.repeat(np.arange(4), 30)
     X = random.normal(size=(120, 3)) + strata[:, None]
-    lines, _ = lines_of(X, X[:, 0] + 5.0 * (strata == 2), strata=strata)
+    lines = lines_of(X, X[:, 0] + 5.0 * (strata == 2), strata=strata)
     sums = np.bincount(strata, projected_out(lines.basis(1), lines.response)[:, 0])
     assert lines.n_means == 4
     assert np.abs(sums).max() < 1e-9
@@ -78,9 +83,9 @@ def test_columns_selected_by_chance_do_not_make_the_noise_smaller():
     random = np.random.default_rng(3)
     X = random.normal(size=(40, 20))
     noise = random.normal(size=40)
-    by_chance, _ = lines_of(X, noise)
+    by_chance = lines_of(X, noise)
     assert by_chance.noise == by_chance.error > 0.0
-    selected, _ = lines_of(X, 3.0 * X[:, 0] + noise)
+    selected = lines_of(X, 3.0 * X[:, 0] + noise)
     assert selected.noise == 0.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,6 @@ from duramen.analyses.ranking.groups import Members, of_several
 from duramen.analyses.ranking.samples import sampled_if_many
 from duramen.data import EncodedTable
 from duramen.importances import Inputs, representatives
-from duramen.jobs.replicates import ExecutionParameters
 from duramen.plots.direct import DIRECT_FEATURES
 from duramen.reports.report import DRAWN, Chart, Group, Plot, Prose, Section, Table
 from duramen.results.columns import Column, counted, small
@@ -26,11 +26,7 @@ from duramen.results.conditional_significance import (
     UNDECIDED,
     ConditionalSignificance,
 )
-from duramen.significance.conditional_tests.conditional import (
-    CONDITIONAL,
-    Choices,
-    ConditionalTest,
-)
+from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.support.text import joined
 
 TITLE = "Direct or by proxy"
@@ -91,34 +87,28 @@ def test_given_others(
     notes = list[str]()
     if sample is not inputs:
         notes.append(f"the test is of a random sample of {sample.data.n_rows:,} rows")
-    parameters = ExecutionParameters(
-        inputs.random_state, inputs.n_jobs, execution.client, checkpoint, inputs.verbose
-    )
     with execution.warnings_as_notes():
-        test = ConditionalTest.of(
+        warnings.filterwarnings("ignore", "conditional: ")  # the notes of the result, shown below
+        result = conditional(
             significance.forest_of(CONDITIONAL, sample),
             sample.data,
-            None,
-            Choices(),
-            parameters,
             feature_groups=groups or None,
             members=bool(groups),
+            random_state=inputs.random_state,
+            n_jobs=inputs.n_jobs,
+            client=execution.client,
+            checkpoint=checkpoint,
+            verbose=inputs.verbose,
         )
-        _tell((*notes, *test.notes), execution)
-        result = test.run()
-    _tell([note for note in result.notes if note not in test.notes], execution)
-    names = set(inputs.data.names)
-    of_groups = result.of([name for name in result.names if name not in names]) if groups else None
-    of_features = result.of(inputs.data.names)
-    return replace(of_features, notes=(*notes, *result.notes)), of_groups
-
-
-def _tell(notes: Sequence[str], execution: Execution) -> None:
-    """Show notes of the test, with the parameters of `duramen.rank`."""
     clusters = "with feature_groups='clusters', clusters=0.8"
+    notes += result.notes
     execution.notes(
         f"direct=True: {note.replace('with feature_groups', clusters)}" for note in notes
     )
+    names = set(inputs.data.names)
+    of_groups = result.of([name for name in result.names if name not in names]) if groups else None
+    of_features = result.of(inputs.data.names)
+    return replace(of_features, notes=tuple(notes)), of_groups
 
 
 def clusters_of(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -63,7 +62,6 @@ NULL = (
 _FUNCTION = "conditional"
 _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of one
 _MOST_RUNS = 10
-_NO_DONORS = np.empty((0, 0, 0), dtype=np.uint32)
 _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
 _STRONG = 0.2  # fraction of what is left of the target that only a strong effect predicts
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
@@ -75,6 +73,7 @@ _MOST_NAMED = 3
 _PENALTY = 0.01  # of the regression of a feature on the direct ones
 
 
+@one_blas_thread()
 def conditional(
     estimator: Any,
     X: Any,
@@ -248,265 +247,151 @@ def conditional(
     >>> result.verdicts()[:2]
     ('direct', 'shared with x0')
     """
+    checks.check_choice(_FUNCTION, "method", method, get_args(Method))
+    checks.check_integer(_FUNCTION, "n_folds", n_folds, 2)
+    if checks.check_integer(_FUNCTION, "n_draws", n_draws, 2) % 2:
+        raise ValueError(f"{_FUNCTION}: n_draws must be even, got {n_draws}.")
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    choices = Choices(method, sampler, n_folds, n_draws)
-    test = ConditionalTest.of(
-        estimator,
-        X,
-        y,
-        choices,
-        execution,
-        feature_groups=feature_groups,
-        members=members,
-        strata=strata,
-        groups=groups,
+    plan = execution.plan(_FUNCTION)
+    data, template = prepared(estimator, X, y, strata, groups, n_folds, _FUNCTION)
+    units = data.exchangeability.groups
+    if method == "crt" and units is not None:
+        raise ValueError(
+            f'{_FUNCTION}: method must not be "crt" with groups, since the rows of a draw are '
+            'independent and those of a group are not. Hint: method="covariance" takes the '
+            "standard error of groups."
+        )
+    members = checks.check_flag(_FUNCTION, "members", members)
+    tested = Hypotheses.of(data.names, feature_groups, members, _FUNCTION)
+    hypotheses, seed = tested.features, execution.seed()
+    if sampler == "auto" and data.n_columns > MANY_FEATURES:
+        sampler = "gaussian"
+    fitted = fitted_sampler(sampler, data, seed, plan)
+    draws = method in ("covariance", "cpi")  # instead of forests grown without features
+    fitting = CrossFitting(
+        template,
+        data,
+        Design.of(data.table, fitted.scores),
+        hypotheses,
+        np.concatenate([fitted.donors_of(of.tolist(), n_draws) for of in hypotheses])
+        if draws
+        else np.empty((0, 0, 0), dtype=np.uint32),
+        folds_of(data, n_folds, np.random.default_rng(replicate_seed(seed, 0))),
+        leaves_rows_out(template),
     )
-    warn_of(_FUNCTION, test.notes)
-    result = test.run()
-    warn_of(_FUNCTION, [note for note in result.notes if note not in test.notes])
-    return result
-
-
-@dataclass(frozen=True)
-class Choices:
-    """Parameters of the test itself, as for `conditional`."""
-
-    method: Method = "covariance"
-    sampler: SamplerKind | KnownDistribution = "auto"
-    n_folds: int = 5
-    n_draws: int = 6
-
-    def __post_init__(self) -> None:
-        checks.check_choice(_FUNCTION, "method", self.method, get_args(Method))
-        checks.check_integer(_FUNCTION, "n_folds", self.n_folds, 2)
-        checks.check_integer(_FUNCTION, "n_draws", self.n_draws, 2)
-        if self.n_draws % 2:
-            raise ValueError(f"{_FUNCTION}: n_draws must be even, got {self.n_draws}.")
-
-    @property
-    def draws(self) -> bool:
-        """True if features are drawn, instead of forests grown without them."""
-        return self.method in ("covariance", "cpi")
-
-
-@dataclass(frozen=True, eq=False)
-class ConditionalTest:
-    """Test of each feature given all others, ready to be run.
-
-    Attributes
-    ----------
-    choices : Choices
-    fitting : CrossFitting
-        Forests, rows, hypotheses, draws and folds.
-    sampler : Sampler
-        Distribution of each feature given the others.
-    hypotheses : Hypotheses
-    explained : float64 array of shape (H,)
-        Fraction of the variance of the features of each hypothesis that the others predict.
-    tested : bool array of shape (H,)
-        Hypotheses about features that are neither constant nor determined by the others.
-    seed : int
-    plan : Plan
-        Execution.
-    notes : tuple of str
-        What limits the result, known before the forests are grown.
-    """
-
-    choices: Choices
-    fitting: CrossFitting
-    sampler: Sampler
-    hypotheses: Hypotheses
-    explained: FloatArray
-    tested: BoolArray
-    seed: int
-    plan: Plan
-    notes: tuple[str, ...]
-
-    @classmethod
-    @one_blas_thread()
-    def of(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        choices: Choices,
-        execution: ExecutionParameters,
-        *,
-        feature_groups: Any = None,
-        members: bool = False,
-        strata: Any = None,
-        groups: Any = None,
-    ) -> ConditionalTest:
-        """Check the arguments of `conditional`, fit the distributions and draw the features."""
-        plan = execution.plan(_FUNCTION)
-        data, template = prepared(estimator, X, y, strata, groups, choices.n_folds, _FUNCTION)
-        units = data.exchangeability.groups
-        if choices.method == "crt" and units is not None:
-            raise ValueError(
-                f'{_FUNCTION}: method must not be "crt" with groups, since the rows of a draw are '
-                'independent and those of a group are not. Hint: method="covariance" takes the '
-                "standard error of groups."
-            )
-        members = checks.check_flag(_FUNCTION, "members", members)
-        hypotheses = Hypotheses.of(data.names, feature_groups, members, _FUNCTION)
-        seed = execution.seed()
-        if choices.sampler == "auto" and data.n_columns > MANY_FEATURES:
-            choices = replace(choices, sampler="gaussian")
-        fitted = fitted_sampler(choices.sampler, data, seed, plan)
-        fitting = CrossFitting(
-            template,
-            data,
-            Design.of(data.table, fitted.scores),
-            hypotheses.features,
-            np.concatenate(
-                [fitted.donors_of(of.tolist(), choices.n_draws) for of in hypotheses.features]
-            )
-            if choices.draws
-            else _NO_DONORS,
-            folds_of(data, choices.n_folds, np.random.default_rng(replicate_seed(seed, 0))),
-            leaves_rows_out(template),
+    explained = explained_of(fitted, hypotheses)
+    varies = np.array([fitted.scores.widths[of].any() for of in hypotheses])
+    determined = np.array([fitted.determined(of) for of in hypotheses])
+    notes = limits(explained[~determined], varies & determined, data.n_rows, tested, units)
+    warn_of(_FUNCTION, notes)
+    identity = {
+        "method": _FUNCTION,
+        "test": method,
+        "estimator": repr(template),
+        "sampler": sampler if isinstance(sampler, str) else type(sampler).__name__,
+        "hypotheses": [features.tolist() for features in hypotheses],
+        "n_folds": n_folds,
+        "n_draws": n_draws,
+        "draws": fingerprint(fitting.donors),
+        "data": data.fingerprint,
+        "versions": versions(),
+        **data.exchangeability.identity(),
+    }
+    run = partial(_folds, n_folds=n_folds, seed=seed, identity=identity, plan=plan)
+    details = {}
+    if draws:
+        runs = _predictions(fitting, seed, run)
+        lines = PartialRegression.of(fitting, fitted.scores) if method == "covariance" else None
+        p_values, scores, details = evaluated(runs, fitted, hypotheses, fitting.design, lines)
+    else:
+        p_values, scores = refitted(_without(fitting, seed, run), fitting, fitted, method)
+    can_tell = varies & ~determined
+    p_values = np.where(can_tell, p_values, 1.0)
+    q_values, adjustment = tested.q_values(p_values), HIERARCHICAL
+    if q_values is None:
+        adjustment, q_values = "storey", false_discovery(p_values, "storey", len(p_values))
+    association, explained_by = associations(data, fitted, tested, q_values)
+    fit = None
+    if method != "loco":
+        fit = diagnosis(
+            fitted,
+            {tested.names[g]: hypotheses[g] for g in np.flatnonzero(can_tell).tolist()},
+            p_values[can_tell],
+            replicate_seed(seed, _OF_DIAGNOSIS),
+            units=units,
+            n_threads=plan.threads_within,
         )
-        explained = explained_of(fitted, hypotheses.features)
-        varies = np.array([fitted.scores.widths[of].any() for of in hypotheses.features])
-        determined = np.array([fitted.determined(of) for of in hypotheses.features])
-        notes = [
-            *determined_by_others(hypotheses, varies & determined),
-            *few_rows(explained[~determined], data.n_rows, hypotheses, units),
-        ]
-        tested = varies & ~determined
-        return cls(
-            choices, fitting, fitted, hypotheses, explained, tested, seed, plan, tuple(notes)
-        )
+    misfit = [] if fit is None else fit.notes()
+    warn_of(_FUNCTION, misfit)
+    return ConditionalSignificance(
+        names=tested.names,
+        scores=np.where(can_tell, scores, 0.0),
+        p_values=p_values,
+        method=_FUNCTION,
+        null=NULL + data.exchangeability.clause,
+        unit="squared error",
+        q_values=q_values,
+        adjustment=adjustment,
+        details={"explained": explained, **details},
+        metadata={
+            **identity,
+            "seed": seed,
+            **({} if tested.parents is None else {"parents": tested.parents.tolist()}),
+            **({} if fit is None else {"diagnosis": fit.record()}),
+        },
+        notes=(*notes, *misfit),
+        association=association,
+        explained_by=explained_by,
+    )
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """Settings that the result depends on, as far as JSON can hold them."""
-        sampler, fitting = self.choices.sampler, self.fitting
-        return {
-            "method": _FUNCTION,
-            "test": self.choices.method,
-            "estimator": repr(fitting.template),
-            "sampler": sampler if isinstance(sampler, str) else type(sampler).__name__,
-            "hypotheses": [features.tolist() for features in fitting.hypotheses],
-            "n_folds": self.choices.n_folds,
-            "n_draws": self.choices.n_draws,
-            "draws": fingerprint(fitting.donors),
-            "data": fitting.data.fingerprint,
-            "versions": versions(),
-            **fitting.data.exchangeability.identity(),
-        }
 
-    @property
-    def n_permuted(self) -> int:
-        """Number of permuted targets."""
-        return min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(self.hypotheses)))
+def _folds(
+    task: Callable[[int, int, int], Arrays],
+    n_parts: int,
+    *,
+    n_folds: int,
+    seed: int,
+    identity: dict[str, Any],
+    plan: Plan,
+) -> list[list[Arrays]]:
+    """Return the results of the folds of each part; a task takes part, fold and seed."""
+    jobs = run_jobs(
+        lambda number, seed_b: task(*divmod(number, n_folds), seed_b),
+        n_parts * n_folds,
+        seed=seed,
+        identity=identity,
+        plan=plan,
+        function=_FUNCTION,
+        unit="forest",
+    )
+    return [jobs[first : first + n_folds] for first in range(0, len(jobs), n_folds)]
 
-    @property
-    def n_forests(self) -> int:
-        """Number of forests."""
-        parts = 1 + (self.n_permuted if self.choices.draws else len(self.hypotheses))
-        return parts * self.choices.n_folds
 
-    @one_blas_thread()
-    def run(self) -> ConditionalSignificance:
-        """Grow the forests, and return the result."""
-        fitting, fitted, hypotheses = self.fitting, self.sampler, self.hypotheses.features
-        data, method = fitting.data, self.choices.method
-        identity = self.identity
-        if self.choices.draws:
-            runs = self._predictions(identity)
-            lines = PartialRegression.of(fitting, fitted.scores) if method == "covariance" else None
-            p_values, scores, details = evaluated(runs, fitted, hypotheses, fitting.design, lines)
-        else:
-            p_values, scores = refitted(self._without(identity), fitting, fitted, method)
-            details = {}
-        tested = self.tested
-        p_values = np.where(tested, p_values, 1.0)
-        q_values = self.hypotheses.q_values(p_values)
-        if q_values is None:
-            adjustment, q_values = "storey", false_discovery(p_values, "storey", len(p_values))
-        else:
-            adjustment = HIERARCHICAL
-        parents = self.hypotheses.parents
-        association, explained_by = associations(data, fitted, self.hypotheses, q_values)
-        fit = None
-        if method != "loco":
-            numbers, all_names = np.flatnonzero(tested), self.hypotheses.names
-            fit = diagnosis(
-                fitted,
-                {all_names[g]: hypotheses[g] for g in numbers.tolist()},
-                p_values[numbers],
-                replicate_seed(self.seed, _OF_DIAGNOSIS),
-                units=data.exchangeability.groups,
-                n_threads=self.plan.threads_within,
-            )
-        return ConditionalSignificance(
-            names=self.hypotheses.names,
-            scores=np.where(tested, scores, 0.0),
-            p_values=p_values,
-            method=_FUNCTION,
-            null=NULL + data.exchangeability.clause,
-            unit="squared error",
-            q_values=q_values,
-            adjustment=adjustment,
-            details={"explained": self.explained, **details},
-            metadata={
-                **identity,
-                "seed": self.seed,
-                **({} if parents is None else {"parents": parents.tolist()}),
-                **({} if fit is None else {"diagnosis": fit.record()}),
-            },
-            notes=(*self.notes, *([] if fit is None else fit.notes())),
-            association=association,
-            explained_by=explained_by,
-        )
+def _predictions(
+    fitting: CrossFitting, seed: int, run: Callable[..., list[list[Arrays]]]
+) -> list[Predictions]:
+    """Run all folds, of the target as it is and of permuted ones."""
+    data = fitting.data
+    orders: list[IntArray | None] = [None]
+    for b in range(min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(fitting.hypotheses)))):
+        random = np.random.default_rng(replicate_seed(seed, 2 + b))
+        orders.append(data.exchangeability.permutation(random, data.target.values))
+    parts = run(lambda part, fold, seed_b: fitting.fold(fold, seed_b, orders[part]), len(orders))
+    response, units = data.target.responses(), data.exchangeability.groups
+    return [
+        Predictions.joined(folds, response if order is None else response[order], units)
+        for folds, order in zip(parts, orders, strict=True)
+    ]
 
-    def _predictions(self, identity: dict[str, Any]) -> list[Predictions]:
-        """Run all folds, of the target as it is and of permuted ones."""
-        fitting, n_folds = self.fitting, self.choices.n_folds
-        data = fitting.data
-        orders: list[IntArray | None] = [None]
-        for b in range(self.n_permuted):
-            random = np.random.default_rng(replicate_seed(self.seed, 2 + b))
-            orders.append(data.exchangeability.permutation(random, data.target.values))
 
-        def task(number: int, seed_b: int) -> Arrays:
-            run, fold = divmod(number, n_folds)
-            return fitting.fold(fold, seed_b, orders[run])
-
-        response, units = data.target.responses(), data.exchangeability.groups
-        return [
-            Predictions.joined(folds, response if order is None else response[order], units)
-            for folds, order in zip(self._run(task, identity), orders, strict=True)
-        ]
-
-    def _without(self, identity: dict[str, Any]) -> list[list[Arrays]]:
-        """Return the folds' predictions without the features of each hypothesis, and with all."""
-        fitting, n_folds, seed = self.fitting, self.choices.n_folds, self.seed
-        parts = [fitting.without(features) for features in fitting.hypotheses]
-        parts.append(fitting)
-
-        def task(number: int, _: int) -> Arrays:
-            part, fold = divmod(number, n_folds)
-            return parts[part].fold(fold, replicate_seed(seed, 2 + fold))
-
-        return self._run(task, identity)
-
-    def _run(
-        self, task: Callable[[int, int], Arrays], identity: dict[str, Any]
-    ) -> list[list[Arrays]]:
-        """Run the jobs, and return the results of the folds of each part."""
-        n_folds = self.choices.n_folds
-        jobs = run_jobs(
-            task,
-            self.n_forests,
-            seed=self.seed,
-            identity=identity,
-            plan=self.plan,
-            function=_FUNCTION,
-            unit="forest",
-        )
-        return [jobs[first : first + n_folds] for first in range(0, len(jobs), n_folds)]
+def _without(
+    fitting: CrossFitting, seed: int, run: Callable[..., list[list[Arrays]]]
+) -> list[list[Arrays]]:
+    """Return the folds' predictions without the features of each hypothesis, and with all."""
+    parts = [fitting.without(features) for features in fitting.hypotheses] + [fitting]
+    return run(
+        lambda part, fold, _: parts[part].fold(fold, replicate_seed(seed, 2 + fold)), len(parts)
+    )
 
 
 def prepared(
@@ -592,32 +477,33 @@ def explained_of(fitted: Sampler, hypotheses: tuple[IntArray, ...]) -> FloatArra
     return np.asarray(np.clip(explained, 0.0, 1.0))
 
 
-def determined_by_others(hypotheses: Hypotheses, determined: BoolArray) -> list[str]:
-    """Return a note where features tell nothing beside the others in any rows."""
-    if not determined.any():
-        return []
-    names = [hypotheses.names[g] for g in np.flatnonzero(determined)[:_MOST_NAMED]]
-    more = ", ..." if determined.sum() > len(names) else ""
-    return [
-        f"{determined.sum():,} of {len(hypotheses):,} {_kinds_of(hypotheses)} are determined by "
-        "others, as a copy is, or a column of 0 and 1 for each value of a category, and cannot be "
-        f"direct: {', '.join(names)}{more}{'' if _grouped(hypotheses) else _ONCE}"
-    ]
-
-
-def few_rows(
-    explained: FloatArray, n_rows: int, hypotheses: Hypotheses, groups: IntArray | None = None
+def limits(
+    explained: FloatArray,
+    determined: BoolArray,
+    n_rows: int,
+    hypotheses: Hypotheses,
+    groups: IntArray | None = None,
 ) -> list[str]:
-    """Return notes where features vary too little beside the others, or rows are too few.
+    """Return notes where others determine features, features vary too little, or rows are few.
 
     Of rows in groups, which may depend on each other, the groups are counted.
     """
     from scipy.special import stdtrit
 
     notes, n_hypotheses, rows = [], len(hypotheses), "rows"
+    several = any(len(features) > 1 for features in hypotheses.features)
+    what = "groups and features" if several else "features"
+    if determined.any():
+        names = [hypotheses.names[g] for g in np.flatnonzero(determined)[:_MOST_NAMED]]
+        more = ", ..." if determined.sum() > len(names) else ""
+        notes.append(
+            f"{determined.sum():,} of {n_hypotheses:,} {what} are determined by "
+            "others, as a copy is, or a column of 0 and 1 for each value of a category, and "
+            f"cannot be direct: {', '.join(names)}{more}{'' if several else _ONCE}"
+        )
     if groups is not None:
         n_rows, rows = int(groups.max()) + 1, "groups of rows"
-    several, what = _grouped(hypotheses), _kinds_of(hypotheses)
+    hint = "" if several else _HINT
     few = int(np.count_nonzero((1.0 - explained) * n_rows < _FEW_ROWS))
     if few:
         begin = f"{few:,} of {n_hypotheses:,} {what} vary"
@@ -625,24 +511,16 @@ def few_rows(
             begin = f"the {rows} are too few for a verdict: all {few:,} {what} vary"
         notes.append(
             f"{begin} so little beside the others that {n_rows:,} {rows} are worth fewer than "
-            f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit"
+            f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit{hint}"
         )
     t = float(stdtrit(n_rows - 2, 1.0 - LEVEL / (2.0 * n_hypotheses)))
     least = t**2 / (n_rows - 2 + t**2)
     if least > _STRONG and few < n_hypotheses:
         notes.append(
             f"{n_rows:,} {rows} are few for {n_hypotheses:,} {what}: a single direct one is found "
-            f"only if it predicts at least {least:.0%} of what the others leave of the target"
+            f"only if it predicts at least {least:.0%} of what the others leave of the target{hint}"
         )
-    return [f"{note}{'' if several else _HINT}" for note in notes]
-
-
-def _grouped(hypotheses: Hypotheses) -> bool:
-    return any(len(features) > 1 for features in hypotheses.features)
-
-
-def _kinds_of(hypotheses: Hypotheses) -> str:
-    return "groups and features" if _grouped(hypotheses) else "features"
+    return notes
 
 
 def evaluated(
