@@ -215,7 +215,6 @@ def test_nothing_is_selected_in_noise_and_a_constant_column_ties():
         (mean_of_maxima, {"strata": STRATA}, "strata must not"),
         (max_t, {"max_stages": 3}, "max_stages must not"),
         (max_t, {"checkpoint": "file", "n_jobs": 2}, "n_jobs, checkpoint must not"),
-        (permutation_test, {"names": ["a"]}, "names must not"),
     ],
 )
 def test_what_is_about_growing_forests_is_refused(test, options, words):

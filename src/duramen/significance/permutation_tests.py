@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -15,7 +15,7 @@ from duramen.data.exchangeability import Exchangeability
 from duramen.data.sources import names_of
 from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed, run_replicates
 from duramen.results.columns import Column, hidden
-from duramen.results.fields import checked_names, warn_of
+from duramen.results.fields import warn_of
 from duramen.results.importances import Importances, PermutedImportances
 from duramen.results.result import Result
 from duramen.results.significance import ErrorRates, Significance
@@ -550,7 +550,6 @@ def permutation_test(
     stop_after: int | None = None,
     strata: Any = None,
     groups: Any = None,
-    names: Sequence[str] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -575,7 +574,8 @@ def permutation_test(
         what all randomness of the function shall come from. With `n_jobs` it is called from
         several threads at a time, and must not change anything they share.
     X : any
-        What `importance` takes. Of a table that has names, features take them.
+        What `importance` takes. Features have the names of `Importances`, else of the columns of X
+        if it has names, else ``x0``, ``x1``, ...
     y : array-like of shape (n,) or (n, k)
         Target; its rows are permuted.
     n_permutations : int
@@ -587,9 +587,6 @@ def permutation_test(
         Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
         Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
-    names : sequence of str, optional
-        Names of the p features. By default those of `Importances`, else of the columns of X, else
-        ``x0``, ``x1``, ...
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -648,9 +645,8 @@ def permutation_test(
             raise ValueError(f"{owner}: y must have at least one row, got shape {target.shape}.")
         rows = Exchangeability.checked(len(target), strata, groups, function=owner)
         if not callable(importance):
-            raise TypeError(
-                f"{owner}: importance must be a function importance(X, y, seed), got "
-                f"{importance!r}."
+            raise checks.refuse(
+                owner, "importance", "a function importance(X, y, seed)", importance
             )
         rows.require(n, owner, target)
         identity: dict[str, Any] = {
@@ -663,8 +659,11 @@ def permutation_test(
         seed = execution.seed()
         first = importance(X, target.copy(), replicate_seed(seed, OBSERVED) % 2**32)
         observed = _values(first, "the data as they are")
-        unit = first.unit if isinstance(first, Importances) else "1"
-        names = _names(names, first, X, len(observed))
+        if not isinstance(first, Importances):
+            names = X.names if isinstance(X, EncodedTable) else names_of(X) or ()
+            if len(names) != len(observed):
+                names = [f"x{j}" for j in range(len(observed))]
+            first = Importances(tuple(map(str, names)), observed, identity["importance"], "1")
 
         def task(b: int, seed_b: int) -> FloatArray:
             random = np.random.default_rng(seed_b)
@@ -683,7 +682,7 @@ def permutation_test(
             decided=None if stop_after is None else all_decided(observed, stop_after),
         )
         permuted = PermutedImportances(
-            Importances(names, observed, identity["importance"], unit),
+            replace(first, measure=identity["importance"]),
             null,
             rows.clause,
             metadata={**identity, "n_permutations": n, "seed": seed},
@@ -718,37 +717,20 @@ def _fingerprint(X: Any, y: NDArray[Any], checkpoint: object) -> str | None:
 
 def _values(result: Any, when: str, p: int | None = None) -> FloatArray:
     """Return the numbers in what the function returned, p of them if that is known."""
-    if isinstance(result, Importances):
-        result = result.values
-    try:
-        values = np.array(result, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.empty((0, 0))
-    if values.ndim != 1 or not values.size or p not in (None, values.size):
+    values = np.asarray(result.values if isinstance(result, Importances) else result)
+    if (
+        values.ndim != 1
+        or values.dtype.kind not in "biuf"
+        or len(values) != (p or len(values) or 1)
+    ):
         wanted = "p" if p is None else f"{p}, as for the data as they are,"
         raise ValueError(
             f"permutation_test: importance must return {wanted} numbers or Importances, got "
-            f"{type(result).__name__} of shape {np.shape(result)} for {when}."
+            f"{type(result).__name__} of shape {values.shape} for {when}."
         )
     if not np.isfinite(values).all():
         raise ValueError(
             f"permutation_test: importance must return finite numbers, got NaN or infinity for "
             f"{when}."
         )
-    return values
-
-
-def _names(names: Any, result: Any, X: Any, p: int) -> tuple[str, ...]:
-    if names is not None:
-        checked = checked_names("permutation_test", "names", names)
-        if len(checked) != p:
-            raise ValueError(
-                f"permutation_test: names must be {p}, one per feature, got {len(checked)}."
-            )
-        return checked
-    if isinstance(result, Importances):
-        return result.names
-    of_columns = X.names if isinstance(X, EncodedTable) else names_of(X)
-    if of_columns is not None and len(of_columns) == p:
-        return tuple(map(str, of_columns))
-    return tuple(f"x{j}" for j in range(p))
+    return values.astype(np.float64)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, LearningSet
+from duramen.data.sources import names_of
 from duramen.importances import Inputs, Measure
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import ExecutionParameters, Task
@@ -28,7 +29,7 @@ from duramen.significance.resampling import (
     tree_variance,
 )
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.provenance import versions
 
 METHODS = ("subsampling", "delete-d", "double-bootstrap")
@@ -646,6 +647,7 @@ def _percentiles(
 
 _EFFECTS = "average_effects"
 _LEAST_ROWS = 10
+_LEAST_CHANCE = 0.02  # of either value, that is divided by
 
 
 def average_effects(
@@ -657,8 +659,6 @@ def average_effects(
     features: list[int] | None = None,
     cv: int = 5,
     confidence_level: float = 0.95,
-    clip: float = 0.02,
-    names: list[str] | None = None,
     random_state: Any = None,
 ) -> Intervals:
     r"""Estimate the average effect of high against low values of each feature, given the others.
@@ -681,7 +681,7 @@ def average_effects(
     Parameters
     ----------
     X : array-like of float64, shape (n, p)
-        Numeric features; no missing values.
+        Numeric features; no missing values. Names are those of the columns of a data frame.
     y : array-like of shape (n,)
         Numbers, 0 and 1 for two classes.
     outcome : regressor, optional
@@ -695,10 +695,6 @@ def average_effects(
         Number of folds.
     confidence_level : float, default=0.95
         Probability with which an interval is to cover.
-    clip : float, default=0.02
-        Least probability of either value of A that is divided by.
-    names : list of str, optional
-        Names of all p features; ``x0``, ``x1``, ... by default.
     random_state : int, RandomState, Generator or None
         Seed of folds and default forests.
 
@@ -741,37 +737,41 @@ def average_effects(
     >>> found.above(0)
     ('x0', 'x1')
     """
+    from scipy import stats
+    from sklearn.utils.validation import check_X_y
+
     from duramen.estimators import RandomForestClassifier, RandomForestRegressor  # slow to import
 
-    table, target = _finite_rows(X, y)
+    table, target = check_X_y(
+        X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=_LEAST_ROWS
+    )
+    target = target.astype(np.float64)
     n, p = table.shape
     folds = checks.check_integer(_EFFECTS, "cv", cv, 2)
     checks.check_real(_EFFECTS, "confidence_level", confidence_level, 0.0, 1.0, ends="()")
-    checks.check_real(_EFFECTS, "clip", clip, 0.0, 0.5, ends="()")
     seed = checks.draw_seed(random_state)
-    labels = [f"x{j}" for j in range(p)] if names is None else list(names)
-    chosen = checks.places_of(range(p) if features is None else features, labels, _EFFECTS)
+    names = tuple(map(str, names_of(X) or [f"x{j}" for j in range(p)]))
+    chosen = checks.places_of(range(p) if features is None else features, names, _EFFECTS)
     fold = np.random.default_rng(seed).permutation(n) % folds
-    models = (
-        RandomForestRegressor(200, random_state=seed % 2**32) if outcome is None else outcome,
-        RandomForestClassifier(200, min_samples_leaf=10, random_state=seed % 2**32)
-        if propensity is None
-        else propensity,
-    )
+    if outcome is None:
+        outcome = RandomForestRegressor(200, random_state=seed % 2**32)
+    if propensity is None:
+        propensity = RandomForestClassifier(200, min_samples_leaf=10, random_state=seed % 2**32)
     parts = np.empty((n, len(chosen)))
     cuts = {}
     for place, j in enumerate(chosen):
-        cut = _cut(table[:, j], labels[j])
-        cuts[labels[j]] = cut
-        parts[:, place] = _influences(table, target, j, table[:, j] > cut, fold, models, clip)
-    from scipy import stats
-
+        cut = cuts[names[j]] = _cut(table[:, j], names[j])
+        high, others = table[:, j] > cut, np.delete(table, j, axis=1)
+        for k in range(folds):
+            parts[fold == k, place] = _influences(
+                high, others, target, fold == k, outcome, propensity
+            )
     values = parts.mean(axis=0)
     error = parts.std(axis=0, ddof=1) / np.sqrt(n)
     width = float(stats.norm.ppf((1 + confidence_level) / 2)) * error
     ratio = np.divide(values, error, out=np.zeros_like(values), where=error > 0)
     return Intervals(
-        names=tuple(labels[j] for j in chosen),
+        names=tuple(names[j] for j in chosen),
         values=values,
         standard_error=error,
         low=values - width,
@@ -782,24 +782,8 @@ def average_effects(
         method="influence function",
         kind="normal",
         p_values=np.asarray(stats.norm.sf(ratio)),
-        metadata={
-            _EFFECTS: {"cv": folds, "clip": clip, "cuts": cuts, "seed": seed},
-            "versions": versions(),
-        },
+        metadata={_EFFECTS: {"cv": folds, "cuts": cuts, "seed": seed}, "versions": versions()},
     )
-
-
-def _finite_rows(X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    try:
-        table, target = np.array(X, dtype=np.float64), np.array(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        table, target = np.empty(0), np.empty(0)
-    if table.ndim != 2 or len(table) < _LEAST_ROWS or not np.isfinite(table).all():
-        what = f"a table of finite numbers with at least {_LEAST_ROWS} rows"
-        raise checks.refuse(_EFFECTS, "X", what, np.shape(X))
-    if target.shape != (len(table),) or not np.isfinite(target).all():
-        raise checks.refuse(_EFFECTS, "y", f"{len(table)} finite numbers", np.shape(y))
-    return table, target
 
 
 def _cut(column: FloatArray, name: str) -> float:
@@ -807,48 +791,36 @@ def _cut(column: FloatArray, name: str) -> float:
     distinct = np.unique(column)
     if len(distinct) < 2:
         raise ValueError(f"{_EFFECTS}: {name!r} is constant and has no effect. Hint: leave it out.")
-    if len(distinct) == 2:
-        return float(distinct[0])
-    median = float(np.median(column))
-    return median if median < distinct[-1] else float(distinct[-2])
+    return float(distinct[0]) if len(distinct) == 2 else min(np.median(column), distinct[-2])
 
 
 def _influences(
-    table: FloatArray,
+    high: BoolArray,
+    others: FloatArray,
     target: FloatArray,
-    j: int,
-    high: NDArray[np.bool_],
-    fold: NDArray[np.int64],
-    models: tuple[Any, Any],
-    clip: float,
+    test: BoolArray,
+    outcome: Any,
+    propensity: Any,
 ) -> FloatArray:
-    """Return the terms whose mean is the effect of a feature, shape (n,)."""
+    """Return the terms of the rows of a fold whose mean is the effect of a feature."""
     from sklearn.base import clone
 
-    others = np.delete(table, j, axis=1)
-    with_it = np.column_stack([high, others])
-    influences = np.empty(len(table))
-    for k in range(int(fold.max()) + 1):
-        test = fold == k
-        train = ~test
-        if high[train].all() or not high[train].any():
-            raise ValueError(
-                f"{_EFFECTS}: feature {j} has a single value in the rows of a fold. Hint: use "
-                "fewer folds, or leave it out."
-            )
-        outcome = clone(models[0]).fit(with_it[train], target[train])
-        chance = np.full(int(test.sum()), high[train].mean())
-        if others.shape[1]:
-            model = clone(models[1]).fit(others[train], high[train])
-            chance = model.predict_proba(others[test])[:, 1]
-        chance = np.clip(chance, clip, 1.0 - clip)
-        sides = []
-        for value in (0.0, 1.0):
-            moved = with_it[test].copy()
-            moved[:, 0] = value
-            sides.append(np.asarray(outcome.predict(moved), dtype=np.float64))
-        low_side, high_side = sides
-        above, y = high[test], target[test]
-        residual = np.where(above, (y - high_side) / chance, -(y - low_side) / (1.0 - chance))
-        influences[test] = high_side - low_side + residual
-    return influences
+    train = ~test
+    if high[train].all() or not high[train].any():
+        raise ValueError(
+            f"{_EFFECTS}: a feature has a single value in the rows of a fold. Hint: use fewer "
+            "folds, or leave it out."
+        )
+    fitted = clone(outcome).fit(np.column_stack([high, others])[train], target[train])
+    low_side, high_side = (
+        np.asarray(fitted.predict(np.column_stack([side, others[test]])), dtype=np.float64)
+        for side in np.outer([0.0, 1.0], np.ones(test.sum()))
+    )
+    chance = np.full(int(test.sum()), high[train].mean())
+    if others.shape[1]:
+        model = clone(propensity).fit(others[train], high[train])
+        chance = model.predict_proba(others[test])[:, 1]
+    chance = np.clip(chance, _LEAST_CHANCE, 1.0 - _LEAST_CHANCE)
+    y = target[test]
+    residual = np.where(high[test], (y - high_side) / chance, -(y - low_side) / (1.0 - chance))
+    return np.asarray(high_side - low_side + residual)

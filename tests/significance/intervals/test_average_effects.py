@@ -54,9 +54,9 @@ def test_intervals_cover_as_they_say():
     [
         ({"cv": 1}, "cv"),
         ({"confidence_level": 1.0}, "confidence_level"),
-        ({"clip": 0.6}, "clip"),
-        ({"X": [["a"]] * 20}, "finite numbers"),
-        ({"y": [1, 2]}, "finite numbers"),
+        ({"X": [["a"]] * 20}, "could not convert string to float"),
+        ({"X": np.full((300, 2), np.nan)}, "Input X contains NaN"),
+        ({"y": [1, 2]}, "inconsistent numbers of samples"),
         ({"X": np.ones((300, 2))}, "is constant"),
     ],
 )
