@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, ClassVar, cast
 
@@ -197,14 +197,35 @@ def stability(
     >>> round(result.nogueira, 6), round(result.variance, 6)
     (0.333333, 0.032922)
     """
-    chosen = _checked_selections(selections)
-    checks.check_real("stability", "confidence_level", confidence_level, 0, 1, ends="()")
-    p = chosen.shape[1]
-    feature_names = [f"x{j}" for j in range(p)] if names is None else names
-    labels = checked_names("stability", "names", feature_names)
+    name = "stability"
+    checks.check_real(name, "confidence_level", confidence_level, 0, 1, ends="()")
+    matrix = np.asarray(selections)
+    numeric = matrix.ndim == 2 and matrix.dtype.kind in "biuf"
+    if not numeric or not np.isin(matrix, (0, 1)).all() or len(matrix) < 2 or not matrix.size:
+        raise ValueError(
+            f"{name}: selections must be a table of 0 and 1 with one row per selection, two or "
+            f"more, and one column per feature, got shape {matrix.shape} and type {matrix.dtype}. "
+            "Hint: [[name in chosen for name in names] for chosen in selections]."
+        )
+    chosen = matrix.astype(np.bool_)
+    m, p = chosen.shape
+    labels = checked_names(name, "names", [f"x{j}" for j in range(p)] if names is None else names)
     if len(labels) != p:
-        raise ValueError(f"stability: names must be {p}, one per column, got {len(labels)}.")
-    return _stability(chosen, labels, confidence_level, {})
+        raise ValueError(f"{name}: names must be {p}, one per column, got {len(labels)}.")
+    phi, variance = nogueira_index(chosen)
+    low, high = jackknife_interval(chosen, phi, confidence_level)
+    return Stability(
+        names=labels,
+        frequency=chosen.mean(axis=0),
+        n_selections=m,
+        kuncheva=kuncheva_index(chosen),
+        nogueira=phi,
+        variance=variance,
+        low=low,
+        high=high,
+        confidence_level=float(confidence_level),
+        notes=_limits(m, phi, low, high),
+    )
 
 
 def ranking_stability(
@@ -306,47 +327,8 @@ def ranking_stability(
     lots = [np.random.default_rng([replicate_seed(refits.seed, b), k]) for b in range(n)]
     chosen = np.stack([drawn_best(row, k, lot) for row, lot in zip(scores, lots, strict=True)])
     metadata = refits.metadata(k=int(k), n_resamples=n, subsample=size)
-    return _stability(chosen, subject.names, confidence_level, metadata)
-
-
-def _checked_selections(selections: ArrayLike) -> NDArray[np.bool_]:
-    matrix = np.asarray(selections)
-    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf" or not np.isin(matrix, (0, 1)).all():
-        raise ValueError(
-            "stability: selections must be a table of 0 and 1 with one row per selection and one "
-            f"column per feature, got shape {matrix.shape} and type {matrix.dtype}. Hint: [[name "
-            "in chosen for name in names] for chosen in selections]."
-        )
-    if len(matrix) < 2 or not matrix.shape[1]:
-        raise ValueError(
-            "stability: selections must be two or more, of one feature or more, got shape "
-            f"{matrix.shape}."
-        )
-    return matrix.astype(np.bool_)
-
-
-def _stability(
-    chosen: NDArray[np.bool_],
-    names: tuple[str, ...],
-    confidence_level: float,
-    metadata: Mapping[str, Any],
-) -> Stability:
-    frequency = chosen.mean(axis=0)
-    phi, variance = nogueira_index(chosen)
-    low, high = jackknife_interval(chosen, phi, confidence_level)
-    return Stability(
-        names=names,
-        frequency=frequency,
-        n_selections=len(chosen),
-        kuncheva=kuncheva_index(chosen),
-        nogueira=phi,
-        variance=variance,
-        low=low,
-        high=high,
-        confidence_level=float(confidence_level),
-        metadata=metadata,
-        notes=_limits(len(chosen), phi, low, high),
-    )
+    agreed = stability(chosen, names=subject.names, confidence_level=confidence_level)
+    return replace(agreed, metadata=metadata)
 
 
 def _limits(count: int, phi: float, low: float, high: float) -> tuple[str, ...]:
@@ -499,15 +481,9 @@ class TreesNeeded(Result):
     n_unused: int
 
     def __post_init__(self) -> None:
-        for name, kind in (("sizes", np.int64), ("agreement", np.float64)):
-            array = np.array(getattr(self, name), dtype=kind)
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        if self.sizes.ndim != 1 or self.sizes.shape != self.agreement.shape:
-            raise ValueError(
-                "TreesNeeded: sizes and agreement must have one shape (S,), got "
-                f"{self.sizes.shape} and {self.agreement.shape}."
-            )
+        super().__post_init__()
+        self._freeze(("sizes",), (len(self.sizes),), dtype=np.int64)
+        self._freeze(("agreement",), (len(self.sizes),))
 
     @property
     def trees(self) -> float:
@@ -536,22 +512,20 @@ class TreesNeeded(Result):
 
     def _summary(self, rows: int) -> Summary:
         trees, used = f"{self.n_trees} trees", self.n_features - self.n_unused
+        ranked, extrapolated = _count(self.trees_to_rank), ", extrapolated" * self.extrapolated
+        if math.isinf(self.trees_to_rank):
+            ranked, extrapolated = f"more than {REACH * self.n_trees} trees", ""
         heading = (
             f"TreesNeeded: {self.measure} of {self.n_features} features, asked of {trees}",
             f"for {self.wanted:.0%} of the {self.k} best features in common with another "
-            "forest: " + self._rank(),
+            f"forest: {ranked}{extrapolated} ({self.expected_agreement:.0%} expected of "
+            f"{self.n_trees})",
             f"to see every feature, with a risk of {self.risk:g}: {_count(self.trees_to_see)}",
             f"{trees} of {self.splits_per_tree:.3g} splits, {self.drawn} candidates each, have "
             f"seen all with probability {self.all_seen:.3g} and split on {used}",
         )
         curve = Column("in common", [f"{a:.2f}" for a in self.agreement], bars=self.agreement)
         return Summary(heading, [Column("trees", list(map(str, self.sizes))), curve])
-
-    def _rank(self) -> str:
-        now = f"({self.expected_agreement:.0%} expected of {self.n_trees})"
-        if math.isinf(self.trees_to_rank):
-            return f"more than {REACH * self.n_trees} trees {now}"
-        return f"{_count(self.trees_to_rank)}{', extrapolated' * self.extrapolated} {now}"
 
 
 def trees_needed(
@@ -653,7 +627,17 @@ def trees_needed(
     p = grown.n_features
     k = max(1, min(10, p // 2)) if k is None else k
     k = checks.check_integer(name, "k", k, 1, most=max(1, p - 1))
-    _check(grown, X, y, measure, agreement, risk)
+    if (X is None) != (y is None) and not isinstance(X, LearningSet):
+        raise ValueError(f"{name}: X and y must be given together, got only one of them.")
+    if X is None and not callable(measure) and measure_of(measure, name, refits=False).rows:
+        raise ValueError(f"{name}: measure={measure!r} needs the training rows, X and y.")
+    for what, fraction in (("agreement", agreement), ("risk", risk)):
+        checks.check_real(name, what, fraction, 0, 1, ends="()")
+    if grown.n_trees < _LEAST_TREES:
+        raise ValueError(
+            f"{name}: the forest must have {_LEAST_TREES} trees or more to be split into smaller "
+            f"ones, got {grown.n_trees}."
+        )
     seed = grown.seed if random_state is None else checks.draw_seed(random_state)
     values, size = _values_of_parts(grown, X, y, measure)
     groups, curve = agreement_curve(values, k, np.random.default_rng(seed))
@@ -674,42 +658,27 @@ def trees_needed(
     )
 
 
-def _check(forest: Forest, X: Any, y: Any, measure: MeasureLike, agreement: Any, risk: Any) -> None:
-    name = "trees_needed"
-    if (X is None) != (y is None) and not isinstance(X, LearningSet):
-        raise ValueError(f"{name}: X and y must be given together, got only one of them.")
-    if X is None and not callable(measure) and measure_of(measure, name, refits=False).rows:
-        raise ValueError(f"{name}: measure={measure!r} needs the training rows, X and y.")
-    for what, fraction in (("agreement", agreement), ("risk", risk)):
-        checks.check_real(name, what, fraction, 0, 1, ends="()")
-    if forest.n_trees < _LEAST_TREES:
-        raise ValueError(
-            f"{name}: the forest must have {_LEAST_TREES} trees or more to be split into smaller "
-            f"ones, got {forest.n_trees}."
-        )
-
-
 def _values_of_parts(
     forest: Forest, X: Any, y: Any, measure: MeasureLike
 ) -> tuple[FloatArray, int]:
     """Return the importances in parts of the forest, (G, p), and the trees of each part."""
-    own = measure if callable(measure) else None
-    data = None
-    if own:
-        if isinstance(X, LearningSet):
-            X, y = X.table, X.y
-    elif isinstance(X, LearningSet) and X.fingerprint == forest.fingerprint:
-        data = X  # as it is: a store stays on disk
-    elif X is not None:
-        data = training_set(forest, X, y, "trees_needed")
     record = measure_of(measure, "trees_needed", refits=False)
     compute = record.of_parts or record
+    data = X if isinstance(X, LearningSet) else None
+    if callable(measure):
+        X, y = (data.table, data.y) if data is not None else (X, y)
+    elif X is not None and (data is None or data.fingerprint != forest.fingerprint):
+        data = training_set(forest, X, y, "trees_needed")  # a store stays on disk otherwise
     size = -(-forest.n_trees // _PARTS)
     count = forest.n_trees // size
     values = np.empty((count, forest.n_features))
     for g in range(count):
         trees = forest.part(g * size, (g + 1) * size)
-        result: Any = own(trees, X, y) if own else compute(Inputs(trees, cast("Data", data)))
+        result: Any
+        if callable(measure):
+            result = measure(trees, X, y)
+        else:
+            result = compute(Inputs(trees, cast("Data", data)))
         values[g] = result.values if isinstance(result, Importances) else result
     return values, size
 

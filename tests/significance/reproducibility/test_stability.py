@@ -134,11 +134,11 @@ def test_the_interval_covers():
 @pytest.mark.parametrize(
     ("selections", "message"),
     [
-        ([1, 0, 1], r"must be a table of 0 and 1 with one row per selection .*, got shape \(3,\)"),
+        ([1, 0, 1], r"must be a table of 0 and 1 with one row per selection, .*, got shape \(3,\)"),
         ([[1, 2], [0, 1]], "must be a table of 0 and 1"),
         ([["a", "b"], ["b", "c"]], "must be a table of 0 and 1"),
-        ([[1, 0]], "must be two or more"),
-        (np.zeros((3, 0)), "of one feature or more"),
+        ([[1, 0]], "two or more"),
+        (np.zeros((3, 0)), "one column per feature"),
     ],
 )
 def test_what_is_no_table_of_selections(selections, message):
