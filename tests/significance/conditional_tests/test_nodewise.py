@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.significance.conditional_tests.sampler import Nodewise, Scores, _Neighbors
+from duramen.significance.conditional_tests.sampler import (
+    Nodewise,
+    Scores,
+    _left,
+    residuals_of_neighbors,
+)
 
 
 def table(n, p, seed=0, levels=None):
@@ -104,14 +109,14 @@ def test_neighbors_are_the_most_correlated_columns_of_other_features():
     random = np.random.default_rng(0)
     values = random.normal(size=(60, 1)) + random.normal(size=(60, 8))
     owners, folds = np.array([0, 1, 1, 1, 2, 3, 4, 4]), random.permutation(60) % 3
-    neighbors, penalties = _Neighbors(values, owners, folds), np.array([0.01, 0.3])
+    penalties = np.array([0.01, 0.3])
     for size in (2, 5):
-        left = neighbors._left(np.array([0, 2, 6, 7]), {size: penalties})[size]
+        left = _left(values, owners, folds, np.array([0, 2, 6, 7]), {size: penalties})[size]
         for trial, penalty in zip(left, penalties, strict=True):
             expected = of_neighbors(values, owners, folds, size, penalty)[:, [0, 2, 6, 7]]
             np.testing.assert_allclose(trial, expected, rtol=1e-8, atol=1e-10)
     # More than there are: the columns of the own feature count for nothing.
-    left = neighbors._left(np.array([2]), {7: penalties[:1]})[7][0]
+    left = _left(values, owners, folds, np.array([2]), {7: penalties[:1]})[7][0]
     expected = of_neighbors(values, owners, folds, 5, penalties[0])[:, [2]]
     np.testing.assert_allclose(left, expected, rtol=1e-8, atol=1e-10)
 

@@ -264,6 +264,11 @@ def conditional(
     members = checks.check_flag(_FUNCTION, "members", members)
     tested = Hypotheses.of(data.names, feature_groups, members, _FUNCTION)
     hypotheses, seed = tested.features, execution.seed()
+    if not isinstance(sampler, str) and max(map(len, hypotheses)) > 1:
+        raise ValueError(
+            f"{_FUNCTION}: feature_groups must be None with a sampler of your own, which draws one "
+            "feature at a time."
+        )
     if sampler == "auto" and data.n_columns > MANY_FEATURES:
         sampler = "gaussian"
     fitted = fitted_sampler(sampler, data, seed, plan)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -50,26 +51,19 @@ class Diagnosis:
     @property
     def interval(self) -> tuple[float, float]:
         """Interval of the mean area at a confidence level of .95."""
-        from scipy.special import ndtri
-
-        reach = float(ndtri((1.0 + _CONFIDENCE) / 2.0)) * self.overall_error
+        reach = NormalDist().inv_cdf((1.0 + _CONFIDENCE) / 2.0) * self.overall_error
         return self.overall - reach, self.overall + reach
 
     @property
     def misfits(self) -> tuple[str, ...]:
         """Hypotheses whose draws a classifier tells from the data, family-wise error rate .01."""
-        from scipy.special import ndtri
-
-        reach = -float(ndtri(_LEVEL / len(self.names)))
-        least = self.auc - reach * self.standard_error
+        least = self.auc + NormalDist().inv_cdf(_LEVEL / len(self.names)) * self.standard_error
         return tuple(name for name, low in zip(self.names, least, strict=True) if low > _HARMLESS)
 
     @property
     def is_misfit(self) -> bool:
         """True if draws of any, or of all together, are told from the data."""
-        from scipy.special import ndtri
-
-        low = self.overall + float(ndtri(_LEVEL)) * self.overall_error
+        low = self.overall + NormalDist().inv_cdf(_LEVEL) * self.overall_error
         return low > _HARMLESS or bool(self.misfits)
 
     def sentence(self) -> str:
@@ -86,14 +80,18 @@ class Diagnosis:
         if not self.is_misfit:
             return []
         of = f", above all those of {', '.join(self.misfits[:5])}" if self.misfits else ""
-        what, consequence = "draws of features given the others", "p-values may be too small"
-        hint = (
+        what, consequence, hint = (
+            "draws of features given the others",
+            "p-values may be too small",
             "strata, or another sampler or a known distribution with "
-            "duramen.significance.conditional"
+            "duramen.significance.conditional",
         )
         if of_knockoffs:
-            what, consequence = "knockoffs", "the false discovery rate may be far above alpha"
-            hint = 'sampler="forest", or dm.significance.conditional, which warns in the same way'
+            what, consequence, hint = (
+                "knockoffs",
+                "the false discovery rate may be far above alpha",
+                'sampler="forest", or dm.significance.conditional, which warns in the same way',
+            )
         return [f"the {what} do not fit: {self.sentence()}{of}; {consequence}. Hint: {hint}"]
 
     def record(self) -> dict[str, Any]:
@@ -165,20 +163,19 @@ def diagnosis(
     # Residuals are lent within folds: a forest would know again those of rows it has seen.
     strata = np.unique(np.column_stack([folds, fixed]), axis=0, return_inverse=True)[1]
     fresh = replace(sampler, seed=seed, lending=strata.ravel())
-    areas, parts = [], []
-    for name, features in chosen:
-        task = _Classifier(
-            fresh, features, replicate_seed(seed, int(features[0])), n_threads, donors
+    rows = [
+        _rows_of_area(
+            fresh, features, replicate_seed(seed, int(features[0])), n_threads, donors, folds
         )
-        area, rows = task.area(folds)
-        areas.append((name, area, _error(rows, units)))
-        parts.append(rows)
+        for _, features in chosen
+    ]
+    areas = np.array([float(part.mean()) / 2.0 for part in rows])
     return Diagnosis(
-        tuple(name for name, _, _ in areas),
-        np.array([area for _, area, _ in areas]),
-        np.array([error for _, _, error in areas]),
-        float(np.mean([area for _, area, _ in areas])),
-        _error(np.mean(parts, axis=0), units),
+        tuple(name for name, _ in chosen),
+        areas,
+        np.array([_error(part, units) for part in rows]),
+        float(areas.mean()),
+        _error(np.mean(rows, axis=0), units),
     )
 
 
@@ -188,91 +185,72 @@ def _error(rows: FloatArray, units: IntArray | None) -> float:
     return float(np.sqrt(np.square(sums).sum() * len(sums) / max(len(sums) - 1, 1)) / len(rows))
 
 
-@dataclass(frozen=True, eq=False)
-class _Classifier:
-    """Classifier of the rows of the data and those with features drawn."""
+def _rows_of_area(
+    sampler: Sampler,
+    features: IntArray,
+    seed: int,
+    n_threads: int,
+    donors: np.ndarray | None,
+    folds: IntArray,
+) -> FloatArray:
+    """Return twice the part of each row in the area under the ROC curve of a classifier, (n,).
 
-    sampler: Sampler
-    features: IntArray
-    seed: int
-    n_threads: int
-    given: np.ndarray | None = None  # donors of all features
+    It is a forest that tells rows of the data from rows with the features drawn.
+    """
+    from duramen.estimators import RandomForestClassifier
 
-    def area(self, folds: IntArray) -> tuple[float, FloatArray]:
-        """Return the area under the ROC curve and the part of each row in it, shape (n,)."""
-        columns = self._columns()
-        rows = np.zeros(len(folds))
-        for fold in range(_FOLDS):
-            held_out, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            real, drawn = (
-                np.hstack([column, self.sampler.scores.values[:, self._beside(others)]])
-                for column in columns
-            )
-            scores = self._scores(real, drawn, others, held_out)
-            own, draws = (_below(scores[k], scores[1 - k]) for k in (0, 1))
-            rows[held_out] = (own + 1.0 - draws) / 2.0
-        return float(rows.mean()), 2.0 * rows
-
-    def _columns(self) -> tuple[FloatArray, FloatArray]:
-        """Return values and residuals of the features, as they are and drawn, (n, d) each.
-
-        A feature whose values recur has no residuals: predicted without the row, they would give
-        away its value, by which the mean of the others differs.
-        """
-        scores, features = self.sampler.scores, self.features.tolist()
-        if self.given is not None:
-            donors = self.given[features][:, None]
-        else:
-            donors = self.sampler.donors_of(features, 2)
-        values = scores.of_features(features)
-        predicted = values - self.sampler.residuals(self.features)
-        drawn = np.hstack(
-            [scores.values[donors[k, 0], scores.columns(j)] for k, j in enumerate(features)]
-        )
-        n_values = np.array([len(np.unique(column)) for column in values.T])
-        continuous = 2 * n_values > len(values)
-        rest, of_draws = (values - predicted)[:, continuous], (drawn - predicted)[:, continuous]
-        return np.hstack([values, rest]), np.hstack([drawn, of_draws])
-
-    def _beside(self, rows: IntArray) -> IntArray:
-        """Return the columns of other features that tell most of these, in the training rows."""
-        scores = self.sampler.scores
-        own = np.concatenate([np.r_[scores.columns(j)] for j in self.features.tolist()])
-        left = np.setdiff1d(np.arange(scores.values.shape[1]), own)
-        values = scores.values[np.ix_(rows, left)]
-        mine = scores.values[np.ix_(rows, own)]
-        rest = self.sampler.residuals(self.features)[rows]
-        linear = np.abs(standardized(mine).T @ standardized(values)).max(axis=0)
-        squares = standardized(values**2)
-        curved = np.max(
-            [
-                np.abs(standardized(part).T @ other).max(axis=0)
-                for part, other in (
-                    (rest, squares),
-                    (rest, standardized(values**3)),
-                    (rest**2, squares),
-                )
-            ],
-            axis=0,
-        )
-        first = np.argsort(-linear, kind="stable")[:_BESIDE]
-        second = np.argsort(-curved, kind="stable")[:_BESIDE]
-        return np.asarray(left[np.union1d(first, second)])
-
-    def _scores(
-        self, real: FloatArray, drawn: FloatArray, others: IntArray, held_out: IntArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return for rows held out the fraction of trees that call them real, and their draws."""
-        from duramen.estimators import RandomForestClassifier
-
-        labels = np.repeat([1, 0], len(others))
+    columns = _columns(sampler, features, donors)
+    rows = np.zeros(len(folds))
+    for fold in range(_FOLDS):
+        held_out, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        beside = sampler.scores.values[:, _beside(sampler, features, others)]
+        real, drawn = (np.hstack([column, beside]) for column in columns)
         forest = RandomForestClassifier(
-            _TREES, min_samples_leaf=_LEAF, random_state=self.seed % 2**32, n_jobs=self.n_threads
-        ).fit(np.vstack([real[others], drawn[others]]), labels)
-        return (
-            np.asarray(forest.predict_proba(real[held_out]))[:, 1],
-            np.asarray(forest.predict_proba(drawn[held_out]))[:, 1],
+            _TREES, min_samples_leaf=_LEAF, random_state=seed % 2**32, n_jobs=n_threads
+        ).fit(np.vstack([real[others], drawn[others]]), np.repeat([1, 0], len(others)))
+        of_real, of_drawn = (  # fractions of trees that call them real
+            np.asarray(forest.predict_proba(part[held_out]))[:, 1] for part in (real, drawn)
         )
+        rows[held_out] = _below(of_real, of_drawn) + 1.0 - _below(of_drawn, of_real)
+    return rows
+
+
+def _columns(
+    sampler: Sampler, features: IntArray, donors: np.ndarray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return values and residuals of features, as they are and drawn, (n, d) each.
+
+    A feature whose values recur has no residuals: predicted without the row, they would give away
+    its value, by which the mean of the others differs.
+    """
+    scores, members = sampler.scores, features.tolist()
+    given = sampler.donors_of(members, 2)[:, 0] if donors is None else donors[members]
+    values = scores.of_features(members)
+    predicted = values - sampler.residuals(features)
+    drawn = np.hstack(
+        [scores.values[rows, scores.columns(j)] for rows, j in zip(given, members, strict=True)]
+    )
+    n_values = np.array([len(np.unique(column)) for column in values.T])
+    continuous = 2 * n_values > len(values)
+    rest, of_draws = (values - predicted)[:, continuous], (drawn - predicted)[:, continuous]
+    return np.hstack([values, rest]), np.hstack([drawn, of_draws])
+
+
+def _beside(sampler: Sampler, features: IntArray, rows: IntArray) -> IntArray:
+    """Return the columns of other features that tell most of these, in the training rows."""
+    scores = sampler.scores
+    own = np.concatenate([np.r_[scores.columns(j)] for j in features.tolist()])
+    left = np.setdiff1d(np.arange(scores.values.shape[1]), own)
+    values, rest = scores.values[np.ix_(rows, left)], sampler.residuals(features)[rows]
+
+    def related(mine: FloatArray, others: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(standardized(mine).T @ standardized(others)).max(axis=0))
+
+    linear = related(scores.values[np.ix_(rows, own)], values)
+    pairs = ((rest, values**2), (rest, values**3), (rest**2, values**2))
+    curved = np.max([related(mine, others) for mine, others in pairs], axis=0)
+    most = [np.argsort(-sizes, kind="stable")[:_BESIDE] for sizes in (linear, curved)]
+    return np.asarray(left[np.union1d(*most)])
 
 
 def _below(values: FloatArray, others: FloatArray) -> FloatArray:

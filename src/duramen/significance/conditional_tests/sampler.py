@@ -331,16 +331,13 @@ class Sampler:
     ) -> np.ndarray:
         """Draw values of a feature of few values from predicted probabilities."""
         _, own = np.unique(codes, return_inverse=True)
-        if values.shape[1] == 1:
-            second = self._chances(own == 1, values[:, 0], residuals[:, 0])
-            chances = np.column_stack([1.0 - second, second])
-        else:
-            chances = np.column_stack(
-                [
-                    self._chances(own == k, values[:, k], residuals[:, k])
-                    for k in range(values.shape[1])
-                ]
-            )
+        levels = [1] if values.shape[1] == 1 else range(values.shape[1])
+        columns = zip(levels, values.T, residuals.T, strict=True)
+        chances = np.column_stack(
+            [self._chances(own == level, column, left) for level, column, left in columns]
+        )
+        if len(levels) == 1:
+            chances = np.hstack([1.0 - chances, chances])
         chances /= chances.sum(axis=1, keepdims=True)
         ends = np.cumsum(chances, axis=1)
         drawn = np.empty((n_draws, len(codes)), dtype=np.uint32)
@@ -417,15 +414,6 @@ class KnownSampler(Sampler):
                 f"{shape}, got {drawn[0].shape}."
             )
         return np.stack(drawn)
-
-    def donors_of(self, features: Sequence[int], n_draws: int, batch: int = 0) -> np.ndarray:
-        """Return donors of one feature; refuse several, as the distribution draws one at a time."""
-        if len(features) == 1:
-            return self.donors(features[0], n_draws, batch)[None]
-        raise ValueError(
-            "conditional: feature_groups must be None with a sampler of your own, which draws one "
-            "feature at a time."
-        )
 
 
 def folds_of_groups(groups: IntArray, n_folds: int, random: np.random.Generator) -> IntArray:
@@ -613,7 +601,6 @@ def forest_residuals(
     from duramen.data import learning_set
 
     others = table.take_columns(np.delete(np.arange(table.n_columns), j))
-    block = scores.columns(j)
     settings: dict[str, Any] = {
         "n_estimators": _TREES,
         "oob_score": True,
@@ -626,17 +613,9 @@ def forest_residuals(
         data = learning_set(others, labels, task="classification", groups=groups)
         forest = forest_for(data, **settings).fit(data)
         chances = np.asarray(forest.oob_decision_function_)
-        values = scores.values[:, block]
-        indicators = (labels[:, None] == np.arange(len(levels))).astype(np.float64)
-        if values.shape[1] == 1:
-            if strata is None:
-                low, high = float(values.min()), float(values.max())
-                return np.asarray(values - (low + (high - low) * chances[:, 1:2]))
-            second = indicators[:, 1:2]
-            return centered_within(
-                (second - chances[:, 1:2]) / max(float(second.std()), 1e-300), strata
-            )
-        left = indicators - chances
+        left = (labels[:, None] == np.arange(len(levels))) - chances
+        if len(levels) == 2:
+            left = left[:, 1:] / max(float((labels == 1).std()), 1e-300)
         return left if strata is None else centered_within(left, strata)
     residuals = np.array(residuals)
     for k in range(residuals.shape[1]):
@@ -742,7 +721,7 @@ class Nodewise:
                     least[j], penalties[j], residuals[:, block] = error, penalty, trial
         if folds is not None:
             owners = np.repeat(np.arange(p), scores.widths)
-            for trial in _Neighbors(values, owners, folds).residuals():
+            for trial in residuals_of_neighbors(values, owners, folds):
                 errors, of_trial = (
                     np.bincount(owners, np.square(left).mean(axis=0), p)
                     for left in (residuals, trial)
@@ -792,73 +771,75 @@ class Nodewise:
         return coefficients
 
 
-@dataclass(frozen=True, eq=False)
-class _Neighbors:
-    """Ridge regressions of columns on those that are most correlated with them.
+def residuals_of_neighbors(
+    values: FloatArray, owners: IntArray, folds: IntArray
+) -> list[FloatArray]:
+    """Return what the most correlated columns leave of each column, (n, q), by their number.
 
-    Attributes
+    Rows are predicted by ridge regressions without those of their fold. The penalty is the same for
+    all columns: the one that leaves the least of up to 256 of them. A penalty for each would fit
+    chance.
+
+    Parameters
     ----------
     values : float64 array of shape (n, q)
     owners : int64 array of shape (q,)
         Feature of each column; columns of the same are no neighbors.
     folds : int64 array of shape (n,)
     """
+    n, q = values.shape
+    sizes = sorted({min(size, q - 1) for size in _NEIGHBORS} - {0})
+    some = np.unique(np.linspace(0, q - 1, min(q, _OF_CHOICE)).astype(np.int64))
+    errors = {size: np.zeros(len(_OF_NEIGHBORS)) for size in sizes}
+    for first in range(0, len(some), _BLOCK):
+        block = some[first : first + _BLOCK]
+        left = _left(values, owners, folds, block, dict.fromkeys(sizes, _OF_NEIGHBORS))
+        for size in sizes:
+            errors[size] += np.square(left[size]).sum(axis=(1, 2))
+    best = {size: _OF_NEIGHBORS[[np.argmin(errors[size])]] for size in sizes}
+    trials = [np.empty((n, q)) for _ in sizes]
+    for first in range(0, q, _BLOCK):
+        block = np.arange(first, min(first + _BLOCK, q))
+        left = _left(values, owners, folds, block, best)
+        for trial, size in zip(trials, sizes, strict=True):
+            trial[:, block] = left[size][0]
+    return trials
 
-    values: FloatArray
-    owners: IntArray
-    folds: IntArray
 
-    def residuals(self) -> list[FloatArray]:
-        """Return what neighbors leave of the columns, (n, q), for each number of them.
+def _left(
+    values: FloatArray,
+    owners: IntArray,
+    folds: IntArray,
+    block: IntArray,
+    penalties: dict[int, FloatArray],
+) -> dict[int, FloatArray]:
+    """Return what numbers of neighbors leave of some columns, each of shape (penalties, n, b).
 
-        Rows are predicted without those of their fold. The penalty is the same for all columns:
-        the one that leaves the least of up to 256 of them. A penalty for each would fit chance.
-        """
-        n, q = self.values.shape
-        sizes = sorted({min(size, q - 1) for size in _NEIGHBORS} - {0})
-        some = np.unique(np.linspace(0, q - 1, min(q, _OF_CHOICE)).astype(np.int64))
-        errors = {size: np.zeros(len(_OF_NEIGHBORS)) for size in sizes}
-        for first in range(0, len(some), _BLOCK):
-            left = self._left(some[first : first + _BLOCK], dict.fromkeys(sizes, _OF_NEIGHBORS))
-            for size in sizes:
-                errors[size] += np.square(left[size]).sum(axis=(1, 2))
-        best = {size: _OF_NEIGHBORS[[np.argmin(errors[size])]] for size in sizes}
-        trials = [np.empty((n, q)) for _ in sizes]
-        for first in range(0, q, _BLOCK):
-            block = np.arange(first, min(first + _BLOCK, q))
-            left = self._left(block, best)
-            for trial, size in zip(trials, sizes, strict=True):
-                trial[:, block] = left[size][0]
-        return trials
-
-    def _left(self, block: IntArray, penalties: dict[int, FloatArray]) -> dict[int, FloatArray]:
-        """Return what numbers of neighbors leave of some columns, each of shape (penalties, n, b).
-
-        `penalties` are those of each number of neighbors.
-        """
-        n = len(self.values)
-        left = {
-            size: np.empty((len(of_size), n, len(block))) for size, of_size in penalties.items()
-        }
-        for k in range(int(self.folds.max()) + 1):
-            train, test = self.values[self.folds != k], self.values[self.folds == k]
-            mean, spread = train.mean(axis=0), np.maximum(train.std(axis=0), 1e-12)
-            train, test = (train - mean) / spread, (test - mean) / spread
-            correlations = train[:, block].T @ train / len(train)
-            correlations[self.owners[block][:, None] == self.owners] = 0.0
-            for size, of_size in penalties.items():
-                nearest = np.argpartition(-np.abs(correlations), size - 1, axis=1)[:, :size]
-                moments = np.take_along_axis(correlations, nearest, axis=1)
-                others = (self.owners[nearest] != self.owners[block][:, None])[:, :, None]
-                columns = train.T[nearest] * others
-                gram = columns @ columns.mT / len(train)
-                weights = np.linalg.solve(
-                    gram + of_size[:, None, None, None] * np.eye(size), moments[:, :, None]
-                )
-                predicted = (weights.mT @ (test.T[nearest] * others))[:, :, 0]
-                rest = (test[:, block].T - predicted) * spread[block][:, None]
-                left[size][:, self.folds == k] = rest.mT
-        return left
+    `penalties` are those of each number of neighbors.
+    """
+    left = {
+        size: np.empty((len(of_size), len(values), len(block)))
+        for size, of_size in penalties.items()
+    }
+    for k in range(int(folds.max()) + 1):
+        train, test = values[folds != k], values[folds == k]
+        mean, spread = train.mean(axis=0), np.maximum(train.std(axis=0), 1e-12)
+        train, test = (train - mean) / spread, (test - mean) / spread
+        correlations = train[:, block].T @ train / len(train)
+        correlations[owners[block][:, None] == owners] = 0.0
+        for size, of_size in penalties.items():
+            nearest = np.argpartition(-np.abs(correlations), size - 1, axis=1)[:, :size]
+            moments = np.take_along_axis(correlations, nearest, axis=1)
+            others = (owners[nearest] != owners[block][:, None])[:, :, None]
+            columns = train.T[nearest] * others
+            gram = columns @ columns.mT / len(train)
+            weights = np.linalg.solve(
+                gram + of_size[:, None, None, None] * np.eye(size), moments[:, :, None]
+            )
+            predicted = (weights.mT @ (test.T[nearest] * others))[:, :, 0]
+            rest = (test[:, block].T - predicted) * spread[block][:, None]
+            left[size][:, folds == k] = rest.mT
+    return left
 
 
 def without_groups(residuals: FloatArray, hat: FloatArray, groups: IntArray) -> FloatArray:
