@@ -8,7 +8,6 @@ from duramen.significance.conditional_tests.sampler import (
     Nodewise,
     Scores,
     _left,
-    residuals_of_neighbors,
 )
 
 
