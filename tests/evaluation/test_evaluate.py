@@ -230,15 +230,6 @@ def test_same_result_for_any_threads(options, capsys):
     assert evaluated(**options).equals(evaluated())
 
 
-def test_the_time_is_announced_after_the_first_split(capsys, tmp_path):
-    path = tmp_path / "kept"
-    shown = evaluated(verbose=1, n_jobs=2, checkpoint=path)
-    assert "evaluate_selection: 6 splits, 2 at a time: about" in capsys.readouterr().err
-    evaluated(verbose=1, checkpoint=path)  # nothing is left to do
-    assert "about" not in capsys.readouterr().err
-    assert shown.equals(evaluated())
-
-
 @pytest.mark.slow
 def test_a_cluster_changes_nothing():
     distributed = pytest.importorskip("distributed")

@@ -6,7 +6,7 @@ from tests.grid import one_test
 from tests.significance.noise import TINY, correlation, noise, signal
 
 import duramen as dm
-from duramen.jobs.batches import Batches
+from duramen.jobs.replicates import Batches
 from duramen.selection.knock_out import knocked_out
 from duramen.selection.refitting import Rounds
 

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.jobs.batches import Batches
+from duramen.jobs.replicates import Batches
 from duramen.selection.selector import folds_of
 from duramen.selection.sequential_selection import Path, new_sets, search
 from duramen.support.checks import draw_seed

@@ -5,7 +5,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.jobs.batches import Batches
+from duramen.jobs.replicates import Batches
 from duramen.selection.vsurf import above, interpreted, mean_jump, noise_level, predicting
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,6 @@ from duramen.results.significance import Significance
 from duramen.selection import BaseSelector
 from duramen.selection import catalogue as selectors
 from duramen.significance.agreement import drawn_best, stability
-from duramen.significance.cost import announce
 from duramen.significance.measured import MeasureLike, of_function, qualified
 from duramen.significance.resampling import Draw, SamplingUnits, subsamples
 from duramen.support import checks
@@ -424,7 +422,7 @@ def evaluate_selection(
             raise EvaluationInterrupted(result(results))
 
     results = run_jobs(
-        _timed(split, n, seed, plan),
+        split,
         n,
         seed=seed,
         identity=settings,
@@ -446,12 +444,9 @@ class Split:
     measures: tuple[Performance, ...]
     draw: Draw
     before: tuple[list[IntArray], list[float]] | None  # what was selected outside
-    first: Arrays | None = None  # result of the first split, if it is done
 
     def __call__(self, b: int, seed: int) -> Arrays:
         """Return scores, sizes, the features selected, and the seconds of each method."""
-        if self.first is not None and b == 0:
-            return self.first
         rows = self.draw(np.random.default_rng(seed))
         rest = np.setdiff1d(np.arange(self.subject.data.n_rows), rows)
         train, test = self.subject.part(rows, (b, "train")), self.subject.part(rest, (b, "test"))
@@ -516,19 +511,6 @@ def _splits(data: Data, test_size: Any) -> tuple[Draw, tuple[int, int]]:
     draw = units.rows(subsamples(units.labels, units.count, units.count - size))
     n_test = round(size / units.count * data.n_rows)
     return draw, (data.n_rows - n_test, n_test)
-
-
-def _timed(split: Split, n: int, seed: int, plan: Plan) -> Split:
-    """Say what all splits will take, from the first, where progress shows; keep that one.
-
-    A run that goes on from a checkpoint has the bar alone.
-    """
-    if not plan.verbose or (plan.checkpoint is not None and Path(plan.checkpoint).exists()):
-        return split
-    start = time.perf_counter()
-    first = split(0, replicate_seed(seed, 0))
-    announce(plan, _OWNER, time.perf_counter() - start, n, unit="split")
-    return replace(split, first=first)
 
 
 def _result(

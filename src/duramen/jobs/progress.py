@@ -32,11 +32,6 @@ def titled(title: str) -> Iterator[None]:
         _title.reset(token)
 
 
-def title_of(what: str) -> str:
-    """Return the title of a bar about the work of a function or class."""
-    return _title.get() or what
-
-
 @contextmanager
 def estimates(say: Say | None) -> Iterator[None]:
     """Tell, within the block, how long work without a bar will take, once that is known.
@@ -97,7 +92,7 @@ def shown_bar(
 
     Calls inside it show none. Steps that are done before, as a checkpoint has kept them, are said.
     """
-    what, alone = title_of(what), _title.get() is None
+    what, alone = _title.get() or what, _title.get() is None
     if not shows_progress(verbose):
         say = _say.get()
         with estimates(None):

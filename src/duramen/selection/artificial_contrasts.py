@@ -18,8 +18,7 @@ from duramen.forests.forest import Forest
 from duramen.forests.prediction import estimate_out_of_bag, leaves, rows_of
 from duramen.forests.structure import decision_path
 from duramen.importances.refit import seeded
-from duramen.jobs.batches import Steps
-from duramen.jobs.replicates import OBSERVED, replicate_seed
+from duramen.jobs.replicates import OBSERVED, Steps, replicate_seed
 from duramen.selection.refitting import Rounds, RoundsSelector, beside_shadows, require_out_of_bag
 from duramen.significance.measured import Measured
 from duramen.support import checks

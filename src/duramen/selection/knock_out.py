@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from duramen.jobs.batches import Steps
+from duramen.jobs.replicates import Steps
 from duramen.selection.refitting import Rounds, RoundsSelector
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray

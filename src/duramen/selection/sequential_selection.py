@@ -16,8 +16,7 @@ from sklearn.metrics import check_scoring
 from duramen.data import Task
 from duramen.estimators.base import BaseForest
 from duramen.estimators.catalogue import random_forest
-from duramen.jobs.batches import Batches, Steps
-from duramen.jobs.replicates import run_replicates
+from duramen.jobs.replicates import Batches, Steps, run_replicates
 from duramen.results.importances import Importances
 from duramen.selection.refitting import task_of
 from duramen.selection.selector import BaseSelector, numbers_of, splits_of

@@ -11,8 +11,7 @@ import numpy as np
 
 from duramen.data import EncodedTable
 from duramen.data.recoding import with_knockoffs, with_probes
-from duramen.jobs.batches import Steps
-from duramen.jobs.replicates import OBSERVED, replicate_seed
+from duramen.jobs.replicates import OBSERVED, Steps, replicate_seed
 from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.selection.linear_models import linear_columns, standardized

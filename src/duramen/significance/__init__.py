@@ -16,10 +16,10 @@ from duramen.significance.column_permutations import HAPFELMEIER, hapfelmeier
 from duramen.significance.conditional_rates import CONDITIONAL_ERROR_RATE, conditional_error_rate
 from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.significance.conditional_tests.knockoffs import knockoffs
-from duramen.significance.cost import Cost, estimate_cost
 from duramen.significance.importance_tests import JANITZA, janitza, z_scores
 from duramen.significance.max_t_test import MAX_T, max_t
 from duramen.significance.mean_ranks import MEAN_RANK_TEST, mean_rank_test
+from duramen.significance.measured import Cost, estimate_cost
 from duramen.significance.pair_contrasts import interaction_test
 from duramen.significance.permutation_tests import (
     ALTMANN,

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from duramen.data.recoding import with_permuted
-from duramen.jobs.batches import Steps
-from duramen.jobs.replicates import ExecutionParameters, replicate_seed
+from duramen.jobs.replicates import ExecutionParameters, Steps, replicate_seed
 from duramen.results.significance import Significance
-from duramen.significance.cost import announced
 from duramen.significance.measured import MeasureLike, Refits
 from duramen.significance.null_distributions import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
@@ -141,7 +139,7 @@ def hapfelmeier(
     columns = checks.places_of(
         every if features is None else features, subject.names, f"{name}: features"
     )
-    importances = announced(refits, len(columns) * n)
+    importances = refits.observed()
     observed = importances.values[columns]
     names = [subject.names[j] for j in columns]
     choices: dict[str, Any] = {"features": names, "n_permutations": n, "stop_after": stop_after}
@@ -225,5 +223,5 @@ HAPFELMEIER = SignificanceTest(
     reference="A. Hapfelmeier, K. Ulm (2013). A new variable selection approach using random "
     "forests. Computational Statistics & Data Analysis 60.",
     forests=lambda rounds, p: rounds * p,
-    announces=True,
+    stops_early=True,
 )

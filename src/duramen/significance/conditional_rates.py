@@ -15,7 +15,6 @@ from duramen.importances.arguments import refuse_overlaps
 from duramen.importances.groups import Aggregation, grouping_of
 from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.significance import ErrorRates
-from duramen.significance.cost import announced
 from duramen.significance.measured import Measured, MeasureLike, Refits
 from duramen.significance.null_distributions import sequential_p_values
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
@@ -191,7 +190,7 @@ def conditional_error_rate(
     subject = refits.subject
     subject.exchangeability.require(n, name)
     ranking = _ranking_of(subject.names, feature_groups, how)
-    first = announced(refits, len(ranking.names) * n)
+    first = refits.observed()
     ranking = ranking.ordered(first.values)
     choices = {
         "n_permutations": n,
@@ -350,6 +349,6 @@ CONDITIONAL_ERROR_RATE = SignificanceTest(
     reference=HUYNH_THU,
     forests=lambda rounds, p: rounds * p,
     least=19,
-    announces=True,
+    stops_early=True,
     of_groups=True,
 )

@@ -17,7 +17,6 @@ from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.columns import counted
 from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance
-from duramen.significance.cost import announced
 from duramen.significance.hypotheses import Hypotheses
 from duramen.significance.measured import MeasureLike, Refits
 from duramen.significance.null_distributions import (
@@ -299,7 +298,7 @@ def max_t(
         )
         subject = refits.subject
         subject.exchangeability.require(n, name, subject.data.target.values)
-        observed = announced(refits, 1 + stages * n)
+        observed = refits.observed()
         if marginal:
             marginals, joints = permuted_marginal(refits, n), permuted_joint(refits, n)
         # Targets of groups of different sizes are permuted, and features cannot be kept with them.
@@ -651,5 +650,5 @@ MAX_T = SignificanceTest(
     default=True,
     of_groups=True,
     permutes=True,
-    announces=True,
+    stops_early=True,
 )

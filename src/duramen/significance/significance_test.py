@@ -49,8 +49,8 @@ class SignificanceTest(Entry):
         trees are deeper than those on the data as they are.
     fraction : float
         Fraction of the rows that its forests are grown on.
-    announces : bool
-        Whether it says itself what it costs, where it shows its progress.
+    stops_early : bool
+        Whether it may end with fewer forests than `forests` says.
     most_trees : callable, optional
         Most trees of a forest that ``duramen rank`` has it grow, from the number of rows; None for
         those of the ranking.
@@ -86,7 +86,7 @@ class SignificanceTest(Entry):
     of_groups: bool = False
     permutes: bool = False
     fraction: float = 1.0
-    announces: bool = False
+    stops_early: bool = False
     most_trees: Callable[[int], int] | None = None
     default: bool = False
     rate: str = "error rate"

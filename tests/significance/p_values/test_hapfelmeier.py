@@ -126,17 +126,7 @@ def test_p_values_are_valid_under_the_null():
         assert (fraction >= low).all()
 
 
-# --- checkpoints ---------------------------------------------------------------------------
-
-
 # --- errors --------------------------------------------------------------------------------
-
-
-def test_cost_is_said_beforehand(capfd):
-    hapfelmeier(FOREST, *problem(), n_permutations=3, verbose=1)
-    err = capfd.readouterr().err
-    assert err.startswith("hapfelmeier: at most 15 forests, 1 at a time: about ")
-    assert "15/15" in err
 
 
 @one_test

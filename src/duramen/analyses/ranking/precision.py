@@ -26,7 +26,7 @@ from duramen.significance import (
     TreesNeeded,
     trees_needed,
 )
-from duramen.significance.cost import estimate_cost
+from duramen.significance.measured import estimate_cost
 from duramen.significance.resampling_intervals import check_tails, tails_of
 from duramen.support import checks
 from duramen.support.text import fixed

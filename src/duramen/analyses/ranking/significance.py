@@ -35,8 +35,7 @@ from duramen.results.significance import (
     Significance,
 )
 from duramen.significance import SignificanceTest, catalogue
-from duramen.significance.cost import estimate_cost
-from duramen.significance.measured import automatic
+from duramen.significance.measured import automatic, estimate_cost
 from duramen.support import checks
 from duramen.support.text import joined
 from duramen.support.warning import gathered_warnings
@@ -180,8 +179,7 @@ def announce(
     default: bool,
 ) -> None:
     """Show how long the test will take, if that is more than a few seconds."""
-    quiet = execution.announce is None or not test.grows or (test.announces and inputs.verbose)
-    if quiet or arguments.get("null") == "binomial":
+    if execution.announce is None or not test.grows or arguments.get("null") == "binomial":
         return
     n_tested = inputs.data.n_columns if groups is None else len(whole(groups, inputs.data.names))
     cost = estimate_cost(
@@ -194,8 +192,8 @@ def announce(
         fraction=test.fraction,
         n_jobs=inputs.n_jobs,
     )
-    if cost.seconds > LONG and execution.announce is not None:
-        most = "at most " if test.announces or "stop_after" in arguments else ""
+    if cost.seconds > LONG:
+        most = "at most " if test.stops_early or "stop_after" in arguments else ""
         skip = "; test='none' skips it" * (default and cost.seconds > _TOO_LONG)
         execution.announce(f"{test.title} of {measure.title}: {most}{cost}{skip}")
 
