@@ -532,8 +532,8 @@ def test_fractions_are_covered_where_the_target_is_log_normal():
         ({"subsample": 80}, r"an int in 2..79 or a fraction, got 80"),
         ({"subsample": 1.0}, "subsample must leave some of the 80 rows out"),
         ({"subsample": "half"}, "got 'half'"),
-        ({"method": "double-bootstrap", "subsample": 9}, "subsample must be None"),
-        ({"method": "double-bootstrap", "correction": False}, "correction=False is for samples"),
+        ({"method": "double-bootstrap", "subsample": 9}, "must have their defaults"),
+        ({"method": "double-bootstrap", "correction": False}, "must have their defaults"),
         (
             {"method": "double-bootstrap", "measure": "mdi_oob"},
             "rows as held out although their copies",

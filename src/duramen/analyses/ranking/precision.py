@@ -27,7 +27,7 @@ from duramen.significance import (
     trees_needed,
 )
 from duramen.significance.measured import estimate_cost
-from duramen.significance.resampling_intervals import check_tails, tails_of
+from duramen.significance.resampling_intervals import checked_tails
 from duramen.support import checks
 from duramen.support.text import fixed
 
@@ -117,8 +117,13 @@ def check_target(scores: Importances, data: LearningSet[EncodedTable], scale: An
     ValueError
         If one row has most of the sum of squares of the target.
     """
-    tails = tails_of(data, scores.unit, scale or "importance")
-    check_tails(tails, "rank: intervals=True", "interval_scale='fraction'")
+    checked_tails(
+        data,
+        scores.unit,
+        scale or "importance",
+        "rank: intervals=True",
+        "interval_scale='fraction'",
+    )
 
 
 def without_strata(inputs: Inputs) -> Inputs:
