@@ -303,7 +303,7 @@ def conditional(
         **data.exchangeability.identity(),
     }
     run = partial(_folds, n_folds=n_folds, seed=seed, identity=identity, plan=plan)
-    details = {}
+    details: dict[str, FloatArray] = {}
     if draws:
         runs = _predictions(fitting, seed, run)
         lines = PartialRegression.of(fitting, fitted.scores) if method == "covariance" else None
@@ -351,7 +351,7 @@ def conditional(
 
 
 def _folds(
-    task: Callable[[int, int, int], Arrays],
+    task: Callable[..., Arrays],
     n_parts: int,
     *,
     n_folds: int,
