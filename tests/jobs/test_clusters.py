@@ -137,20 +137,6 @@ def test_same_bytes_on_a_cluster(processes, tmp_path, monkeypatch, name):
     assert sent
 
 
-@pytest.mark.slow
-def test_functions_within_functions_travel(processes):
-    """Their code goes along, with all that they refer to."""
-    power = 2
-
-    def measure(forest, X, y):
-        return importances.mdi(forest).values ** power
-
-    options = {"n_permutations": 4, "measure": measure, "random_state": 1}
-    here = significance.altmann(FOREST, X, Y, **options)
-    there = significance.altmann(FOREST, X, Y, client=processes, **options)
-    np.testing.assert_array_equal(there.p_values, here.p_values)
-
-
 def warning(b, seed):
     """A job that warns."""
     warnings.warn("the same of all jobs", UserWarning, stacklevel=1)
@@ -171,26 +157,6 @@ def test_warnings_of_other_processes_are_given_once_each(processes):
         (RuntimeWarning, "of job 2"),
         (UserWarning, "the same of all jobs"),
     ]
-
-
-def test_warnings_of_jobs_at_the_same_time_leave_the_filters_as_they_were():
-    listener, before = workers._Listener(), list(warnings.filters)
-    first, second = listener.hearing(), listener.hearing()
-    of_first, of_second = first.__enter__(), second.__enter__()
-    warnings.warn("heard", UserWarning, stacklevel=1)
-    first.__exit__(None, None, None)
-    second.__exit__(None, None, None)
-    assert of_first == of_second == [(UserWarning, "heard")]
-    assert list(warnings.filters) == before
-
-
-def test_a_checkpoint_is_taken_up_on_a_cluster(client, tmp_path):
-    options = {"n_permutations": 9, "random_state": 1}
-    expected = significance.altmann(FOREST, X, Y, **options)
-    resumed = {"checkpoint": tmp_path / "kept", **options}
-    significance.altmann(FOREST, X, Y, **{**resumed, "n_permutations": 4})
-    there = significance.altmann(FOREST, X, Y, client=client, **resumed)
-    np.testing.assert_array_equal(there.p_values, expected.p_values)
 
 
 @pytest.mark.parametrize("function", [significance.max_t, significance.ranking_stability])

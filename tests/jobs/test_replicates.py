@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from pathlib import Path
 
@@ -55,11 +54,6 @@ def test_seeds_differ_between_numbers_and_runs():
     assert replicate_seed(3, 7) == replicate_seed(3, 7)
 
 
-def test_task_gets_the_seed_of_its_number():
-    expected = [drawn(b, replicate_seed(5, b)) for b in range(7)]
-    np.testing.assert_array_equal(run(7), expected)
-
-
 @pytest.mark.parametrize("n_threads", [2, 3, 8])
 def test_any_number_of_threads_gives_the_same_in_the_same_order(n_threads):
     def late(b, seed):
@@ -67,16 +61,6 @@ def test_any_number_of_threads_gives_the_same_in_the_same_order(n_threads):
         return drawn(b, seed)
 
     np.testing.assert_array_equal(run(25, task=late, plan=Plan(n_threads)), run(25))
-
-
-def test_threads_work_at_the_same_time():
-    meeting = threading.Barrier(3, timeout=20)
-
-    def task(b, seed):
-        meeting.wait()
-        return drawn(b, seed)
-
-    assert len(run(6, task=task, plan=Plan(3))) == 6
 
 
 @pytest.mark.parametrize("n_threads", [1, 4])
@@ -100,22 +84,6 @@ def test_decided_sees_every_beginning_once_and_stops_the_run(n_threads):
     np.testing.assert_array_equal(result, run(6))
     assert [len(values) for values in seen] == [1, 2, 3, 4, 5, 6]
     np.testing.assert_array_equal(seen[3], run(4))
-
-
-@pytest.mark.parametrize("n_threads", [1, 4])
-def test_ready_lets_replicates_depend_on_earlier_ones(n_threads):
-    values_by_replicate = {}
-
-    def ready(values):
-        for b, value in enumerate(values):
-            values_by_replicate[b] = value[0]
-        return {0: 2, 2: 7, 7: 9, 9: 9}[len(values)]
-
-    def sum_of_known(b, seed):
-        return np.array([b + sum(values_by_replicate.values())])
-
-    result = run(50, task=sum_of_known, width=1, ready=ready, plan=Plan(n_threads))
-    assert result[:, 0].tolist() == [0, 1, 3, 4, 5, 6, 7, 33, 34]
 
 
 # --- progress and memory -------------------------------------------------------------------
@@ -249,15 +217,6 @@ def test_truncated_checkpoint_is_refused(path, fraction):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(fraction * len(whole))])
     with pytest.raises(ValueError, match=r"test: .*run\.checkpoint is not a file saved by duramen"):
-        run(40, plan=Plan(1, path))
-
-
-def test_damaged_checkpoint_is_refused(path):
-    run(40, plan=Plan(1, path))
-    whole = bytearray(path.read_bytes())
-    whole[-600] ^= 1  # among the numbers
-    path.write_bytes(whole)
-    with pytest.raises(ValueError, match="is not a file saved by duramen"):
         run(40, plan=Plan(1, path))
 
 

@@ -42,23 +42,6 @@ def test_it_reads_as_a_sentence(seconds, text):
     assert str(Cost(seconds, 1)) == f"1 forest, 1 at a time: {text}"
 
 
-@one_test
-@pytest.mark.parametrize(
-    "changes, error, message",
-    [
-        ({"n_forests": 0}, ValueError, "estimate_cost: n_forests"),
-        ({"n_jobs": 0}, ValueError, "estimate_cost: n_jobs"),
-        ({"measure": "gini"}, ValueError, "estimate_cost: measure must be one of"),
-        ({"estimator": 3}, TypeError, "estimate_cost: estimator must be a forest estimator"),
-    ],
-)
-def test_wrong_arguments_are_refused(changes, error, message):
-    X, y = problem()
-    call = {"estimator": dm.RandomForestClassifier(2), "X": X, "y": y, "n_forests": 2}
-    with pytest.raises(error, match=message):
-        estimate_cost(**{**call, **changes})
-
-
 @pytest.mark.parametrize("permuted, deep", [(False, False), (True, True)])
 def test_forests_on_permuted_targets_are_timed_where_they_will_be_grown(permuted, deep):
     random = np.random.default_rng(0)

@@ -130,16 +130,6 @@ def test_matrix_is_that_of_fitting_by_hand():
     assert result.metadata["data"] == data.fingerprint
 
 
-def test_stages_are_grown_only_from_an_estimator():
-    common = {"n_permutations": 39, "random_state": 7}
-    permuted = permuted_importances(FOREST, X, Y, **common)
-    one_stage, stages = max_t(permuted), max_t(FOREST, X, Y, measure="mdi", **common)
-    assert one_stage.selected(control="fwer")
-    assert (one_stage.details["stage"] == 1).all()
-    assert stages.details["stage"].max() > 1
-    assert one_stage.metadata["max_stages"] == 1
-
-
 def test_any_permutation_test_reads_it():
     def of_forest(table, target, seed):
         forest = dm.RandomForestClassifier(5, random_state=seed)
@@ -191,18 +181,6 @@ def test_interrupted_run_resumes_and_checkpoints_are_shared(tmp_path, first):
     )
     np.testing.assert_array_equal(resumed.permuted, whole.permuted)
     np.testing.assert_array_equal(resumed.marginal, whole.marginal)
-
-
-def test_nothing_is_selected_in_noise_and_a_constant_column_ties():
-    table, target = noise(1)
-    table[:, 4] = 1.0
-    permuted = permuted_importances(FOREST, table, target, n_permutations=39, random_state=1)
-    assert max_t(permuted).selected(control="fwer") == ()
-    assert max_t(permuted).notes == ()
-    assert altmann(permuted).selected() == ()
-    assert not permuted.permuted[:, 4].any()
-    assert altmann(permuted).p_values[4] == 1
-    assert max_t(permuted)["x4"] == 1
 
 
 @one_test

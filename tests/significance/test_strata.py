@@ -205,18 +205,6 @@ def test_blocks_are_drawn_within_their_classes():
     assert units.n_classes == 3
 
 
-@pytest.mark.parametrize(
-    "name, options, message",
-    [
-        ("confidence_intervals", {"subsample": 12}, "some of the 12 groups out .* got 12"),
-        ("ranking_stability", {"subsample": 20, "k": 1}, "some of the 12 groups out .* got 20"),
-    ],
-)
-def test_sizes_are_of_groups(name, options, message):
-    with pytest.raises(ValueError, match=message):
-        call(name, FOREST, *table(), groups=GROUPS, **options)
-
-
 # --- hold-out parts ------------------------------------------------------------------------------
 
 
@@ -241,18 +229,6 @@ def test_parts_hold_whole_blocks_and_their_fraction_of_each_class(n_parts, class
     assert (other != part).any()
 
 
-def test_blocks_of_one_row_leave_hold_out_importance_as_it_is():
-    random = np.random.default_rng(0)
-    X, y = random.normal(size=(40, 3)), random.integers(0, 2, 40)
-    forest = dm.RandomForestClassifier(5)
-    plain = dm.importances.holdout_mda(forest, X, y, random_state=1)
-    importances = dm.importances.holdout_mda(forest, X, y, random_state=1, groups=np.arange(40))
-    assert importances.equals(plain)
-    paired = dm.importances.holdout_mda(forest, X, y, random_state=1, groups=np.arange(40) // 2)
-    assert not paired.equals(plain)
-    assert "groups" in paired.metadata["holdout_mda"]
-
-
 def test_copies_across_parts_make_noise_look_important():
     """Each row twice: without groups a forest has seen the copy of every second row."""
     random = np.random.default_rng(0)
@@ -264,12 +240,6 @@ def test_copies_across_parts_make_noise_look_important():
     honest = dm.importances.holdout_mda(forest, X[copies], y[copies], groups=copies, **test)
     assert leaking.values.min() > 0.02
     assert np.abs(honest.values).max() < 0.03
-
-
-def test_a_class_of_one_block_cannot_be_held_out():
-    X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 0, 0, 1, 1])
-    with pytest.raises(ValueError, match="a row of class 1, but 1 of the 4 groups have one"):
-        dm.importances.holdout_mda(TINY, X, y, groups=np.arange(8) // 2)
 
 
 def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):

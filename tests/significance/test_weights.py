@@ -53,14 +53,6 @@ def test_every_target_keeps_its_weight(name, grown):
     assert TOGETHER in sentence(result) or name == "mean_of_maxima"  # which tests nothing
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_without_weights_nothing_is_said_of_them(name):
-    X = np.random.default_rng(0).normal(size=(N, 3))
-    forest = dm.ExtraTreesClassifier(2, max_depth=2)
-    result = getattr(dm.significance, name)(forest, X, Y, **METHODS[name])
-    assert "weight" not in sentence(result)
-
-
 def test_tests_that_permute_features_leave_weights_in_their_rows(grown):
     X = np.random.default_rng(0).normal(size=(N, 3))
     data = dm.learning_set(X, Y, sample_weight=[WEIGHTS[label] for label in Y])

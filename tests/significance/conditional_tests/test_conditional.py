@@ -58,16 +58,6 @@ def test_classes_with_and_without_an_estimator():
 
 
 @pytest.mark.slow
-def test_groups_of_features_tell_the_common_information_of_their_members():
-    X, y = proxies()
-    groups = {"both": ["x0", "x1"], "noise": ["x4", "x5"]}
-    result = conditional(FOREST, X, y, feature_groups=groups, random_state=0)
-    assert result.names == ("both", "noise")
-    assert result.verdicts() == ("direct", "undecided")
-    assert result.explained_by == ((), ())
-
-
-@pytest.mark.slow
 def test_direct_features_are_those_that_are_strongly_relevant_in_theory():
     """Of five features, three have more than .01 bit given the others, and two have none.
 
@@ -393,25 +383,6 @@ def test_an_estimator_for_survival_says_how_the_residuals_are_predicted():
     )
     assert "max_depth=1" in small.metadata["estimator"]
     assert (small.scores != large.scores).any()
-
-
-class Normal:
-    """Independent normal features of a deviation."""
-
-    def __init__(self, deviation):
-        self.deviation = deviation
-
-    def sample(self, feature, random):
-        return random.normal(size=100) * self.deviation
-
-
-def test_a_checkpoint_of_another_distribution_is_refused(tmp_path):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(100, 2))
-    choices = {"random_state": 0, "checkpoint": tmp_path / "file"}
-    conditional(FOREST, X, X[:, 0], sampler=Normal(1.0), **choices)
-    with pytest.raises(ValueError, match="checkpoint"):
-        conditional(FOREST, X, X[:, 0], sampler=Normal(2.0), **choices)
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from benchmarks.error_rates.direct_dependent import nonlinear_proxies
 
 import duramen as dm
 from duramen.significance import conditional
@@ -129,13 +128,3 @@ def test_knockoffs_that_do_not_fit_are_seen():
     assert "dm.significance.conditional" in wrong.notes(of_knockoffs=True)[0]
     assert not right.is_misfit
     assert right.notes(of_knockoffs=True) == []
-
-
-@pytest.mark.slow
-def test_knockoffs_among_nonlinear_proxies_come_with_a_warning():
-    """Three quarters of the features that were selected only stood in for others, silently."""
-    X, y, _, _ = nonlinear_proxies(np.random.default_rng([0, 65]))
-    with pytest.warns(UserWarning, match="the knockoffs do not fit"):
-        result = dm.significance.knockoffs(None, X, y, alpha=0.2, n_draws=2, random_state=0)
-    assert result.metadata["diagnosis"]["misfit"]
-    assert any("do not fit" in note for note in result.notes)

@@ -50,14 +50,6 @@ def test_classes_and_measures_of_one_forest():
         assert f"'measure': '{measure}'" in str(by_measure.metadata)
 
 
-@pytest.mark.slow
-def test_groups_are_selected_as_wholes():
-    X, y = doubled(k=20)
-    groups = {f"pair {j}": [f"x{j}", f"x{j + 20}"] for j in range(20)}
-    result = knockoffs(FOREST, X, y, feature_groups=groups, n_draws=2, random_state=0)
-    assert set(result.selected(0.1)) == set(groups)
-
-
 def test_fewer_features_than_one_over_alpha_are_warned_of():
     X, y = doubled(60, 4)
     with pytest.warns(UserWarning, match="fewer than 1 / alpha = 10"):

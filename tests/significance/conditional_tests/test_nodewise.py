@@ -142,12 +142,6 @@ def test_neighbors_predict_nothing_of_independent_features():
     assert errors.min() > 0.6
 
 
-def test_constant_columns_have_no_scores():
-    scores = Scores.of(dm.encode([[1.0, 2.0], [1.0, 3.0], [1.0, 5.0]]))
-    assert scores.widths.tolist() == [0, 1]
-    assert Nodewise.of(Scores.of(dm.encode([[1.0], [1.0]]))).residuals.shape == (2, 0)
-
-
 def test_scores_are_centered_within_strata():
     strata = np.repeat([0, 1, 2], 10)
     scores = Scores.of(table(30, 3), strata)

@@ -1,5 +1,3 @@
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -118,25 +116,6 @@ def test_permuting_a_block_or_all_else_is_the_same_learning_set():
     assert not np.allclose(block, subject.scores(7), atol=1e-3)
 
 
-def test_relevant_features_are_taken_and_no_others():
-    X, y = problem(1, n=150)
-    result = conditional_error_rate(FOREST, X, y, n_permutations=39, random_state=0)
-    assert result.selected() == ("x2", "x0")
-    assert result.n_known == 3
-    np.testing.assert_array_equal(result.details["draws"][:2], 39)
-    assert result.details["draws"][2] < 39
-    assert (result.rates[3:] == 1).all()
-
-
-def test_nothing_is_taken_where_there_is_nothing():
-    for rank_based in (None, "later"):
-        result = conditional_error_rate(
-            FOREST, *noise(5), n_permutations=19, rank_based=rank_based, random_state=0
-        )
-        assert result.selected() == ()
-        assert result.n_known == 1
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("stop_at, n_permutations", [(0.05, 39), (0.3, 39), (0.1, 20), (1.0, 20)])
 def test_stopping_decides_as_all_permutations_do(stop_at, n_permutations):
@@ -174,14 +153,6 @@ def test_equal_scores_have_equal_rates():
     ties = np.flatnonzero(np.diff(result.scores) == 0)
     assert ties.size
     np.testing.assert_array_equal(result.rates[ties], result.rates[ties + 1])
-
-
-def test_features_that_are_never_used_have_rate_one():
-    X, y = problem()
-    X[:, 3] = 2.0
-    result = conditional_error_rate(FOREST, X, y, n_permutations=9, stop_at=None)
-    assert result.scores[-2:].tolist() == [0, 0]
-    assert result.rates[-2:].tolist() == [1, 1]
 
 
 def test_groups_of_one_are_the_features():
@@ -223,17 +194,6 @@ def test_scores_of_groups_are_those_of_the_measure_group(how, feature_groups):
     np.testing.assert_allclose(result.scores, expected.values[order])
 
 
-def test_a_single_group():
-    X, y = problem()
-    settings = {"feature_groups": ["all"] * 5, "n_permutations": 19, "random_state": 0}
-    assert conditional_error_rate(FOREST, X, y, **settings).rates[0] >= 1 / 20
-    by_rank = conditional_error_rate(FOREST, X, y, rank_based="later", **settings)
-    # Nothing is left to be ranked before it: its rate is the one by score.
-    assert by_rank.rates == conditional_error_rate(FOREST, X, y, **settings).rates
-    own = conditional_error_rate(FOREST, X, y, rank_based="own", **settings)
-    assert own.rates.tolist() == [1.0]
-
-
 def two_groups(seed):
     random = np.random.default_rng(seed)
     X = random.normal(size=(80, 4))
@@ -271,15 +231,6 @@ def test_by_its_own_rank_relevant_groups_are_taken_unless_they_are_the_last():
         n_permutations=19,
     )
     assert last.rates[1] == 1.0
-
-
-@pytest.mark.slow
-def test_by_its_own_rank_many_irrelevant_features_are_taken():
-    """The i-th of G has a rate of about i / G: nothing of 6, and some of most sets of 60."""
-    forest = dm.ExtraTreesClassifier(20)
-    assert fraction_taken(noise, 40, 0, forest, rank_based="own") <= 0.2
-    many = partial(noise, p=60)
-    assert fraction_taken(many, 20, 0, forest, rank_based="own") >= 0.5
 
 
 # --- promises ------------------------------------------------------------------------------

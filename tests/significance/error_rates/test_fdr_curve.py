@@ -7,7 +7,7 @@ from tests.oracles.monte_carlo import false_discovery_curve
 
 import duramen as dm
 from duramen.jobs.replicates import Plan
-from duramen.significance import altmann, fdr_curve
+from duramen.significance import fdr_curve
 from duramen.significance.measured import Refits, measured
 from duramen.significance.null_distributions import expected_discoveries
 from duramen.support.checks import draw_seed
@@ -58,23 +58,6 @@ def test_features_that_are_never_used_have_rate_one_and_ties_are_equal():
     ties = np.flatnonzero(np.diff(result.scores) == 0)
     assert ties.size
     np.testing.assert_array_equal(result.rates[ties], result.rates[ties + 1])
-
-
-def test_permutations_are_shared_with_altmann(tmp_path):
-    X, y = problem()
-    path, calls = tmp_path / "run", []
-
-    def measure(forest, X, y):
-        calls.append(1)
-        return dm.importances.mdi(forest)
-
-    arguments = {"n_permutations": 6, "random_state": 4, "measure": measure, "checkpoint": path}
-    altmann(FOREST, X, y, **arguments)
-    assert len(calls) == 7
-    fdr_curve(FOREST, X, y, **arguments)
-    assert len(calls) == 8
-    with pytest.raises(ValueError, match=r"fdr_curve: the checkpoint .* is of another run"):
-        fdr_curve(FOREST, X, y, **{**arguments, "random_state": 5})
 
 
 @pytest.mark.slow

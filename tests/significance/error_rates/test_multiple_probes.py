@@ -7,7 +7,6 @@ from tests.significance.noise import (
     correlation,
     noise,
     scripted,
-    signal,
 )
 
 import duramen as dm
@@ -59,23 +58,6 @@ def test_probes_are_copies_of_all_columns_by_one_permutation():
     assert len(set(orders)) == 10
 
 
-def test_relevant_features_beat_all_probes():
-    X, y = signal()
-    result = multiple_probes(dm.RandomForestClassifier(60), X, y, n_permutations=30, random_state=0)
-    assert set(result.selected(0.05)) == {"x0", "x1"}
-    assert result.method == "multiple_probes"
-    assert set(result.names) == {f"x{j}" for j in range(8)}
-    holdout = multiple_probes(
-        dm.RandomForestClassifier(40),
-        X,
-        y,
-        measure="holdout_mda",
-        n_permutations=10,
-        random_state=0,
-    )
-    assert set(holdout.names[:2]) == {"x0", "x1"}
-
-
 # --- calibration ---------------------------------------------------------------------------------
 
 
@@ -93,19 +75,6 @@ def test_any_feature_is_selected_at_the_level_without_luck_of_forests(correlated
         )
         any_selected += bool(result.selected(0.05))
     assert abs(any_selected / 50 - 0.05) < band(0.05, 50)
-
-
-@pytest.mark.slow
-def test_few_trees_make_it_strict():
-    """30 data sets of noise, 30 trees: at most one with a rate <= .05."""
-    any_selected = 0
-    for seed in range(30):
-        X, y = noise(seed)
-        result = multiple_probes(
-            dm.RandomForestClassifier(30), X, y, n_permutations=40, random_state=seed
-        )
-        any_selected += bool(result.selected(0.05))
-    assert any_selected <= 1
 
 
 @pytest.mark.slow

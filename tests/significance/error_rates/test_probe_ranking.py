@@ -11,10 +11,8 @@ from tests.significance.noise import (
     correlation,
     noise,
     scripted,
-    signal,
 )
 
-import duramen as dm
 from duramen.significance import forest_probe_ranking, probe_ranking
 from duramen.significance.probes import probe_tail
 
@@ -32,18 +30,6 @@ def test_known_answer_of_the_tail():
 @pytest.mark.parametrize("cos2", [0.01, 0.3, 0.9])
 def test_tail_by_integration_over_the_angle(cos2, freedom):
     assert probe_tail(cos2, freedom) == pytest.approx(oracle.cosine_tail(cos2, freedom), rel=1e-6)
-
-
-def test_tail_is_the_fraction_of_random_vectors():
-    random = np.random.default_rng(0)
-    y = random.exponential(size=10)
-    y -= y.mean()
-    probes = random.normal(size=(40_000, 10))
-    probes -= probes.mean(axis=1, keepdims=True)
-    cos2 = (probes @ y) ** 2 / (probes**2).sum(axis=1) / (y @ y)
-    for bar in (0.1, 0.3, 0.5):
-        expected = probe_tail(bar, 9)  # centered: 10 - 1
-        assert abs(np.mean(cos2 >= bar) - expected) < band(expected, 40_000)
 
 
 # --- the ranking ---------------------------------------------------------------------------------
@@ -209,25 +195,6 @@ def test_no_column_is_copied_twice_before_all_were_once():
     result = forest_probe_ranking(TINY, X, np.arange(20) % 2, measure=look, n_permutations=1)
     assert len(seen[-1]) == 3
     assert result.metadata["n_probes"] == 3
-
-
-def test_relevant_features_come_before_the_probes():
-    X, y = signal()
-    result = forest_probe_ranking(dm.RandomForestClassifier(100), X, y, random_state=0)
-    assert set(result.selected(0.02)) == {"x0", "x1"}
-    flat = forest_probe_ranking(dm.RandomForestClassifier(3), np.ones((80, 2)), y, n_permutations=2)
-    assert flat.selected() == ()
-    np.testing.assert_array_equal(flat.rates, 1)
-
-
-def test_wrong_arguments_of_the_forest_form_are_refused():
-    X, y = noise(0, n=20, p=2)
-    with pytest.raises(TypeError, match="forest_probe_ranking: estimator must be"):
-        forest_probe_ranking(None, X, y)
-    with pytest.raises(ValueError, match="forest_probe_ranking: n_probes"):
-        forest_probe_ranking(TINY, X, y, n_probes=0)
-    with pytest.raises(ValueError, match="forest_probe_ranking: n_permutations"):
-        forest_probe_ranking(TINY, X, y, n_permutations=0)
 
 
 # --- calibration ---------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from duramen.significance.resampling import bootstraps, subsamples, tree_varianc
 from duramen.significance.resampling_intervals import (
     Replicated,
     Tails,
-    importances_of_copies,
     l_skewness,
     log_normal_kurtosis,
     scale_of,
@@ -254,14 +253,6 @@ def test_double_bootstrap_leaves_1636_of_the_rows_out():
     assert np.mean(proportions) == pytest.approx(0.1636, abs=0.004)
 
 
-def test_copies_that_are_none_are_the_ordinary_mda():
-    X, y = linear(classes=True)
-    subject = measured(dm.RandomForestClassifier(30), X, y, "mda", "test")
-    result = importances_of_copies(subject, 5, np.arange(80, dtype=np.uint32))
-    forest = dm.RandomForestClassifier(30, random_state=5).fit(X, y)
-    np.testing.assert_array_equal(result, mda(forest, X, y).values)
-
-
 def test_copies_in_the_bag_would_make_noise_look_important(monkeypatch):
     """Deep trees know the copies of a row, and noise passes for what tells them apart."""
     random = np.random.default_rng(0)
@@ -373,16 +364,6 @@ def test_q_values_from_too_few_replicates_are_refused():
         dm.RandomForestRegressor(5), X, y, n_resamples=4, kind="percentile", random_state=0
     )
     assert proportions.significance().p_values.min() >= 1 / 5
-
-
-def test_few_rows_are_noted():
-    X, y = linear(40)
-    forest, options = dm.RandomForestRegressor(5), {"n_resamples": 8, "random_state": 0}
-    few = confidence_intervals(forest, X, y, **options)
-    assert any("with 40 rows" in note for note in few.notes)
-    assert few.significance().notes == few.notes
-    X, y = linear(60)
-    assert confidence_intervals(forest, X, y, **options).notes == ()
 
 
 @one_test
@@ -499,14 +480,6 @@ def test_skewness_of_known_distributions():
     assert l_skewness(ordered) == pytest.approx(0.5)
     assert log_normal_kurtosis(0.0) == pytest.approx(3)
     assert log_normal_kurtosis(0.46249) == pytest.approx(113.936, rel=1e-2)  # sigma = 1
-
-
-def test_rare_classes_are_noted():
-    X, y = linear()
-    forest, options = dm.RandomForestClassifier(5), {"n_resamples": 4, "random_state": 0}
-    (note,) = confidence_intervals(forest, X, y > np.sort(y)[-8], **options).notes
-    assert "the smallest class has 7 rows" in note
-    assert confidence_intervals(forest, X, y > np.median(y), **options).notes == ()
 
 
 @pytest.mark.slow

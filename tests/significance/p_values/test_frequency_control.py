@@ -27,10 +27,6 @@ def test_probability_of_a_split_by_counting_draws(p, k):
         assert split_probability(p, k, winners) == pytest.approx(expected, abs=1e-14)
 
 
-def test_one_candidate_leaves_no_part_to_winners():
-    assert len({round(split_probability(12, 1, r), 12) for r in range(12)}) == 1
-
-
 def test_tails_against_the_binomial_distribution_term_by_term():
     X, y = noise(0, n=40, p=6)
     forest = dm.RandomForestClassifier(4, max_features=3, random_state=0).fit(X, y)
@@ -61,14 +57,6 @@ def test_forest_estimator_and_data_give_the_same_for_one_candidate():
     assert frequency_control(model, X, y, random_state=3).equals(grown)
     pert = dm.PERTClassifier(5, random_state=0).fit(X, y)
     assert frequency_control(pert).metadata["max_features"] == 1
-
-
-def test_trees_without_splits_say_nothing():
-    forest = dm.RandomForestClassifier(3, max_features=1).fit(np.ones((20, 3)), np.arange(20) % 2)
-    result = frequency_control(forest)
-    np.testing.assert_array_equal(result.p_values, 1)
-    np.testing.assert_array_equal(result.scores, 0)
-    assert result.selected() == ()
 
 
 # --- permuted targets ----------------------------------------------------------------------------
@@ -151,18 +139,6 @@ def test_binomial_distribution_fails_for_more_candidates_the_more_trees_the_wors
     few, many = false_positives(5, 50), false_positives(5, 1000)
     assert 0.06 < few < 0.12
     assert 0.2 < many < 0.3
-
-
-@pytest.mark.slow
-def test_one_candidate_has_no_power():
-    """A column that settles the classes is drawn no more often than noise."""
-    result = 0
-    for seed in range(100):
-        X, y = noise(seed, n=100, p=10)
-        X[:, 0] += 3 * y
-        forest = dm.RandomForestClassifier(100, max_features=1, random_state=seed).fit(X, y)
-        result += frequency_control(forest)["x0"] <= 0.05
-    assert result <= 15
 
 
 @pytest.mark.slow

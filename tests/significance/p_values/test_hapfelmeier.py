@@ -66,10 +66,6 @@ def test_p_values_are_those_of_permuting_and_fitting_by_hand(stop_after):
         assert sum(used) <= result.metadata["n_grown"] <= 1.25 * sum(used)
 
 
-def test_constant_column_has_p_one():
-    assert hapfelmeier(FOREST, *problem(), n_permutations=4, features=["x4"]).p_values[0] == 1
-
-
 def test_each_feature_is_on_its_own():
     X, y = problem()
     every = hapfelmeier(FOREST, X, y, n_permutations=9, random_state=1)
@@ -80,17 +76,6 @@ def test_each_feature_is_on_its_own():
         FOREST, X, y, n_permutations=30, random_state=1, features=[0], stop_after=9
     )
     assert longer.details["draws"][0] == 30
-
-
-def test_beside_strong_rivals_it_finds_more_than_permuted_labels():
-    """A weak feature beside a strong one: under permuted labels it would win more splits."""
-    random = np.random.default_rng(0)
-    X = random.integers(0, 2, (200, 4)).astype(float)
-    y = 3 * X[:, 0] + 0.3 * X[:, 1] + 0.1 * random.normal(size=200)
-    forest = dm.RandomForestRegressor(20, max_features=None)
-    result = hapfelmeier(forest, X, y, n_permutations=19, random_state=0)
-    assert result.p_values[:2].max() == 1 / 20
-    assert result.p_values[2:].min() > 0.1
 
 
 def test_correlated_with_a_relevant_feature_is_not_the_null_it_tests():

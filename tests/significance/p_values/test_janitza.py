@@ -48,28 +48,6 @@ def test_fractions_against_loops_ties_included(values, add_one):
     np.testing.assert_allclose(result.p_values, expected, atol=1e-15)
 
 
-@pytest.mark.filterwarnings(FEW)
-def test_equal_values_have_one_p_value_and_nothing_may_be_selected():
-    result = janitza(importances([-1.0, -1.0, 0.5, 0.5, 0.0]))
-    assert result["x2"] == result["x3"]
-    assert result.selected(0.05) == ()
-    assert result.selected(0.05, "fwer") == ()
-
-
-@pytest.mark.filterwarnings("ignore:janitza:UserWarning")
-def test_a_relevant_feature_is_found_and_scores_are_kept():
-    X, y = noise(0, p=60)
-    X[:, 3] += 3 * y
-    values = air(dm.RandomForestClassifier(100, random_state=0), X, y)
-    result = janitza(values)
-    assert result.selected(0.05, "none")[0] == "x3"
-    assert janitza(values, add_one=False).selected(0.05)[0] == "x3"  # its q-value is 0
-    assert (result.unit, result.method) == ("gini", "janitza")
-    np.testing.assert_array_equal(result.scores, values.values)
-    assert result.metadata["fingerprint"] == values.metadata["fingerprint"]
-    assert result.equals(janitza(values))
-
-
 # --- what is accepted, and with what words ------------------------------------------------------
 
 

@@ -199,27 +199,6 @@ def test_default_measure_of_survival_is_that_of_log_rank_statistics():
     assert result.selected(control="fwer") == ("x1",)
 
 
-@pytest.mark.slow
-def test_a_feature_that_acts_in_one_group_only_is_found_in_a_table_of_few_columns():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(200, 5))
-    X[:, 0] = X[:, 0] > 0
-    y = 2.5 * X[:, 1] * X[:, 0] + random.logistic(size=200) > 0
-    forest = dm.RandomForestClassifier(100)
-    significance = max_t(forest, X, y, n_permutations=39, random_state=0)
-    assert significance.selected(control="fwer") == ("x1",)
-
-
-def test_nothing_is_confirmed_where_there_is_nothing():
-    X, y = noise(2)  # in one of twenty data sets something is confirmed
-    result = max_t(FOREST, X, y, random_state=0)
-    assert result.selected(control="fwer") == ()
-    assert result.selected(control="fdr") == ()
-    assert set(result.verdicts()) == {"noise"}
-    assert "0 confirmed" in repr(result)
-    assert result.top(0).verdicts() == ()
-
-
 def test_too_few_permutations_confirm_nothing():
     result = max_t(FOREST, *problem(), n_permutations=18, random_state=0)
     assert result.p_adjusted.min() == pytest.approx(1 / 19)

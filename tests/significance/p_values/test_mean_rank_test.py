@@ -9,7 +9,6 @@ from tests.significance.noise import (
     correlation,
     noise,
     scripted,
-    signal,
 )
 
 import duramen as dm
@@ -79,18 +78,6 @@ def test_runs_see_subsamples_of_every_class_and_permuted_targets():
     assert len(set(seen)) == 15
     result = mean_rank_test(TINY, X, y, measure="frequency", n_resamples=1, n_permutations=1)
     assert result.metadata["n_rows_drawn"] == 32
-
-
-def test_relevant_features_are_ranked_first_and_selected():
-    X, y = signal(p=30)
-    forest = dm.RandomForestClassifier(20)
-    result = mean_rank_test(forest, X, y, n_resamples=5, n_permutations=39, random_state=0)
-    assert set(result.selected(0.05, "none")) >= {"x0", "x1"}
-    assert set(np.array(result.names)[np.argsort(-result.scores)[:2]]) == {"x0", "x1"}
-    assert result.metadata["n_permutations"] == 39
-    other = mean_rank_test(forest, X, y, n_resamples=20, null="irrelevant", random_state=0)
-    assert set(other.selected(0.05, "none")) >= {"x0", "x1"}
-    assert other.metadata["n_irrelevant"] == 15
 
 
 # --- the run -------------------------------------------------------------------------------------

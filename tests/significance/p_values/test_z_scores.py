@@ -51,13 +51,6 @@ def test_uniform_p_values_under_the_null_that_it_names():
     assert stats.kstest(p_values, "uniform").statistic < 0.05
 
 
-def test_nothing_to_test():
-    with pytest.warns(UserWarning, match=WARNING):
-        assert len(z_scores(example([], []))) == 0
-    with pytest.warns(UserWarning, match=WARNING):
-        assert z_scores(example([1.0, 2.0], [0.0, 0.0])).selected(1.0, "none") == ("x0", "x1")
-
-
 def test_refuses_what_has_no_standard_error_over_trees():
     forest, X, y = noisy(10)
     for importances in (

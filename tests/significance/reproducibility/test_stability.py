@@ -68,14 +68,6 @@ def test_of_equal_sizes_both_indices_are_the_same(shape, data):
     assert result.nogueira == pytest.approx(result.kuncheva, abs=1e-12)
 
 
-def test_the_same_selection_every_time_and_random_ones():
-    same = stability([[1, 0, 0]] * 5)
-    assert (same.kuncheva, same.nogueira, same.low, same.high) == (1.0, 1.0, 1.0, 1.0)
-    random = np.random.default_rng(0)
-    drawn = stability(random.random((2000, 30)).argsort(axis=1) < 6)
-    assert drawn.nogueira == pytest.approx(0, abs=0.01)
-
-
 def test_intervals_that_are_not_defined_or_have_no_width_carry_a_note():
     two = stability([[1, 0, 0], [1, 1, 0]])
     assert math.isnan(two.low)
@@ -106,12 +98,6 @@ def test_nothing_and_everything_selected(table):
         assert math.isnan(number)
     assert result.frequency.tolist() == table[0].tolist()
     assert repr(result).splitlines()[0].endswith("features on average: not defined")
-
-
-def test_some_selections_are_empty():
-    result = stability([[0, 0, 0], [1, 0, 0], [1, 0, 0]])
-    assert result.nogueira == pytest.approx(oracle.nogueira([[0, 0, 0], [1, 0, 0], [1, 0, 0]])[0])
-    assert math.isnan(result.kuncheva)
 
 
 def test_the_interval_covers():
@@ -146,28 +132,7 @@ def test_what_is_no_table_of_selections(selections, message):
         stability(selections)
 
 
-def test_other_arguments():
-    with pytest.raises(ValueError, match="names must be 4, one per column, got 2"):
-        stability(KNOWN, names=["a", "b"])
-    with pytest.raises(ValueError, match=r"confidence_level must be a number in \(0, 1\), got 1"):
-        stability(KNOWN, confidence_level=1)
-
-
 # --- rankings ----------------------------------------------------------------------------------
-
-
-def test_what_is_relevant_is_found_again():
-    X, y = linear()
-    result = ranking_stability(
-        dm.RandomForestRegressor(30), X, y, k=2, n_resamples=20, random_state=0
-    )
-    assert result.frequency[0] == 1.0
-    assert result.frequency[1] > 0.8
-    assert result.frequency.sum() == pytest.approx(2.0)
-    assert result.nogueira == pytest.approx(result.kuncheva)
-    assert result.nogueira > 0.7
-    assert result.metadata["subsample"] == 50
-    assert (result.metadata["k"], result.metadata["measure"]) == (2, "mdi")
 
 
 def test_ties_are_broken_by_lot_not_by_column():

@@ -84,19 +84,6 @@ def test_agreement_of_halves_is_unbiased():
         assert result == pytest.approx(truth, abs=0.02)
 
 
-def test_forests_agree_as_the_curve_of_one_large_forest_says():
-    """48 forests of 32 trees against one of 512, seed 0; the tolerance is .08."""
-    X, y = linear()
-    forests = [dm.RandomForestRegressor(32, random_state=s).fit(X, y) for s in range(48)]
-    best = np.stack([chance_among_best(mdi(forest).values, 4) for forest in forests])
-    pairs = best @ best.T / 4
-    direct = (pairs.sum() - np.trace(pairs)) / (48 * 47)
-    result = trees_needed(dm.RandomForestRegressor(512, random_state=99).fit(X, y), k=4)
-    assert result.agreement[result.sizes == 32] == pytest.approx(direct, abs=0.08)
-    assert 0.3 < direct < 0.95
-    assert np.all(np.diff(result.agreement) > -0.05)
-
-
 def test_a_known_curve_is_read_and_continued():
     sizes = np.array([8, 16, 32, 64])
     curve = 1 - 2 / np.sqrt(sizes)  # 1 - A falls as T^-1/2
@@ -113,13 +100,6 @@ def test_a_known_curve_is_read_and_continued():
     assert trees_for(0.9, sizes, np.full(4, 0.5), flat, 128) == (math.inf, True)
     sure = fitted_line(sizes, np.ones(4), 128, 5)
     assert agreement_on_line(sure, 128) > 0.99
-
-
-def test_a_dip_is_pooled():
-    """A curve that falls is pooled with what is before: .95 and .8 of 2 : 1 forests to .9."""
-    sizes, curve = np.array([1, 2, 4, 8]), np.array([0.95, 0.8, 0.96, 0.97])
-    assert trees_for(0.9, sizes, curve, (0.0, -1.0), 16) == (1.0, False)
-    assert trees_for(0.96, sizes, curve, (0.0, -1.0), 16) == (4.0, False)
 
 
 def test_equals_never_agree_and_one_above_all_always_does():
@@ -220,20 +200,6 @@ def test_trees_without_splits_see_nothing():
 # --- as a result -------------------------------------------------------------------------------
 
 
-def example():
-    X, y = linear(60, 8)
-    return trees_needed(dm.RandomForestRegressor(64, random_state=0).fit(X, y), k=3)
-
-
-def test_prints_what_it_says():
-    lines = repr(example()).splitlines()
-    assert lines[0] == "TreesNeeded: mdi of 8 features, asked of 64 trees"
-    assert lines[1].startswith("for 90% of the 3 best features in common with another forest: ")
-    assert lines[2].startswith("to see every feature, with a risk of 0.05: 1 tree")
-    assert lines[4].split() == ["trees", "in", "common"]
-    assert lines[5].split()[0] == "1"
-
-
 @one_test
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -252,14 +218,6 @@ def test_refuses(options, message):
     forest = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=message):
         trees_needed(forest, **{"k": 3, **options})
-
-
-@one_test
-@pytest.mark.parametrize("p, k", [(1, 1), (3, 1), (10, 5), (19, 9), (20, 10), (30, 10)])
-def test_by_default_half_of_the_features_at_most_ten(p, k):
-    X, y = linear(40, p)
-    forest = dm.RandomForestRegressor(16, random_state=0).fit(X, y)
-    assert trees_needed(forest).k == k
 
 
 def test_forests_of_few_trees_and_others_are_refused():
