@@ -81,9 +81,7 @@ ALONE = Method(
     "each",
 )
 HIGHEST = Method(
-    "conditional_error_rate",
-    refitted("conditional_error_rate", SMALL, n_permutations=RUNS),
-    "any",
+    "conditional_error_rate", refitted("conditional_error_rate", SMALL, n_permutations=RUNS), "any"
 )
 EMPIRICAL = Method("altmann, empirical", of_permuted("altmann", SMALL), "each")
 GAMMA = Method("altmann, gamma", of_permuted("altmann", SMALL, distribution="gamma"), "each")

@@ -198,10 +198,7 @@ def test_interrupted_run_resumes_and_checkpoints_are_shared(tmp_path, first):
 def test_what_is_about_growing_forests_is_refused(test, options, words):
     permuted = permuted_importances(TINY, X, Y, measure=correlation, n_permutations=3)
     first = "importance" if test is permutation_test else "estimator"
-    for call in (
-        lambda: test(permuted, **options),
-        lambda: test(**{first: permuted}, **options),
-    ):
+    for call in (lambda: test(permuted, **options), lambda: test(**{first: permuted}, **options)):
         with pytest.raises(
             ValueError, match=f"{test.__name__}: {words} be given with PermutedImportances"
         ):

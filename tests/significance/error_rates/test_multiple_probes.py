@@ -1,13 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.significance.noise import (
-    TINY,
-    band,
-    correlation,
-    noise,
-    scripted,
-)
+from tests.significance.noise import TINY, band, correlation, noise, scripted
 
 import duramen as dm
 from duramen.significance import multiple_probes

@@ -5,13 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles import probes as oracle
-from tests.significance.noise import (
-    TINY,
-    band,
-    correlation,
-    noise,
-    scripted,
-)
+from tests.significance.noise import TINY, band, correlation, noise, scripted
 
 from duramen.significance import forest_probe_ranking, probe_ranking
 from duramen.significance.probes import probe_tail

@@ -34,10 +34,7 @@ def test_known_answer():
     assert result.metadata["measure"] == "mine"
 
 
-@given(
-    values=st.lists(st.integers(-4, 6), min_size=1, max_size=40),
-    add_one=st.booleans(),
-)
+@given(values=st.lists(st.integers(-4, 6), min_size=1, max_size=40), add_one=st.booleans())
 @settings(max_examples=80, deadline=None)
 def test_fractions_against_loops_ties_included(values, add_one):
     given_ = importances([v / 4 for v in [-1, *values]])

@@ -3,13 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles import probes as oracle
-from tests.significance.noise import (
-    TINY,
-    band,
-    correlation,
-    noise,
-    scripted,
-)
+from tests.significance.noise import TINY, band, correlation, noise, scripted
 
 import duramen as dm
 from duramen.significance import mean_rank_test

@@ -1,12 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.significance.noise import (
-    TINY,
-    band,
-    correlation,
-    noise,
-)
+from tests.significance.noise import TINY, band, correlation, noise
 
 import duramen as dm
 from duramen.significance import one_probe
