@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, get_args
 
@@ -12,14 +11,14 @@ import numpy as np
 
 from duramen.data.recoding import with_permuted
 from duramen.importances.arguments import refuse_overlaps
-from duramen.importances.groups import Aggregation, grouping_of
+from duramen.importances.groups import Aggregation, Grouping, grouping_of
 from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.significance import ErrorRates
-from duramen.significance.measured import Measured, MeasureLike, Refits
+from duramen.significance.measured import MeasureLike, Refits
 from duramen.significance.null_distributions import sequential_p_values
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint
 
 Reading = Literal["later", "own"]
@@ -189,19 +188,50 @@ def conditional_error_rate(
     refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
     subject = refits.subject
     subject.exchangeability.require(n, name)
-    ranking = _ranking_of(subject.names, feature_groups, how)
+    columns = np.arange(len(subject.names))
+    grouping = Grouping(subject.names, columns, np.ones_like(columns))
+    if feature_groups is not None:
+        grouping = grouping_of(feature_groups, None, subject.names, how, "own", name)
+        refuse_overlaps(grouping.groups, subject.names, name)
     first = refits.observed()
-    ranking = ranking.ordered(first.values)
+    order = np.argsort(-grouping.combined(first.values, how), kind="stable")
+    members = list(grouping.groups.values())
+    ranking = Grouping(
+        tuple(grouping.names[g] for g in order),
+        np.concatenate([members[g] for g in order]),
+        grouping.sizes[order],
+    )
+    scores, place_of = ranking.combined(first.values, how), np.empty_like(columns)
+    place_of[ranking.members] = ranking.of_member
     choices = {
         "n_permutations": n,
         "rank_based": rank_based,
         "how": None if feature_groups is None else how,
-        "ranking": fingerprint("\0".join(ranking.names), ranking.of_column),
+        "ranking": fingerprint("\0".join(ranking.names), place_of),
     }
     n_places = len(ranking.names)
 
     def task(number: int, seed_b: int) -> FloatArray:
-        return _event(subject, ranking, number // n, seed_b, rank_based)
+        """Return 1 where one of the permuted scores as high as it must not, else 0; shape (1,).
+
+        Not the group that is to be irrelevant is permuted, but the target and the columns before
+        the group: the rows are then the same ones in another order.
+        """
+        place, random = number // n, np.random.default_rng(seed_b)
+        permuted = subject.exchangeability.permutation(random)
+        after = rank_based == "later" and place + 1 < n_places
+        begin = place + after
+        table = with_permuted(subject.data.table, place_of < begin, permuted)
+        data = subject.data.with_table(table, key=("kept", begin)).permuted(permuted, key=seed_b)
+        values = subject.scores(int(random.integers(2**32)), data=data)
+        drawn = ranking.combined(values, how)
+        if rank_based == "own":
+            event = np.count_nonzero(drawn > drawn[place]) <= place
+        elif after:
+            event = drawn[begin:].max() >= drawn[:begin].min()
+        else:
+            event = drawn[begin:].max() >= scores[place]
+        return np.array([event], dtype=np.float64)
 
     identity = subject.identity(name, **choices)
     decided = None if stop_at is None else _stop(n, enough, stop_at)
@@ -209,86 +239,15 @@ def conditional_error_rate(
     meaning = BY_RANK[rank_based] if rank_based else BY_SCORE
     return ErrorRates(
         names=ranking.names,
-        scores=ranking.scores,
+        scores=scores,
         method=name,
         meaning=meaning.format(these="the features" if feature_groups is None else "the groups")
         + subject.clause,
         unit=first.unit,
         metadata=refits.metadata(identity, stop_at=stop_at, n_grown=len(events)),
         notes=(_BY_RANK_ONLY[rank_based],) if rank_based else (),
-        **_rates(events, n, enough, ranking.scores),
+        **_rates(events, n, enough, scores),
     )
-
-
-# --- the ranking ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Ranking:
-    """Features or groups, the best first."""
-
-    names: tuple[str, ...]
-    scores: FloatArray  # (G,)
-    of_column: IntArray  # (p,): Place of the group that each column belongs to
-    how: str  # what the score of a group is made of
-
-    def scored(self, values: FloatArray) -> FloatArray:
-        """Return the scores of the groups, of shape (G,), from those of the columns."""
-        if self.how == "max":
-            best = np.full(len(self.names), -np.inf)
-            np.maximum.at(best, self.of_column, values)
-            return best
-        sums = np.bincount(self.of_column, values, len(self.names)).astype(np.float64)
-        return sums if self.how == "sum" else sums / np.bincount(self.of_column)
-
-    def ordered(self, values: FloatArray) -> _Ranking:
-        """Return the ranking by the importances of the columns, the best first."""
-        scores = self.scored(values)
-        order = np.argsort(-scores, kind="stable")
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        names = tuple(self.names[j] for j in order)
-        return _Ranking(names, scores[order], place[self.of_column], self.how)
-
-
-def _ranking_of(names: tuple[str, ...], feature_groups: Any, how: Aggregation) -> _Ranking:
-    """Return the features or groups in the order of the columns."""
-    if feature_groups is None:
-        return _Ranking(names, np.empty(0), np.arange(len(names)), "sum")
-    function = "conditional_error_rate"
-    grouping = grouping_of(feature_groups, None, names, how, "own", function)
-    refuse_overlaps(grouping.groups, names, function)
-    of_column = np.empty(len(names), dtype=np.int64)
-    of_column[grouping.members] = grouping.of_member
-    return _Ranking(grouping.names, np.empty(0), of_column, how)
-
-
-# --- one permutation -----------------------------------------------------------------------
-
-
-def _event(
-    subject: Measured, ranking: _Ranking, place: int, seed: int, reading: Reading | None
-) -> FloatArray:
-    """Return 1 where one of the permuted scores as high as it must not, else 0; shape (1,).
-
-    Not the group that is to be irrelevant is permuted, but the target and the columns before the
-    group: the rows are then the same ones in another order.
-    """
-    random = np.random.default_rng(seed)
-    order = subject.exchangeability.permutation(random)
-    after = reading == "later" and place + 1 < len(ranking.names)
-    columns = place + after
-    table = with_permuted(subject.data.table, ranking.of_column < columns, order)
-    data = subject.data.with_table(table, key=("kept", columns)).permuted(order, key=seed)
-    values = subject.scores(int(random.integers(2**32)), data=data)
-    scores = ranking.scored(values)
-    if reading == "own":
-        event = np.count_nonzero(scores > scores[place]) <= place
-    elif after:
-        event = scores[columns:].max() >= scores[:columns].min()
-    else:
-        event = scores[columns:].max() >= ranking.scores[place]
-    return np.array([event], dtype=np.float64)
 
 
 # --- rates ---------------------------------------------------------------------------------
