@@ -298,14 +298,6 @@ def assert_same(result, expected):
             np.testing.assert_array_equal(array, other[name])
 
 
-def test_results_of_other_types_are_refused():
-    def task(b, seed):
-        return {"values": np.zeros(2, dtype=np.float64 if b else np.int64)}
-
-    with pytest.raises(ValueError, match=r"job 1 must return arrays as the first one"):
-        run_jobs(task, 3, seed=0, identity={}, plan=Plan(), function="test")
-
-
 def test_threads_that_are_left_cancel_what_waits():
     started = []
     open_ = threading.Event()

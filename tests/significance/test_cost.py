@@ -2,10 +2,9 @@ import time
 
 import numpy as np
 import pytest
-from tests.grid import one_test
 
 import duramen as dm
-from duramen.significance import Cost, estimate_cost
+from duramen.significance import estimate_cost
 
 
 def problem():
@@ -24,22 +23,6 @@ def test_it_is_the_time_of_a_forest_times_their_number(n_jobs, least):
     cost = estimate_cost(forest, *problem(), 100, measure=slow, n_jobs=n_jobs)
     assert least <= cost.seconds < 40 * least  # a busy machine takes longer
     assert (cost.n_forests, cost.n_threads) == (100, n_jobs or 1)
-
-
-@one_test
-@pytest.mark.parametrize(
-    "seconds, text",
-    [
-        (0.21, "about 0.2 s"),
-        (42.4, "about 42 s"),
-        (200.0, "about 3.3 min"),
-        (7000.0, "about 1.9 h"),
-        (400000.0, "about 5 days"),
-    ],
-)
-def test_it_reads_as_a_sentence(seconds, text):
-    assert str(Cost(seconds, 12345, 2)) == f"12,345 forests, 2 at a time: {text}"
-    assert str(Cost(seconds, 1)) == f"1 forest, 1 at a time: {text}"
 
 
 @pytest.mark.parametrize("permuted, deep", [(False, False), (True, True)])

@@ -99,10 +99,3 @@ def test_a_group_is_direct_where_no_member_is():
     # The others tell little of the group, and each other nearly all of its members.
     assert result.details["explained"][0] < 0.2 < 0.9 < result.details["explained"][1]
     assert result.take([0]).q_values[0] == result.q_values[0]
-
-
-@pytest.mark.slow
-def test_groups_are_worth_more_rows_than_their_members():
-    X, y = near_copies()
-    groups = {"copies": list(range(10)), "alone": [10], "noise": [11, 12]}
-    assert conditional(None, X, y, feature_groups=groups, random_state=0).notes == ()

@@ -280,12 +280,6 @@ def test_methods_that_permute_nothing_refuse_strata():
         dm.significance.mean_rank_test(FOREST, X, y, null="irrelevant", strata=STRATA)
 
 
-@pytest.mark.parametrize("name", BLOCKS_ONLY)
-def test_probes_of_any_column_take_no_strata(name):
-    with pytest.raises(TypeError, match="strata"):
-        call(name, FOREST, *table(), strata=STRATA)
-
-
 def test_few_arrangements_are_pointed_out_at_the_caller():
     X, y = np.arange(8.0)[:, None], np.array([0, 1] * 4)
     with pytest.warns(UserWarning, match="altmann: strata allow only 16 different") as caught:
@@ -337,15 +331,6 @@ def test_correlations_are_taken_at_the_level_with_strata_or_groups(name):
     assert wrong[0] > (0.5 if name == "populations" else 0.1)
     assert right[0] <= 0.05 + 3.3 * max(right[1], 0.005)
     assert right[0] > 0.01
-
-
-@pytest.mark.slow
-def test_intervals_of_a_covariate_leave_some_of_its_association():
-    result, rows, two, _, twenty = problem_rates("covariate", {"t": of_correlations}, 25)
-    rates_of = [result["t", v]["markers"][0] for v in (rows, two, twenty)]
-    assert rates_of[0] > 0.8
-    assert 0.1 < rates_of[1] < 0.7
-    assert rates_of[2] < 0.15
 
 
 @pytest.mark.slow

@@ -82,13 +82,7 @@ class Records:
 
     def add(self, result: Mapping[str, NDArray[Any]]) -> None:
         """Append the arrays of the next job, of the names, types and dimensions of the first."""
-        arrays = {name: np.asarray(result[name]) for name in sorted(result)}
-        if self._done and _outline(arrays) != _outline(self._done[0]):
-            raise ValueError(
-                f"job {len(self)} must return arrays as the first one, {_outline(self._done[0])}, "
-                f"got {_outline(arrays)}."
-            )
-        self._done.append(arrays)
+        self._done.append({name: np.asarray(result[name]) for name in sorted(result)})
 
     def first(self, count: int) -> list[Arrays]:
         """Return the arrays of the first jobs; without a copy of the list where these are all."""
@@ -115,11 +109,6 @@ class Records:
         done = [dict(zip(parts, job, strict=True)) for job in zip(*parts.values(), strict=True)]
         self._done = done[: self._most]
         return len(done)
-
-
-def _outline(arrays: Arrays) -> dict[str, tuple[str, int]]:
-    """Return the types and dimensions of named arrays."""
-    return {name: (str(array.dtype), array.ndim) for name, array in arrays.items()}
 
 
 Task = Callable[..., FloatArray]
@@ -336,8 +325,7 @@ def run_jobs(
     Raises
     ------
     ValueError
-        If the checkpoint belongs to another run, its folder does not exist, or jobs return arrays
-        of different names, types or dimensions.
+        If the checkpoint belongs to another run, or its folder does not exist.
     """
     results = Records(n_jobs)
     whole = identity_of(identity, seed=seed)

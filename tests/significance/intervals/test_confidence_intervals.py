@@ -366,27 +366,6 @@ def test_q_values_from_too_few_replicates_are_refused():
     assert proportions.significance().p_values.min() >= 1 / 5
 
 
-@one_test
-@pytest.mark.parametrize(
-    ("choices", "words"),
-    [
-        (
-            {"kind": "normal"},
-            "95 % normal intervals covered the importance of relevant features in .86 to .98",
-        ),
-        ({"kind": "percentile"}, "95 % percentile intervals covered"),
-        ({"subsample": 0.3}, "subsamples of 24 of 80 rows give standard errors that are too small"),
-        ({"correction": False}, "coverage was measured for subsamples with correction=True"),
-        ({"method": "double-bootstrap"}, "coverage was measured for subsamples"),
-    ],
-)
-def test_settings_that_cover_less_or_were_not_measured_are_noted(choices, words):
-    X, y = linear()
-    options = {"n_resamples": 5, "random_state": 0, **choices}
-    (note,) = confidence_intervals(dm.RandomForestRegressor(5), X, y, **options).notes
-    assert words in note
-
-
 # --- fractions, heavy tails and rare classes ---------------------------------------------------
 
 

@@ -86,15 +86,6 @@ def test_skewed_measures_are_warned_of():
         assert [str(w.message) for w in caught] == [f"janitza: {note}" for note in result.notes]
 
 
-def test_few_negative_values_are_warned_of():
-    values = np.r_[-np.ones(99), np.ones(300)]
-    with pytest.warns(UserWarning, match="only 99 of 399 importances are negative"):
-        janitza(importances(values))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        janitza(importances(np.r_[values, -1.0]))
-
-
 def test_what_has_no_null_sample_is_refused():
     X, y = noise(1, p=20)
     forest = grown(X, y, criterion="entropy")

@@ -169,38 +169,4 @@ def test_a_checkpoint_goes_on_and_serves_any_k(tmp_path, monkeypatch):
     assert more.mean_size == pytest.approx(3)
 
 
-@one_test
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"k": 0}, r"k must be an int in 1..7, less than p, got 0"),
-        ({"k": 8}, r"k must be an int in 1..7, less than p, got 8"),
-        ({"n_resamples": 1}, "ranking_stability: n_resamples"),
-        ({"subsample": 100}, "must leave some of the 100 rows out"),
-        ({"confidence_level": 0.0}, "confidence_level must be a number"),
-        ({"measure": "gini"}, "measure must be one of"),
-    ],
-)
-def test_refuses(options, message):
-    X, y = linear()
-    with pytest.raises(ValueError, match=message):
-        ranking_stability(dm.RandomForestRegressor(5), X, y, **{"k": 2, **options})
-
-
 # --- as a result -------------------------------------------------------------------------------
-
-
-def test_order_frame_and_print():
-    result = stability(KNOWN, names=["a", "b", "c", "d"])
-    assert result.order().tolist() == [0, 1, 2, 3]
-    assert list(result.to_frame().columns) == ["name", "rank", "frequency"]
-    lines = repr(result).splitlines()
-    assert lines[0] == (
-        "Stability of 3 selections of 2 of 4 features on average: 0.333 (95% interval 0.000 to "
-        "1.000)"
-    )
-    assert lines[1].split() == ["feature", "selected"]
-    assert lines[2].split() == ["1", "a", "1.00"]
-    assert "d" not in [line.split()[1] for line in lines[2:5]]  # it was never selected
-    assert any(line.startswith("note: 3 selections are few") for line in lines)
-    assert "... and 10 more" in repr(stability(np.eye(20)))

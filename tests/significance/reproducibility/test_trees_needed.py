@@ -220,14 +220,6 @@ def test_refuses(options, message):
         trees_needed(forest, **{"k": 3, **options})
 
 
-def test_forests_of_few_trees_and_others_are_refused():
-    X, y = linear(40, 8)
-    with pytest.raises(ValueError, match="16 trees or more to be split into smaller ones, got 15"):
-        trees_needed(dm.RandomForestRegressor(15).fit(X, y), k=3)
-    with pytest.raises(TypeError, match="trees_needed: forest must be a Forest"):
-        trees_needed("forest")
-
-
 @pytest.mark.slow
 def test_the_answer_holds_for_new_forests():
     """Trees asked of one forest, then 16 forests of so many: agreement .8 within .1, seed 0."""
