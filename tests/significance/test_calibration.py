@@ -11,11 +11,10 @@ small. That is wide, so fractions of p-values over all features, which vary less
 """
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.designs.nulls import KINDS, NULLS, SHAPES, data_set
+from benchmarks.designs.nulls import KINDS, NULLS, SHAPES
 from benchmarks.error_rates.calibration import (
     LEVEL,
     RUNS,
@@ -172,38 +171,3 @@ def many(null, shape, methods, data_sets, seed):
             function="test",
         )
     return np.moveaxis(result.reshape(data_sets, len(methods), WIDTH), 0, -1)
-
-
-# --- what fails, as the pages say ----------------------------------------------------------------
-
-
-def fractions(method, null, shape, data_sets):
-    """Fraction of p-values up to .05 of the features of each kind, over data sets."""
-    taken = []
-    for seed in range(data_sets):
-        X, y = data_set(null, shape, seed)
-        p_values = method.run(dm.encode(X), y, seed, Path()).p_values
-        taken.append([np.mean(p_values[kind::KINDS] <= LEVEL) for kind in range(KINDS)])
-    return np.mean(taken, axis=0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("method", "shape"),
-    [(AIR, WIDE), (HOLDOUT, WIDE), (SINGLE, LONG)],
-    ids=lambda part: getattr(part, "name", str(part)),
-)
-def test_pooled_distributions_fail_columns_of_different_kinds(method, shape):
-    # Of 40 data sets with 30 features of a kind or more, a fraction of .05 has a standard error of
-    # .006 at most.
-    two, four, twenty, all_different = fractions(method, MIXED, shape, 40)
-    assert two < four < LEVEL - 0.01
-    assert max(twenty, all_different) > LEVEL + 0.01
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:altmann. q-values of normal tails")
-def test_normal_distribution_of_19_permutations_is_too_light():
-    fitted = refitted("altmann", SMALL, n_permutations=RUNS, distribution="normal")
-    result = fractions(Method("altmann, normal", fitted, "each"), PURE, LONG, 40)
-    assert result.mean() > LEVEL + 0.01

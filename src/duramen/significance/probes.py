@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -476,9 +476,9 @@ def probe_ranking(
     table = encode(X)
     target = _target(y, table.n_rows, centered, name)
     steps, exhausted = _forward(_columns(table, centered, name), target, alpha, m, centered)
-    ranked = np.array([step.column for step in steps], dtype=np.int64)
+    columns, cos2, p_probe, rates = np.array(steps).reshape(-1, 4).T
+    ranked = columns.astype(np.int64)
     rest = np.setdiff1d(np.arange(table.n_columns), ranked)
-    rates = np.array([step.rate for step in steps])
     absent = np.zeros(len(rest))
     return ErrorRates(
         names=tuple(table.names[j] for j in np.concatenate([ranked, rest])),
@@ -488,8 +488,8 @@ def probe_ranking(
         meaning=_meaning("Upper bound of the probability", m),
         n_known=table.n_columns if exhausted else len(steps),
         details={
-            "cos2": np.concatenate([[step.cos2 for step in steps], absent]),
-            "p_probe": np.concatenate([[step.p_probe for step in steps], absent + 1.0]),
+            "cos2": np.concatenate([cos2, absent]),
+            "p_probe": np.concatenate([p_probe, absent + 1.0]),
         },
         metadata={
             "method": name,
@@ -620,22 +620,17 @@ def probe_tail(cos2: float, freedom: int) -> float:
     return float(beta.sf(min(max(cos2, 0.0), 1.0), 0.5, (freedom - 1) / 2))
 
 
-@dataclass(frozen=True)
-class _Step:
-    column: int
-    cos2: float
-    p_probe: float
-    rate: float
-
-
 def _forward(
     columns: FloatArray, y: FloatArray, alpha: float, n_probes: int, centered: bool
-) -> tuple[list[_Step], bool]:
-    """Rank columns until the rate is alpha; tell whether nothing was left to rank before."""
+) -> tuple[list[tuple[int, float, float, float]], bool]:
+    """Rank columns until the rate is alpha; tell whether nothing was left to rank before.
+
+    A step has the column, its cos^2 with the target, the p-value of a probe, and the rate.
+    """
     lengths = np.linalg.norm(columns, axis=0)
     columns = columns / np.where(lengths > 0, lengths, 1.0)
     whole = float(y @ y)
-    steps: list[_Step] = []
+    steps = list[tuple[int, float, float, float]]()
     none_yet = 0.0  # logarithm of the probability that a probe has not come
     for freedom in range(len(y) - centered, 1, -1):
         left = np.einsum("ij,ij->j", columns, columns)
@@ -648,7 +643,7 @@ def _forward(
         p_probe = probe_tail(float(cos2[best]), freedom)
         none_yet += math.log1p(-p_probe) if p_probe < 1 else -math.inf
         reached = max(0.0, -math.expm1(n_probes * none_yet))
-        steps.append(_Step(best, min(float(cos2[best]), 1.0), p_probe, reached))
+        steps.append((best, min(float(cos2[best]), 1.0), p_probe, reached))
         if reached > alpha:
             return steps, False
         axis = columns[:, best] / np.sqrt(left[best])

@@ -195,20 +195,6 @@ def test_no_column_is_copied_twice_before_all_were_once():
 
 
 @pytest.mark.slow
-def test_one_probe_is_no_match_for_the_best_of_many_features():
-    """400 data sets of noise: one probe, .785 begin with a feature; as many probes, .05."""
-    first = {1: 0, 30: 0}
-    for seed in range(400):
-        random = np.random.default_rng(seed)
-        X, y = random.normal(size=(60, 30)), random.normal(size=60)
-        for m in first:
-            first[m] += bool(probe_ranking(X, y, n_probes=m).selected(0.05))
-    expected = 1 - 0.95**30
-    assert abs(first[1] / 400 - expected) < band(expected, 400)
-    assert abs(first[30] / 400 - 0.05) < band(0.05, 400)
-
-
-@pytest.mark.slow
 def test_risk_against_real_probes():
     """1500 probes are ranked: a fraction of P_1 come first, and no more than P_k up to place k."""
     random = np.random.default_rng(7)

@@ -78,18 +78,6 @@ def test_each_feature_is_on_its_own():
     assert longer.details["draws"][0] == 30
 
 
-def test_correlated_with_a_relevant_feature_is_not_the_null_it_tests():
-    """What the documentation warns of: x1 says nothing beyond x0, and is found."""
-    random = np.random.default_rng(0)
-    x0 = random.normal(size=100)
-    X = np.column_stack([x0, x0 + 0.5 * random.normal(size=100), random.normal(size=100)])
-    y = (x0 > 0).astype(int)
-    forest = dm.ExtraTreesClassifier(20, max_features=1)
-    result = hapfelmeier(forest, X, y, n_permutations=19, random_state=0)
-    assert result["x1"] == 1 / 20
-    assert result["x2"] > 0.1
-
-
 @pytest.mark.slow
 def test_p_values_are_valid_under_the_null():
     """100 data sets: a relevant column and two of noise, of 2 and of all-different values.

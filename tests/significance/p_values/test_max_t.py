@@ -428,9 +428,6 @@ def test_notes_of_choices_that_break_the_rates_beside_relevant_features():
     assert "correlated with each other" in notes(by_gini, few, measure="mda")[0]
 
 
-# --- strata and groups ---------------------------------------------------------------------------
-
-
 # --- what it promises ----------------------------------------------------------------------------
 
 

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from tests.oracles import probes as oracle
 from tests.significance.noise import TINY, band, correlation, noise, scripted
 
-import duramen as dm
 from duramen.significance import mean_rank_test
 from duramen.significance.mean_ranks import fractions_of_ranks, last_by_rank
 
@@ -107,27 +106,3 @@ def test_permuted_null_keeps_the_level():
     for alpha in (0.05, 0.2, 0.5):
         fraction = np.mean(np.array(p_values) <= alpha)
         assert abs(fraction - alpha) < 1.5 * band(alpha, 750)
-
-
-@pytest.mark.slow
-def test_irrelevant_null_keeps_no_level():
-    """16 data sets of noise, U the last quarter: few trees below .05, many trees above."""
-    fraction = {}
-    for n_trees in (20, 500):
-        small = []
-        for seed in range(16):
-            X, y = noise(seed)
-            result = mean_rank_test(
-                dm.RandomForestClassifier(n_trees),
-                X,
-                y,
-                n_resamples=25,
-                measure="mdi",
-                null="irrelevant",
-                irrelevant=0.25,
-                random_state=seed,
-            )
-            small.append(np.mean(result.p_values <= 0.05))
-        fraction[n_trees] = np.mean(small)
-    assert fraction[20] < 0.015
-    assert 0.065 < fraction[500] < 0.12

@@ -167,6 +167,3 @@ def test_a_checkpoint_goes_on_and_serves_any_k(tmp_path, monkeypatch):
     more = ranking_stability(forest, X, y, k=3, checkpoint=path, **options)
     assert not fits
     assert more.mean_size == pytest.approx(3)
-
-
-# --- as a result -------------------------------------------------------------------------------

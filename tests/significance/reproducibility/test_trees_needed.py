@@ -119,21 +119,6 @@ def test_equals_never_agree_and_one_above_all_always_does():
     assert (first.trees_to_rank, first.extrapolated) == (first.sizes[0], False)
 
 
-@pytest.mark.slow
-@one_test
-@pytest.mark.parametrize("n_trees", [16, 64, 90, 200])
-@pytest.mark.parametrize("measure", ["mdi", "mda", "mdi_oob", "noising", "frequency"])
-def test_parts_of_a_forest_make_up_the_whole(n_trees, measure):
-    X, y = linear(40, 6)
-    forest = dm.RandomForestRegressor(n_trees, random_state=0).fit(X, y)
-    result = trees_needed(forest, X, y, measure=measure, k=2)
-    size = -(-n_trees // 64)
-    assert result.sizes[0] == size
-    assert result.sizes[-1] == n_trees // size // 2 * size
-    assert np.all((result.agreement >= 0) & (result.agreement <= 1))
-    assert result.measure == measure
-
-
 def test_measures_are_taken_of_parts():
     X, y = linear(40, 6)
     forest = dm.RandomForestRegressor(128, random_state=0).fit(X, y)
