@@ -11,7 +11,8 @@ import numpy as np
 import duramen as dm
 from benchmarks.papers.entries import Claim, Entry, Value, equality, row
 from duramen.theory.distributions.specification import copy, uniform
-from duramen.theory.population import conditioning_terms, tree_importances
+from duramen.theory.population import conditioning_terms
+from duramen.theory.population.recursion import Trees
 
 NAMES = [f"X{m}" for m in range(1, 8)]
 EQUATION = "0.412 0.581 0.531 0.542 0.656 0.225 0.372"
@@ -103,11 +104,11 @@ def pruned() -> Iterator[Claim]:
     depths = range(1, 8)
     trees, sums, means = [], [], []
     for q in depths:
-        trees.append(tree_importances(digits, max_features=1, max_depth=q).sum(axis=1))
+        trees.append(Trees("trees", digits, max_features=1, max_depth=q).importances().sum(axis=1))
         sums.append([part.contributions[part.sizes < q].sum() for part in terms])
         mean, subspaces = np.zeros(7), list(combinations(range(7), q))
         for subspace in subspaces:
-            full = tree_importances(digits.marginal(subspace), max_features=1)
+            full = Trees("trees", digits.marginal(subspace), max_features=1).importances()
             mean[list(subspace)] += full.sum(axis=1) / len(subspaces)
         means.append(mean)
     yield equality("q = 1 to 7, trees of depth q and the sum over k < q", trees, sums)

@@ -20,8 +20,8 @@ from duramen.theory.population import (
     conditioning_terms,
     last_level_importances,
     redundant_importances,
-    tree_importances,
 )
+from duramen.theory.population.recursion import Trees
 from duramen.theory.samples import node_test
 
 DEGREES = [f"degree {k}" for k in range(7)]
@@ -234,7 +234,7 @@ def copies() -> Iterator[Claim]:
     for n_copies in (1, 2):
         table = np.column_stack([digits.codes, *[digits.codes[:, j]] * n_copies])
         longer = dm.theory.FiniteDistribution.from_table(table, np.arange(10))
-        trees = tree_importances(longer, max_features=1).sum(axis=1)
+        trees = Trees("trees", longer, max_features=1).importances().sum(axis=1)
         P, sums = p + n_copies, np.zeros(p)
         for m in range(p):
             others = [name for name in range(p) if name not in (j, m)]
@@ -294,7 +294,7 @@ def finite_samples() -> Iterator[Value | Claim]:
     random = np.random.default_rng(0)
     X, y = random.integers(0, 3, (40, 4)), random.integers(0, 2, 40)
     sample = dm.theory.FiniteDistribution.from_table(X, y)
-    trees = tree_importances(sample, max_features=1).sum(axis=1)
+    trees = Trees("trees", sample, max_features=1).importances().sum(axis=1)
     sums = [conditioning_terms(sample, name).contributions.sum() for name in sample.names]
     yield equality("(5.12), trees on 40 rows and the sum of estimates", trees, sums)
     for n_x, n_y, n_z in SHAPES:

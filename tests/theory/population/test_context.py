@@ -26,7 +26,7 @@ from duramen.theory import (
 )
 from duramen.theory.dependence import feature_context_dependence
 from duramen.theory.dependence.contexts import EQUATIONS
-from duramen.theory.population.recursion import trees_of
+from duramen.theory.population.recursion import Trees
 from duramen.theory.population.splits import unpacked
 
 CRITERIA = ("entropy", "gini", "variance")
@@ -454,7 +454,7 @@ def test_cells_come_once_with_the_chance_of_each_size():
                     chances = expected.setdefault(rows, np.zeros(5))
                     chances[k] += 1 / math.comb(5, k)
     actual = {}
-    for step in trees_of("test", dist):
+    for step in Trees("test", dist):
         bits = unpacked(step.nodes, dist.n_rows)
         for at, chances in zip(bits, step.reach, strict=True):
             rows = frozenset(np.flatnonzero(at).tolist())

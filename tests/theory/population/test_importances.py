@@ -15,9 +15,14 @@ import duramen as dm
 from duramen import Importances
 from duramen.importances import mdi
 from duramen.theory import FiniteDistribution, discretize, examples, population_importances
-from duramen.theory.population import conditioning_terms, last_level_importances, tree_importances
+from duramen.theory.population import conditioning_terms, last_level_importances
+from duramen.theory.population.recursion import Trees
 
 CRITERIA = ("entropy", "gini", "variance")
+
+
+def tree_importances(dist, **settings):
+    return Trees("trees", dist, **settings).importances()
 
 
 def primary_tumor():

@@ -19,7 +19,7 @@ from duramen.importances import mdi
 from duramen.theory import FiniteDistribution, examples, population_importances
 from duramen.theory.dependence import strong_informations
 from duramen.theory.distributions import TOLERANCE
-from duramen.theory.population import tree_importances
+from duramen.theory.population.recursion import Trees
 from duramen.theory.population.splits import best_of_cuts, best_of_features
 
 FAMILIES = ("multiway", "ordered", "one-vs-rest", "any")
@@ -29,6 +29,10 @@ DIGITS = dm.datasets.digits7()
 
 def distribution(X, y, weights=None):
     return FiniteDistribution.from_table(np.asarray(X), np.asarray(y), weights=weights)
+
+
+def tree_importances(dist, **settings):
+    return Trees("trees", dist, **settings).importances()
 
 
 def of_rows(rows):
@@ -817,7 +821,7 @@ def test_theorem_5_26_needs_more_than_composition():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"max_features": 0}, "tree_importances: max_features must be an int >= 1, got 0"),
+        ({"max_features": 0}, "trees: max_features must be an int >= 1, got 0"),
         ({"max_features": "sqrt"}, "max_features must be an int >= 1, got 'sqrt'"),
         ({"max_depth": 0}, "max_depth must be an int >= 1, got 0. Hint: None grows trees in full"),
         ({"max_nodes": 1.5}, "max_nodes must be an int >= 1, got 1.5"),
@@ -848,12 +852,7 @@ def test_errors_for_features_of_too_many_values():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_progress(family):
     fractions = []
-    tree_importances(
-        digits(),
-        max_features=2,
-        splits=family,
-        max_depth=3,
-        progress=fractions.append,
-    )
+    trees = Trees("trees", digits(), max_features=2, splits=family, max_depth=3)
+    trees.importances(fractions.append)
     assert (fractions[0], fractions[-1]) == (0, 1)
     assert fractions == sorted(fractions)

@@ -20,7 +20,7 @@ from duramen.theory.distributions.subsets import (
 )
 from duramen.theory.distributions.variables import CONTEXT
 from duramen.theory.population.context import NodesInContext, check_context
-from duramen.theory.population.recursion import MOST_NODES, Step, Trees, trees_of
+from duramen.theory.population.recursion import MOST_NODES, Step, Trees
 from duramen.theory.population.splits import Words, unpacked
 
 Change = Literal["independent", "complementary", "redundant", "uncharacterized"]
@@ -231,7 +231,7 @@ def feature_context_dependence(
     allowed = check_real(_FUNCTION, "tolerance", tolerance, 0.0)
     p = dist.n_features
     searched = searched_degree(_FUNCTION, p, max_degree, instead="leave features out")
-    trees = trees_of(_FUNCTION, dist, max_depth=max(1, searched + 1), max_nodes=max_nodes)
+    trees = Trees(_FUNCTION, dist, max_depth=max(1, searched + 1), max_nodes=max_nodes)
     search = _Search(dist, trees, allowed)
     for step in trees:
         search.look(step)

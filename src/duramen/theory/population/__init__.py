@@ -11,7 +11,6 @@ from duramen.theory.population.importances import (
     redundant_importances,
 )
 from duramen.theory.population.lattice import LatticeCost, lattice_cost
-from duramen.theory.population.recursion import tree_importances
 from duramen.theory.population.shapley import (
     population_interactions,
     population_local_mdi,
@@ -44,5 +43,4 @@ __all__ = [
     "redundant_importances",
     "shapley_effects",
     "total_sobol_indices",
-    "tree_importances",
 ]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from operator import itemgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.results.importances import Importances
 from duramen.support.arrays import BoolArray, FloatArray
@@ -158,7 +157,6 @@ def population_mda(
     depth = check_depth(_FUNCTION, max_depth, p)
     dist.centered_numbers(_FUNCTION, criterion)
     check_choice(_FUNCTION, "unseen", unseen, UNSEEN)
-    growth = Growth(min(K, p), None if max_depth is None else depth, criterion, unseen)
     wanted = loss or ("squared" if criterion == "variance" else "zero-one")
     check_choice(_FUNCTION, "loss", wanted, LOSSES)
     if wanted == "squared":
@@ -167,12 +165,13 @@ def population_mda(
     check_real(_FUNCTION, "level", level, 0.0)
     conditions = _conditions(dist, given, level)
     check_integer(_FUNCTION, "max_nodes", max_nodes, 1)
-    routes = Routes(_FUNCTION, dist, growth, int(max_nodes))
+    routes = Routes(dist, min(K, p), depth, criterion, unseen, int(max_nodes))
     before, values = _expected_losses(routes, wanted, votes, conditions)
     settings = {
-        **asdict(growth),
         "max_features": max_features,
         "max_depth": max_depth,
+        "criterion": criterion,
+        "unseen": unseen,
         "loss": wanted,
         "votes": votes,
         "given": {
@@ -262,46 +261,32 @@ def _outcomes(routes: Routes, loss: str, votes: str) -> tuple[FloatArray, LossOf
     """Return means over trees, shape (k, N, values + 1), and the loss (N, n) of such (k, N, n)."""
     dist = routes.dist
     target = dist.target
+
+    def for_all_rows(values: FloatArray) -> FloatArray:
+        return np.broadcast_to(values[:, np.newaxis], (len(values), dist.n_rows))
+
+    def loss_of_vote(fractions: FloatArray) -> FloatArray:
+        """Return the loss of the largest fractions; the classes that share it win equally often."""
+        best = fractions >= fractions.max(axis=0) - TIE
+        right = best[target, np.arange(len(target))]
+        return np.asarray(1.0 - right / best.sum(axis=0))
+
     if loss == "squared":
         numbers = dist.centered_numbers(_FUNCTION, "variance")
         truth = numbers[target]
-
-        def squared(means: FloatArray) -> FloatArray:
-            error: FloatArray = (truth[:, np.newaxis] - means[0]) ** 2
-            return error
-
-        def mean_of(masses: FloatArray) -> FloatArray:
-            return _alike(masses @ numbers, dist)
-
         if votes != "tree":
-            return routes.expected(mean_of)[np.newaxis], squared
-        losses = routes.expected(lambda masses: (truth - mean_of(masses)) ** 2)
+            means = routes.expected(lambda masses: for_all_rows(masses @ numbers))
+            return means[np.newaxis], lambda of_forest: (truth[:, np.newaxis] - of_forest[0]) ** 2
+        losses = routes.expected(lambda masses: (truth - for_all_rows(masses @ numbers)) ** 2)
     elif votes == "tree":
         losses = routes.expected(lambda masses: 1.0 - _votes(masses)[:, target])
     else:
-
-        def votes_for(c: int) -> Payoff:
-            return lambda masses: _alike(_votes(masses)[:, c], dist)
-
-        fractions = [routes.expected(votes_for(c), c) for c in range(dist.n_classes)]
-        return np.stack(fractions), partial(_vote_loss, target)
+        fractions = [
+            routes.expected(lambda masses, c=c: for_all_rows(_votes(masses)[:, c]), c)
+            for c in range(dist.n_classes)
+        ]
+        return np.stack(fractions), loss_of_vote
     return losses[np.newaxis], itemgetter(0)
-
-
-def _vote_loss(target: NDArray[np.uint32], fractions: FloatArray) -> FloatArray:
-    """Return the expected loss (N, n) of a vote by the fraction (C, N, n) of trees for each class.
-
-    Classes that share the largest fraction are voted for equally often.
-    """
-    best = fractions >= fractions.max(axis=0) - TIE
-    right = best[target, np.arange(len(target))]
-    loss: FloatArray = 1.0 - right / best.sum(axis=0)
-    return loss
-
-
-def _alike(values: FloatArray, dist: FiniteDistribution) -> FloatArray:
-    """Return a payoff that does not depend on the row, shape (n, N)."""
-    return np.broadcast_to(values[:, np.newaxis], (len(values), dist.n_rows))
 
 
 # --- routes of rows through infinitely many trees -------------------------------------------------
@@ -318,38 +303,8 @@ TIE = 1e-12
 
 _MOST_NUMBERS = 1 << 27  # payoffs of rows at nodes, 8 bytes each
 _NOWHERE = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """Settings of the trees: K, depth D (None: full), criterion and rule for unseen values."""
-
-    max_features: int
-    max_depth: int | None
-    criterion: str
-    unseen: str
-
-
-@dataclass(eq=False, slots=True)
-class _Edges:
-    """Ways into nodes that wait to be looked at: their rows, probabilities, and where from."""
-
-    rows: list[Words] = field(default_factory=list)
-    reach: list[FloatArray] = field(default_factory=list)
-    slots: list[IndexArray] = field(default_factory=list)
-
-    def add(self, rows: Words, reach: FloatArray, slots: IndexArray) -> None:
-        self.rows.append(rows)
-        self.reach.append(reach)
-        self.slots.append(slots)
-
-    def merged(self) -> tuple[Words, FloatArray, IndexArray, IndexArray]:
-        """Return each node once, with its probability, and the slots with the node of each."""
-        rows, reach = np.concatenate(self.rows), np.concatenate(self.reach)
-        order, first = in_order(rows)
-        number = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
-        slots = np.concatenate(self.slots)[order]
-        return rows[order[first]], np.add.reduceat(reach[order], first), slots, number
+_Waiting = defaultdict[int, list[tuple[Words, FloatArray, IndexArray]]]
+"""Ways into nodes that are not looked at so far: their rows, probabilities, and where from."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -363,12 +318,6 @@ class _Layer:
     wins: FloatArray  # shape (n, p): probability that t splits on each feature
     # Shape (n,): probability that a constant feature is taken, which leaves t as it is.
     stays: FloatArray
-
-    def holds(self, wanted: int | None) -> BoolArray:
-        """Return the nodes with rows of a class, all of them for None, shape (n,)."""
-        if wanted is None:
-            return np.ones(len(self.rows), dtype=bool)
-        return np.greater(self.masses[:, wanted], 0)
 
 
 class Routes:
@@ -397,10 +346,16 @@ class Routes:
     """
 
     def __init__(
-        self, function: str, dist: FiniteDistribution, growth: Growth, max_nodes: int
+        self,
+        dist: FiniteDistribution,
+        max_features: int,
+        max_depth: int,
+        criterion: str,
+        unseen: str,
+        max_nodes: int,
     ) -> None:
-        self.function, self.growth, self.max_nodes = function, growth, max_nodes
-        self.nodes = Nodes(function, dist, growth.criterion, "multiway")
+        self.max_features, self.unseen, self.max_nodes = max_features, unseen, max_nodes
+        self.nodes = Nodes(_FUNCTION, dist, criterion, "multiway")
         dist = self.dist = self.nodes.table
         sizes = dist.cardinalities
         self.start = np.cumsum(sizes) - sizes  # number of the first value of each feature
@@ -410,19 +365,13 @@ class Routes:
         self.rows_with = [np.flatnonzero(rows) for rows in has_value]
         by_class = dist.target[:, np.newaxis] == np.arange(dist.n_classes)
         self.weights = dist.weights[:, np.newaxis] * by_class  # shape (N, C)
-        p = dist.n_features
-        self.depth = p if growth.max_depth is None else min(growth.max_depth, p)
+        self.depth = min(max_depth, dist.n_features)
         # Constant features change nothing where any other is as likely to split and no depth
         # counts: nodes are then told apart by their rows alone, and met by decreasing size.
-        self.by_size = growth.max_features == 1 and self.depth == p
+        self.by_size = max_features == 1 and self.depth == dist.n_features
         self.layers: list[_Layer] = []
         self.child = np.zeros((0, self.nodes.n_values + 1), dtype=np.int64)
         self._grow()
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes of more than one class."""
-        return len(self.child)
 
     def expected(self, payoff: Payoff, only: int | None = None) -> FloatArray:
         """Return the expected payoff of every row with each value put in, and as it is, last.
@@ -431,13 +380,16 @@ class Routes:
         nodes without it are passed over, since nothing below them has it either.
         """
         n_rows, n_classes = self.dist.n_rows, self.dist.n_classes
-        n_targets = n_classes + self.n_nodes * (2 if self.growth.unseen == "node" else 1)
+        n_targets = n_classes + len(self.child) * (2 if self.unseen == "node" else 1)
         table = np.zeros((n_targets, n_rows))
         table[:n_classes] = payoff(np.eye(n_classes))
-        some = [np.flatnonzero(layer.holds(only)) for layer in self.layers]
+        some = [
+            np.arange(len(layer.rows)) if only is None else np.flatnonzero(layer.masses[:, only])
+            for layer in self.layers
+        ]
         for layer, nodes in zip(reversed(self.layers), reversed(some), strict=True):
             self._below(layer, nodes, payoff, table)
-        root = n_classes if self.n_nodes else int(self.dist.target[0])
+        root = n_classes if len(self.child) else int(self.dist.target[0])
         shift = np.zeros((self.nodes.n_values + 1, n_rows))
         for layer, nodes in zip(self.layers, some, strict=True):
             self._replaced(layer, nodes, table, shift)
@@ -446,18 +398,27 @@ class Routes:
 
     def _grow(self) -> None:
         """Find all nodes, from the root on."""
-        waiting: dict[int, _Edges] = {}
+        waiting: _Waiting = defaultdict(list)
         if self.dist.n_classes > 1:
-            waiting[0] = _Edges()
-            waiting[0].add(self.nodes.root, np.ones(1), np.array([_NOWHERE]))
+            waiting[0].append((self.nodes.root, np.ones(1), np.array([_NOWHERE])))
         children, slots, targets, n_nodes = [self.child], [], [], 0
         largest = []
+        limit = min(self.max_nodes, _MOST_NUMBERS // self.dist.n_rows)
         while waiting:
             key = min(waiting)
-            rows, reach, slot, number = waiting.pop(key).merged()
-            slots.append(slot)
+            ways = zip(*waiting.pop(key), strict=True)
+            rows, reach, slot = (np.concatenate(part) for part in ways)
+            order, first = in_order(rows)
+            number = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
+            slots.append(slot[order])
             targets.append(self.dist.n_classes + n_nodes + number)
-            self._check_size(n_nodes + len(rows))
+            rows, reach = rows[order[first]], np.add.reduceat(reach[order], first)
+            if n_nodes + len(rows) > limit:
+                raise ValueError(
+                    f"{_FUNCTION}: trees have more than {limit} distinct nodes, the most that "
+                    f"max_nodes={self.max_nodes} and {self.dist.n_rows} distinct rows allow. "
+                    "Hint: set max_depth, leave features out, or take fewer rows or values."
+                )
             step = self.nodes.at_a_time
             for i in range(0, len(rows), step):
                 some = slice(i, i + step)
@@ -472,17 +433,8 @@ class Routes:
         self.child.reshape(-1)[slot[slot >= 0]] = target[slot >= 0]
         self._settle_unseen(np.concatenate(largest))
 
-    def _check_size(self, n_nodes: int) -> None:
-        most = min(self.max_nodes, _MOST_NUMBERS // self.dist.n_rows)
-        if n_nodes > most:
-            raise ValueError(
-                f"{self.function}: trees have more than {most} distinct nodes, the most that "
-                f"max_nodes={self.max_nodes} and {self.dist.n_rows} distinct rows allow. Hint: set "
-                "max_depth, leave features out, or take fewer rows or values."
-            )
-
     def _look(
-        self, rows: Words, reach: FloatArray, first: int, key: int, waiting: dict[int, _Edges]
+        self, rows: Words, reach: FloatArray, first: int, key: int, waiting: _Waiting
     ) -> tuple[IndexArray, IndexArray]:
         """Add a layer; return where values lead, as far as known, and the largest children."""
         n = len(rows)
@@ -504,15 +456,16 @@ class Routes:
             size = np.bitwise_count(below).sum(axis=1, dtype=np.int64)
             for n_rows in np.unique(size).tolist():
                 some = size == n_rows
-                edges = waiting.setdefault(self.dist.n_rows - n_rows, _Edges())
-                edges.add(below[some], chance[some], slots[some])
+                ways = below[some], chance[some], slots[some]
+                waiting[self.dist.n_rows - n_rows].append(ways)
             return child, self._largest(cells)
         staying = np.flatnonzero(stays > 0)
         if len(node) or len(staying):
-            edges = waiting.setdefault(key + 1, _Edges())
-            edges.add(below, chance, slots)
             last = (first + staying) * (self.nodes.n_values + 1) + self.nodes.n_values
-            edges.add(rows[staying], reach[staying] * stays[staying], last)
+            waiting[key + 1] += [
+                (below, chance, slots),
+                (rows[staying], reach[staying] * stays[staying], last),
+            ]
         return child, self._largest(cells)
 
     def _choose(self, splits: Splits, depth: int) -> tuple[FloatArray, FloatArray]:
@@ -524,7 +477,7 @@ class Routes:
         if self.by_size:
             count = np.maximum(divides.sum(axis=1, keepdims=True), 1)
             return divides / count, np.zeros(len(divides))
-        return chosen_features(decrease, divides, p - depth, self.growth.max_features)
+        return chosen_features(decrease, divides, p - depth, self.max_features)
 
     def _largest(self, cells: FloatArray) -> IndexArray:
         """Return the first value of each feature that has the largest child, shape (n, p)."""
@@ -538,21 +491,21 @@ class Routes:
 
     def _settle_unseen(self, largest: IndexArray) -> None:
         """Decide where values lead that no row of a node has."""
-        child, node = self.child, np.arange(self.n_nodes)
+        child, node = self.child, np.arange(len(self.child))
         for value, m in enumerate(self.feature_of.tolist()):
             unseen = child[:, value] == _NOWHERE
-            if self.growth.unseen == "largest":
+            if self.unseen == "largest":
                 child[unseen, value] = child[unseen, largest[unseen, m]]
             else:
-                child[unseen, value] = self.dist.n_classes + self.n_nodes + node[unseen]
+                child[unseen, value] = self.dist.n_classes + len(self.child) + node[unseen]
 
     def _below(self, layer: _Layer, nodes: IndexArray, payoff: Payoff, table: FloatArray) -> None:
         """Compute g(i, t) of all rows i at some nodes of a layer."""
         here = layer.first + nodes
         wins, stays = layer.wins[nodes], layer.stays[nodes]
         ending = payoff(layer.masses[nodes])
-        if self.growth.unseen == "node":
-            table[self.dist.n_classes + self.n_nodes + here] = ending
+        if self.unseen == "node":
+            table[self.dist.n_classes + len(self.child) + here] = ending
         is_leaf: BoolArray = (wins.sum(axis=1) + stays == 0)[:, np.newaxis]
         risk = np.where(is_leaf, ending, 0.0)
         child = self.child[here]

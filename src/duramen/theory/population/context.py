@@ -22,7 +22,7 @@ from duramen.theory.population.importances import (
     population_importances,
 )
 from duramen.theory.population.lattice import HOURS
-from duramen.theory.population.recursion import MOST_NODES, Splits, Step, Trees, trees_of
+from duramen.theory.population.recursion import MOST_NODES, Splits, Step, Trees
 
 _FUNCTION = "population_context_importances"
 _ROUNDING = 1e-13  # a decrease, or a difference of two, of so little is none
@@ -140,7 +140,7 @@ def population_context_importances(
     }
     settings = {**trees, "empty": empty}
     limits = {**trees, "max_nodes": max_nodes}
-    effects = NodesInContext(dist, trees_of(_FUNCTION, dist, **limits))
+    effects = NodesInContext(dist, Trees(_FUNCTION, dist, **limits))
 
     def population(table: FiniteDistribution) -> Importances:
         return population_importances(table, **limits, max_hours=max_hours, n_jobs=n_jobs)

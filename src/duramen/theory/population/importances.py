@@ -26,7 +26,7 @@ from duramen.theory.distributions.finite_distribution import (
 from duramen.theory.distributions.information import CRITERIA, Criterion
 from duramen.theory.distributions.variables import Partition
 from duramen.theory.population.lattice import HOURS, Progress, check_depth, lattice_importances
-from duramen.theory.population.recursion import tree_importances
+from duramen.theory.population.recursion import Trees
 from duramen.theory.population.splits import FAMILIES
 
 UNITS: Mapping[str, str] = {"entropy": "bits", "gini": "gini", "variance": "variance"}
@@ -64,8 +64,7 @@ def population_importances(
     with G the conditional decrease of impurity: :math:`I(X_m;Y|B)` for the entropy (thesis, eq.
     5.2 and 5.10; Louppe et al. 2013, eq. 3 and appendix I). A feature is irrelevant if and only
     if its importance is 0 for D = p, and then all importances add up to :math:`i(Y) - i(Y|V)`, for
-    the entropy I(V;Y). Other trees have no such sum; they are dealt with node by node
-    (`duramen.theory.population.tree_importances`).
+    the entropy I(V;Y). Other trees have no such sum; they are dealt with node by node.
 
     Parameters
     ----------
@@ -152,11 +151,22 @@ def population_importances(
     if subspace is not None:
         check_integer(_FUNCTION, "subspace", subspace, 1, most=p)
     check_depth(_FUNCTION, max_depth, p)
-    K = max(1, p) if max_features is None else max_features
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
     check_choice(_FUNCTION, "splits", splits, FAMILIES)
+    settings: dict[str, Any] = {
+        "max_features": max_features,
+        "max_depth": max_depth,
+        "subspace": subspace,
+        "criterion": criterion,
+        "splits": splits,
+        "cut": cut,
+    }
     limited = min_samples_split != 0 or min_impurity_decrease != 0
-    if K == 1 and splits == "multiway" and cut == "random" and not limited:
+    if limited:
+        settings["min_samples_split"] = float(min_samples_split)
+        settings["min_impurity_decrease"] = float(min_impurity_decrease)
+    one_feature = max_features == 1 or (max_features is None and p < 2)
+    if one_feature and splits == "multiway" and cut == "random" and not limited:
         bounds = [bound for bound in (max_depth, subspace) if bound is not None]
         by_degree = lattice_importances(
             dist,
@@ -168,40 +178,19 @@ def population_importances(
             function=_FUNCTION,
         )
     else:
-        grown = partial(
-            tree_importances,
-            max_features=K,
-            max_depth=max_depth,
-            criterion=criterion,
-            splits=splits,
-            cut=cut,
-            min_samples_split=min_samples_split,
-            min_impurity_decrease=min_impurity_decrease,
-            max_nodes=max_nodes,
-            function=_FUNCTION,
-        )
+        of_trees = {name: value for name, value in settings.items() if name != "subspace"}
+        trees = partial(Trees, _FUNCTION, **of_trees, max_nodes=max_nodes)
         if subspace is None or subspace == p:
-            by_degree = grown(dist, progress=progress)
+            by_degree = trees(dist).importances(progress)
         else:
-            by_degree = _mean_over_subspaces(dist, int(subspace), grown, progress)
-    settings: dict[str, Any] = {
-        "max_features": max_features,
-        "max_depth": max_depth,
-        "subspace": subspace,
-        "criterion": criterion,
-        "splits": splits,
-        "cut": cut,
-    }
-    if limited:
-        settings["min_samples_split"] = float(min_samples_split)
-        settings["min_impurity_decrease"] = float(min_impurity_decrease)
+            by_degree = _mean_over_subspaces(dist, int(subspace), trees, progress)
     return importances_of(dist, by_degree, criterion, settings)
 
 
 def _mean_over_subspaces(
     dist: FiniteDistribution,
     size: int,
-    grown: Callable[[FiniteDistribution], FloatArray],
+    trees: Callable[[FiniteDistribution], Trees],
     progress: Progress | None,
 ) -> FloatArray:
     """Return the mean, over all sets of so many features, of the importances by degree."""
@@ -214,7 +203,7 @@ def _mean_over_subspaces(
         )
     total = np.zeros((dist.n_features, 1))
     for done, chosen in enumerate(combinations(range(dist.n_features), size)):
-        part = grown(dist.marginal(chosen, keep_context=False))
+        part = trees(dist.marginal(chosen, keep_context=False)).importances()
         missing = part.shape[1] - total.shape[1]
         if missing > 0:
             total = np.pad(total, ((0, 0), (0, missing)))

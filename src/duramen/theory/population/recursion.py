@@ -43,181 +43,6 @@ _MOST_NUMBERS = 2**27  # that one node may need
 ROUNDING = 1e-12  # by which a probability or a decrease may be below its limit
 
 
-def tree_importances(
-    dist: FiniteDistribution,
-    *,
-    max_features: int | None,
-    max_depth: int | None = None,
-    criterion: str = "entropy",
-    splits: str = "multiway",
-    cut: str = "random",
-    min_samples_split: float = 0.0,
-    min_impurity_decrease: float = 0.0,
-    max_nodes: int = MOST_NODES,
-    progress: Progress | None = None,
-    function: str = "tree_importances",
-) -> FloatArray:
-    r"""Compute the importances of infinitely many trees by depth, for any K and family of splits.
-
-    .. math:: Imp(X_m) = \sum_{t} \pi(t) \, P(t) \sum_{s \in s_m(t)} \pi(s|t) \, \Delta i(s, t)
-
-    over all nodes t that a tree can have: :math:`\pi(t)` is the probability that a tree has t,
-    P(t) that of the rows of t, and :math:`\pi(s|t)` the probability that t is split by s, one of
-    the splits :math:`s_m(t)` of feature m. Nodes with the same rows are one node, since what
-    happens below depends on nothing else but the depth. A node with a single class is a leaf; any
-    other is split if it can be and no limit forbids it, even where no split lowers the impurity.
-
-    Parameters
-    ----------
-    dist : FiniteDistribution
-        Joint distribution of p features and Y; a context is left out.
-    max_features : int or None
-        Number K of features drawn at a node, at least 1; None, and more than there are, is all.
-    max_depth : int, optional
-        Greatest depth D of a leaf; by default trees are grown until nothing can be split.
-    criterion : {"entropy", "gini", "variance"}, default="entropy"
-        Impurity; the variance needs a numeric Y.
-    splits : {"multiway", "ordered", "one-vs-rest", "any"}, default="multiway"
-        Family of splits; see Notes.
-    cut : {"random", "uniform", "best"}, default="random"
-        Which of its splits a drawn feature offers: any, all alike, as Extra-Trees do where columns
-        are ordinal; the one of a cut that is uniform between the least and the largest value at the
-        node, as Extra-Trees do where columns are numeric, for ordered splits alone; or the best, as
-        in random forests. For binary splits alone.
-    min_samples_split : float, default=0.0
-        Least probability P(t) of a node that is split: the fraction of the rows of a learning set.
-    min_impurity_decrease : float, default=0.0
-        Least :math:`P(t) \Delta i(s, t)` of a split; a node whose best candidate has less is a
-        leaf.
-    max_nodes : int, default=1_000_000
-        The most distinct nodes; each takes some hundred bytes.
-    progress : callable, optional
-        Called with a fraction from 0 to 1: one minus the fraction of the rows that the nodes at
-        work hold.
-    function : str
-        Name of the public function, for errors.
-
-    Returns
-    -------
-    ndarray of float64, shape (p, D)
-        Importance of each feature by depth of the node, in bits, Gini's index or squared units of
-        Y, not normalized. Rows add up to the importance, and for trees grown in full everything to
-        i(Y) - i(Y|V). D is min(max_depth, p) for multiway splits; for binary ones columns end with
-        the last depth at which a split gains something, but there is at least one.
-
-    Raises
-    ------
-    TypeError
-        If `dist` is not a distribution.
-    ValueError
-        If a parameter is not allowed, the variance is asked for and Y is not numeric, a feature
-        has too many values for the family, or there are more than `max_nodes` nodes.
-
-    Notes
-    -----
-    *Multiway.* One child for each value seen. Of the features U not used above, k = min(K, \|U\|)
-    are drawn without replacement and the best is used. A feature that is constant at the node can
-    be drawn as well; where it is taken (it ties with features of decrease 0) the node has one
-    child, itself, with one feature less to use. The depth of a node is thus the size of the set B
-    that it is conditioned on: for K = 1 this is the sum over subsets (thesis, eq. 5.2 and 5.10;
-    Louppe et al. 2013, eq. 3 and proposition 6).
-
-    *Binary.* The m values of the feature that are seen at the node go to two children: by order
-    ("ordered", m - 1 cuts), one against the others ("one-vs-rest", m splits, or 1 for m = 2), or
-    in any two groups ("any", 2^(m-1) - 1). min(K, n) of the n features that are not constant at
-    the node are drawn without replacement, each offers one of its splits, and the best is taken
-    (thesis, section 5.7). A feature can be used again below. The depth of a node is the number of
-    splits above it.
-
-    Decreases that differ by at most 1e-12 (times the node's variance, where that is the impurity)
-    tie, and ties are broken uniformly.
-
-    References
-    ----------
-    A. Sutera (2019). Importance measures derived from random forests: characterisation and
-    extension. PhD thesis, University of Liège, chapter 5. G. Louppe, L. Wehenkel, A. Sutera,
-    P. Geurts (2013). Understanding variable importances in forests of randomized trees. NIPS 26.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> xor = dm.theory.examples.xor()
-    >>> dm.theory.population.tree_importances(xor, max_features=1).round(3).tolist()
-    [[0.0, 0.5], [0.0, 0.5]]
-    """
-    trees = trees_of(
-        function,
-        dist,
-        max_features=max_features,
-        max_depth=max_depth,
-        criterion=criterion,
-        splits=splits,
-        cut=cut,
-        min_samples_split=min_samples_split,
-        min_impurity_decrease=min_impurity_decrease,
-        max_nodes=max_nodes,
-    )
-    p, n_rows = dist.n_features, len(trees.nodes.weights)
-    by_degree = np.zeros((p, trees.depth))
-    for step in trees:
-        if progress is not None:
-            progress(1.0 - step.size / n_rows)
-        some = step.splits
-        gained = step.amount * (some.scale[some.node] * some.decrease)
-        for k, of_depth in enumerate(gained):
-            by_degree[:, k] += np.bincount(some.feature, of_depth, minlength=p)
-    if progress is not None:
-        progress(1.0)
-    if splits == "multiway":
-        return by_degree
-    gaining = np.flatnonzero(by_degree.any(axis=0))
-    return by_degree[:, : int(gaining.max(initial=0)) + 1]
-
-
-def trees_of(
-    function: str,
-    dist: FiniteDistribution,
-    *,
-    max_features: int | None = 1,
-    max_depth: int | None = None,
-    criterion: str = "entropy",
-    splits: str = "multiway",
-    cut: str = "random",
-    min_samples_split: float = 0.0,
-    min_impurity_decrease: float = 0.0,
-    max_nodes: int = MOST_NODES,
-) -> Trees:
-    """Check the settings of trees; the parameters are those of `tree_importances`."""
-    check_distribution(function, dist)
-    p = dist.n_features
-    if max_features is None:
-        max_features = max(1, p)
-    K = check_integer(function, "max_features", max_features, 1)
-    most = check_integer(function, "max_nodes", max_nodes, 1)
-    depth = check_depth(function, max_depth, p)
-    check_choice(function, "splits", splits, FAMILIES)
-    check_choice(function, "cut", cut, CUTS)
-    if splits == "multiway" and cut != "random":
-        hint = "a feature has a single multiway split; splits='any' offers a choice"
-        raise refuse(function, "cut", "'random' for multiway splits", cut, hint)
-    if cut == "uniform":
-        _check_numbers(function, dist, splits)
-    if splits != "multiway":  # a feature can be split on again
-        bound = min(dist.n_rows - 1, int(np.sum(dist.cardinalities - 1)))
-        depth = bound if max_depth is None else min(int(max_depth), bound)
-    _check_size(function, dist, splits, most)
-    return Trees(
-        function,
-        Nodes(function, dist, criterion, splits),
-        max(1, depth),
-        K,
-        most,
-        cut,
-        check_real(function, "min_samples_split", min_samples_split, 0.0, most=1.0),
-        check_real(function, "min_impurity_decrease", min_impurity_decrease, 0.0),
-    )
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Step:
     """Nodes with as many rows each, and the probabilities that trees have and split them.
@@ -266,22 +91,133 @@ class _Waiting:
         return rows[order[first]], np.add.reduceat(reach[order], first, axis=0)
 
 
-@dataclass(frozen=True)
 class Trees:
-    """Iterator over the nodes of infinitely many trees, larger ones first.
+    r"""Infinitely many trees on a distribution; iterates over their nodes, larger ones first.
 
-    All ways to a node are known once all larger nodes are done, so each set of rows is looked at
-    once, at whatever depths trees have it. Raises ValueError if there are more than `max_nodes`.
+    Nodes with the same rows are one node, since what happens below depends on nothing else but the
+    depth. A node with a single class is a leaf; any other is split if it can be and no limit
+    forbids it, even where no split lowers the impurity.
+
+    Parameters
+    ----------
+    function : str
+        Name of the public function, for errors.
+    dist : FiniteDistribution
+        Joint distribution of p features and Y; a context is left out.
+    max_features : int or None
+        Number K of features drawn at a node, at least 1; None, and more than there are, is all.
+    max_depth : int, optional
+        Greatest depth D of a leaf; by default trees are grown until nothing can be split.
+    criterion : {"entropy", "gini", "variance"}, default="entropy"
+        Impurity; the variance needs a numeric Y.
+    splits : {"multiway", "ordered", "one-vs-rest", "any"}, default="multiway"
+        Family of splits; see Notes.
+    cut : {"random", "uniform", "best"}, default="random"
+        Which of its splits a drawn feature offers: any, all alike, as Extra-Trees do where columns
+        are ordinal; the one of a cut that is uniform between the least and the largest value at the
+        node, as Extra-Trees do where columns are numeric, for ordered splits alone; or the best, as
+        in random forests. For binary splits alone.
+    min_samples_split : float, default=0.0
+        Least probability P(t) of a node that is split: the fraction of the rows of a learning set.
+    min_impurity_decrease : float, default=0.0
+        Least :math:`P(t) \Delta i(s, t)` of a split; a node whose best candidate has less is a
+        leaf.
+    max_nodes : int, default=1_000_000
+        The most distinct nodes; each takes some hundred bytes.
+
+    Notes
+    -----
+    *Multiway.* One child for each value seen. Of the features U not used above, k = min(K, \|U\|)
+    are drawn without replacement and the best is used. A feature that is constant at the node can
+    be drawn as well; where it is taken (it ties with features of decrease 0) the node has one
+    child, itself, with one feature less to use. The depth of a node is thus the size of the set B
+    that it is conditioned on: for K = 1 this is the sum over subsets (thesis, eq. 5.2 and 5.10;
+    Louppe et al. 2013, eq. 3 and proposition 6).
+
+    *Binary.* The m values of the feature that are seen at the node go to two children: by order
+    ("ordered", m - 1 cuts), one against the others ("one-vs-rest", m splits, or 1 for m = 2), or
+    in any two groups ("any", 2^(m-1) - 1). min(K, n) of the n features that are not constant at
+    the node are drawn without replacement, each offers one of its splits, and the best is taken
+    (thesis, section 5.7). A feature can be used again below. The depth of a node is the number of
+    splits above it.
+
+    Decreases that differ by at most 1e-12 (times the node's variance, where that is the impurity)
+    tie, and ties are broken uniformly.
+
+    References
+    ----------
+    A. Sutera (2019). Importance measures derived from random forests: characterisation and
+    extension. PhD thesis, University of Liège, chapter 5. G. Louppe, L. Wehenkel, A. Sutera,
+    P. Geurts (2013). Understanding variable importances in forests of randomized trees. NIPS 26.
     """
 
-    function: str
-    nodes: Nodes
-    depth: int  # D
-    max_features: int
-    max_nodes: int
-    cut: str
-    min_samples_split: float
-    min_impurity_decrease: float
+    def __init__(
+        self,
+        function: str,
+        dist: FiniteDistribution,
+        *,
+        max_features: int | None = 1,
+        max_depth: int | None = None,
+        criterion: str = "entropy",
+        splits: str = "multiway",
+        cut: str = "random",
+        min_samples_split: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        max_nodes: int = MOST_NODES,
+    ) -> None:
+        check_distribution(function, dist)
+        p = max(1, dist.n_features)
+        self.function = function
+        self.max_features = p if max_features is None else max_features
+        check_integer(function, "max_features", self.max_features, 1)
+        self.max_nodes = check_integer(function, "max_nodes", max_nodes, 1)
+        depth = check_depth(function, max_depth, dist.n_features)
+        check_choice(function, "splits", splits, FAMILIES)
+        self.cut = check_choice(function, "cut", cut, CUTS)
+        if splits == "multiway" and cut != "random":
+            hint = "a feature has a single multiway split; splits='any' offers a choice"
+            raise refuse(function, "cut", "'random' for multiway splits", cut, hint)
+        if cut == "uniform":
+            _check_numbers(function, dist, splits)
+        if splits != "multiway":  # a feature can be split on again
+            bound = min(dist.n_rows - 1, int(np.sum(dist.cardinalities - 1)))
+            depth = bound if max_depth is None else min(int(max_depth), bound)
+        _check_size(function, dist, splits, self.max_nodes)
+        self.nodes = Nodes(function, dist, criterion, splits)
+        self.depth = max(1, depth)
+        self.min_samples_split = check_real(
+            function, "min_samples_split", min_samples_split, 0.0, most=1.0
+        )
+        self.min_impurity_decrease = check_real(
+            function, "min_impurity_decrease", min_impurity_decrease, 0.0
+        )
+
+    def importances(self, progress: Progress | None = None) -> FloatArray:
+        r"""Compute the importance of each feature by depth of the node, shape (p, D).
+
+        .. math:: Imp(X_m) = \sum_{t} \pi(t) \, P(t) \sum_{s \in s_m(t)} \pi(s|t) \, \Delta i(s, t)
+
+        over all nodes t that a tree can have: :math:`\pi(t)` is the probability that a tree has t,
+        P(t) that of the rows of t, and :math:`\pi(s|t)` the probability that t is split by s, one
+        of the splits :math:`s_m(t)` of feature m. Rows add up to the importance, not normalized. D
+        is min(max_depth, p) for multiway splits; for binary ones columns end with the last depth at
+        which a split gains something, but there is at least one. `progress` is called with a
+        fraction from 0 to 1: one minus the fraction of the rows that the nodes at work hold.
+        """
+        by_degree = np.zeros((self.nodes.n_features, self.depth))
+        for step in self:
+            if progress is not None:
+                progress(1.0 - step.size / len(self.nodes.weights))
+            some = step.splits
+            gained = step.amount * (some.scale[some.node] * some.decrease)
+            for k, of_depth in enumerate(gained):
+                by_degree[:, k] += np.bincount(some.feature, of_depth, minlength=len(by_degree))
+        if progress is not None:
+            progress(1.0)
+        if self.nodes.family == "multiway":
+            return by_degree
+        gaining = np.flatnonzero(by_degree.any(axis=0))
+        return by_degree[:, : int(gaining.max(initial=0)) + 1]
 
     def __iter__(self) -> Iterator[Step]:
         n_rows, n_nodes = len(self.nodes.weights), 0
