@@ -201,8 +201,10 @@ def properties(dist: FiniteDistribution) -> Properties:
     for k in range(3, len(lattice)):
         here = independent_pairs(lattice, entropies, k)
         for name, subset, triple in _failures(lattice[k], below, here):
-            if name not in counterexamples:
-                counterexamples[name] = _named(names, lattice[k], subset, triple)
+            members = [names[v] for v in lattice[k].members[subset]]
+            a, c, d = (members[i] for i in triple)
+            given = tuple(name for i, name in enumerate(members) if i not in triple)
+            counterexamples.setdefault(name, Counterexample(a, c, d, given))
         below = here
     return Properties(
         strictly_positive=_fills(dist, with_target=True),
@@ -257,14 +259,6 @@ def _failures(
         for name, failing in checks:
             if failing.any():
                 yield name, int(np.argmax(failing)), (a, c, d)
-
-
-def _named(
-    names: Sequence[str], layer: Layer, subset: int, triple: tuple[int, int, int]
-) -> Counterexample:
-    members = [names[v] for v in layer.members[subset]]
-    a, c, d = (members[i] for i in triple)
-    return Counterexample(a, c, d, tuple(name for i, name in enumerate(members) if i not in triple))
 
 
 def _fills(dist: FiniteDistribution, *, with_target: bool) -> bool:
@@ -490,7 +484,13 @@ class _Graph:
                 parent = self.place(function, name_)
                 self.parents[child].append(parent)
                 self.children[parent].append(child)
-        self._check_cycles(function)
+        try:
+            TopologicalSorter(dict(enumerate(self.parents))).prepare()
+        except CycleError as error:
+            cycle = ", ".join(self.names[v] for v in sorted(set(error.args[1])))
+            raise ValueError(
+                f"{function}: parents must have no cycle, got one through {cycle}."
+            ) from None
         self._reached: dict[tuple[int, int], set[int]] = {}
 
     def place(self, function: str, name: str) -> int:
@@ -525,12 +525,3 @@ class _Graph:
             if from_child:
                 waiting += [(parent, True) for parent in self.parents[v]]
         return {v for v, _ in seen} - given
-
-    def _check_cycles(self, function: str) -> None:
-        try:
-            TopologicalSorter(dict(enumerate(self.parents))).prepare()
-        except CycleError as error:
-            cycle = ", ".join(self.names[v] for v in sorted(set(error.args[1])))
-            raise ValueError(
-                f"{function}: parents must have no cycle, got one through {cycle}."
-            ) from None

@@ -27,6 +27,13 @@ Change = Literal["independent", "complementary", "redundant", "uncharacterized"]
 
 _FUNCTION = "context_dependence"
 _AVERAGES = ("eq_6_4", "eq_6_6")
+# By whether information rises in the context at some node, and whether it falls.
+_CHANGES: dict[tuple[bool, bool], Change] = {
+    (False, False): "independent",
+    (True, False): "complementary",
+    (False, True): "redundant",
+    (True, True): "uncharacterized",
+}
 _BY_CELL = ("eq_6_1", "eq_6_3", "eq_6_5")
 EQUATIONS = ("eq_6_1", "eq_6_3", "eq_6_4", "eq_6_5", "eq_6_6")
 """The definitions of context-dependence that are decided, by their equations in the thesis."""
@@ -230,7 +237,7 @@ def feature_context_dependence(
     check_context(_FUNCTION, dist)
     allowed = check_real(_FUNCTION, "tolerance", tolerance, 0.0)
     p = dist.n_features
-    searched = searched_degree(_FUNCTION, p, max_degree, instead="leave features out")
+    searched = searched_degree(_FUNCTION, p, max_degree, "leave features out")
     trees = Trees(_FUNCTION, dist, max_depth=max(1, searched + 1), max_nodes=max_nodes)
     search = _Search(dist, trees, allowed)
     for step in trees:
@@ -242,8 +249,10 @@ def feature_context_dependence(
             name=dist.names[m],
             **{eq: bool(true[eq][m]) for eq in EQUATIONS},
             changes=tuple(
-                _change(bool(more), bool(less))
-                for more, less in zip(search.more[:, m], search.less[:, m], strict=True)
+                _CHANGES[more, less]
+                for more, less in zip(
+                    search.more[:, m].tolist(), search.less[:, m].tolist(), strict=True
+                )
             ),
             weakly_sensitive=bool(search.sensitive[m]),
             strongly_sensitive=bool(search.sensitive[m])
@@ -302,8 +311,8 @@ class _Search:
         for cells in (some.cells for some in contexts):
             within_value = _distribution(cells)
             of_node = _distribution(cells[:, feature_of == 0].sum(axis=1, keepdims=True))
-            off = _apart(within_value, of_value, self.tolerance)
-            off &= _apart(within_value, of_node, self.tolerance)
+            off = np.abs(within_value - of_value) > self.tolerance
+            off &= np.abs(within_value - of_node) > self.tolerance
             off &= cells.sum(axis=2, keepdims=True) > 0
             self.sensitive[feature_of[off.any(axis=(0, 2))]] = True
 
@@ -356,17 +365,6 @@ def _distribution(masses: FloatArray) -> FloatArray:
     total = masses.sum(axis=-1, keepdims=True)
     probabilities: FloatArray = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
     return probabilities
-
-
-def _apart(left: FloatArray, other: FloatArray, tolerance: float) -> BoolArray:
-    apart: BoolArray = np.abs(left - other) > tolerance
-    return apart
-
-
-def _change(more: bool, less: bool) -> Change:
-    if more:
-        return "uncharacterized" if less else "complementary"
-    return "redundant" if less else "independent"
 
 
 def _values(dist: FiniteDistribution) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from math import comb
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from duramen.results.columns import Column, hidden
 from duramen.results.result import Result
 from duramen.results.summary import Summary
-from duramen.support.arrays import BoolArray, FloatArray, native_frame
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.dependence.relevant_features import conditionings_of
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import TOLERANCE
@@ -126,16 +127,6 @@ class Redundancy(Result):
             columns[what] = getattr(self, what)[i, j]
         return columns
 
-    def shields_frame(self) -> Any:
-        """Return a data frame with one row a weakly relevant feature.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            Columns ``feature`` and ``shields``, its minimal shields as tuples of names.
-        """
-        return native_frame({"feature": list(self.shields), "shields": list(self.shields.values())})
-
     def _pairs(self, both: BoolArray) -> list[tuple[str, str]]:
         i, j = np.nonzero(np.triu(both, 1))
         return [(self.names[a], self.names[b]) for a, b in zip(i, j, strict=True)]
@@ -219,19 +210,33 @@ def redundancy(dist: FiniteDistribution) -> Redundancy:
         entropies[k + 1][comb(p, k + 1) :] - entropies[k][: comb(p, k)] for k in range(p + 1)
     ]
     informations = gains(features, uncertainty)
-    pairs = _Pairs(p)
+    shape = (p, p)
+    most_left, degrees = np.zeros(shape), np.zeros(shape)  # largest I(X_i;Y|B,X_j); with B empty
+    reduced = np.ones(shape, dtype=np.bool_)  # X_j takes some of it away wherever > 0
+    lowest, highest = np.full(shape, np.inf), np.full(shape, -np.inf)
     for layer, below, here in zip(features[1:], informations[:-1], informations[1:], strict=True):
-        pairs.take(layer, below, here)
+        # A subset of this layer is X_i, X_j and a set B.
+        size = layer.members.shape[1]
+        for a, b in permutations(range(size), 2):
+            place = layer.members[:, a], layer.members[:, b]
+            with_j = here[:, a]
+            degree = below[layer.without[:, b], a - (b < a)] - with_j
+            np.maximum.at(most_left, place, with_j)
+            np.logical_and.at(reduced, place, (with_j <= TOLERANCE) | (degree > TOLERANCE))
+            np.minimum.at(lowest, place, degree)
+            np.maximum.at(highest, place, degree)
+            if size == 2:
+                degrees[place] = degree
     relevant = _relevant(p, features, informations)
     return Redundancy(
         names=dist.names,
         relevant=relevant,
-        total=_settled(pairs.kept <= TOLERANCE, False),
+        total=_settled(most_left <= TOLERANCE, False),
         determined=_settled(_determined(p, features, entropies), False),
-        partial=_settled((pairs.kept > TOLERANCE) & pairs.reduced, False),
-        degree=_settled(pairs.degree, 0.0),
-        lowest=_settled(pairs.lowest, 0.0),
-        highest=_settled(pairs.highest, 0.0),
+        partial=_settled((most_left > TOLERANCE) & reduced, False),
+        degree=_settled(degrees, 0.0),
+        lowest=_settled(lowest, 0.0),
+        highest=_settled(highest, 0.0),
         shields=_shields(dist.names, relevant, features, informations, entropies),
     )
 
@@ -279,38 +284,6 @@ def degree_of_redundancy(
             f"degree_of_redundancy: i, j and given must be different features, got {names}."
         )
     return dist.multivariate_information(first, second, TARGET, given=rest)
-
-
-class _Pairs:
-    """Extremes over all sets B for each ordered pair (i, j) of features."""
-
-    def __init__(self, p: int) -> None:
-        shape = (p, p)
-        self.kept = np.zeros(shape)  # largest I(X_i;Y|B,X_j)
-        self.reduced = np.ones(shape, dtype=np.bool_)  # X_j takes some of it away wherever > 0
-        self.degree = np.zeros(shape)
-        self.lowest = np.full(shape, np.inf)
-        self.highest = np.full(shape, -np.inf)
-
-    def take(self, layer: Layer, below: FloatArray, here: FloatArray) -> None:
-        """Count in the sets B that make up a subset of this layer together with X_i and X_j.
-
-        `here` has I(X_i;Y|B,X_j) for each subset and member, `below` the same one layer down.
-        """
-        size = layer.members.shape[1]
-        for a in range(size):
-            for b in range(size):
-                if a == b:
-                    continue
-                place = layer.members[:, a], layer.members[:, b]
-                with_j = here[:, a]
-                degree = below[layer.without[:, b], a - (b < a)] - with_j
-                np.maximum.at(self.kept, place, with_j)
-                np.logical_and.at(self.reduced, place, (with_j <= TOLERANCE) | (degree > TOLERANCE))
-                np.minimum.at(self.lowest, place, degree)
-                np.maximum.at(self.highest, place, degree)
-                if size == 2:
-                    self.degree[place] = degree
 
 
 def _determined(p: int, features: Sequence[Layer], entropies: Sequence[FloatArray]) -> BoolArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
@@ -172,20 +173,17 @@ def feature_relevance(
     check_distribution("feature_relevance", dist)
     p = dist.n_features
     threshold = check_real("feature_relevance", "level", level, 0.0) + TOLERANCE
-    searched = searched_degree(
-        "feature_relevance",
-        p,
-        max_degree,
-        instead="strongly_relevant needs no search",
-        also="; strongly_relevant and markov_boundaries need no such search",
-    )
+    otherwise = "strongly_relevant and markov_boundaries need no such search"
+    searched = searched_degree("feature_relevance", p, max_degree, otherwise)
     lattice = layers(p, min(searched + 1, p))
     entropies = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
     informations = gains(lattice, entropies)
     hits = [information > threshold for information in informations]
     conditionings = conditionings_of(dist.names, lattice, minimal(lattice, hits))
     strong = strong_informations(dist)
-    largest = np.maximum(strong, _largest(p, lattice, informations))
+    largest = strong.copy()
+    for layer, information in zip(lattice, informations, strict=True):
+        np.maximum.at(largest, layer.members, information)
     return tuple(
         Relevance(
             name=dist.names[m],
@@ -299,13 +297,6 @@ def conditionings_of(
     return [tuple(tuple(names[j] for j in b) for b in sets) for sets in by_size]
 
 
-def _largest(p: int, lattice: Sequence[Layer], informations: Sequence[FloatArray]) -> FloatArray:
-    largest = np.zeros(p)
-    for layer, information in zip(lattice, informations, strict=True):
-        np.maximum.at(largest, layer.members, information)
-    return largest
-
-
 def _kind(strong: bool, relevant: bool, complete: bool) -> Kind:
     if strong:
         return "strong"
@@ -314,23 +305,21 @@ def _kind(strong: bool, relevant: bool, complete: bool) -> Kind:
     return "irrelevant" if complete else "unknown"
 
 
-def searched_degree(
-    function: str, p: int, max_degree: int | None, *, instead: str, also: str = ""
-) -> int:
+def searched_degree(function: str, p: int, max_degree: int | None, otherwise: str) -> int:
     """Return the size of the largest set B to search, at most p - 1.
 
-    Where that are too many subsets, the error hints at the largest size that is possible, `also`
-    being a further way out; or, where none is, at `instead`.
+    Where that are too many subsets, the error hints at the largest size that is possible, and at
+    what to do otherwise.
     """
     largest = p - 1 if max_degree is None else check_integer(function, "max_degree", max_degree, 0)
     searched = min(largest, p - 1)
     n = count_subsets(p, searched + 1)
     if n > LIMIT:
         possible = [d for d in range(p) if count_subsets(p, d + 1) <= LIMIT]
-        hint = f"max_degree={possible[-1]} is possible{also}." if possible else f"{instead}."
+        hint = f"max_degree={possible[-1]} is possible; " if possible else ""
         raise ValueError(
             f"{function}: {p} features have {n} subsets of up to {searched + 1}, more than the "
-            f"{LIMIT} that can be searched. Hint: {hint}"
+            f"{LIMIT} that can be searched. Hint: {hint}{otherwise}."
         )
     return searched
 
@@ -604,10 +593,38 @@ def smallest_boundary(dist: FiniteDistribution) -> tuple[str, ...]:
     >>> smallest_boundary(dm.theory.examples.correlated_xor())
     ('X1', 'X2')
     """
-    search = _Search(_differences(dist))
-    size = 0
-    while (smallest := search.of_size(size)) is None:
-        size += 1
+    differ = _differences(dist)
+    # Bit i of entry j: pair i differs in feature j. The lowest bits are the pairs that differ in
+    # the fewest features, which leave the fewest choices.
+    told_by = [as_integer(rows) for rows in differ.T]
+    steps = 0
+
+    def within(left: int, size: int, out: frozenset[int]) -> tuple[int, ...] | None:
+        """Return features, of which none is in `out`, that tell apart the pairs that are left."""
+        nonlocal steps
+        if not left:
+            return ()
+        gains = [0 if j in out else (rows & left).bit_count() for j, rows in enumerate(told_by)]
+        if sum(sorted(gains)[-size:] if size else ()) < left.bit_count():
+            return None
+        steps += 1
+        if steps > MOST_STEPS:
+            raise ValueError(
+                "smallest_boundary: dist has no small Markov boundary: "
+                f"{MOST_STEPS:,} steps did not find one. Hint: fewer features, or another "
+                "selector: no small set of features determines a target with noise."
+            )
+        pair = (left & -left).bit_length() - 1
+        able = [int(j) for j in np.flatnonzero(differ[pair]) if j not in out]
+        for j in sorted(able, key=lambda j: -gains[j]):
+            boundary = within(left & ~told_by[j], size - 1, out)
+            if boundary is not None:
+                return (j, *boundary)
+            out |= {j}
+        return None
+
+    sizes = (within((1 << len(differ)) - 1, size, frozenset()) for size in count())
+    smallest = next(boundary for boundary in sizes if boundary is not None)
     return tuple(dist.names[j] for j in sorted(smallest))
 
 
@@ -636,42 +653,3 @@ def _levels(probabilities: FloatArray) -> IndexArray:
     levels = np.empty(len(order), dtype=np.int64)
     levels[order] = np.cumsum(np.diff(probabilities[order], prepend=0.0) > _TIE)
     return levels
-
-
-class _Search:
-    """Depth-first search for sets of features that every pair has one of."""
-
-    def __init__(self, differ: BoolArray) -> None:
-        self._all = (1 << len(differ)) - 1
-        # Bit i of entry j: pair i differs in feature j. The lowest bits are the pairs that differ
-        # in the fewest features, which leave the fewest choices.
-        self._told = [as_integer(rows) for rows in differ.T]
-        self._features = [np.flatnonzero(rows) for rows in differ]
-        self._steps = 0
-
-    def of_size(self, size: int) -> tuple[int, ...] | None:
-        """Return a set of so many features, if there is one."""
-        return self._within(self._all, size, frozenset())
-
-    def _within(self, left: int, size: int, out: frozenset[int]) -> tuple[int, ...] | None:
-        """Return features, of which none is in `out`, that tell apart the pairs that are left."""
-        if not left:
-            return ()
-        gains = [0 if j in out else (rows & left).bit_count() for j, rows in enumerate(self._told)]
-        if sum(sorted(gains)[-size:] if size else ()) < left.bit_count():
-            return None
-        self._steps += 1
-        if self._steps > MOST_STEPS:
-            raise ValueError(
-                "smallest_boundary: dist has no small Markov boundary: "
-                f"{MOST_STEPS:,} steps did not find one. Hint: fewer features, or another "
-                "selector: no small set of features determines a target with noise."
-            )
-        pair = (left & -left).bit_length() - 1
-        able = [int(j) for j in self._features[pair] if j not in out]
-        for j in sorted(able, key=lambda j: -gains[j]):
-            boundary = self._within(left & ~self._told[j], size - 1, out)
-            if boundary is not None:
-                return (j, *boundary)
-            out |= {j}
-        return None
