@@ -130,43 +130,30 @@ def bayes_model(
     check_choice(_FUNCTION, "loss", loss, LOSSES)
     chosen = list(range(dist.n_features)) if features is None else features
     part = dist.partition(chosen)
-    first = part.first_rows()
-    if loss == "zero-one":
-        predictions, losses = _most_probable(dist, part)
-    else:
-        dist.centered_numbers(_FUNCTION, "variance")
-        predictions, losses = _best_number(dist, part, loss)
+    predictions, losses = _predictions(dist, part, loss)
     return BayesModel(
         loss=loss,
-        values=dist.values_of_rows(chosen, first),
+        values=dist.values_of_rows(chosen, part.first_rows()),
         predictions=predictions,
         probabilities=part.masses(dist.weights),
         losses=losses,
     )
 
 
-def _by_class(dist: FiniteDistribution, part: Partition) -> FloatArray:
-    """Return the probability of each class given each cell, shape (M, C)."""
-    place = part.cell * dist.n_classes + dist.target
-    mass = np.bincount(place, dist.weights, part.n_cells * dist.n_classes).astype(np.float64)
-    table: FloatArray = mass.reshape(part.n_cells, dist.n_classes)
-    table /= table.sum(axis=1, keepdims=True)
-    return table
-
-
-def _most_probable(dist: FiniteDistribution, part: Partition) -> tuple[NDArray[Any], FloatArray]:
-    table = _by_class(dist, part)
-    top = table >= (1.0 - _TIE) * table.max(axis=1, keepdims=True)
-    best = np.argmax(top, axis=1)
-    return dist.classes[best], 1.0 - table[np.arange(len(best)), best]
-
-
-def _best_number(
+def _predictions(
     dist: FiniteDistribution, part: Partition, loss: str
 ) -> tuple[NDArray[Any], FloatArray]:
-    """Return means or medians of the target in the cells, and the losses around them."""
+    """Return the best prediction in each cell, and the expected loss there."""
+    place = part.cell * dist.n_classes + dist.target
+    mass = np.bincount(place, dist.weights, part.n_cells * dist.n_classes)
+    table = mass.reshape(part.n_cells, dist.n_classes)
+    table = table / table.sum(axis=1, keepdims=True)
+    if loss == "zero-one":
+        top = table >= (1.0 - _TIE) * table.max(axis=1, keepdims=True)
+        best = np.argmax(top, axis=1)
+        return dist.classes[best], 1.0 - table[np.arange(len(best)), best]
+    dist.centered_numbers(_FUNCTION, "variance")
     numbers = dist.class_numbers
-    table = _by_class(dist, part)
     if loss == "squared":
         best = numbers[0] + table @ (numbers - numbers[0])
         return best, (table * (numbers - best[:, np.newaxis]) ** 2).sum(axis=1)

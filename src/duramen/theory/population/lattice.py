@@ -143,8 +143,14 @@ def lattice_importances(
         cost = _estimated(walk, p)
         _refuse_hopeless(function, cost, max_hours, depth)
         costs = walk.n_threads * np.array(cost.by_size) + np.finfo(float).tiny
-    report = None if progress is None else _as_fraction(progress)
-    return walk.unit * _kernel.lattice(walk.table, depth, costs, walk.n_threads, report)
+
+    def report(done: int) -> None:
+        if progress is not None:
+            progress(min(1.0, done / _kernel.LATTICE_DONE))
+
+    return walk.unit * _kernel.lattice(
+        walk.table, depth, costs, walk.n_threads, progress and report
+    )
 
 
 def lattice_cost(
@@ -271,13 +277,6 @@ def _n_subsets(p: int, depth: int, enough: float = math.inf) -> int:
         sets = sets * (p - size + 1) // size
         total += sets
     return total
-
-
-def _as_fraction(progress: Progress) -> Callable[[int], None]:
-    def report(done: int) -> None:
-        progress(min(1.0, done / _kernel.LATTICE_DONE))
-
-    return report
 
 
 class _Level:

@@ -338,7 +338,14 @@ def _reasons(plan: Plan) -> Iterator[str]:
         compared = "; ".join(
             f"keep = {option.keep:g} needs {_count(option.trees)}" for option in others
         )
-        cause = _cause(best, max(counts))
+        cause = (
+            "Features found are kept, so that features that are relevant only together with them "
+            "can be found."
+        )
+        if best.keep == 0.0:
+            cause = "Kept features would take places from the others."
+        elif max(counts) == 0:
+            cause = "Among the fractions compared, it leaves the most places for new features."
         yield f"keep = {best.keep:g} needs {_trees(best.trees)}; {compared}. {cause}"
     yield (
         "With infinitely many rows, finding all relevant features needs "
@@ -363,17 +370,6 @@ def _reasons(plan: Plan) -> Iterator[str]:
             "So many trees are rarely feasible: allow more memory, or expect to find only "
             "features of lower degree."
         )
-
-
-def _cause(best: PlanOption, highest: int) -> str:
-    if best.keep == 0.0:
-        return "Kept features would take places from the others."
-    if highest == 0:
-        return "Among the fractions compared, it leaves the most places for new features."
-    return (
-        "Features found are kept, so that features that are relevant only together with them can "
-        "be found."
-    )
 
 
 def _finite(data: Any) -> Any:

@@ -112,38 +112,30 @@ class ConditioningTable:
     """Conditionings as arrays: the features that each one holds, and the feature it belongs to."""
 
     def __init__(self, conditionings: Conditionings) -> None:
-        sets = [
-            _checked_sets(m, conditions, len(conditionings))
-            for m, conditions in enumerate(conditionings)
-        ]
-        counts = [len(conditions) for conditions in sets]
-        self.r = len(sets)
-        self.starts = np.cumsum([0, *counts[:-1]])
-        self.holds = np.zeros((self.r, sum(counts)), dtype=bool)
-        for column, members in enumerate(itertools.chain.from_iterable(sets)):
-            self.holds[list(members), column] = True
+        self.r = len(conditionings)
+        for m, conditions in enumerate(conditionings):
+            name = f"conditionings[{m}]"
+            if not isinstance(conditions, Sequence) or not all(
+                isinstance(members, Collection)
+                and all(is_integer(j) and 0 <= j < self.r and j != m for j in members)
+                for members in conditions
+            ):
+                allowed = f"a list of sets of indices in 0..{self.r - 1}, without {m} itself"
+                raise refuse("simulate", name, allowed, conditions)
+            if not conditions or any(set(b) < set(a) for a in conditions for b in conditions):
+                allowed = "minimal conditionings, none within another"
+                raise refuse("simulate", name, allowed, conditions)
+        sets = list(itertools.chain.from_iterable(conditionings))
+        self.starts = np.cumsum([0, *map(len, conditionings[:-1])])
+        self.holds = np.zeros((self.r, len(sets)), dtype=bool)
+        for column, members in enumerate(sets):
+            self.holds[list(map(int, members)), column] = True
         self.sizes = self.holds.sum(axis=0).astype(np.int16)
-        self.degrees = np.array([min(map(len, conditions)) for conditions in sets])
+        self.degrees = np.minimum.reduceat(self.sizes, self.starts).astype(np.int64)
 
     def satisfied(self, missing: NDArray[np.int16]) -> BoolArray:
         """Return which features have a conditioning of which nothing is missing."""
         return np.logical_or.reduceat(missing == 0, self.starts, axis=1)
-
-
-def _checked_sets(m: int, conditions: Any, r: int) -> list[frozenset[int]]:
-    """Return the conditionings of one feature, checked."""
-    name = f"conditionings[{m}]"
-    sets = []
-    for members in conditions if isinstance(conditions, Sequence) else ():
-        if not isinstance(members, Collection) or not all(
-            is_integer(other) and 0 <= other < r and other != m for other in members
-        ):
-            allowed = f"a list of sets of indices in 0..{r - 1}, without {m} itself"
-            raise refuse("simulate", name, allowed, conditions)
-        sets.append(frozenset(map(int, members)))
-    if not sets or any(smaller < other for smaller in sets for other in sets):
-        raise refuse("simulate", name, "minimal conditionings, none within another", conditions)
-    return sets
 
 
 # Features of trees that are grown side by side, to bound the memory.
@@ -333,7 +325,15 @@ def simulate(
     q = check_integer(
         function, "subspace", subspace, 1, most=p, hint="it holds at most all features"
     )
-    network = ConditioningTable(_resolved(scenario, n_relevant))
+    if not isinstance(scenario, str | Sequence) or not scenario:
+        allowed = "'chain', 'clique', 'marginal', or for each relevant feature its conditionings"
+        raise refuse(function, "scenario", allowed, scenario)
+    if isinstance(scenario, str):
+        scenario = conditionings_of(function, scenario, n_relevant)
+    elif n_relevant not in (None, len(scenario)):
+        allowed = f"{len(scenario)} (one a conditioning) or None"
+        raise refuse(function, "n_relevant", allowed, n_relevant)
+    network = ConditioningTable(scenario)
     if network.r > p:
         raise refuse(function, "n_features", f"at least the {network.r} relevant features", p)
     grower = _Grower(
@@ -354,18 +354,6 @@ def simulate(
         n_trees=int(n_trees),
         keep=float(keep),
     )
-
-
-def _resolved(scenario: str | Conditionings, n_relevant: int | None) -> Conditionings:
-    if not isinstance(scenario, str | Sequence) or not scenario:
-        allowed = "'chain', 'clique', 'marginal', or for each relevant feature its conditionings"
-        raise refuse("simulate", "scenario", allowed, scenario)
-    if isinstance(scenario, str):
-        return conditionings_of("simulate", scenario, n_relevant)
-    if n_relevant not in (None, len(scenario)):
-        allowed = f"{len(scenario)} (one a conditioning) or None"
-        raise refuse("simulate", "n_relevant", allowed, n_relevant)
-    return scenario
 
 
 def _candidates(max_features: int | float | None, q: int) -> int:
