@@ -217,19 +217,6 @@ def test_codes_are_views_that_cannot_be_written() -> None:
         table.values(0)[0] = 1
 
 
-def test_repr_and_kind_codes() -> None:
-    table = mixed()
-    assert repr(table) == (
-        "EncodedTable of 400 rows x 6 columns (4 numeric, 1 ordinal, 1 nominal), "
-        "1 with missing values, 1 constant"
-    )
-    assert table.kind_codes.tolist() == [0, 2, 0, 1, 0, 0]
-    assert table.constant().tolist() == [False] * 5 + [True]
-    assert table.block_of.tolist() == [0, 0, 1, 0, 0, 0]
-    assert len(table) == 400
-    assert table.shape == (400, 6)
-
-
 @one_test
 @pytest.mark.parametrize("many", [0, 16, 1000])  # copied one by one, as it comes, all at once
 def test_take_columns(many: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.networks.simulator import (
-    bursting_culture,
     culture_wiring,
-    find_strength,
-    network_bursts,
 )
 from tests.oracles import culture as oracle
 
@@ -125,71 +122,6 @@ def test_culture_is_reproducible_and_knows_its_truth():
     assert open_.firing_rate < made.firing_rate
 
 
-@pytest.mark.parametrize("rate", [pytest.param(0.1, marks=pytest.mark.slow), 0.3])
-def test_cultures_burst_at_the_rate_asked_for(rate):
-    wiring = culture_wiring(60, n_links=700, clustering=None, random_state=0)
-    made = bursting_culture(
-        round(5000 / rate),
-        wiring=wiring,
-        burst_rate=rate,
-        imaging=CalciumImaging(noise=0.0),
-        random_state=2,
-    )
-    # 100 bursts, as in the trial. Intervals vary by .9 of their mean: the standard error of the
-    # difference is 13 %.
-    bursts = network_bursts(made.spikes, made.n_neurons, made.duration)
-    assert bursts.rate == pytest.approx(rate, rel=0.4)
-    assert bursts.intervals.mean() == pytest.approx(1000 / rate, rel=0.4)
-
-
-@pytest.mark.slow
-def test_strength_is_found_in_each_module():
-    """Of two modules, one has weights of a third: none would fire with a factor for both."""
-    wiring = culture_wiring(120, n_links=1400, modules=2, clustering=None, random_state=0)
-    own = wiring.modules[wiring.source]
-    weak = wiring.reweighted(wiring.weight * np.array([1.0, 1 / 3])[own])
-    made = bursting_culture(
-        16_000, wiring=weak, burst_rate=0.3, imaging=CalciumImaging(noise=0.0), random_state=2
-    )
-    assert network_bursts(made.spikes, made.n_neurons, made.duration).rate == pytest.approx(
-        0.3, rel=0.4
-    )
-    open_ = wiring.weight > 0  # links that are not blocked
-    ratio = made.wiring.weight[open_] / wiring.weight[open_]
-    first, second = (ratio[own[open_] == k].mean() for k in range(2))
-    assert first == pytest.approx(second, rel=0.3)
-
-
-def test_strength_is_found():
-    asked = []
-
-    def rate_of(strength):
-        asked.append(strength)
-        return 0.0 if strength < 3 else (strength - 3) ** 2
-
-    for guess in (0.5, 3.0, 50.0):
-        assert rate_of(find_strength(rate_of, guess, 0.1)) == pytest.approx(0.1, rel=0.05)
-    assert len(asked) < 80
-    # A jump past the goal: the nearest strength is returned, below or above it.
-    assert find_strength(lambda s: np.inf if s > 2 else 0.0, 1.0, 0.1) == pytest.approx(2, rel=1e-3)
-    with pytest.raises(ValueError, match="burst_rate must be a rate that the culture can reach"):
-        find_strength(lambda s: 0.0, 1.0, 0.1)
-
-
-def test_bursts_of_spikes_made_by_hand():
-    # 3 of 4 neurons fire at 100 ms and through 150 ms, 2 at 400 ms, all at 900 ms.
-    neuron = [0, 1, 2, 0, 1, 3, 0, 1, 0, 1, 2, 3]
-    time = [101, 110, 149, 150, 160, 199, 400, 401, 900, 901, 902, 903]
-    result = network_bursts(Spikes(np.array(neuron), np.array(time)), 4, 2000.0)
-    assert result.start.tolist() == [100.0, 900.0]
-    assert result.rate == 1.0
-    assert result.intervals.tolist() == [800.0]
-    lower = network_bursts(Spikes(neuron, time), 4, 2000.0, active=0.4)
-    assert lower.start.tolist() == [100.0, 400.0, 900.0]
-    none = network_bursts(Spikes(np.array([], int), np.array([])), 4, 2000.0)
-    assert len(none.start) == 0
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -197,7 +129,6 @@ def test_bursts_of_spikes_made_by_hand():
         (lambda: NeuronModel(delay=0.2), "delay must be at least one step"),
         (lambda: NeuronModel(delay=0.7), "delay must be a multiple of the step"),
         (lambda: NeuronModel(synapse_time=20.0), "membrane_time must be another number"),
-        (lambda: CalciumImaging(noise=-1), "CalciumImaging: noise must be a number >= 0"),
         (
             lambda: CalciumImaging().record(Spikes([0], [1]), [0, 1], 3),
             "positions must be of shape",
@@ -206,7 +137,6 @@ def test_bursts_of_spikes_made_by_hand():
             lambda: CalciumImaging().record(Spikes([7], [1]), [[0, 1]], 3),
             "spikes must be of neurons",
         ),
-        (lambda: dm.datasets.calcium_culture(0), "n_frames must be an int"),
         (lambda: dm.datasets.calcium_culture(9, warm_up=0.3), "warm_up must be a multiple"),
         (
             lambda: dm.datasets.calcium_culture(9, imaging=CalciumImaging(frame_time=0.7)),

@@ -189,29 +189,6 @@ def test_categories(kinds, dtype):
         same_tables(dm.encode(large, kinds=kinds), dm.encode(large.toarray(), kinds=kinds))
 
 
-def test_rejections():
-    X = sparse.csc_matrix(counts()[0])
-    X.data[5] = np.inf
-    with pytest.raises(ValueError, match="'x0' contains infinity"):
-        dm.encode(X)
-    X = sparse.csc_matrix(([2**60], ([1], [2])), shape=(300, 4))
-    with pytest.raises(ValueError, match=r"'x2' holds integers beyond 2\*\*53"):
-        dm.encode(X)
-
-
-def test_duplicate_entries_are_added_up():
-    X = counts()[0]
-    rows, columns = np.nonzero(X)
-    halves = np.tile(X[rows, columns] / 2, 2)
-    matrix = sparse.coo_matrix((halves, (np.tile(rows, 2), np.tile(columns, 2))), X.shape)
-    same_tables(dm.encode(matrix), dm.encode(X))
-    csc = sparse.csc_matrix(X)
-    csc.indices[: csc.indptr[1]] = csc.indices[: csc.indptr[1]][::-1].copy()
-    csc.data[: csc.indptr[1]] = csc.data[: csc.indptr[1]][::-1].copy()
-    csc.has_sorted_indices = False
-    same_tables(dm.encode(csc), dm.encode(X))
-
-
 CHANGES = {
     "rows": lambda t: t.take_rows(np.arange(0, 390, 3)),
     "repeated rows": lambda t: t.take_rows(np.arange(800) % 400),
@@ -283,28 +260,6 @@ def test_survival(kind):
     y = np.column_stack([times, random.random(400) < 0.7])
     fits = [kind(3, random_state=0, min_samples_leaf=9).fit(t, y) for t in (table, dense)]
     same_forests(fits[0].forest_, fits[1].forest_)
-
-
-MEASURES = {
-    "mda": lambda f, X, y: dm.importances.mda(f, X, y),
-    "conditional_mda": lambda f, X, y: dm.importances.conditional_mda(f, X, y),
-    "mdi_oob": lambda f, X, y: dm.importances.mdi_oob(f, X, y),
-    "local_mdi": lambda f, X, y: dm.importances.local_mdi(f, X, y),
-    "sobol_mda": lambda f, X, y: dm.importances.sobol_mda(f, X, y),
-}
-
-
-@one_test
-@pytest.mark.parametrize("measure", [name for name in MEASURES if hasattr(dm.importances, name)])
-def test_measures(measure):
-    X, table, dense = counts()
-    y = X[:, 0] + X[:, 8] - X[:, 1]
-    results = []
-    for t in (table, dense):
-        forest = dm.RandomForestRegressor(6, random_state=0).fit(t, y)
-        results.append(MEASURES[measure](forest, t, y).values)
-    np.testing.assert_array_equal(results[0], results[1])
-    assert np.count_nonzero(results[0]) > 5
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")

@@ -10,7 +10,7 @@ from tests.forests.problems import two_classes
 from duramen import estimators
 from duramen.data import encode
 from duramen.forests.growth import bag
-from duramen.forests.structure import child_counts, depths, parents
+from duramen.forests.structure import child_counts, parents
 
 FAMILIES = ("ordered", "multiway", "one-vs-rest", "any")
 
@@ -143,28 +143,6 @@ def test_splits_separate_the_rows_of_their_node(case):
             )
 
 
-def test_limits_are_kept():
-    X, y = load_iris(return_X_y=True)
-
-    def forest(**limits):
-        return estimators.RandomForestClassifier(n_estimators=10, random_state=0, **limits).fit(
-            X, y
-        )
-
-    assert depths(forest(max_depth=2).forest_).max() == 2
-    for tree in forest(max_leaf_nodes=4).forest_:
-        assert tree.n_leaves <= 4
-    for tree in forest(min_samples_leaf=7).forest_:
-        assert tree.rows.min() >= 7
-    for tree in forest(min_samples_leaf=0.1).forest_:
-        assert tree.rows.min() >= 15
-    for tree in forest(min_samples_split=30).forest_:
-        assert tree.rows[tree.feature >= 0].min() >= 30
-    for tree in forest(min_impurity_decrease=0.05).forest_:
-        inner = tree.feature >= 0
-        assert (tree.weight[inner] / tree.weight[0] * tree.decrease[inner]).min() >= 0.05
-
-
 def test_the_node_test_stops_growth_on_noise_alone():
     random = np.random.default_rng(0)
     X, noise = random.normal(size=(300, 5)), random.integers(0, 2, 300)
@@ -251,17 +229,6 @@ def test_whole_weights_are_repetitions():
         repeated = kind(**settings).fit(X.repeat(weights, axis=0), y.repeat(weights))
         np.testing.assert_array_equal(weighted.forest_.feature, repeated.forest_.feature)
         np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
-
-
-def test_weights_may_be_scaled():
-    X, y = load_iris(return_X_y=True)
-    weights = np.random.default_rng(0).random(len(y))
-    forest = estimators.RandomForestClassifier(10, random_state=0)
-    model = forest.fit(X, y, sample_weight=weights).forest_
-    other = forest.fit(X, y, sample_weight=8 * weights).forest_
-    np.testing.assert_array_equal(model.feature, other.feature)
-    np.testing.assert_allclose(8 * model.weight, other.weight)
-    np.testing.assert_allclose(model.leaf_values, other.leaf_values)
 
 
 def test_class_weights():

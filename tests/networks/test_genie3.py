@@ -167,7 +167,6 @@ def test_knocked_out_samples_are_left_out_for_the_gene_itself(made):
         ({"regulators": [0, "x0"]}, "must hold each gene once, got 'x0' twice"),
         ({"targets": np.ones(3, bool)}, r"must have shape \(8,\), got \(3,\)"),
         ({"measure": "holdout_mda"}, "measure must be one of"),
-        ({"normalization": "log"}, "normalization must be"),
         ({"experiment": Experiment(knocked_out=["x0"])}, "one entry per sample"),
         ({"estimator": dm.BaggedTreesRegressor(max_depth=0)}, "BaggedTreesRegressor: max_depth"),
         (

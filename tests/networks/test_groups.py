@@ -85,7 +85,6 @@ def test_all_groups_of_one_are_the_network():
         ({"feature_groups": {}}, ValueError, "at least one group"),
         ({"feature_groups": ["x"]}, ValueError, "one label per feature"),
         ({"how": "median"}, ValueError, "how must be one of"),
-        ({"rest": "all"}, ValueError, "rest must be one of"),
         ({"names": ["x"]}, ValueError, "names must be None"),
     ],
 )

@@ -68,16 +68,6 @@ def test_edges_graph_and_files_agree(tmp_path):
     assert isinstance(network.undirected().to_networkx(), nx.Graph)
 
 
-def test_saves_and_loads(tmp_path):
-    network = made(p_values=np.full((7, 7), 0.5), notes=("A note.",), measure="mdi")
-    network.save(tmp_path / "n.npz")
-    again = Network.load(tmp_path / "n.npz")
-    assert again.equals(network)
-    assert again.notes == network.notes
-    assert "7 variables" in repr(again)
-    assert "A note." in repr(again)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -112,13 +112,6 @@ def test_heaviest_links_refuse(options):
         Network(NAMES, weights()).heaviest(**options)
 
 
-def test_weights_that_can_be_changed_are_copied():
-    matrix = np.array([[0.0, 1.0], [2.0, 0.0]])
-    network = Network(("a", "b"), matrix)
-    matrix[0, 1] = 9.0
-    assert network.weights[0, 1] == 1.0
-
-
 @pytest.mark.slow
 def test_thousands_of_genes_in_bounded_memory():
     """2500 x 2500 weights of 25 MB (float32): what else is held grows with the links asked for."""

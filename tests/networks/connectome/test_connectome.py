@@ -57,33 +57,6 @@ def test_full_method_equals_the_formulas():
     assert actual.directed
 
 
-def test_settings_of_the_records():
-    x = bursting()
-    results = {
-        name: connectome(x, method=name, n_estimators=3)
-        for name in ("averaged", "partial_correlation", "pearson", "transfer_entropy", "genie3")
-    }
-    settings = results["averaged"].metadata
-    assert len(settings["thresholds"]) == 111
-    assert settings["thresholds"][0] == 0.1
-    assert settings["thresholds"][53] == 0.153
-    assert settings["thresholds"][-1] == 0.21
-    assert dict(settings["filters"]) == {"f1": 1.0, "f2": 0.9}
-    plain = oracle.processed(x, None, 0.12)
-    np.testing.assert_allclose(
-        results["pearson"].weights, np.corrcoef(plain, rowvar=False) - np.eye(12), atol=1e-12
-    )
-    np.testing.assert_array_equal(
-        results["transfer_entropy"].weights, dm.networks.connectome.generalized_transfer_entropy(x)
-    )
-    signal = oracle.processed(x, "f1", 0.12, weighting="none")
-    forest = dm.RandomForestRegressor(3, max_features="sqrt", max_depth=3)
-    trees = dm.genie3(signal, estimator=forest, random_state=0)
-    np.testing.assert_allclose(results["genie3"].weights, trees.weights, atol=1e-9)
-    assert [result.directed for result in results.values()] == [False, False, False, True, True]
-    assert results["transfer_entropy"].unit == "bit"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [method.name for method in METHODS])
 def test_same_bytes_for_any_number_of_threads(method):

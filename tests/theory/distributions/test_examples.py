@@ -6,7 +6,7 @@ from tests.grid import one_test
 from tests.oracles.theory import information as oracle
 from tests.theory.drawn import as_table
 
-from duramen.theory import CONTEXT, FiniteDistribution, examples
+from duramen.theory import CONTEXT, examples
 from duramen.theory.distributions import TOLERANCE
 
 DIGITS = [0.4127, 0.5815, 0.5312, 0.5421, 0.6566, 0.2258, 0.3720]
@@ -15,17 +15,6 @@ DIGITS = [0.4127, 0.5815, 0.5312, 0.5421, 0.6566, 0.2258, 0.3720]
 def importances(dist):
     """From the definition, in code of the tests alone."""
     return oracle.importances(as_table(dist), dist.target_name, list(dist.names))
-
-
-@one_test
-@pytest.mark.parametrize("name", examples.__all__)
-def test_every_example_is_a_distribution_that_says_how_it_is_made(name):
-    dist = getattr(examples, name)()
-    assert isinstance(dist, FiniteDistribution)
-    assert dist.target_name == "Y"
-    assert all(feature.startswith("X") for feature in dist.names)
-    assert set(dist.names) < set(dist.metadata["specification"])
-    assert getattr(examples, name).__doc__
 
 
 def test_splitting_the_first_segment_in_four_tells_no_more():
@@ -89,13 +78,6 @@ def test_features_of_a_chain_need_all_earlier_ones(r):
         result = informative_sets(dist, m)
         assert tuple(range(m)) in result
         assert all(set(chosen) >= set(range(m)) for chosen in result)
-
-
-def test_correlated_xor_has_opposites():
-    dist = examples.correlated_xor()
-    for first, other in (("X2", "X4"), ("X3", "X5")):
-        np.testing.assert_array_equal(dist.probabilities([first, other]), [[0, 0.5], [0.5, 0]])
-    assert dist.mutual_information("X1", ["X2", "X3", "X4", "X5"]) == 1.0
 
 
 # --- with a context ----------------------------------------------------------------------------

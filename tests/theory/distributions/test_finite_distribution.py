@@ -319,7 +319,6 @@ def test_probabilities_there_and_back(dist):
         ({"probabilities": 1.0}, "one axis per variable"),
         ({"names": ["a", "b", "c"]}, "one entry for each of 1 axes"),
         ({"target": "Z"}, "target must be one of the names or .* axis, -1 to 0, got 'Z'"),
-        ({"target": 3}, "target must be one of the names or .* axis, -1 to 0, got 3"),
         ({"context": 0}, "target and context are the same axis"),
         ({"labels": {"Q": [0, 1]}}, "labels names 'Q', which is not a variable"),
         (

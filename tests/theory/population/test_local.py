@@ -80,7 +80,6 @@ def test_a_row_that_its_noisy_feature_misleads():
     "arguments, message",
     [
         ({"of": "probability"}, "of must be one of 'impurity', 'class'"),
-        ({"criterion": "mse"}, "criterion must be one of"),
         ({"of": "class", "criterion": "gini"}, 'criterion must be "entropy" for of="class"'),
         ({"y": [0]}, "y must be None without rows"),
         ({"rows": [[0, 1]], "of": "class"}, "y must be given with rows"),

@@ -137,9 +137,6 @@ def test_forest_converges_to_the_additive_model():
         (lambda: gaussian_mda([[0, 0], [0, 1]], [0, 1]), "positive definite"),
         (lambda: gaussian_mda(np.eye(2), [1]), "with_target must be 2 finite numbers"),
         (lambda: gaussian_mda(np.eye(2), [1, np.inf]), "with_target must be"),
-        (lambda: block_mda(1.0, 3, 0.5), r"block_mda: correlation must be a number in \(-0.5, 1\)"),
-        (lambda: block_mda(-0.5, 3, 0.5), "correlation must be"),
-        (lambda: block_mda(0.1, 0, 0.5), "size must be"),
     ],
 )
 def test_clear_errors(call, message):

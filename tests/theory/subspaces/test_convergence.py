@@ -330,15 +330,6 @@ def test_kept_places_are_whole():
     "scenario, changes, message",
     [
         ("tree", {}, "scenario must be one of 'chain', 'clique', 'marginal', got 'tree'.*simulate"),
-        ("chain", {"subspace": 11}, r"subspace must be an int in 1..10, got 11"),
-        ("chain", {"subspace": 0}, "subspace must be"),
-        ("chain", {"subspace": 2.0}, "subspace must be"),
-        ("chain", {"n_features": 0}, "n_features must be an int >= 1"),
-        ("chain", {"n_relevant": 11}, "n_relevant must be an int in 1..10"),
-        ("chain", {"n_relevant": True}, "n_relevant must be"),
-        ("chain", {"keep": 1.5}, r"keep must be a number in \[0, 1\], got 1.5"),
-        ("chain", {"keep": float("nan")}, "keep must be"),
-        ("chain", {"keep": "all"}, "keep must be"),
     ],
 )
 def test_clear_errors(scenario, changes, message):

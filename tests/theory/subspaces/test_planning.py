@@ -178,24 +178,6 @@ def test_plan_prints_and_converts_itself():
     assert pickle.loads(pickle.dumps(advice)) == advice
 
 
-def test_cautions_are_those_of_the_rows_at_hand():
-    few = " ".join(planned(20, 2000, {0: 3, 1: 1}).cautions)
-    assert "On 1,000 rows they are lower bounds" in few
-    assert "of 20 irrelevant features" in few
-    assert "after about 10 levels" in few
-    assert "a feature of degree 1 is judged on about 500 rows" in few
-    assert "duramen select" in few
-    assert "at most 999 splits" not in few  # enough of them for 20 features
-    whole = search_plan(n_rows=ROWS, n_features=28_501, memory=10**9, relevant={0: 3})
-    assert whole.n_trees == 1
-    assert "infinitely many rows, finding all relevant features needs 1 tree," in " ".join(
-        whole.reasons
-    )
-    text = " ".join(whole.cautions)
-    assert "at most 999 splits" in text
-    assert "duramen rank" in text
-
-
 @pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("n_classes", [1, 2, 4])
@@ -232,13 +214,9 @@ def test_chance_of_the_best_irrelevant_feature(n_classes):
         ({"memory": memory_for(1)}, "of degree 1 with its 1 companion"),
         ({"relevant": {}}, "relevant must be a mapping of degrees"),
         ({"relevant": [3]}, "relevant must be a mapping"),
-        ({"relevant": {-1: 3}}, "a degree in relevant must be an int >= 0"),
-        ({"relevant": {0: 0}}, r"relevant\[0\] must be an int >= 1"),
         ({"relevant": {0: 501}}, "relevant must be at most the 500 features"),
         ({"relevant": {0: 1, 2: 1}}, "at least 3 features if one has degree 2"),
         ({"bytes_per_value": 3}, "bytes_per_value must be 1, 2 or 4"),
-        ({"risk": 0.0}, "risk must be"),
-        ({"keep": [2.0]}, "keep must be a number in"),
         ({"keep": []}, "keep must be at least one fraction"),
         ({"relevant": {0: 90}, "keep": [1.0]}, "fill all 50 places .* allow a smaller fraction"),
     ],
