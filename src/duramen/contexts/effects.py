@@ -250,8 +250,7 @@ def _two_sided_effects(effects: Effects) -> FloatArray:
 
 def _at_least(permuted: FloatArray, observed: FloatArray) -> FloatArray:
     slack = _TIE * (1.0 + np.abs(observed))
-    counts: FloatArray = (permuted >= observed - slack).sum(axis=0, dtype=np.float64)
-    return counts
+    return np.asarray((permuted >= observed - slack).sum(axis=0, dtype=np.float64))
 
 
 def _two_sided(above: FloatArray, below: FloatArray, n_permutations: int) -> FloatArray:

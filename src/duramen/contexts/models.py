@@ -246,15 +246,13 @@ def _indicators(codes: IntArray) -> FloatArray:
     frequent = int(np.count_nonzero(counts >= _FEWEST_ROWS))
     n_columns = min(len(values), max(2, min(frequent + 1, _MOST_CATEGORIES)))
     place = np.minimum(place, n_columns - 1)[number.reshape(-1)]
-    indicators: FloatArray = (place[:, None] == np.arange(1, n_columns)).astype(np.float64)
-    return indicators
+    return np.asarray((place[:, None] == np.arange(1, n_columns)).astype(np.float64))
 
 
 def _standardized(columns: FloatArray) -> FloatArray:
     columns = columns - columns.mean(axis=0)
     spread = columns.std(axis=0)
-    standardized: FloatArray = columns[:, spread > 1e-9] / spread[spread > 1e-9]
-    return standardized
+    return np.asarray(columns[:, spread > 1e-9] / spread[spread > 1e-9])
 
 
 # --- logistic regression --------------------------------------------------------------------------
@@ -328,5 +326,4 @@ def _offset(is_value: NDArray[np.bool_], strata: IntArray | None) -> FloatArray:
     counts = np.zeros((int(strata.max()) + 1, is_value.shape[1]))
     np.add.at(counts, strata, is_value)
     frequencies = (counts + overall) / (counts.sum(axis=1, keepdims=True) + 1)
-    offset: FloatArray = np.log(frequencies)[strata]
-    return offset
+    return np.asarray(np.log(frequencies)[strata])

@@ -273,5 +273,4 @@ def _units(rows: Exchangeability, codes: Codes, log_weights: FloatArray) -> _Uni
 def _shuffled(strata: IntArray, random: np.random.Generator) -> IntArray:
     """Return the units of each group in random order, one group after the other."""
     drawn = random.permutation(len(strata))
-    shuffled: IntArray = drawn[np.argsort(strata[drawn], kind="stable")]
-    return shuffled
+    return np.asarray(drawn[np.argsort(strata[drawn], kind="stable")])

@@ -47,22 +47,19 @@ class Context:
     def scores(self) -> FloatArray:
         """Weights of each value in the contexts but the first, of shape (L, C - 1)."""
         parts = self.parts
-        scores: FloatArray = parts[:, 1:] / float(parts[0].sum())
-        return scores
+        return np.asarray(parts[:, 1:] / float(parts[0].sum()))
 
     @property
     def nearest(self) -> IntArray:
         """Context of each row, of shape (n,); where it has several, that of its largest weight."""
-        nearest: IntArray = self.parts.argmax(axis=1)[self.codes]
-        return nearest
+        return np.asarray(self.parts.argmax(axis=1)[self.codes])
 
     @property
     def fractions(self) -> FloatArray:
         """Fraction of the rows in each context, of shape (C,)."""
         parts = self.parts
         rows = np.bincount(self.codes, minlength=len(parts))
-        fractions: FloatArray = rows @ parts.astype(np.int64) / parts[0].sum() / len(self.codes)
-        return fractions
+        return np.asarray(rows @ parts.astype(np.int64) / parts[0].sum() / len(self.codes))
 
 
 # --- kernel weights -------------------------------------------------------------------------------
@@ -164,8 +161,7 @@ def _triangular(positions: FloatArray, centers: FloatArray, width: float) -> Flo
     weights = np.maximum(0.0, 1 - distance / width)
     far = ~weights.any(axis=1)
     weights[far, distance[far].argmin(axis=1)] = 1.0
-    normalized: FloatArray = weights / weights.sum(axis=1, keepdims=True)
-    return normalized
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _in_parts(weights: FloatArray) -> NDArray[np.uint8]:
@@ -173,8 +169,7 @@ def _in_parts(weights: FloatArray) -> NDArray[np.uint8]:
     parts = np.floor(weights * UNIT)
     missing = UNIT - parts.sum(axis=1)
     rank = np.argsort(np.argsort(parts - weights * UNIT, axis=1, kind="stable"), axis=1)
-    rounded: NDArray[np.uint8] = (parts + (rank < missing[:, None])).astype(np.uint8)
-    return rounded
+    return np.asarray((parts + (rank < missing[:, None])).astype(np.uint8))
 
 
 # --- from what the user gives ---------------------------------------------------------------------

@@ -40,15 +40,13 @@ def log_odds(columns: FloatArray, labels: NDArray[np.integer]) -> FloatArray:
         warnings.simplefilter("ignore")  # of convergence: a score that is near enough will do
         model = LogisticRegression(max_iter=200).fit(columns, labels)
     logs = model.predict_log_proba(columns)
-    odds: FloatArray = np.maximum(logs[:, 1:], -30.0) - np.maximum(logs[:, :1], -30.0)
-    return odds
+    return np.asarray(np.maximum(logs[:, 1:], -30.0) - np.maximum(logs[:, :1], -30.0))
 
 
 def midranks(counts: NDArray[np.integer]) -> FloatArray:
     """Return twice the centered midrank of each value, from the numbers of rows that have it."""
     before = np.cumsum(counts) - counts
-    ranks: FloatArray = (2.0 * before + counts) - counts.sum()
-    return ranks
+    return np.asarray((2.0 * before + counts) - counts.sum())
 
 
 def centered_within(scores: FloatArray, strata: IntArray | None) -> FloatArray:
@@ -71,8 +69,7 @@ def adjusted_means(codes: IntArray, numbers: FloatArray, strata: IntArray) -> Fl
     indicators = (codes[:, None] == np.arange(int(codes.max()) + 1)).astype(np.float64)
     within = centered_within(indicators, strata)
     effects = np.linalg.pinv(within.T @ within, rcond=1e-9, hermitian=True) @ (within.T @ numbers)
-    means: FloatArray = effects + (numbers - indicators @ effects).mean(axis=0)
-    return means
+    return np.asarray(effects + (numbers - indicators @ effects).mean(axis=0))
 
 
 def cut(scores: FloatArray, rows: IntArray, n_strata: int, first: int, strata: IntArray) -> None:

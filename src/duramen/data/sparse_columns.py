@@ -87,8 +87,7 @@ class SparseColumns(Savable, KernelOwner):
 
     def counts(self) -> IntArray:
         """Return the number of entries of each column; shape (k,)."""
-        counts: IntArray = np.bitwise_count(self.bits).sum(axis=1, dtype=np.int64)
-        return counts
+        return np.asarray(np.bitwise_count(self.bits).sum(axis=1, dtype=np.int64))
 
     def codes(self, k: int) -> NDArray[Any]:
         """Return the code of each row of the k-th column; a new array of shape (n,)."""

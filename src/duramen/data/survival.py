@@ -153,8 +153,7 @@ def martingale_residuals(codes: NDArray[np.uint32]) -> FloatArray:
     times, events = (codes >> 1).astype(np.int64), (codes & 1).astype(np.float64)
     at_risk = np.cumsum(np.bincount(times)[::-1])[::-1]
     hazard = np.bincount(times, events) / np.maximum(at_risk, 1)
-    residuals: FloatArray = events - np.cumsum(hazard)[times]
-    return residuals
+    return np.asarray(events - np.cumsum(hazard)[times])
 
 
 def _numbers(values: Any, what: str, function: str) -> FloatArray:

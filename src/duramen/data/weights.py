@@ -70,6 +70,5 @@ def whole_ratios(weights: FloatArray) -> FloatArray:
     for multiple in range(1, _MOST_MULTIPLE + 1):
         whole = np.rint(ratios * multiple)
         if (np.abs(ratios * multiple - whole) <= _ROUNDING * whole).all():
-            scaled: FloatArray = np.rint(weights / values[0] * multiple)
-            return scaled
+            return np.asarray(np.rint(weights / values[0] * multiple))
     return weights

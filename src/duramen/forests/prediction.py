@@ -488,8 +488,7 @@ def classical_scaling(proximity: ArrayLike, n_components: int = 2) -> FloatArray
     spreads = np.where(spreads > 1e-12 * n, spreads, 0.0)
     farthest = np.abs(directions).argmax(axis=0)
     signs = np.where(directions[farthest, np.arange(d)] < 0, -1.0, 1.0)
-    places: FloatArray = directions * signs * np.sqrt(spreads)
-    return places
+    return np.asarray(directions * signs * np.sqrt(spreads))
 
 
 def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:

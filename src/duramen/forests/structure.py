@@ -88,8 +88,7 @@ def expand(first: Integers, counts: Integers) -> Integers:
     """Concatenate the ranges first[i] .. first[i] + counts[i] - 1."""
     total = int(counts.sum())
     starts = np.cumsum(counts) - counts
-    ranges: Integers = np.repeat(first - starts, counts) + np.arange(total)
-    return ranges
+    return np.asarray(np.repeat(first - starts, counts) + np.arange(total))
 
 
 def decision_path(

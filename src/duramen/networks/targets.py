@@ -249,8 +249,7 @@ class TargetForest:
             return np.array(degrees[:, last]) if has else np.zeros(data.n_columns)
         measure = importances.catalogue[self.scoring.measure]
         computed = measure(Inputs(forest, data, seed % _SEEDS))
-        scores: FloatArray = np.array(getattr(computed, "values", computed), dtype=np.float64)
-        return scores
+        return np.asarray(np.array(getattr(computed, "values", computed), dtype=np.float64))
 
     def _normalized(self, scores: FloatArray, data: LearningSet[EncodedTable]) -> FloatArray:
         """Return scores as fractions of the target's uncertainty, or of their sum."""
@@ -286,5 +285,4 @@ class TargetForest:
             else:
                 least += null >= scores
         drawn = self.scoring.n_permutations * (len(scores) if pooled else 1)
-        result: FloatArray = ((1 + least) / np.float64(1 + drawn)).astype(np.float64)
-        return result
+        return np.asarray(((1 + least) / np.float64(1 + drawn)).astype(np.float64))

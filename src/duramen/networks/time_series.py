@@ -141,5 +141,4 @@ def responses_of(
     For steady states, whose change is 0, only the second term is left.
     """
     change = (values[following] - values[now]) / elapsed[:, None]
-    result: FloatArray = change + rates * values[now]
-    return result
+    return np.asarray(change + rates * values[now])

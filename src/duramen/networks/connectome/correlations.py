@@ -158,8 +158,7 @@ def _principal(matrix: FloatArray, n_components: int) -> FloatArray:
     # V_M L_M^-1 V_M' + (I - V_M V_M') / s2, as one product of a matrix with its transpose.
     rest = 1.0 / values[0]
     scaled = vectors[:, others:] * np.sqrt(np.maximum(rest - 1.0 / values[others:], 0.0))
-    inverse: FloatArray = rest * np.eye(len(values)) - scaled @ scaled.T
-    return inverse
+    return np.asarray(rest * np.eye(len(values)) - scaled @ scaled.T)
 
 
 def _settled(signal: Any, changes: IntArray, matrix: FloatArray, n_components: int) -> FloatArray:
@@ -188,8 +187,7 @@ def _shrunk(signal: Any, changes: IntArray, kind: str) -> FloatArray:
     )
     dense = np.asarray(as_signal(signal).toarray() if sparse.issparse(signal) else signal)
     estimator = {"oas": OAS, "ledoit_wolf": LedoitWolf}[kind](store_precision=True)
-    inverse: FloatArray = estimator.fit(dense[:, changes].astype(np.float64)).precision_
-    return inverse
+    return np.asarray(estimator.fit(dense[:, changes].astype(np.float64)).precision_)
 
 
 class _SingularError(ValueError):
@@ -205,5 +203,4 @@ class _SingularError(ValueError):
 def _changing(matrix: FloatArray) -> BoolArray:
     """Tell which variances are above 0, but for rounding."""
     variances = matrix.diagonal()
-    changing: BoolArray = variances > 1e-14 * variances.max(initial=0.0)
-    return changing
+    return np.asarray(variances > 1e-14 * variances.max(initial=0.0))

@@ -159,5 +159,4 @@ def scaled(matrix: FloatArray) -> FloatArray:
     if len(matrix) < 2:
         return np.zeros(matrix.shape)
     low, high = matrix[off].min(), matrix[off].max()
-    result: FloatArray = np.where(off, (matrix - low) / ((high - low) or 1.0), 0.0)
-    return result
+    return np.asarray(np.where(off, (matrix - low) / ((high - low) or 1.0), 0.0))

@@ -336,8 +336,7 @@ def _tuned_exponents(sums: FloatArray, tuned: str | None, form: str, k: float | 
     if k is None:
         powers = LOW_PASS[tuned or "f1"].exponents(sums / largest)
     base = _at_activity(sums)
-    exponents: FloatArray = base * powers if form == "program" else base**powers
-    return exponents
+    return np.asarray(base * powers if form == "program" else base**powers)
 
 
 def _frames(function: str, x: Any) -> FloatArray:

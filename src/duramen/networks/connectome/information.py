@@ -260,12 +260,10 @@ def _information(counts: IntArray, base: int) -> FloatArray:
     def entropy(table: IntArray) -> FloatArray:
         flat = table.reshape(p, width, -1).astype(np.float64)
         terms = flat * np.log2(np.where(flat > 0, flat, 1.0))
-        result: FloatArray = np.log2(n) - terms.sum(axis=-1) / n
-        return result
+        return np.asarray(np.log2(n) - terms.sum(axis=-1) / n)
 
     with_both = entropy(joint)
     with_target = entropy(joint.sum(axis=2))
     pasts = entropy(joint.sum(axis=3))
     own = entropy(joint.sum(axis=(2, 3)))
-    information: FloatArray = np.maximum(with_target - own - (with_both - pasts), 0.0)
-    return information
+    return np.asarray(np.maximum(with_target - own - (with_both - pasts), 0.0))

@@ -67,8 +67,7 @@ def covariance(signal: Any) -> FloatArray:
             x = signal[first:last] - mean
             total += x.T @ x
     # Rounding alone sets the two halves apart.
-    covariances: FloatArray = (total + total.T) / (2.0 * (n - 1))
-    return covariances
+    return np.asarray((total + total.T) / (2.0 * (n - 1)))
 
 
 def gram(x: Signal) -> FloatArray:

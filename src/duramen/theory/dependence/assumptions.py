@@ -244,8 +244,7 @@ def _failures(
     def without(i: int, j: int, dropped: int) -> BoolArray:
         """Return whether members i and j are independent given the rest less one member."""
         place = layer.without[:, dropped]
-        independent: BoolArray = below[place, i - (dropped < i), j - (dropped < j)]
-        return independent
+        return np.asarray(below[place, i - (dropped < i), j - (dropped < j)])
 
     for a, c, d in permutations(range(layer.members.shape[1]), 3):
         ac, ad = without(a, c, d), without(a, d, c)

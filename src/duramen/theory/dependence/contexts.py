@@ -363,8 +363,7 @@ def _averages(dist: FiniteDistribution, searched: int, tolerance: float) -> dict
 def _distribution(masses: FloatArray) -> FloatArray:
     """Return the distribution of Y along the last axis, 0 where there is no mass."""
     total = masses.sum(axis=-1, keepdims=True)
-    probabilities: FloatArray = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
-    return probabilities
+    return np.asarray(np.divide(masses, total, out=np.zeros_like(masses), where=total > 0))
 
 
 def _values(dist: FiniteDistribution) -> list[Any]:

@@ -242,8 +242,7 @@ def _quantiles(ordered: FloatArray, n_bins: int) -> FloatArray:
 def _equally_spaced(low: float, high: float, n_bins: int) -> FloatArray:
     """Return the ends of all bins but the last; whole ones are exact, as a bin includes its end."""
     factor = 2.0**-64 if high - low > 2.0**900 else 1.0  # multiples of the range would overflow
-    cuts: FloatArray = low + (high - low) * factor * np.arange(1, n_bins) / n_bins / factor
-    return cuts
+    return np.asarray(low + (high - low) * factor * np.arange(1, n_bins) / n_bins / factor)
 
 
 def _separating(numbers: FloatArray, cuts: FloatArray) -> FloatArray:
@@ -335,5 +334,4 @@ def _entropies(counts: FloatArray) -> FloatArray:
     """Return the entropy in bits of each row of counts."""
     fraction = counts / counts.sum(axis=1, keepdims=True)
     logs = np.log2(fraction, out=np.zeros_like(fraction), where=fraction > 0)
-    entropies: FloatArray = -np.sum(fraction * logs, axis=1)
-    return entropies
+    return np.asarray(-np.sum(fraction * logs, axis=1))

@@ -385,7 +385,14 @@ def _joint(
     factors: Mapping[str, Factor],
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Codes], FloatArray]:
     """Return the values of each variable, and the codes and probabilities of all rows."""
-    order = _in_causal_order(factors)
+    parents_of = {name: factor.parents for name, factor in factors.items()}
+    try:
+        order = list(TopologicalSorter(parents_of).static_order())
+    except CycleError as error:
+        circle = " -> ".join(map(repr, error.args[1]))
+        raise ValueError(
+            f"specify: a variable cannot be its own ancestor, but there is a cycle {circle}."
+        ) from None
     values: dict[str, NDArray[Any]] = {}
     rows: list[tuple[tuple[int, ...], float]] = [((), 1.0)]  # codes in this order, probability
     for name in order:
@@ -417,20 +424,6 @@ def _joint(
         ]
     columns = np.array([row for row, _ in rows], dtype=np.uint32).reshape(len(rows), -1).T
     return values, dict(zip(order, columns, strict=True)), np.array([weight for _, weight in rows])
-
-
-def _in_causal_order(factors: Mapping[str, Factor]) -> list[str]:
-    try:
-        return list(
-            TopologicalSorter(
-                {name: factor.parents for name, factor in factors.items()}
-            ).static_order()
-        )
-    except CycleError as error:
-        circle = " -> ".join(map(repr, error.args[1]))
-        raise ValueError(
-            f"specify: a variable cannot be its own ancestor, but there is a cycle {circle}."
-        ) from None
 
 
 def _checked_factors(factors: Mapping[str, Factor]) -> dict[str, Factor]:

@@ -222,15 +222,13 @@ def _conditional(dist: FiniteDistribution, m: int, condition: list[int]) -> Floa
     mass = np.bincount(
         part.cell * size + dist.codes[:, m], dist.weights, part.n_cells * size
     ).reshape(part.n_cells, size)
-    probabilities: FloatArray = (mass / mass.sum(axis=1, keepdims=True))[part.cell]
-    return probabilities
+    return np.asarray((mass / mass.sum(axis=1, keepdims=True))[part.cell])
 
 
 def _votes(masses: FloatArray) -> FloatArray:
     """Return 1 for the most probable class of each leaf, the first of several, shape (n, C)."""
     top = masses >= (1.0 - TIE) * masses.max(axis=1, keepdims=True)
-    votes: FloatArray = np.eye(masses.shape[1])[np.argmax(top, axis=1)]
-    return votes
+    return np.asarray(np.eye(masses.shape[1])[np.argmax(top, axis=1)])
 
 
 def _expected_losses(
@@ -393,8 +391,7 @@ class Routes:
         shift = np.zeros((self.nodes.n_values + 1, n_rows))
         for layer, nodes in zip(self.layers, some, strict=True):
             self._replaced(layer, nodes, table, shift)
-        expected: FloatArray = table[root][:, np.newaxis] + shift.T
-        return expected
+        return np.asarray(table[root][:, np.newaxis] + shift.T)
 
     def _grow(self) -> None:
         """Find all nodes, from the root on."""

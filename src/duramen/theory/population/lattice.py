@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.support.arrays import FloatArray, IntArray
@@ -279,82 +278,68 @@ def _n_subsets(p: int, depth: int, enough: float = math.inf) -> int:
     return total
 
 
-class _Level:
-    """Work measured at subsets of one size."""
-
-    def __init__(self, n_features: int, size: int) -> None:
-        self.n_features = n_features
-        self.size = size
-        self.n_sets = math.comb(n_features, size)
-        self.work: list[float] = []
-
-    def drawn(self, n: int, random: np.random.Generator) -> NDArray[np.uint32]:
-        """Draw n subsets uniformly; each is ascending."""
-        sets = np.empty((n, self.size), dtype=np.uint32)
-        for row in sets:
-            row[:] = np.sort(random.choice(self.n_features, self.size, replace=False))
-        return sets
-
-    @property
-    def total(self) -> float:
-        """Estimated work at all subsets of this size."""
-        return self._scaled(float(np.mean(self.work)))
-
-    @property
-    def error(self) -> float:
-        """Standard error of that."""
-        if self.n_sets == 1:
-            return 0.0
-        return self._scaled(float(np.std(self.work, ddof=1)) / math.sqrt(len(self.work)))
-
-    def _scaled(self, mean: float) -> float:
-        return min(self.n_sets, _ENDLESS) * mean if mean else 0.0
-
-
 def _estimated(walk: _Walk, p: int) -> LatticeCost:
-    random = np.random.default_rng(0)
-    levels: list[_Level] = []
-    seconds = 0.0
-    measured = 0.0
+    """Estimate the cost from the work measured at random subsets of each size.
 
-    def probe(level: _Level, n: int) -> None:
+    Time is that of the work, at the rate of all measurements. Sizes with the largest standard error
+    are measured again until the estimate is good enough.
+    """
+    random = np.random.default_rng(0)
+    works: list[list[float]] = []  # by size
+    seconds, measured = 0.0, 0.0
+
+    def probe(size: int, n: int) -> None:
         nonlocal seconds, measured
-        sets = level.drawn(n, random)
+        sets = np.empty((n, size), dtype=np.uint32)
+        for row in sets:
+            row[:] = np.sort(random.choice(p, size, replace=False))
         work, all_work, taken = _kernel.probe_lattice(walk.table, walk.depth, sets)
-        level.work += work.tolist()
+        works[size] += work.tolist()
         seconds += taken
         measured += all_work
+
+    def scaled(size: int, mean: float) -> float:
+        """Return the work at all subsets of a size, given the mean."""
+        return min(math.comb(p, size), _ENDLESS) * mean if mean else 0.0
+
+    def total(size: int) -> float:
+        return scaled(size, float(np.mean(works[size])))
+
+    def error(size: int) -> float:
+        """Return the standard error of the total of a size."""
+        if math.comb(p, size) == 1:
+            return 0.0
+        work = works[size]
+        return scaled(size, float(np.std(work, ddof=1)) / math.sqrt(len(work)))
 
     n_rows = walk.table.n_rows
     small = n_rows <= _LONG and n_rows * p <= _LARGE
     first = _FIRST_SETS if small else _FIRST_SETS_OF_LARGE_TABLES
-    barren = 0
-    total = 0.0
+    barren, so_far = 0, 0.0
     for size in range(walk.depth):
-        level = _Level(p, size)
-        probe(level, first if size else 1)
-        levels.append(level)
-        total += level.total
-        barren = 0 if any(level.work) else barren + 1
-        if barren == _BARREN or total * seconds > _LIFETIME * measured * walk.n_threads:
+        works.append([])
+        probe(size, first if size else 1)
+        so_far += total(size)
+        barren = 0 if any(works[size]) else barren + 1
+        if barren == _BARREN or so_far * seconds > _LIFETIME * measured * walk.n_threads:
             break
+    sizes = range(len(works))
     while seconds < _PROBE_SECONDS:
-        widest = max(levels, key=lambda level: level.error)
-        total = sum(level.total for level in levels)
-        error = math.sqrt(sum(level.error**2 for level in levels))
-        if (error <= _GOOD * total and seconds > _PROBE_SECONDS / 10) or not widest.error:
+        widest = max(sizes, key=error)
+        good = math.hypot(*map(error, sizes)) <= _GOOD * sum(map(total, sizes))
+        if (good and seconds > _PROBE_SECONDS / 10) or not error(widest):
             break
-        if len(widest.work) >= _MOST_SETS:
+        if len(works[widest]) >= _MOST_SETS:
             break
-        probe(widest, len(widest.work))
+        probe(widest, len(works[widest]))
     rate = seconds / measured / walk.n_threads if measured else 0.0
-    total = sum(level.total for level in levels)
-    error = math.sqrt(sum(level.error**2 for level in levels))
+    totals = [total(size) for size in sizes]
+    work = sum(totals)
     return LatticeCost(
         n_subsets=_n_subsets(p, walk.depth),
-        seconds=total * rate,
-        relative_error=error / total if total else 0.0,
-        by_size=tuple(level.total * rate for level in levels) + (0.0,) * (walk.depth - len(levels)),
+        seconds=work * rate,
+        relative_error=math.hypot(*map(error, sizes)) / work if work else 0.0,
+        by_size=tuple(own * rate for own in totals) + (0.0,) * (walk.depth - len(totals)),
     )
 
 

@@ -164,14 +164,12 @@ def numbers_at(parent: FloatArray, numbers: FloatArray) -> FloatArray:
     """
     seen = parent > 0
     apart = np.where(seen, numbers - numbers[np.argmax(seen, axis=1), np.newaxis], 0.0)
-    centered: FloatArray = np.where(seen, apart - (parent * apart).sum(axis=1, keepdims=True), 0.0)
-    return centered
+    return np.asarray(np.where(seen, apart - (parent * apart).sum(axis=1, keepdims=True), 0.0))
 
 
 def variances(parent: FloatArray, numbers: FloatArray) -> FloatArray:
     """Return the variance at each node, shape (n,), from its classes and `numbers_at` (n, C)."""
-    spread: FloatArray = (parent * numbers**2).sum(axis=1)
-    return spread
+    return np.asarray((parent * numbers**2).sum(axis=1))
 
 
 # --- choice of a split: the best of K features drawn at random ------------------------------------
@@ -257,8 +255,7 @@ def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> Bo
     fresh[1:] = (node[1:] != node[:-1]) | (feature[1:] != feature[:-1])
     owner = np.cumsum(fresh) - 1
     best = np.maximum.reduceat(decrease, np.flatnonzero(fresh))[owner]
-    tied: BoolArray = decrease >= best - TIE
-    return tied
+    return np.asarray(decrease >= best - TIE)
 
 
 def best_of_cuts(
@@ -294,8 +291,7 @@ def best_of_cuts(
     probability = (1.0 if weight is None else weight) / offered[pair]
     n_features = np.count_nonzero(offered.reshape(shape), axis=1)
     if max_features == 1:
-        only: FloatArray = probability / n_features[node]
-        return only
+        return np.asarray(probability / n_features[node])
     rank = _ranks(node, decrease)
     offers = np.zeros((n_nodes, p, int(rank.max()) + 1))
     np.add.at(offers, (node, feature, rank), probability)
@@ -314,8 +310,7 @@ def best_of_cuts(
             others,
             np.minimum(max_features, n_features[at]),
         )
-    won: FloatArray = probability * wins[node, feature, rank]
-    return won
+    return np.asarray(probability * wins[node, feature, rank])
 
 
 def _ranks(node: IndexArray, decrease: FloatArray) -> IndexArray:
@@ -353,5 +348,4 @@ def _unbeaten(below: FloatArray, equal: FloatArray, others: BoolArray, k: IndexA
         masses[:, :, :1] *= 1.0 - r
     ending = np.take_along_axis(masses, (k - 1)[:, np.newaxis, np.newaxis], axis=2)[:, :, 0]
     mean = ending[:, :-1] @ (weights / 2.0) / ending[:, -1]
-    drawn: FloatArray = k / (n_others + 1) * mean
-    return drawn
+    return np.asarray(k / (n_others + 1) * mean)

@@ -370,8 +370,7 @@ def found_curve(
     leaps, _ = _successive(np.eye(1, matrix.shape[0]), leap.T, -(-length // block))
     curve = (leaps @ within.T).ravel()[:length]
     # The curve rises to r at most, but for rounding.
-    rising: FloatArray = np.minimum(np.maximum.accumulate(curve), n_relevant)
-    return rising
+    return np.asarray(np.minimum(np.maximum.accumulate(curve), n_relevant))
 
 
 def _successive(start: FloatArray, matrix: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
@@ -447,8 +446,7 @@ _STEPS: dict[str, Callable[[int, int, int, int, int], FloatArray]] = {
 
 def ratio_of_places(p: int, q: int, place: IntArray) -> FloatArray:
     """Return (q-l)/(p-l) for every l, and 0 from l = q on."""
-    ratio: FloatArray = np.maximum(q - place, 0) / (p - place)
-    return ratio
+    return np.asarray(np.maximum(q - place, 0) / (p - place))
 
 
 def hypergeometric(total: int, marked: int, drawn: int) -> FloatArray:
@@ -467,8 +465,7 @@ def hypergeometric(total: int, marked: int, drawn: int) -> FloatArray:
     probabilities[mode] = 1.0
     probabilities[mode + 1 :] = np.cumprod(up)
     probabilities[least:mode] = np.cumprod(down)[::-1]
-    scaled: FloatArray = probabilities / probabilities.sum()
-    return scaled
+    return np.asarray(probabilities / probabilities.sum())
 
 
 class Chain:

@@ -201,8 +201,7 @@ class Simulation(Summarized):
         # The k-th feature found raises the square of the number found from (k-1)^2 to k^2.
         squares = self._sums(np.arange(1.0, 2.0 * self.n_relevant, 2.0))
         variance = np.maximum(squares / R - self.curve**2, 0.0) * R / (R - 1)
-        error: FloatArray = np.sqrt(variance / R)
-        return error
+        return np.asarray(np.sqrt(variance / R))
 
     @property
     def feature_curves(self) -> FloatArray:
@@ -237,8 +236,7 @@ class Simulation(Summarized):
 
     def _counts(self, trees: IntArray, weights: FloatArray | None = None) -> FloatArray:
         counts = np.bincount(trees, weights, minlength=self.n_trees + 2)
-        total: FloatArray = np.cumsum(counts[: self.n_trees + 1], dtype=np.float64)
-        return total
+        return np.asarray(np.cumsum(counts[: self.n_trees + 1], dtype=np.float64))
 
     def _summary(self, rows: int) -> Summary:
         all_found = self.found_at <= self.n_trees
@@ -433,8 +431,7 @@ class _Grower:
         """Choose `number` members of each row of `pool` at random."""
         keys = np.where(pool, self.rng.random(pool.shape), 2.0)
         ranks = keys.argsort(axis=1).argsort(axis=1)
-        chosen: BoolArray = ranks < number[:, np.newaxis]
-        return chosen
+        return np.asarray(ranks < number[:, np.newaxis])
 
     def _grow(self, held: BoolArray, wanted: BoolArray) -> BoolArray:
         """Return which of the `wanted` features each tree finds among those it holds."""
