@@ -214,8 +214,6 @@ def test_targets_are_not_binned():
             ": splits of estimator must",
         ),
         ({"empty": "drop"}, ": empty must"),
-        ({"n_permutations": -1}, ": n_permutations must"),
-        ({"plain": "p_values", "n_permutations": 0}, "plain='p_values' needs n_permutations"),
     ],
 )
 def test_what_is_refused(changes, message):

@@ -142,10 +142,6 @@ def test_culture_is_reproducible_and_knows_its_truth():
             lambda: dm.datasets.calcium_culture(9, imaging=CalciumImaging(frame_time=0.7)),
             "imaging.frame_time must be a multiple",
         ),
-        (
-            lambda: dm.datasets.calcium_culture(200, n_neurons=20, strength=500.0, random_state=0),
-            "strength must let the culture fire at 200 Hz or less",
-        ),
     ],
 )
 def test_refuses(call, message):

@@ -45,7 +45,6 @@ PLACES = [[0, 0], [0, 1], [1, 0]]
         (lambda: Wiring([0.5], [1], positions=PLACES), "source must be a sequence of integers"),
         (lambda: Wiring([1], [1], positions=PLACES), "another neuron than source"),
         (lambda: Wiring([1, 1], [2, 2], positions=PLACES), "without repeated links"),
-        (lambda: Wiring([], [], positions=PLACES, modules=[0]), r"modules must be of shape \(3,\)"),
     ],
 )
 def test_refuses(call, message):

@@ -169,15 +169,6 @@ def test_knocked_out_samples_are_left_out_for_the_gene_itself(made):
         ({"measure": "holdout_mda"}, "measure must be one of"),
         ({"experiment": Experiment(knocked_out=["x0"])}, "one entry per sample"),
         ({"estimator": dm.BaggedTreesRegressor(max_depth=0)}, "BaggedTreesRegressor: max_depth"),
-        (
-            {"estimator": dm.RandomForestClassifier(class_weight="balanced")},
-            r"genie3: class_weight of estimator has no effect and must be None, got 'balanced'\. "
-            "Hint: .* criterion, max_depth, .* n_estimators",
-        ),
-        (
-            {"estimator": dm.RandomForestRegressor(categorical_features=[0])},
-            "genie3: categorical_features of estimator has no effect",
-        ),
     ],
 )
 def test_refuses(made, change, message):

@@ -399,9 +399,3 @@ def test_too_many_subspaces_and_terms():
     with pytest.raises(ValueError, match="8388608 sets of up to 23 of 23 features"):
         conditioning_terms(dist, 0)
     assert len(conditioning_terms(dist, 0, max_depth=2)) == 24
-
-
-@pytest.mark.parametrize("function", [population_importances, last_level_importances])
-def test_needs_a_distribution(function):
-    with pytest.raises(TypeError, match=f"{function.__name__}: dist must be a FiniteDistribution"):
-        function(np.zeros((3, 2)))

@@ -314,20 +314,6 @@ def assert_agrees_with_every_tree(rows, trees, max_depth, least_fraction=0, leas
         assert actual.shape[1] == min(p, max_depth or p)
 
 
-@given(tables(most_values=(2, 3, 2, 2), n_rows=10))
-@settings(max_examples=15)
-def test_one_feature_drawn_gives_the_sum_over_subsets(rows):
-    """Thesis, eq. 5.2: each I(X_m;Y|B) has weight 1 / (C(p, k) (p - k)), k = |B|."""
-    expected = np.zeros((4, 4))
-    for m in range(4):
-        for given_ in oracle.subsets([j for j in range(4) if j != m]):
-            k = len(given_)
-            term = oracle.information(rows, [m], ["y"], given_)
-            expected[m, k] += term / (comb(4, k) * (4 - k))
-    actual = tree_importances(of_rows(rows), max_features=1)
-    np.testing.assert_allclose(actual, expected, atol=1e-12)
-
-
 # --- against forests -----------------------------------------------------------------------------
 
 

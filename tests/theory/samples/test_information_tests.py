@@ -181,8 +181,6 @@ def test_miller_madow_is_centred():
         (lambda: node_test([["a", "b"]]), "counts must be numbers"),
         (lambda: node_test([[0.5, 1]]), "counts must be whole numbers >= 0.*not fractions"),
         (lambda: node_test([[-1, 1]]), "counts must be whole"),
-        (lambda: node_test([[0, 0]]), "counts must be above 0 in at least one cell"),
-        (lambda: miller_madow([[[1, 2], [3, 4]]]), "miller_madow: counts must be a table with two"),
     ],
 )
 def test_clear_errors(call, message):

@@ -217,8 +217,6 @@ def test_chance_of_the_best_irrelevant_feature(n_classes):
         ({"relevant": {0: 501}}, "relevant must be at most the 500 features"),
         ({"relevant": {0: 1, 2: 1}}, "at least 3 features if one has degree 2"),
         ({"bytes_per_value": 3}, "bytes_per_value must be 1, 2 or 4"),
-        ({"keep": []}, "keep must be at least one fraction"),
-        ({"relevant": {0: 90}, "keep": [1.0]}, "fill all 50 places .* allow a smaller fraction"),
     ],
 )
 def test_clear_errors(changes, message):

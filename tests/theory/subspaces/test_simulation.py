@@ -218,7 +218,6 @@ def test_no_trees_and_one_replicate():
         ([[()], [0]], {}, r"conditionings\[1\] must be a list of sets"),
         ([[()], [{1}]], {}, r"conditionings\[1\] must be .* indices in 0..1, without 1 itself"),
         ([[()], [{2}]], {}, r"conditionings\[1\] must be .* indices in 0..1"),
-        ([[()], [(), {0}]], {}, r"conditionings\[1\] must be minimal conditionings"),
     ],
 )
 def test_clear_errors(scenario, changes, message):
