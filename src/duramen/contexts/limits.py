@@ -98,26 +98,20 @@ def shifts_of(
     shifted = np.flatnonzero(adjusted(p_values, "fdr") <= _LEVEL)
     if len(shifted):
         order = shifted[np.argsort(p_values[shifted], kind="stable")]
+        names = [growth.data.names[j] for j in order]
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        means = (
+            "P-values of signed and overall effects can then be small, and those of absolute "
+            "effects too large, even if the features are associated with the target in the same "
+            "way in all contexts. Use conditional permutations."
+        )
+        if scheme.permute == "conditional":
+            means = "The sizes of effects also reflect the shift; the p-values allow for it."
         notes.append(
-            shift_note(context.name, [growth.data.names[j] for j in order], scheme.permute)
+            f"{context.name} shifts features among rows of the same target (q <= {_LEVEL:g}): "
+            f"{', '.join(names[:_NAMED])}{more}. {means}"
         )
     return p_values, notes
-
-
-def shift_note(context: str, names: list[str], permute: str) -> str:
-    """Say which features a context shifts, and what their effects and p-values mean then."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    said = (
-        f"{context} shifts features among rows of the same target (q <= {_LEVEL:g}): "
-        f"{', '.join(names[:_NAMED])}{more}. "
-    )
-    if permute == "conditional":
-        return f"{said}The sizes of effects also reflect the shift; the p-values allow for it."
-    return (
-        f"{said}P-values of signed and overall effects can then be small, and those of absolute "
-        "effects too large, even if the features are associated with the target in the same way "
-        "in all contexts. Use conditional permutations."
-    )
 
 
 def _target_note(growth: Growth, context: Context, scheme: Scheme) -> list[str]:
@@ -139,10 +133,8 @@ def _target_note(growth: Growth, context: Context, scheme: Scheme) -> list[str]:
 
 def shift_p_values(table: EncodedTable, context: IntArray, strata: IntArray) -> FloatArray:
     """Test each column by `stratified_chi_square`, numbers in four quantile bins; shape (p,)."""
-    p_values = np.ones(table.n_columns)
-    for j in range(table.n_columns):
-        p_values[j] = stratified_chi_square(_categories(table, j), context, strata)
-    return p_values
+    columns = (_categories(table, j) for j in range(table.n_columns))
+    return np.array([stratified_chi_square(column, context, strata) for column in columns])
 
 
 def stratified_chi_square(values: IntArray, context: IntArray, strata: IntArray) -> float:

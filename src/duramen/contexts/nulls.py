@@ -244,30 +244,23 @@ def _units(rows: Exchangeability, codes: Codes, log_weights: FloatArray) -> _Uni
     strata = np.zeros(rows.n_rows, dtype=np.int64) if rows.strata is None else rows.strata
     if rows.groups is None:
         return _Units(strata, codes.astype(np.int64), log_weights)
-    _, first, of_row, sizes = np.unique(
-        rows.groups, return_index=True, return_inverse=True, return_counts=True
-    )
-    of_row = of_row.reshape(-1)
-    order = np.argsort(of_row, kind="stable")
-    starts = np.cumsum(sizes) - sizes
-    place = np.empty(len(codes), dtype=np.int64)
-    place[order] = np.arange(len(codes)) - np.repeat(starts, sizes)
+    layout = rows.layout
+    first, of_row, sizes, place = layout.first, layout.of_row, layout.sizes, layout.place
     contents = np.full((len(sizes), int(sizes.max())), -1, dtype=np.int64)
     contents[of_row, place] = codes
     constant = bool((codes == codes[first][of_row]).all())
     if constant:  # groups of any size exchange the one context that each has
-        weights = np.add.reduceat(log_weights[order], starts)
+        weights = np.add.reduceat(log_weights[layout.rows], layout.starts)
         every = np.tile(np.arange(log_weights.shape[1])[:, None], contents.shape[1])
         values = codes[first].astype(np.int64)
         return _Units(strata[first], values, weights, of_row, place, every)
     distinct, values = np.unique(contents, axis=0, return_inverse=True)
-    alike = np.unique(np.stack([strata[first], sizes]), axis=1, return_inverse=True)[1]
     weights = np.zeros((len(sizes), len(distinct)))
     for at in range(contents.shape[1]):
         here = np.flatnonzero(sizes > at)
-        row = order[starts[here] + at]
+        row = layout.rows[layout.starts[here] + at]
         weights[here] += log_weights[row][:, np.maximum(distinct[:, at], 0)]
-    return _Units(alike.reshape(-1), values.reshape(-1), weights, of_row, place, distinct)
+    return _Units(layout.alike, values.reshape(-1), weights, of_row, place, distinct)
 
 
 def _shuffled(strata: IntArray, random: np.random.Generator) -> IntArray:

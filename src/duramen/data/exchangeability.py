@@ -104,7 +104,7 @@ class Exchangeability:
     @property
     def n_units(self) -> int:
         """Number of groups; number of rows where each row is a group."""
-        return self.n_rows if self.groups is None else len(self._layout.sizes)
+        return self.n_rows if self.groups is None else len(self.layout.sizes)
 
     @cached_property
     def bag_groups(self) -> NDArray[np.uint32] | None:
@@ -113,7 +113,7 @@ class Exchangeability:
 
     def most_rows(self, n_units: int) -> int:
         """Return the largest number of different rows in so many groups, or rows."""
-        sizes = np.ones(self.n_rows) if self.groups is None else np.sort(self._layout.sizes)[::-1]
+        sizes = np.ones(self.n_rows) if self.groups is None else np.sort(self.layout.sizes)[::-1]
         return int(sizes[:n_units].sum())
 
     @property
@@ -168,15 +168,12 @@ class Exchangeability:
         """
         if self.groups is None:
             return _within(self.strata, self.n_rows, random)
-        layout = self._layout
+        layout = self.layout
         if values is not None and self._one_a_block(np.asarray(values)):
             taken = _within(layout.strata, len(layout.sizes), random)
             return layout.first[taken][layout.of_row]
         taken = _within(layout.alike, len(layout.sizes), random)
-        order = np.empty(self.n_rows, dtype=np.int64)
-        of_sorted = layout.of_row[layout.rows]
-        within = np.arange(self.n_rows) - layout.starts[of_sorted]
-        order[layout.rows] = layout.rows[layout.starts[taken[of_sorted]] + within]
+        order: IntArray = layout.rows[layout.starts[taken[layout.of_row]] + layout.place]
         return order
 
     def exchanged(self, values: NDArray[Any]) -> IntArray | None:
@@ -192,11 +189,8 @@ class Exchangeability:
         """
         if self.groups is None or self._one_a_block(values):
             return self.strata
-        layout = self._layout
-        place = np.empty(self.n_rows, dtype=np.int64)
-        of_sorted = layout.of_row[layout.rows]
-        place[layout.rows] = np.arange(self.n_rows) - layout.starts[of_sorted]
-        return _kinds(np.stack([layout.alike[layout.of_row], place], axis=1))
+        layout = self.layout
+        return _kinds(np.stack([layout.alike[layout.of_row], layout.place], axis=1))
 
     def count(self, values: Any = None) -> float:
         """Count the different arrangements that :meth:`permutation` can draw.
@@ -216,7 +210,7 @@ class Exchangeability:
             strata = np.zeros(self.n_rows, np.int64) if self.strata is None else self.strata
             kinds = np.arange(self.n_rows) if values is None else _kinds(np.asarray(values))
             return _arrangements(strata, kinds)
-        layout = self._layout
+        layout = self.layout
         if values is None:
             return _arrangements(layout.alike, np.arange(len(layout.sizes)))
         of_rows = _kinds(np.asarray(values))
@@ -279,17 +273,17 @@ class Exchangeability:
 
     def _one_a_block(self, values: NDArray[Any]) -> bool:
         """Tell whether the rows of a group have one value."""
-        return bool(np.all(values == values[self._layout.first][self._layout.of_row]))
+        return bool(np.all(values == values[self.layout.first][self.layout.of_row]))
 
     @cached_property
-    def _layout(self) -> _Layout:
+    def layout(self) -> Layout:
         """Return where the groups are."""
         groups = np.arange(self.n_rows) if self.groups is None else self.groups
         _, first, of_row, sizes = np.unique(
             groups, return_index=True, return_inverse=True, return_counts=True
         )
         strata = np.zeros(len(first), np.int64) if self.strata is None else self.strata[first]
-        return _Layout(
+        return Layout(
             first=first,
             of_row=of_row.reshape(-1),
             rows=np.argsort(of_row.reshape(-1), kind="stable"),
@@ -301,7 +295,7 @@ class Exchangeability:
 
 
 @dataclass(frozen=True, eq=False)
-class _Layout:
+class Layout:
     """Places of the B groups."""
 
     first: IntArray  # first row of each group
@@ -311,6 +305,13 @@ class _Layout:
     sizes: IntArray  # rows of each group
     strata: IntArray  # stratum of each group
     alike: IntArray  # number of the set of groups of one stratum and one size
+
+    @cached_property
+    def place(self) -> IntArray:
+        """Place of each row among the rows of its group, shape (n,)."""
+        place = np.empty(len(self.rows), dtype=np.int64)
+        place[self.rows] = np.arange(len(self.rows)) - np.repeat(self.starts, self.sizes)
+        return place
 
 
 def _within(strata: IntArray | None, n: int, random: np.random.Generator) -> IntArray:
