@@ -3,8 +3,8 @@
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.exchangeability import Exchangeability
-from duramen.data.finding import Finding
 from duramen.data.learning_sets import LearningSet, learning_set
+from duramen.data.provenance import Finding
 from duramen.data.schema import Schema
 from duramen.data.target import ClassTarget, NumberTarget, SurvivalTarget, Target, Task
 from duramen.data.text_numbers import NumbersInTextWarning, StrayValuesWarning, numbers_in_text

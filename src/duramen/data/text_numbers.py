@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data.finding import Finding
+from duramen.data.provenance import Finding
 from duramen.results.columns import counted
 from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.arrow import is_text, pa, pc

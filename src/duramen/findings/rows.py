@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data.encoded import EncodedTable
-from duramen.data.finding import Finding
+from duramen.data.provenance import Finding
 from duramen.data.schema import KINDS
 from duramen.findings.target import as_arrow, looked_at, of_leaks, spread, target_values
 from duramen.io.store.column_store import ColumnStore

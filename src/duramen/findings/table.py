@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
-from duramen.data.finding import Finding, columns, them
+from duramen.data.provenance import Finding, columns, them
 from duramen.data.recoding import without_unused
 from duramen.data.schema import KINDS
 from duramen.data.sparse_columns import SPARSE

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data.encoded import EncodedTable
-from duramen.data.finding import Finding
+from duramen.data.provenance import Finding
 from duramen.data.schema import KINDS
 from duramen.data.target import are_classes
 from duramen.io.store.column_store import ColumnStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from duramen.data.finding import Finding, them
+from duramen.data.provenance import Finding, them
 from duramen.data.text_numbers import StrayValues
 from duramen.findings.table import (
     IDENTIFIER,

@@ -20,10 +20,16 @@ from duramen.data.covariates import covariate_strata
 from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import Provenance, RowNames
 from duramen.data.recoding import without_unused
-from duramen.data.sampling import proportions, sampled_rows
 from duramen.data.sources import is_anndata
 from duramen.data.survival import is_structured, survival_codes, survival_columns
-from duramen.data.target import NoTarget, Task, encode_target, target_array
+from duramen.data.target import (
+    NoTarget,
+    Task,
+    encode_target,
+    proportions,
+    sampled_rows,
+    target_array,
+)
 from duramen.data.text_numbers import (
     StrayValues,
     StrayValuesWarning,

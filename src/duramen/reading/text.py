@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from duramen.data.finding import Finding
+from duramen.data.provenance import Finding
 from duramen.data.text_numbers import NumbersInTextWarning
 from duramen.io import read_table
 from duramen.io.formats import format_of, text_of

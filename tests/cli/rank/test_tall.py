@@ -13,8 +13,7 @@ from duramen.analyses.ranking import measures as measuring
 from duramen.analyses.ranking import samples
 from duramen.analyses.ranking.forest import trees_by_default
 from duramen.data import NumberTarget, SurvivalTarget
-from duramen.data.sampling import sampled_rows
-from duramen.data.target import encode_target
+from duramen.data.target import encode_target, sampled_rows
 from duramen.estimators import growth
 from duramen.reports.report import OF_GROUPS
 

@@ -7,7 +7,7 @@ from tests.networks.connectome.cultures import bursting, culture
 from tests.oracles import connectome as oracle
 
 from duramen.networks import connectome as dc
-from duramen.networks.connectome import products as module
+from duramen.networks.connectome import correlations as module
 
 
 def chain(n=4000, p=4, seed=0):

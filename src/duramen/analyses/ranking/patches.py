@@ -14,9 +14,9 @@ from duramen.analyses.ranking.measures import trees_within
 from duramen.analyses.ranking.samples import DESCRIBING_TREES
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import readable_bytes
-from duramen.data.sampling import proportions, sampled_rows
 from duramen.data.schema import KINDS
 from duramen.data.sparse_columns import CODE_TYPES, narrowest, slots_of
+from duramen.data.target import proportions, sampled_rows
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.memory import counted_in_rows, most_tree_bytes
 from duramen.forests.patches import BY_ROWS, patch_memory

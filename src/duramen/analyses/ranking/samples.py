@@ -7,7 +7,7 @@ from typing import Any
 
 from duramen.analyses.ranking.measures import is_let_go
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.sampling import proportions, sampled_rows
+from duramen.data.target import proportions, sampled_rows
 from duramen.importances import Inputs
 
 # Rows from which on the default test is of a sample, and the rows of samples. A test grows about

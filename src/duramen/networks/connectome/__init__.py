@@ -1,6 +1,12 @@
 """Connectome inference: calcium signals, their association, and the links between neurons."""
 
-from duramen.networks.connectome.correlations import correlation, partial_correlation
+from duramen.networks.connectome.correlations import (
+    Components,
+    components,
+    correlation,
+    covariance,
+    partial_correlation,
+)
 from duramen.networks.connectome.directivity import directed, precedence
 from duramen.networks.connectome.filters import (
     difference,
@@ -14,7 +20,6 @@ from duramen.networks.connectome.information import (
     transfer_entropy,
 )
 from duramen.networks.connectome.methods import METHODS
-from duramen.networks.connectome.products import Components, components, covariance
 
 __all__ = [
     "METHODS",
