@@ -250,15 +250,3 @@ def test_take_rows_keeps_the_meaning_of_codes() -> None:
     for j in range(table.n_columns):
         np.testing.assert_array_equal(part.codes(j), table.codes(j)[rows])
         assert part.values(j).tolist() == table.values(j).tolist()
-
-
-@pytest.mark.slow
-def test_many_categories_take_little_time() -> None:
-    n = 200_000
-    words = np.char.add("id", np.random.default_rng(0).permutation(n).astype(str)).astype(object)
-    for X in (pd.DataFrame({"id": words}), pl.DataFrame({"id": words}), words[:, None]):
-        table = encode(X)
-        assert len(table.values(0)) == n
-        assert table.block_of[0] == 2
-        np.testing.assert_array_equal(table.values(0)[table.codes(0)[:100]], words[:100])
-        np.testing.assert_array_equal(routing_values(table, X[:10]).ravel(), table.codes(0)[:10])

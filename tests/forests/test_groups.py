@@ -209,14 +209,6 @@ def test_groups_are_routed_by_scikit_learn():
         set_config(enable_metadata_routing=False)
 
 
-def test_pruning_path_draws_groups():
-    X, y = problem()
-    tree = dm.RandomForestClassifier(1, random_state=0)
-    path = tree.cost_complexity_pruning_path(X, y, groups=GROUPS)
-    assert path.n_leaves[0] == (tree.fit(X, y, groups=GROUPS).forest_.feature < 0).sum()
-    assert tree.fit(X, y).forest_.groups is None
-
-
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 def test_copies_in_groups_give_what_rows_alone_give(criterion):
     random = np.random.default_rng(4)

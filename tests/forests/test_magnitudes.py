@@ -5,7 +5,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.data.weights import row_weights, whole_ratios
+from duramen.data.weights import whole_ratios
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -46,20 +46,6 @@ def test_only_ratios_of_weights_matter(make, y):
             np.testing.assert_allclose(values, wanted[name], rtol=0, atol=precision, err_msg=name)
 
 
-@one_test
-@pytest.mark.parametrize("exponent", [-1074, -1000, -500, 500, 1000, 1023])
-def test_powers_of_two_change_nothing(exponent):
-    weights = np.ldexp(np.arange(1.0, 3.0), min(exponent, 1022))
-    first, other = (row_weights(np.tile(w, 30), 60, "F") for w in (weights, [0.5, 1.0]))
-    np.testing.assert_array_equal(first / first.max(), other)
-    assert 0.5 <= first.max() < 1
-
-
-def test_ordinary_weights_stay_as_they_are():
-    for weights in (WEIGHTS, WEIGHTS * 2.0**20, WEIGHTS * 2.0**-20, np.arange(60.0)):
-        np.testing.assert_array_equal(row_weights(weights, 60, "F"), weights)
-
-
 def test_weights_of_classes():
     def importances(scale, weights=None):
         forest = dm.RandomForestClassifier(
@@ -84,22 +70,6 @@ def test_targets_whose_variance_is_out_of_range_are_refused(exponent):
         dm.contexts.context_importances(X, y, CLASSES, n_permutations=0)
     with pytest.raises(ValueError, match="y must hold numbers up to"):
         dm.SequentialRandomSubspace(n_estimators=3, n_subspace_features=2).fit(X, y)
-
-
-@one_test
-@pytest.mark.parametrize("exponent", [-300, -160, -149, -100, -75, 75, 100, 149, 160, 300])
-def test_distributions_take_numbers_whose_variance_is_in_range(exponent):
-    def importances(scale):
-        table = CLASSES.reshape(-1, 1), NUMBERS * scale
-        dist = dm.theory.FiniteDistribution.from_table(*table)
-        return dm.theory.population_importances(dist, criterion="variance").values
-
-    scale = 10.0**exponent
-    if abs(exponent) < 150:
-        np.testing.assert_allclose(importances(scale) / scale / scale, importances(1.0), rtol=1e-9)
-        return
-    with pytest.raises(ValueError, match=r"FiniteDistribution: Y must hold numbers up to 1e\+150"):
-        importances(scale)
 
 
 @pytest.mark.slow
@@ -133,16 +103,6 @@ def test_constant_targets_are_no_matter_of_variance():
         np.testing.assert_allclose(forest.predict(X), np.full(60, value), rtol=1e-12)
     with pytest.raises(ValueError, match=r"a number of size 1e\+300"):
         dm.RandomForestRegressor(3).fit(X, np.full(60, 1e300))
-
-
-def test_weights_of_a_distribution():
-    codes = (X[:, :2] > 0).astype(int)
-    exact = dm.theory.FiniteDistribution.from_table
-    wanted = dm.theory.population_importances(exact(codes, CLASSES, weights=WEIGHTS)).values
-    for exponent in (-300, -160, 160, 300):
-        dist = exact(codes, CLASSES, weights=WEIGHTS * 10.0**exponent)
-        importances = dm.theory.population_importances(dist).values
-        np.testing.assert_allclose(importances, wanted, rtol=0, atol=1e-12)
 
 
 @one_test

@@ -345,9 +345,7 @@ def simpson() -> FiniteDistribution:
     )
 
 
-def correlated_pair(
-    n_values: int = 8, *, redundant: bool = False, opposed: bool = False
-) -> FiniteDistribution:
+def correlated_pair(n_values: int = 8, *, redundant: bool = False) -> FiniteDistribution:
     """Two correlated features of two classes that are complementary, or redundant.
 
     Complementary: X1 = S + 1 - Y and X2 = S + Y, with S uniform. The correlation is .91 for 8
@@ -362,8 +360,6 @@ def correlated_pair(
         Number of values in each class, at least 2.
     redundant : bool, default=False
         Whether the features are redundant.
-    opposed : bool, default=False
-        Whether X2 has its values in reverse order, for a negative correlation.
 
     Examples
     --------
@@ -374,14 +370,12 @@ def correlated_pair(
     """
     if n_values < 2:
         raise ValueError(f"correlated_pair: n_values must be at least 2, got {n_values}.")
-    largest = 2 * n_values - 1 if redundant else n_values
 
     def first(y: int, s: int) -> int:
         return s + n_values * y if redundant else s + 1 - y
 
     def second(y: int, s: int, t: int) -> int:
-        value = t + n_values * y if redundant else s + y
-        return largest - value if opposed else value
+        return t + n_values * y if redundant else s + y
 
     factors = {
         "X1": function(first, "Y", "S"),
