@@ -279,11 +279,11 @@ def _outcomes(routes: Routes, loss: str, votes: str) -> tuple[FloatArray, LossOf
     elif votes == "tree":
         losses = routes.expected(lambda masses: 1.0 - _votes(masses)[:, target])
     else:
-        fractions = [
-            routes.expected(lambda masses, c=c: for_all_rows(_votes(masses)[:, c]), c)
-            for c in range(dist.n_classes)
-        ]
-        return np.stack(fractions), loss_of_vote
+
+        def fraction(c: int) -> FloatArray:
+            return routes.expected(lambda masses: for_all_rows(_votes(masses)[:, c]), c)
+
+        return np.stack([fraction(c) for c in range(dist.n_classes)]), loss_of_vote
     return losses[np.newaxis], itemgetter(0)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -179,7 +178,10 @@ def population_importances(
         )
     else:
         of_trees = {name: value for name, value in settings.items() if name != "subspace"}
-        trees = partial(Trees, _FUNCTION, **of_trees, max_nodes=max_nodes)
+
+        def trees(part: FiniteDistribution) -> Trees:
+            return Trees(_FUNCTION, part, **of_trees, max_nodes=max_nodes)
+
         if subspace is None or subspace == p:
             by_degree = trees(dist).importances(progress)
         else:
