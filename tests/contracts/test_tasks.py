@@ -82,7 +82,7 @@ class CountTarget(NumberTarget):
     oob_error = "out-of-bag mean squared error of the square roots"
 
     @classmethod
-    def of_array(cls, values, *, allow_one_class=False, function="fit"):
+    def of_array(cls, values, allow_one_class, function):
         if (values < 0).any() or (values % 1).any():
             raise ValueError(f"{function}: y must hold counts, whole numbers from 0.")
         return cls(np.sqrt(values.astype(np.float64)))

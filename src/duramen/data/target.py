@@ -116,13 +116,11 @@ class Target(KernelOwner, ABC):
     ) -> Self:
         """Check a target of this task, and encode it; parameters as of :func:`encode_target`."""
         values = target_array(y, n_rows=n_rows, function=function)
-        return cls.of_array(values, allow_one_class=allow_one_class, function=function)
+        return cls.of_array(values, allow_one_class, function)
 
     @classmethod
     @abstractmethod
-    def of_array(
-        cls, values: NDArray[Any], *, allow_one_class: bool = False, function: str = "fit"
-    ) -> Self:
+    def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
         """Encode a target that :func:`target_array` returned."""
 
     @property
@@ -235,9 +233,7 @@ class ClassTarget(Target):
     classes: NDArray[Any] = field()
 
     @classmethod
-    def of_array(
-        cls, values: NDArray[Any], *, allow_one_class: bool = False, function: str = "fit"
-    ) -> Self:
+    def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
         """Encode labels: numbers must be whole, and classes at least two unless one is allowed."""
         if values.dtype.kind == "f" and (values != np.floor(values)).any():
             from sklearn.utils.multiclass import check_classification_targets
@@ -317,9 +313,7 @@ class NumberTarget(Target):
     values: FloatArray
 
     @classmethod
-    def of_array(
-        cls, values: NDArray[Any], *, allow_one_class: bool = False, function: str = "fit"
-    ) -> Self:
+    def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
         """Convert numbers to float64, if that keeps them apart and their variance in range."""
         try:
             numbers = values.astype(np.float64)
@@ -405,9 +399,7 @@ class NoTarget(Target):
         raise ValueError(_NO_TARGET)
 
     @classmethod
-    def of_array(
-        cls, values: NDArray[Any], *, allow_one_class: bool = False, function: str = "fit"
-    ) -> Self:
+    def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
         """Return no target, for as many rows as there are values."""
         return cls(np.zeros(len(values)))
 
@@ -472,9 +464,7 @@ class SurvivalTarget(Target):
         return cls(*survival_codes(times, events, n_rows=n_rows, function=function))
 
     @classmethod
-    def of_array(
-        cls, values: NDArray[Any], *, allow_one_class: bool = False, function: str = "fit"
-    ) -> Self:
+    def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
         """Encode a structured array of events and times, or one of times and events."""
         return cls.encode(values, function=function)
 
@@ -601,7 +591,7 @@ def encode_target(
     if task == "auto" and not is_structured(y):
         values = target_array(y, n_rows=n_rows, function=function)
         kind = target_class(_inferred(values))
-        return kind.of_array(values, allow_one_class=allow_one_class, function=function)
+        return kind.of_array(values, allow_one_class, function)
     kind = SurvivalTarget if task == "auto" else target_class(task, function)
     return kind.encode(y, n_rows=n_rows, allow_one_class=allow_one_class, function=function)
 
