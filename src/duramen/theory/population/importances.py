@@ -546,24 +546,30 @@ def redundant_importances(
     check_distribution(function, dist)
     j = dist.index(feature)
     check_integer(function, "copies", copies, 0)
-    names = _more_names(dist, f"{dist.names[j]} copy", int(copies))
-    longer = FiniteDistribution.from_codes(
-        codes=[*dist.codes.T, *[dist.codes[:, j]] * int(copies)],
-        target=dist.target,
-        weights=dist.weights,
-        names=names,
-        labels=[*dist.labels, *[dist.labels[j]] * int(copies)],
-        classes=dist.classes,
-        target_name=dist.target_name,
-    )
-    by_degree = lattice_importances(
-        longer,
-        max_depth=max_depth,
-        criterion=criterion,
-        n_jobs=n_jobs,
-        progress=progress,
-        max_hours=max_hours,
-        function=function,
+    p, P = dist.n_features, dist.n_features + int(copies)
+    depth = check_depth(function, max_depth, P)
+    options: dict[str, Any] = {
+        "max_depth": min(depth, p),
+        "criterion": criterion,
+        "n_jobs": n_jobs,
+        "max_hours": max_hours,
+        "function": function,
+    }
+    others = [m for m in range(p) if m != j]
+    all_sets = p * _padded(lattice_importances(dist, progress=_part(progress, 0), **options), p)
+    rest = dist.marginal(others, keep_context=False)
+    options["max_depth"] = min(depth, max(1, p - 1))
+    below = lattice_importances(rest, progress=_part(progress, 1), **options)
+    without = np.zeros((p, p))  # mean of I(X_l;Y|B) over the sets B of k features without X_j
+    without[others] = (p - 1) * _padded(below, p)
+    with_copy = _means_given(all_sets, without, p)
+
+    by_degree = np.zeros((P, depth))
+    by_degree[[j, *range(p, P)]] = _weights(p, p - 1, 0, P, depth) @ all_sets[j]
+    # Without any of the N_c + 1, or with at least one of them.
+    by_degree[others] = without[others] @ _weights(p, p - 2, 0, P, depth).T
+    by_degree[others] += (
+        with_copy[others] @ _weights(p, p - 2, int(copies) + 1, P, depth, least=1).T
     )
     settings = {
         "redundant_with": dist.names[j],
@@ -571,6 +577,7 @@ def redundant_importances(
         "max_depth": max_depth,
         "criterion": criterion,
     }
+    names = _more_names(dist, f"{dist.names[j]} copy", int(copies))
     return importances_of(dist, by_degree, criterion, settings, names=names)
 
 
@@ -641,16 +648,52 @@ def irrelevant_importances(
         max_hours=max_hours,
         function=function,
     )
-    weights = np.zeros((depth, p))  # of a mean over sets of k features at each degree q
-    for q in range(depth):
-        for k in range(min(q, p - 1) + 1):
-            sets = comb(p - 1, k) * comb(int(count), q - k)
-            weights[q, k] = sets / (comb(P, q) * (P - q))
     by_degree = np.zeros((P, depth))
-    by_degree[:p] = p * np.pad(own, ((0, 0), (0, p - own.shape[1]))) @ weights.T
+    by_degree[:p] = p * _padded(own, p) @ _weights(p, p - 1, int(count), P, depth).T
     settings = {"irrelevant": int(count), "max_depth": max_depth, "criterion": criterion}
     names = _more_names(dist, "irrelevant", int(count))
     return importances_of(dist, by_degree, criterion, settings, names=names)
+
+
+def _part(progress: Progress | None, part: int) -> Progress | None:
+    """Report the progress of the first or the second of two sums, the second being the shorter."""
+    if progress is None:
+        return None
+    return lambda done: progress((2 * done if part == 0 else 2 + done) / 3)
+
+
+def _padded(by_degree: FloatArray, p: int) -> FloatArray:
+    """Return importances of degrees 0 .. p - 1, padded with zeros."""
+    return np.pad(by_degree, ((0, 0), (0, p - by_degree.shape[1])))
+
+
+def _means_given(all_sets: FloatArray, without: FloatArray, p: int) -> FloatArray:
+    """Return the mean of I(X_l;Y|B,X_j) over the sets B of k features without X_j.
+
+    Of the C(p-1, k+1) sets of k + 1 features, C(p-2, k) have X_j and C(p-2, k+1) have not.
+    """
+    means = np.zeros((p, p))
+    for k in range(p - 1):
+        with_j, without_j = comb(p - 2, k), comb(p - 2, k + 1)
+        total = all_sets[:, k + 1] * (comb(p - 1, k + 1) / with_j)
+        means[:, k] = np.maximum(0.0, total - without[:, k + 1] * (without_j / with_j))
+    return means
+
+
+def _weights(
+    p: int, n_others: int, n_added: int, n_features: int, depth: int, *, least: int = 0
+) -> FloatArray:
+    """Return the weight of a mean over sets of k features at each degree q, shape (depth, p).
+
+    There are C(n_others, k) such sets. Each stands for C(n_added, q - k) sets of q among
+    `n_features`, if q - k >= least.
+    """
+    weights = np.zeros((depth, p))
+    for q in range(depth):
+        for k in range(min(q - least, n_others) + 1):
+            sets = comb(n_others, k) * comb(n_added, q - k)
+            weights[q, k] = sets / (comb(n_features, q) * (n_features - q))
+    return weights
 
 
 def _more_names(dist: FiniteDistribution, stem: str, count: int) -> tuple[str, ...]:
