@@ -6,12 +6,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles.theory import population as oracle
-from tests.theory.tables import distribution, tables
+from tests.theory.tables import distribution, random_rows, tables
 
 from duramen.theory import examples, population_importances
 from duramen.theory.population import irrelevant_importances, redundant_importances
 
 CRITERIA = ("entropy", "gini", "variance")
+
+
+@given(
+    rows=tables(most=4, n_rows=10),
+    copies=st.integers(0, 3),
+    criterion=st.sampled_from(CRITERIA),
+    data=st.data(),
+)
+@settings(max_examples=40)
+def test_copies_against_adding_them(rows, copies, criterion, data):
+    """Thesis, propositions 5.9 (one copy, the feature), 5.10 (one copy, others) and 5.11."""
+    p = len(rows[0][0])
+    j = data.draw(st.integers(0, p - 1))
+    depth = data.draw(st.none() | st.integers(1, p + copies))
+    longer = distribution(oracle.with_copies(rows, j, copies))
+    wanted = population_importances(longer, max_depth=depth, criterion=criterion)
+    result = redundant_importances(
+        distribution(rows), j, copies=copies, max_depth=depth, criterion=criterion
+    )
+    np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
+    assert result.unit == wanted.unit
 
 
 @given(rows=tables(most=3, n_rows=8), copies=st.integers(1, 2), data=st.data())
@@ -42,6 +63,13 @@ def test_irrelevant_features_against_adding_them(rows, distributions, criterion,
     np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
 
 
+def test_fifty_copies_against_adding_them():
+    rows = random_rows(np.random.default_rng(0), 40, 5, 3, 3)
+    wanted = population_importances(distribution(oracle.with_copies(rows, 2, 50)))
+    result = redundant_importances(distribution(rows), 2, copies=50)
+    np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
+
+
 def test_the_factor_of_proposition_5_9():
     # Each term of degree k is multiplied by (p - k) / (p + 1).
     dist = examples.digits7()
@@ -59,6 +87,15 @@ def test_a_copy_raises_some_features_and_lowers_others():
     assert exclusive_or["X2"] > plain["X2"]
     digits = redundant_importances(examples.digits7(), "X2", copies=1)
     assert digits["X6"] < population_importances(examples.digits7())["X6"]
+
+
+def test_progress_of_both_sums():
+    fractions = []
+    redundant_importances(
+        distribution(random_rows(np.random.default_rng(0), 30, 5)), 0, progress=fractions.append
+    )
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
 
 
 @one_test
