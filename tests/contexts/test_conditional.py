@@ -14,7 +14,7 @@ import duramen as dm
 from duramen.contexts.effects import context_effects
 from duramen.contexts.growth import growth_of, template_for
 from duramen.contexts.limits import stratified_chi_square
-from duramen.contexts.models import ScoreTests, conditional_nulls, log_probabilities
+from duramen.contexts.models import conditional_nulls, log_probabilities, score_test
 from duramen.contexts.nulls import conditional_permutations, scheme_of
 from duramen.data import Exchangeability, learning_set
 
@@ -118,7 +118,7 @@ def test_score_tests_of_indicators_are_cochran_mantel_haenszel_tests():
     random = np.random.default_rng(6)
     values, codes, groups = (random.integers(0, k, 150) for k in (4, 3, 5))
     indicators = (values[:, None] == np.arange(1, 4)).astype(float)
-    p_value = ScoreTests.of(as_context(codes), groups).p_value(indicators)
+    p_value = score_test(as_context(codes), groups)(indicators)
     expected = stratified_chi_square(values, codes.astype(np.uint32), groups)
     assert p_value == pytest.approx(expected, rel=1e-9)
 

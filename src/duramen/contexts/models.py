@@ -13,8 +13,7 @@ of X_m.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -57,8 +56,8 @@ def conditional_nulls(growth: Growth, context: Context, scheme: Scheme) -> Nulls
     table, target = growth.data.table, target_basis(growth)
     equal = scheme.nulls(table.n_columns)
     bases = [feature_basis(table, j) for j in range(table.n_columns)]
-    scores = ScoreTests.of(context, scheme.cells)
-    terms, left_out = _terms(bases, target, scores, table.n_rows)
+    p_value = score_test(context, scheme.cells)
+    terms, left_out = _terms(bases, target, p_value, table.n_rows)
     if not terms:
         return equal
     strata = scheme.relevance.strata
@@ -94,14 +93,21 @@ def conditional_nulls(growth: Growth, context: Context, scheme: Scheme) -> Nulls
 
 
 def _terms(
-    bases: Sequence[FloatArray], target: FloatArray, scores: ScoreTests, n_rows: int
+    bases: Sequence[FloatArray],
+    target: FloatArray,
+    p_value: Callable[[FloatArray], float],
+    n_rows: int,
 ) -> tuple[list[Term], int]:
     """Return the terms with small p-values as far as there are rows, and how many are left out."""
-    singles = [Term((j,), scores.p_value(_both(bases, target, (j,)))) for j in range(len(bases))]
+
+    def tested(features: tuple[int, ...]) -> Term:
+        return Term(features, p_value(_both(bases, target, features)))
+
+    singles = [tested((j,)) for j in range(len(bases))]
     chosen = _small(singles)
     first = sorted(singles, key=lambda term: term.p_value)[:_PAIRED]
     pairs = combinations(sorted(term.features[0] for term in first), 2)
-    chosen += _small([Term(pair, scores.p_value(_both(bases, target, pair))) for pair in pairs])
+    chosen += _small([tested(pair) for pair in pairs])
     room = min(n_rows // _ROWS_PER_COLUMN, _MOST_COLUMNS)
     terms: list[Term] = []
     missed = 0
@@ -144,37 +150,30 @@ def _without(columns: FloatArray, basis: FloatArray) -> FloatArray:
     return left
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreTests:
-    """Score tests of columns for an association with the context within groups of rows."""
+def score_test(context: Context, cells: IntArray) -> Callable[[FloatArray], float]:
+    """Return the test of columns for an association with the context within groups of rows.
 
-    order: IntArray  # rows by group
-    starts: IntArray  # where the rows of each group begin
-    sizes: IntArray  # rows of each group
-    weights: FloatArray  # (n, C - 1): in the contexts, less their means in the groups
-    covariances: FloatArray  # (G, C - 1, C - 1): of the contexts in the groups, by size - 1
+    Its p-value is that of a quadratic form of the scores, under permutations within the groups.
+    """
+    from scipy import stats
 
-    @classmethod
-    def of(cls, context: Context, cells: IntArray) -> ScoreTests:
-        """Prepare the tests."""
-        order = np.argsort(cells, kind="stable")
-        starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
-        sizes = np.diff(np.append(starts, len(cells)))
-        own = _centered(context.scores[context.codes[order]], starts, sizes)
-        squares = np.add.reduceat(own[:, :, None] * own[:, None, :], starts)
-        scale = np.maximum(sizes - 1, 1)
-        return cls(order, starts, sizes, own, squares / scale[:, None, None])
+    order = np.argsort(cells, kind="stable")
+    starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
+    sizes = np.diff(np.append(starts, len(cells)))
 
-    def p_value(self, columns: FloatArray) -> float:
-        """Return the p-value of a quadratic form of the scores, under permutations in groups."""
-        from scipy import stats
+    def squares_of(own: FloatArray) -> FloatArray:
+        """Return the sums of products of two columns in each group, of shape (G, c, c)."""
+        return np.add.reduceat(own[:, :, None] * own[:, None, :], starts)
 
+    weights = _centered(context.scores[context.codes[order]], starts, sizes)
+    covariances = squares_of(weights) / np.maximum(sizes - 1, 1)[:, None, None]
+
+    def p_value(columns: FloatArray) -> float:
         if not columns.shape[1]:
             return 1.0
-        own = _centered(columns[self.order], self.starts, self.sizes)
-        scores = (self.weights.T @ own).ravel()
-        squares = np.add.reduceat(own[:, :, None] * own[:, None, :], self.starts)
-        covariance = np.einsum("gab,gde->adbe", self.covariances, squares, optimize=True)
+        own = _centered(columns[order], starts, sizes)
+        scores = (weights.T @ own).ravel()
+        covariance = np.einsum("gab,gde->adbe", covariances, squares_of(own), optimize=True)
         covariance = covariance.reshape(len(scores), len(scores))
         values, vectors = np.linalg.eigh(covariance)
         positive = values > 1e-9 * max(float(values[-1]), 1e-300)
@@ -182,6 +181,8 @@ class ScoreTests:
             return 1.0
         statistic = float((((scores @ vectors[:, positive]) ** 2) / values[positive]).sum())
         return float(stats.chi2.sf(statistic, int(positive.sum())))
+
+    return p_value
 
 
 def _centered(columns: FloatArray, starts: IntArray, sizes: IntArray) -> FloatArray:

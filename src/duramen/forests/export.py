@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -91,11 +92,11 @@ def export_dot(
     queue = [0]
     for node in queue:
         text = writer.facts(node).replace(", ", "\n") + writer.ending(node).replace(": ", "\n", 1)
-        lines.append(f"  {node} [label={_quoted(text)}];")
+        lines.append(f"  {node} [label={json.dumps(text, ensure_ascii=False)}];")
         if not writer.opens(node):
             continue
         for child, test in writer.branches_below(node):
-            lines.append(f"  {node} -> {child} [label={_quoted(test)}];")
+            lines.append(f"  {node} -> {child} [label={json.dumps(test, ensure_ascii=False)}];")
             queue.append(child)
     lines.append("}")
     return "\n".join(lines) + "\n"
@@ -213,12 +214,6 @@ def _listed(labels: Iterable[str]) -> str:
     if len(entries) > LISTED:
         entries = [*entries[: LISTED - 1], f"... {len(entries) - LISTED + 1} more"]
     return "{" + ", ".join(entries) + "}"
-
-
-def _quoted(text: str) -> str:
-    """Return a DOT string: quotes, backslashes and line breaks escaped."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
 
 
 def shap_trees(forest: Any) -> dict[str, Any]:

@@ -533,14 +533,9 @@ def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
     for label in np.unique(codes):
         rows = np.flatnonzero(codes == label)
         near = (matrix[np.ix_(rows, rows)] ** 2).sum(axis=1) - matrix[rows, rows] ** 2
-        measure[rows] = _standardized(len(matrix) * _inverse(near))
+        with np.errstate(divide="ignore"):
+            measure[rows] = _standardized(len(matrix) * (1.0 / np.where(near > 1e-12, near, 0.0)))
     return measure
-
-
-def _inverse(near: FloatArray) -> FloatArray:
-    inverse: FloatArray = np.full(near.shape, np.inf)
-    np.divide(1.0, near, out=inverse, where=near > 1e-12)
-    return inverse
 
 
 def _standardized(raw: FloatArray) -> FloatArray:
