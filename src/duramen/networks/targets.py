@@ -70,16 +70,6 @@ def settings_of(template: BaseForest) -> dict[str, Any]:
     }
 
 
-def measure_names() -> tuple[str, ...]:
-    """Return the names of the measures of fitted forests that can score links."""
-    fitted = (
-        measure.name
-        for measure in importances.catalogue
-        if measure.testable and not measure.refits and not measure.classes
-    )
-    return (*fitted, LAST_LEVEL)
-
-
 @dataclass(frozen=True)
 class Scoring:
     """Parameters of `genie3` on the score of a link.
@@ -87,7 +77,7 @@ class Scoring:
     Attributes
     ----------
     measure : str
-        One of `measure_names`.
+        Name of a measure of fitted forests that can be tested, or "last_level".
     normalization : {"unit", "sum", "none"}
         Scale of the scores.
     source_scaling : {"none", "variance"}
@@ -106,7 +96,12 @@ class Scoring:
 
     def check(self, function: str) -> None:
         """Raise where a choice is unknown or a number out of range."""
-        checks.check_choice(function, "measure", self.measure, measure_names())
+        fitted = [
+            measure.name
+            for measure in importances.catalogue
+            if measure.testable and not measure.refits and not measure.classes
+        ]
+        checks.check_choice(function, "measure", self.measure, (*fitted, LAST_LEVEL))
         checks.check_choice(function, "normalization", self.normalization, NORMALIZATIONS)
         checks.check_choice(function, "source_scaling", self.source_scaling, SOURCE_SCALINGS)
         checks.check_choice(function, "null", self.null, NULLS)
