@@ -12,8 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from io import BytesIO
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 
 from duramen.data.columns import LARGEST_EXACT, describe, merged, refusal_of, too_large
 from duramen.io.formats.format import (
-    FIRST_ROWS,
     Format,
     Input,
     Request,
@@ -320,24 +318,6 @@ class TextInput(_Text):
         """True if the table has more columns than rows, as far as the size of the file tells."""
         return self.n_columns**2 * _FIELD_BYTES > self._file.size
 
-    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
-        """Return the first rows, and a function that reads whole columns."""
-        with self._explained(), self._file.opened() as stream:
-            lines = islice(TextFile.buffered(stream), FIRST_ROWS + 1)
-            text = b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines)
-        try:
-            first = self._whole(lines_of(BytesIO(text), self._delimiter.encode(), len(text)))
-        except ValueError:
-            return None  # a line may go on in the next one, or packing says what is wrong
-        options = text_options(self._request)
-
-        def read(places: Sequence[int]) -> pa.Table:
-            options.include_columns = [self._titles[j] for j in places]
-            with self._explained():
-                return _parsed(self._file.opened, self._delimiter, options)
-
-        return first, read
-
     def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of columns: all at once, or tile by tile."""
         n_lines, n_bytes = self._size()
@@ -399,13 +379,9 @@ class TextInput(_Text):
             raise self._no_rows()
 
     def whole(self) -> pa.Table:
-        """Read all columns."""
-        return self._whole(self._lines(_WORK))
-
-    def _whole(self, parts: Iterable[Lines]) -> pa.Table:
-        """Parse lines, the first of which names the columns, by tiles of columns."""
+        """Read all columns, by tiles of columns."""
         bounds = [*range(0, self.n_columns, _TILE), self.n_columns]
-        pieces = [_tiles(lines, bounds) for lines in self._rows(parts)]
+        pieces = [_tiles(lines, bounds) for lines in self._rows(self._lines(_WORK))]
         columns: list[Any] = []
         for (begin, end), tile in zip(pairwise(bounds), zip(*pieces, strict=True), strict=True):
             columns += self._table(b"".join(tile), self._titles[begin:end]).columns

@@ -24,15 +24,7 @@ from duramen.io.formats.format import Columns
 from duramen.io.store import layout
 from duramen.io.store.packed import PackedColumns
 from duramen.io.store.reader import LocalFolder, Place, RemoteFolder, place_of
-from duramen.io.store.row_ids import (
-    Names,
-    Pairing,
-    names_in,
-    names_of,
-    of_store,
-    pair,
-    samples_table,
-)
+from duramen.io.store.row_ids import Pairing, names_of, of_store, pair, samples_table
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import IntArray
@@ -409,31 +401,11 @@ def open_store(
         return ColumnStore(columns, place)
     if isinstance(samples, str | os.PathLike):
         samples = samples_table(samples, function)
-    names = names_of(columns.samples()) or _own_names(columns, samples, samples_id)
+    names = names_of(columns.samples()) or of_store(columns, samples, asked)
     paired = pair(samples, names, columns.n_rows, asked)
     store = ColumnStore(columns, place, paired.table)
     store.samples_pairing, store._id_column = paired.note, paired.column
     return store
-
-
-def _own_names(columns: Columns, samples: Any, samples_id: str | None) -> list[Names]:
-    """Return the columns of a store that may name its rows.
-
-    Raises
-    ------
-    ValueError
-        If `samples_id` is a column of the store that names no rows.
-    """
-    place = None if samples_id is None else columns.find(samples_id)
-    if place is None:
-        return of_store(columns, samples_table(samples, "open_store").column_names)
-    names = names_in(columns.take(np.array([place])), 0)
-    if names is None:
-        raise ValueError(
-            f"open_store: column {quoted(samples_id)} of {columns.where} must hold the name of "
-            "every row, as text or whole numbers, but some are missing or not whole."
-        )
-    return [names]
 
 
 def _reopened(path: Any, samples: pa.Table | None, pairing: str | None) -> ColumnStore:

@@ -25,17 +25,9 @@ from duramen.io.formats.format import READING, Input, Request
 from duramen.io.store import layout
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
-from duramen.io.store.reader import memory_bytes
-from duramen.io.store.row_ids import (
-    Names,
-    Pairing,
-    check_samples,
-    names_of,
-    of_encoded,
-    of_table,
-    pair,
-    texts_of,
-)
+from duramen.io.store.packed import PackedColumns
+from duramen.io.store.reader import LocalFolder, memory_bytes
+from duramen.io.store.row_ids import Paired, Pairing, check_samples, names_of, of_store, pair
 from duramen.io.store.writer import (
     StoreWriter,
     check_place,
@@ -50,7 +42,6 @@ from duramen.support.threads import require_arrow_threads
 from duramen.support.warning import warn
 
 _FUNCTION = "pack"
-_READ_AT_ONCE = 64  # columns, at the most, that are read before others for names of rows
 
 
 def pack_table(
@@ -119,13 +110,18 @@ def pack_table(
     encoder = _Encoder(input_, chosen, kinds, request, as_text)
     where = input_.files[0].name if input_.files else input_.where
     pairing = Pairing(samples_id, samples_match, where, function)
-    annotations = _Annotations(input_, samples, pairing, named=chosen is not None)
-    recorded: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
-    recorded |= {"na_values": list(settings.pop("na_values"))}
-    recorded["decimal"] = settings.pop("decimal")
-    recorded |= {name: value for name, value in settings.items() if value != READING[name]}
-    recorded |= {"as_text": list(as_text)} if as_text else {}
-    plan = _plan(input_, chosen if names is not None else None, kinds, recorded)
+    annotations, paired = input_.samples(), None
+    row_names = names_of(annotations)
+    by_column = False  # columns without names name no rows
+    if samples is None:
+        pairing.check_unused()
+    elif row_names is None and chosen is not None:
+        by_column = True
+    else:
+        n_rows = None if row_names is None else len(row_names.labels)
+        paired = pair(samples, [] if row_names is None else row_names, n_rows, pairing)
+    options = (transpose, layer, budget, sorted(settings.items()), tuple(as_text))
+    plan = _plan(input_, (chosen if names is not None else None, kinds, options))
     with (
         naming(place, part_of(place), resumes=plan is not None),
         making(place, plan, _FUNCTION) as (folder, state),
@@ -139,86 +135,29 @@ def pack_table(
             warn(message)
         writer = StoreWriter(folder, chosen is not None, _FUNCTION)
         with _progress(input_, writer.n_columns, verbose) as report:
-            annotations.see_again(input_, encoder, writer.n_columns, folder)
             for group in input_.groups(writer.n_columns, folder):
-                writer.append(annotations.seen(encoder.encoded(group, writer.n_columns)))
+                writer.append(encoder.encoded(group, writer.n_columns))
                 report(writer.n_columns)
                 del group  # which would stay in memory while the next one is read
-        beside = annotations.paired()
+        described = _described(input_, transpose, layer)
+        if by_column:
+            writer.finish({}, described)
+            paired = _pairing_by_column(folder, samples, pairing)
+        beside = annotations if paired is None else paired.table
         _check_whole(writer, input_, beside)
         rows = None if beside is None else iter((beside,))
-        tables = {layout.SAMPLES: rows, layout.VARIANTS: input_.variants()}
-        writer.finish(tables, _described(input_, transpose, layer))
+        writer.finish({layout.SAMPLES: rows, layout.VARIANTS: input_.variants()}, described)
         if finishing is not None:
             finishing(folder)
     store = open_store(place)
-    store.samples_pairing = annotations.note
+    store.samples_pairing = None if paired is None else paired.note
     return store
 
 
-class _Annotations:
-    """Sample annotations of what is packed, paired with its rows.
-
-    Where the source has no row names, a column may hold them, known when all of them were seen.
-    """
-
-    def __init__(self, source: Input, samples: Any, asked: Pairing, named: bool) -> None:
-        self._asked = asked
-        self._samples, self._table = samples, source.samples()
-        self._columns: list[Names] = []
-        self.note: str | None = None
-        self._searched = False
-        if self._samples is None:
-            self._asked.check_unused()
-            return
-        names = names_of(self._table)
-        self._searched = names is None and named  # columns without names name no rows
-        if names is not None:
-            self._pair(names, len(names.labels))
-        elif not named:
-            self._pair([], None)
-        elif columns := _names_at_once(source):
-            pair(self._samples, columns, None, self._asked)  # raises before packing
-
-    def _pair(self, names: Names | Sequence[Names], n_rows: int | None) -> None:
-        paired = pair(self._samples, names, n_rows, self._asked)
-        self._table, self.note = paired.table, paired.note
-
-    def see_again(self, source: Input, encoder: _Encoder, end: int, folder: Path) -> None:
-        """Look at the columns that an earlier call has packed."""
-        seen = 0
-        if self._searched and end:
-            for group in source.groups(0, folder):
-                seen += self.seen(encoder.encoded(group, seen)).n_columns
-                if seen >= end:
-                    return
-
-    def seen(self, table: EncodedTable) -> EncodedTable:
-        """Look for columns that may name the rows, and return the table."""
-        if self._searched:
-            self._columns += of_encoded(table)
-        return table
-
-    def paired(self) -> pa.Table | None:
-        """Return the annotations in the order of the rows; None without any."""
-        if self._searched:
-            columns = {names.columns: names for names in self._columns}  # some were seen twice
-            self._pair(list(columns.values()), None)
-        return self._table
-
-
-def _names_at_once(source: Input) -> list[Names]:
-    """Return the columns that may name the rows, where they are few and are read before others."""
-    beginning = source.beginning()
-    if beginning is None:
-        return []
-    first, read = beginning
-    places = [
-        j
-        for j, column in enumerate(first.columns)
-        if (texts := texts_of(column)) is not None and len(set(texts)) > 1
-    ]
-    return of_table(read(places)) if 0 < len(places) <= _READ_AT_ONCE else []
+def _pairing_by_column(folder: Path, samples: Any, asked: Pairing) -> Paired:
+    """Pair annotations with the rows of a store by one of its columns."""
+    columns = PackedColumns(LocalFolder(folder), asked.function)
+    return pair(samples, of_store(columns, samples, asked), columns.n_rows, asked)
 
 
 class _Encoder:
@@ -366,12 +305,7 @@ def _check_whole(writer: StoreWriter, source: Input, samples: pa.Table | None) -
     check_samples(samples, writer.n_rows or 0, _FUNCTION)
 
 
-def _plan(
-    source: Input,
-    names: Sequence[str] | None,
-    kinds: Any,
-    options: Mapping[str, Any],
-) -> dict[str, Any] | None:
+def _plan(source: Input, asked: tuple[Any, ...]) -> dict[str, Any] | None:
     """Return a record of source and options; None for a table in memory, which cannot resume."""
     if not source.files:
         return None
@@ -379,13 +313,14 @@ def _plan(
     for path in source.files:
         there = path.resolve().stat()
         files.append([str(path.resolve()), there.st_size, there.st_mtime_ns])
-    asked = repr((names, sorted(kinds.items(), key=repr) if isinstance(kinds, Mapping) else kinds))
+    names, kinds, options = asked
+    kinds = sorted(kinds.items(), key=repr) if isinstance(kinds, Mapping) else kinds
+    words = repr((names, kinds, options)).encode("utf-8", "surrogatepass")
     return {
         "version": __version__,
         "format": layout.FORMAT,
         "files": files,
-        "asked": sha256(asked.encode("utf-8", "surrogatepass")).hexdigest(),
-        **options,
+        "asked": sha256(words).hexdigest(),
     }
 
 

@@ -180,17 +180,32 @@ def names_in(table: EncodedTable, j: int) -> Names | None:
     return Names((table.names[j],), texts[table.codes(j)].tolist(), in_table=True)
 
 
-def of_store(columns: Columns, titles: Iterable[str]) -> list[Names]:
-    """Return the columns of a store that may name its rows.
+def of_store(columns: Columns, samples: Any, asked: Pairing) -> list[Names]:
+    """Return the columns of a store that may name its rows, of annotations to pair with them.
 
-    Of columns of numbers those that are called as one of `titles`, of others 256 at most.
+    Of columns of numbers those with a title of the annotations, of others 256 at most; or the
+    column `samples_id`, if it is one.
+
+    Raises
+    ------
+    ValueError
+        If `samples_id` is a column of the store that names no rows.
     """
+    place = None if asked.samples_id is None else columns.find(asked.samples_id)
+    if place is not None:
+        names = names_in(columns.take(np.array([place])), 0)
+        if names is None:
+            raise asked.error(
+                f"column {quoted(asked.samples_id)} of {columns.where} must hold the name of "
+                "every row, as text or whole numbers, but some are missing or not whole."
+            )
+        return [names]
     n_values = columns.records()["n_values"]
     nominal = columns.kind_codes() == KINDS.index("nominal")
     many = n_values >= _MOSTLY_DISTINCT * columns.n_rows
     places = set(np.flatnonzero(nominal & many)[:_MOST_COLUMNS].tolist())
-    called = (columns.find(title) for title in titles)
-    places |= {j for j in called if j is not None and many[j]}
+    titles = map(columns.find, samples_table(samples, asked.function).column_names)
+    places |= {j for j in titles if j is not None and many[j]}
     return of_encoded(columns.take(np.array(sorted(places)))) if places else []
 
 

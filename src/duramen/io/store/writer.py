@@ -130,7 +130,7 @@ class StoreWriter:
             | {name: self._write_table(name, parts) for name, parts in beside.items() if parts},
         }
         _write(self._folder / layout.HEADER, layout.header_to_bytes(header))
-        (self._folder / PROGRESS).unlink()
+        (self._folder / PROGRESS).unlink(missing_ok=True)
 
     def _write_table(self, name: str, parts: Iterator[pa.Table]) -> dict[str, int]:
         path, first = self._folder / name, next(parts)
