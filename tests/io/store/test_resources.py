@@ -69,7 +69,7 @@ def csv_of(path: Path, n: int, p: int, turned: bool) -> int:
     return path.stat().st_size
 
 
-ALLOCATORS = 6  # MB that those of Arrow and Python keep beyond what a tiny table takes
+ALLOCATORS = 4  # MB that those of Arrow and Python keep beyond what a tiny table takes
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -354,7 +354,7 @@ def read_parquet(path: Path, request: Request) -> pa.Table:
     """Read a Parquet file, or a folder of them, whole."""
     with explained(path, request.function, "a Parquet"):
         if path.is_dir():
-            table = ParquetFile(path, request.function).whole()
+            table = ParquetFile(path, request.function).read()
         else:
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 table = file.read()
@@ -368,94 +368,61 @@ class ParquetFile:
     """
 
     def __init__(self, path: Path, function: str) -> None:
-        paths = _files(path) if path.is_dir() else [path]
-        with explained(path, function, "a Parquet"):
-            self._files = [pq.ParquetFile(path, page_checksum_verification=True) for path in paths]
-            own: pa.Schema = self._files[0].schema_arrow
-            parts = [path.metadata for path in self._files]
-            self.n_rows = sum(int(part.num_rows) for part in parts)
-            groups = [part.row_group(i) for part in parts for i in range(part.num_row_groups)]
-            self.n_bytes = sum(int(group.total_byte_size) for group in groups)
+        import pyarrow.dataset as ds
+
         self._path, self._function = path, function
-        for file_path, file in zip(paths, self._files, strict=True):
-            if file.schema_arrow.names != own.names:
+        folder = path.is_dir()
+        paths = _files(path) if folder else [path]
+        with explained(path, function, "a Parquet"):
+            schemas = [pq.read_schema(file) for file in paths]
+        for file, schema in zip(paths, schemas, strict=True):
+            if schema.names != schemas[0].names:
                 raise ValueError(
                     f"{function}: {path} must be a folder of files with the same columns, but "
-                    f"those of {file_path.name} differ from those of {paths[0].name}"
+                    f"those of {file.name} differ from those of {paths[0].name}"
                 )
-        places = [file_path.relative_to(path).parts[:-1] for file_path in paths]
-        named = {folder.partition("=")[0] for folders in places for folder in folders}
-        if twice := sorted(named.intersection(own.names)):
+        places = [part for file in paths for part in file.relative_to(path).parts[:-1]]
+        if twice := sorted({place.partition("=")[0] for place in places} & {*schemas[0].names}):
             raise ValueError(
                 f"{function}: {path} has {quoted(twice[0])} both in the names of its folders and "
                 "as a column of its files; rename one of them"
             )
+        scan = ds.ParquetFragmentScanOptions(pre_buffer=False, page_checksum_verification=True)
         with explained(path, function, "a Parquet"):
-            self._partitions = _partitions(path, paths) if named else [{}] * len(paths)
-        added = self._partitions[0].values()
-        whole = pa.schema([*own, *(field for field, _ in added)], own.metadata)
-        self.schema = schema_of_columns(whole, path, function)
+            files = ds.dataset(
+                list(map(str, paths)),
+                format=ds.ParquetFileFormat(default_fragment_scan_options=scan),
+                partitioning=ds.partitioning(flavor="hive") if folder else None,
+                partition_base_dir=str(path) if folder else None,
+            )
+            of_folders = [files.schema.field(j) for j in range(len(schemas[0]), len(files.schema))]
+            joined = pa.unify_schemas(schemas, promote_options="permissive")
+            self._files = files.replace_schema(pa.schema([*joined, *of_folders], joined.metadata))
+            parts = [part for file in self._files.get_fragments() for part in file.row_groups]
+            self.n_rows = sum(part.num_rows for part in parts)
+            self.n_bytes = sum(part.total_byte_size for part in parts)
+        self.schema = schema_of_columns(self._files.schema, path, function)
 
-    def whole(self) -> pa.Table:
-        """Read all columns."""
-        parts = zip(self._files, self._partitions, strict=True)
-        return _joined([_with_partition(file.read(), partition) for file, partition in parts])
-
-    def read(self, columns: Sequence[int]) -> pa.Table:
-        """Read all rows of some columns."""
-        names = [self.schema.names[j] for j in columns]
-        own = [name for name in names if name not in self._partitions[0]]
+    def read(self, columns: Sequence[int] | None = None) -> pa.Table:
+        """Read all rows of some columns, by default of all."""
+        names = None if columns is None else [self.schema.names[j] for j in columns]
         pa.default_memory_pool().release_unused()  # of the columns before
         with explained(self._path, self._function, "a Parquet"):
-            parts = []
-            for file, partition in zip(self._files, self._partitions, strict=True):
-                part = file.read(columns=own, use_threads=False)
-                parts.append(_with_partition(part, partition).select(names))
-            return _joined(parts)
+            return self._files.to_table(names, **_ONE_AFTER_THE_OTHER)
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Yield all columns, at most `n_rows` rows at a time."""
         with explained(self._path, self._function, "a Parquet"):
-            for file, partition in zip(self._files, self._partitions, strict=True):
-                for batch in file.iter_batches(batch_size=n_rows):
-                    yield _with_partition(batch, partition).select(self.schema.names)
+            yield from self._files.to_batches(
+                self.schema.names, batch_size=n_rows, **_ONE_AFTER_THE_OTHER
+            )
 
 
-# Of a file in a partitioned folder: field and value of the columns that its folders name.
-_Partition: TypeAlias = "dict[str, tuple[pa.Field, Any]]"
-
-
-def _partitions(folder: Path, paths: Sequence[Path]) -> list[_Partition]:
-    """Return the columns that the names of folders give, for each of the files."""
-    import pyarrow.dataset as ds
-
-    dataset = ds.dataset(
-        list(map(str, paths)),
-        format="parquet",
-        partitioning=ds.partitioning(flavor="hive"),
-        partition_base_dir=str(folder),
-    )
-    fields = dataset.partitioning.schema
-    by_path = {
-        fragment.path: ds.get_partition_keys(fragment.partition_expression)
-        for fragment in dataset.get_fragments()
-    }
-    return [
-        {field.name: (field, by_path[str(path)].get(field.name)) for field in fields}
-        for path in paths
-    ]
-
-
-def _with_partition(part: Any, partition: _Partition) -> Any:
-    """Return a table or batch with the columns of its partition."""
-    for field, value in partition.values():
-        part = part.append_column(field, pa.repeat(pa.scalar(value, field.type), part.num_rows))
-    return part
-
-
-def _joined(parts: list[pa.Table]) -> pa.Table:
-    """Return tables one below the other; numbers of several types take the wider one."""
-    return pa.concat_tables(parts, promote_options="permissive") if len(parts) > 1 else parts[0]
+_ONE_AFTER_THE_OTHER: dict[str, Any] = {
+    "use_threads": False,
+    "batch_readahead": 1,
+    "fragment_readahead": 1,
+}
 
 
 def parquet_bytes(path: Path, request: Request) -> int:

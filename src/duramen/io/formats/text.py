@@ -52,7 +52,7 @@ _LARGEST_TILE = 1 << 30  # Arrow's reader counts the bytes of a block in 31 bits
 _BLOCKS = (1 << 20, 1 << 25, _LARGEST_TILE)  # bytes of blocks, each tried if a line is longer
 _LONG_LINE = ("straddl", "Empty CSV file or block")  # Arrow on a line that is longer than a block
 _FIELD_BYTES = 8  # of the text of a number
-_CELL_BYTES = 28  # of a cell that is parsed: the value, its code, and room to sort
+_CELL_BYTES = 36  # of a cell that is parsed: value, code, room to sort, what allocators keep
 _TEXT_COPIES = 3  # of a tile: as it was read, as it is parsed, as strings
 _WORK = 24  # bytes that cutting a byte of text takes
 _SPLIT_WORK = 96  # where every field becomes a Python object
@@ -237,6 +237,7 @@ class _Text(Input):
 
     def _group(self, text: Any, titles: Sequence[str]) -> pa.Table | NDArray[Any]:
         """Return neighboring columns, as a matrix if they are many and all are numeric."""
+        pa.default_memory_pool().release_unused()  # of the columns before
         cells = None if self.kinds_chosen else self._numbers(text, len(titles))
         return self._table(text, titles) if cells is None else _matrix(cells, len(titles))
 
@@ -339,16 +340,10 @@ class TextInput(_Text):
         for lines in self._rows(self._lines(_WORK)):
             spool.add(_tiles(lines, bounds))
             self.on_spooled(len(lines.data))
-        for tile in range(len(bounds) - 1):
-            begin, end = max(start, bounds[tile]), bounds[tile + 1]
-            if begin < end:
-                titles = self._titles[bounds[tile] : bounds[tile + 1]]
-                group = self._group(spool.read(tile), titles)
-                skip = begin - bounds[tile]
-                if isinstance(group, np.ndarray):
-                    yield group[:, skip:]
-                else:
-                    yield group.select(list(range(skip, end - bounds[tile])))
+        for tile, (begin, end) in enumerate(pairwise(bounds)):
+            if start < end:  # nothing keeps a group while the next one is read
+                skip = max(0, start - begin)
+                yield _after(self._group(spool.read(tile), self._titles[begin:end]), skip)
         spool.remove()
 
     def _size(self) -> tuple[int, int]:
@@ -386,6 +381,13 @@ class TextInput(_Text):
         for (begin, end), tile in zip(pairwise(bounds), zip(*pieces, strict=True), strict=True):
             columns += self._table(b"".join(tile), self._titles[begin:end]).columns
         return pa.table(columns, names=self._titles)
+
+
+def _after(group: pa.Table | NDArray[Any], skip: int) -> pa.Table | NDArray[Any]:
+    """Return a group of columns without the first ones."""
+    if isinstance(group, np.ndarray):
+        return group[:, skip:]
+    return group.select(list(range(skip, group.num_columns)))
 
 
 def _tiles(lines: Lines, bounds: list[int]) -> list[bytes]:
@@ -476,14 +478,17 @@ class TransposedTextInput(_Text):
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of lines as columns."""
-        delimiter = self._delimiter.encode()
         begin = start
         for lines in self._columns(start, _SPLIT_WORK):
             end = begin + len(lines)
-            columns = [lines.fields(i)[self._before + 1 :] for i in range(len(lines))]
-            text = b"\n".join([delimiter.join(row) for row in zip(*columns, strict=True)] + [b""])
-            yield self._group(text, self.names[begin:end])
+            yield self._group(self._turned(lines), self.names[begin:end])
             begin = end
+
+    def _turned(self, lines: Lines) -> bytes:
+        """Return the text of some lines as columns."""
+        columns = [lines.fields(i)[self._before + 1 :] for i in range(len(lines))]
+        rows = map(self._delimiter.encode().join, zip(*columns, strict=True))
+        return b"".join(row + b"\n" for row in rows)
 
 
 _MISSING = ("", "NA", "N/A", "na", "n/a", "null", "NaN", "--")
