@@ -111,6 +111,8 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
             f"{function}: {what if last else f'{path.name!r}, no extension,'} is not known; files "
             f"may be {listed(*uses)}{hint}"
         )
+    if not (path.is_file() or path.is_dir()):
+        raise ValueError(f"{function}: {path} must be a file, such as a copy of what a pipe gives")
     if path.stat().st_size == 0 and path.is_file():
         raise ValueError(f"{function}: {path} is empty (0 bytes)")
     return format_

@@ -6,7 +6,6 @@ parsed when all of it is there.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -42,7 +41,6 @@ from duramen.io.formats.text_file import (
 )
 from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa, pa_csv, pc
-from duramen.support.text import as_number
 from duramen.support.warning import warn
 
 _WIDE = 256  # columns at the most whose types Arrow infers at a time: it takes 12 kB for each
@@ -57,7 +55,6 @@ _TEXT_COPIES = 3  # of a tile: as it was read, as it is parsed, as strings
 _WORK = 24  # bytes that cutting a byte of text takes
 _SPLIT_WORK = 96  # where every field becomes a Python object
 _MOST_DIGITS = 17  # significant ones that tell a float64 from all others
-_LONGEST_NUMBER = 1024  # characters that a field without text takes at the most
 
 
 def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
@@ -65,12 +62,7 @@ def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
     text = _text(path, delimiter, request)
     if text.n_fields > _WIDE and (columns := TextInput(text, request)).is_wide:
         return without_empty(columns.whole())
-    opened: Opened = text.opened if text.plain else text.metered
-    if not path.is_file():  # what comes through a pipe cannot be read again
-        with text.metered() as stream:
-            data = stream.read()
-        opened = partial(nullcontext, pa.py_buffer(data))
-    return without_empty(_whole(text, opened, request))
+    return without_empty(_whole(text, partial(text.opened, metered=True), request))
 
 
 Opened: TypeAlias = Callable[[], AbstractContextManager[Any]]
@@ -86,7 +78,7 @@ def _whole(text: TextFile, opened: Opened, request: Request, threads: bool = Tru
     check_digits(table, options, read, request.function)
     if any(pa.types.is_binary(field.type) for field in table.schema):
         explain_encoding(text)
-    if text.path.is_file() and ends_in_quote(table, text):
+    if ends_in_quote(table, text):
         raise ValueError(f"{request.function}: cannot read {text.path} (a quote is not closed)")
     return table
 
@@ -579,22 +571,10 @@ def _as_text(options: Any, names: list[str]) -> Any:
 def ends_in_quote(table: pa.Table, text: TextFile) -> bool:
     """Return whether the text of a table ends within a quoted field, which Arrow does not mind.
 
-    The last field then is all that comes after its quote, be it most of the file. The text is read
-    from its beginning where its end looks as if.
+    The last field then is all that comes after its quote, be it most of the file, and the line end.
     """
-    if not table.num_rows:
-        return False
-    borders = (b"\n", b"\r", text.sign)
-    last = table.column(table.num_columns - 1)[-1].as_py()
-    if pa.types.is_string(table.schema.types[-1]) and last is not None:
-        field = b'"' + last.encode("utf-8").replace(b'"', b'""')
-        end = text.end(len(field) + 1)
-        begins = end[: -len(field)] if end.endswith(field) else None
-    else:
-        end = text.end(_LONGEST_NUMBER)
-        at = end.rfind(b'"')
-        begins = end[:at][-1:] if at >= 0 else None
-    if begins not in (b"", *borders):
+    last = table.column(table.num_columns - 1)[-1].as_py() if table.num_rows else None
+    if not (isinstance(last, str) and last.endswith("\n")):
         return False
     try:
         with text.opened() as stream:
@@ -614,7 +594,6 @@ def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str)
         read=partial(read_text, delimiter=delimiter),
         groups=partial(open_text, delimiter=delimiter),
         write=partial(write_text, delimiter=delimiter),
-        n_bytes=lambda path, request: text_bytes(TextFile.of(path, delimiter, request)),
         text=True,
         separator=delimiter,
     )
@@ -645,26 +624,3 @@ CSV = replace(
 )
 TSV = _delimited("tsv", "TSV", (".tsv", ".tab"), "\t")
 TEXT = _delimited("text", "Text", (".txt", ".zip"), "")
-
-
-_HEAD = 1 << 20
-_NUMBER_BYTES, _CODE_BYTES = 8, 1  # of a number, and of its code at the least
-
-
-def text_bytes(text: TextFile) -> int:
-    """Return the bytes that a table of text takes, judged by its first lines.
-
-    Of compressed text, its size.
-    """
-    size = text.size
-    if not text.plain or size <= _HEAD or text.path.suffix.lower() in (".gz", ".bz2", ".zst"):
-        return size
-    with text.opened() as stream:
-        head: bytes = stream.read(_HEAD)
-    lines = head.decode("utf-8", "replace").splitlines()[1:-1]
-    try:
-        rows = list(csv.reader(lines, delimiter=text.delimiter))
-    except csv.Error:
-        return size
-    numbers = sum(as_number(field) is not None for row in rows for field in row)
-    return int(max(size, 0.9 * size / _HEAD * numbers * (_NUMBER_BYTES + _CODE_BYTES)))

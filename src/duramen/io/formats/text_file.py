@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -257,8 +257,6 @@ class TextFile:
 
     def _check_content(self) -> None:
         """Raise ValueError if the first bytes are those of compressed data or of UTF-16 text."""
-        if not self.path.is_file():  # what comes through a pipe cannot be read again
-            return
         with suppress(OSError, EOFError), self._unpacked() as stream:  # else reading says why
             head = bytes(stream.read(_HEAD))
             for mark, (what, name) in _PACKED.items():
@@ -280,17 +278,6 @@ class TextFile:
         """True if the file is a .zip archive."""
         return self.path.suffix.lower() == ZIP
 
-    @cached_property
-    def plain(self) -> bool:
-        """True if the text is the file as it is, and Arrow reads it so.
-
-        Where no line end follows an empty last field, Arrow takes it for quoted if another one is.
-        """
-        if not self.path.is_file() or self.path.suffix.lower() in COMPRESSIONS:
-            return False
-        changed = self.encoding != UTF8 or self._skipped or self._header or self.until
-        return not changed and self._last_bytes(1) != self.sign
-
     @property
     def size(self) -> int:
         """Bytes of the text, as far as they are known: compressed ones where it is compressed."""
@@ -301,31 +288,31 @@ class TextFile:
         return self.path.stat().st_size
 
     @contextmanager
-    def opened(self) -> Iterator[Any]:
-        """Open the text, as a stream of bytes; text that is not plain ends with a line end."""
-        with self._decoded() as stream:
-            if self.plain:
-                yield stream
-                return
-            first = self._header if self.path.is_file() else b""
-            rest = _after(stream, self.skipped + bool(first))
-            lines = iter(lambda: rest.read(_BLOCK), b"")
-            if self.until:
-                lines = _before(self.until, self.buffered(rest))
-            yield _buffered(chain((first,) if first else (), lines, (b"\n",)))
+    def opened(self, *, metered: bool = False) -> Iterator[Any]:
+        """Open the text, as a stream of bytes that ends with a line end.
 
-    @contextmanager
-    def metered(self) -> Iterator[Any]:
-        """Open the text as `opened` does; MemoryError comes before all memory is taken.
-
-        A compressed file does not say how large its text is.
+        `metered` raises MemoryError before all memory is taken: a compressed file does not say how
+        large its text is.
         """
-        with self.opened() as stream:
-            yield _buffered(self._metered(stream))
+        with self._decoded() as stream:
+            blocks = self._blocks(stream)
+            yield _buffered(self._metered(blocks) if metered else blocks)
 
-    def _metered(self, stream: Any) -> Iterator[bytes]:
+    def _blocks(self, stream: Any) -> Iterator[bytes]:
+        """Yield the text from the line that names the columns on."""
+        first = self._header
+        rest = _after(stream, self.skipped + bool(first))
+        if first:
+            yield first
+        if self.until:
+            yield from _before(self.until, self.buffered(rest))
+        else:
+            yield from iter(lambda: rest.read(_BLOCK), b"")
+        yield b"\n"  # Arrow takes an empty last field without it for quoted if another one is
+
+    def _metered(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         n_bytes = 0
-        for block in iter(lambda: stream.read(_BLOCK), b""):
+        for block in blocks:
             if n_bytes % _METERED + len(block) >= _METERED:
                 require_memory(
                     2 * _METERED,
@@ -344,51 +331,28 @@ class TextFile:
 
     def head(self, size: int) -> bytes:
         """Return the first bytes of all of the text; none where they cannot be read."""
-        if not self.path.is_file():
-            return b""
         try:
             with self._decoded() as stream:
                 return bytes(stream.read(size))
         except (OSError, EOFError, ValueError):
             return b""
 
-    def end(self, size: int) -> bytes:
-        """Return the last bytes of the text."""
-        if self.plain:
-            return self._last_bytes(size)
-        rest = b""
-        with self.opened() as stream:
-            while block := stream.read(_BLOCK):
-                rest = (rest + block)[-size:]
-        return rest
-
-    def _last_bytes(self, size: int) -> bytes:
-        with open(self.path, "rb") as file:
-            file.seek(max(0, self.path.stat().st_size - size))
-            return file.read()
-
-    @cached_property
-    def skipped(self) -> int:
-        """Number of lines before the one that names the columns."""
-        return self._skipped if self.path.is_file() else self.skip_rows
-
-    def skipped_bytes(self) -> int:
-        """Return the bytes of the lines before the one that names the columns."""
+    @contextmanager
+    def all_lines(self) -> Iterator[Any]:
+        """Open all of the text, from its first byte on, as lines."""
         with self._decoded() as stream:
-            lines = self.buffered(stream)
-            return sum(len(lines.readline()) for _ in range(self.skipped))
+            yield self.buffered(stream)
 
     @cached_property
     def delimiter(self) -> str:
         """Separator that was asked for, or told by the first lines.
 
         Another one than the usual only where that one does not cut all lines into as many fields,
-        and the other does; a space only where each line has a number. Of what comes through a pipe,
-        which cannot be read again, the usual one.
+        and the other does; a space only where each line has a number.
         """
         if self.separator is not None:
             return self.separator
-        lines: list[str] = self._lines[self._skipped :]
+        lines: list[str] = self._lines[self.skipped :]
         usual = self.usual or "\t"
         signs: dict[str, None] = dict.fromkeys((usual, *ANY))
         for lacking in (0, 1):  # fields of the header, as R writes it
@@ -404,7 +368,7 @@ class TextFile:
     @property
     def n_fields(self) -> int:
         """Number of fields of the first line, as far as it is within the first bytes."""
-        return next((line.count(self.delimiter) + 1 for line in self._lines[self._skipped :]), 0)
+        return next((line.count(self.delimiter) + 1 for line in self._lines[self.skipped :]), 0)
 
     @cached_property
     def decimal_commas(self) -> tuple[str, ...]:
@@ -416,7 +380,7 @@ class TextFile:
         if self.delimiter == ",":
             return ()
         try:
-            rows = csv.reader(self._lines[self._skipped + 1 :], delimiter=self.delimiter)
+            rows = csv.reader(self._lines[self.skipped + 1 :], delimiter=self.delimiter)
             fields = dict.fromkeys(islice((field for row in rows for field in row), _MOST_FIELDS))
         except csv.Error:
             return ()
@@ -478,17 +442,9 @@ class TextFile:
         tables = [name for name in names if not name.endswith("/") and not _is_hidden(name)]
         if self.member is not None and self.member not in tables:
             self._refuse_members("has no file", tables, self.member)
-        texts = [name for name in tables if Path(name).suffix.lower() not in _OF_BYTES]
-        if self.member is None and len(tables) != 1 and (texts or not tables):
-            what = "holds several files" if tables else "holds no file"
-            self._refuse_members(what, [*texts, *(name for name in tables if name not in texts)])
-        name = self.member or tables[0]
-        if name not in texts:
-            raise ValueError(
-                f"{self.function}: {self.path} holds {name}, which is not text; unzip it and give "
-                "that file"
-            )
-        return name
+        if self.member is None and len(tables) != 1:
+            self._refuse_members("holds several files" if tables else "holds no file", tables)
+        return self.member or tables[0]
 
     def _refuse_members(self, what: str, names: list[str], asked: str = "") -> NoReturn:
         shown = ", ".join(map(quoted, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
@@ -505,8 +461,6 @@ class TextFile:
     @cached_property
     def _lines(self) -> list[str]:
         """The first lines of all of the text; none where they cannot be read."""
-        if not self.path.is_file():
-            return []
         try:
             with self._decoded() as stream:
                 stream = _after(stream, self.skip_rows)
@@ -525,8 +479,8 @@ class TextFile:
         return [""] * self.skip_rows + lines
 
     @cached_property
-    def _skipped(self) -> int:
-        """Number of lines to skip: as asked for, comments, and the name of the separator."""
+    def skipped(self) -> int:
+        """Number of lines before the one that names the columns: as asked for, and comments."""
         count, lines = self.skip_rows, self._lines
         if len(lines) > count and _OF_EXCEL.fullmatch(lines[count].encode()):
             count += 1
@@ -540,7 +494,7 @@ class TextFile:
 
         Empty where the line may stay as it is.
         """
-        lines = self._lines[self._skipped :]
+        lines = self._lines[self.skipped :]
         if _fields(lines, self.delimiter, lacking=1) == 1:
             return b""
         try:
@@ -554,12 +508,6 @@ class TextFile:
             return f"{line}{sign}\n".encode()
         is_names = _are_names(lines, rows, sign) and is_data(rows[1], rows[2:])
         return f"{sign}{line}\n".encode() if is_names else b""
-
-
-_OF_BYTES = (
-    *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
-    *(".npy", ".npz", ".h5", ".h5ad", ".bed", ".pdf", ".rds", ".rdata", ".sav", ".dta", ".zip"),
-)
 
 
 def _utf16(head: bytes) -> str | None:
@@ -688,38 +636,20 @@ _FOLLOWING = 20  # rows after one of another length, by which it is told whether
 
 def explain_encoding(text: TextFile) -> None:
     """Raise for the first byte that is not UTF-8, if there is one."""
-    lines, rest = 1 + text.skipped, b""
-    try:
-        offset = text.skipped_bytes()
-        with text.opened() as stream:
-            while block := stream.read(1 << 20):
-                data = rest + block
-                try:
-                    data.decode("utf-8")
-                    rest = b""
-                    good = len(data)
-                except UnicodeDecodeError as error:
-                    good = error.start
-                    if len(data) - good >= 4 or error.reason != "unexpected end of data":
-                        _raise_encoding(text, offset + good, data, good, lines)
-                    rest = data[good:]
-                lines += data.count(b"\n", 0, good)
-                offset += good
-    except OSError:
-        return
-    if rest:
-        _raise_encoding(text, offset, rest, 0, lines)
-
-
-def _raise_encoding(
-    text: TextFile, offset: int, data: bytes, position: int, lines: int
-) -> NoReturn:
-    line = lines + data.count(b"\n", 0, position)
-    raise ValueError(
-        f"{text.function}: {text.path} is not UTF-8 text: byte {data[position]:#04x} at offset "
-        f"{offset} (line {line}); it may be latin-1 or cp1252. Hint: encoding='latin-1' "
-        "(--encoding latin-1) or encoding='cp1252' (--encoding cp1252)"
-    )
+    offset = 0
+    with suppress(OSError), text.all_lines() as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                line.decode(UTF8)
+            except UnicodeDecodeError as error:
+                if number > text.skipped:
+                    raise ValueError(
+                        f"{text.function}: {text.path} is not UTF-8 text: byte "
+                        f"{line[error.start]:#04x} at offset {offset + error.start} (line "
+                        f"{number}); it may be latin-1 or cp1252. Hint: encoding='latin-1' "
+                        "(--encoding latin-1) or encoding='cp1252' (--encoding cp1252)"
+                    ) from None
+            offset += len(line)
 
 
 def explain_ragged(text: TextFile) -> None:
@@ -747,26 +677,25 @@ def _ragged(
     text: TextFile, header: list[str], row: list[str], line: int, following: list[list[str]]
 ) -> ValueError:
     """Return the error about a row that is longer or shorter than the header."""
-    delimiter, fields = text.delimiter, f"{len(row)} {'field' if len(row) == 1 else 'fields'}"
-    where = f"{text.function}: {text.path}"
-    what = f"{where} has {fields} in line {line}, but its header has {len(header)}"
+    fields = f"{len(row)} {'field' if len(row) == 1 else 'fields'}"
     alike = len(row) > len(header) and all(len(other) == len(row) for other in following)
+    hint = (
+        f"mend that line (quote fields that hold the delimiter {text.delimiter!r}), or check that "
+        "the delimiter is right"
+    )
     if alike and not (following and is_data(row, following)):
         skip = line - 1
-        return ValueError(
-            f"{what}. Hint: if that line names the columns, skip_rows={skip} (--skip-rows {skip}) "
-            "begins there; if it is a row, add the missing name to the header"
+        hint = (
+            f"if that line names the columns, skip_rows={skip} (--skip-rows {skip}) begins there; "
+            "if it is a row, add the missing name to the header"
         )
-    if alike and header[1:2] == [str(len(row) - 1)]:  # as in files of scikit-learn
-        return ValueError(
-            f"{what}: the numbers of rows and of features. Hint: put a line with {len(row)} names "
-            "in its place"
-        )
-    if len(row) > len(header) and not any(row[len(header) :]):
-        return ValueError(f"{what}; remove the {delimiter!r} at the end of that line")
+    elif alike and header[1:2] == [str(len(row) - 1)]:  # as in files of scikit-learn
+        hint = f"put a line with {len(row)} names in its place"
+    elif len(row) > len(header) and not any(row[len(header) :]):
+        hint = f"remove the {text.delimiter!r} at the end of that line"
     return ValueError(
-        f"{what}; mend that line (quote fields that hold the delimiter {delimiter!r}), or check "
-        "that the delimiter is right"
+        f"{text.function}: {text.path} has {fields} in line {line}, but its header has "
+        f"{len(header)}. Hint: {hint}"
     )
 
 
