@@ -228,8 +228,7 @@ def pack(
 def _reading(source: Any, samples: Any, options: FileOptions) -> dict[str, Any]:
     """Return the parameters of reading that the source takes, with what its first lines tell."""
     if not isinstance(source, str | os.PathLike):
-        defaults = vars(FileOptions())
-        return {name: value for name, value in vars(options).items() if value != defaults[name]}
+        return options.given()
     beside = Path(samples) if isinstance(samples, str | os.PathLike) else None
     options.check(Path(source), beside)
     arguments, _ = options.arguments(expanded(source, "pack"))

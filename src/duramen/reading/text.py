@@ -10,7 +10,7 @@ from duramen.data.provenance import Finding
 from duramen.data.text_numbers import NumbersInTextWarning
 from duramen.io import read_table
 from duramen.io.formats import format_of, text_of
-from duramen.io.formats.format import Format, Request
+from duramen.io.formats.format import Request
 from duramen.io.formats.text_file import TextFile
 from duramen.support.arrow import pa
 from duramen.support.files import expanded
@@ -50,23 +50,18 @@ class FileOptions:
             If a parameter has no effect on any of the files.
         """
         kinds = [kind for file in files if file is not None and (kind := format_of(file))]
-        words = any(kind.text or kind.sheets for kind in kinds)
-        readable = any(kind.read is not None for kind in kinds)
-        if self.sheet is not None and not any(kind.sheets for kind in kinds):
-            raise ValueError("read: sheet is for workbooks, such as .xlsx files; leave it out")
-        asked = {
-            "na_values": bool(self.na_values) and not readable,
-            "skip_rows": bool(self.skip_rows) and not words,
-            "decimal": self.decimal is not None,
-            "separator": self.separator is not None,
-            "encoding": self.encoding != "utf-8",
-            "member": self.member is not None,
-        }
-        for name, given in asked.items():
-            if given and not any(kind.text for kind in kinds):
-                raise ValueError(
-                    f"read: {name} is for CSV and TSV files; the values of other files have types"
-                )
+        allowed = frozenset[str]().union(*(kind.options for kind in kinds))
+        for name in self.given().keys() - allowed - {"as_text"}:
+            if name == "sheet":
+                raise ValueError("read: sheet is for workbooks, such as .xlsx files; leave it out")
+            raise ValueError(
+                f"read: {name} is for CSV and TSV files; the values of other files have types"
+            )
+
+    def given(self) -> dict[str, Any]:
+        """Return the parameters that differ from their defaults."""
+        defaults = vars(FileOptions())
+        return {name: value for name, value in vars(self).items() if value != defaults[name]}
 
     def table(self, path: Path, findings: list[Finding], function: str = "read") -> pa.Table:
         """Read a table; add what is found in its text."""
@@ -90,42 +85,20 @@ class FileOptions:
     def arguments(self, path: Path) -> tuple[dict[str, Any], list[Finding]]:
         """Return the arguments of `read_table`, and what was detected in the first lines."""
         kind = format_of(path)
-        arguments: dict[str, Any] = {"as_text": self.as_text}
-        if kind is None or kind.read is None:
+        taken = {"as_text"} if kind is None else {"as_text", *kind.options}
+        arguments = {name: value for name, value in self.given().items() if name in taken}
+        if self.separator is not None and "separator" in taken:
+            arguments["separator"] = SIGNS.get(self.separator, self.separator)
+        if kind is None or kind.read is None or not kind.separator:
             return arguments, []
-        arguments["na_values"] = self.na_values
-        if not (kind.text or kind.sheets):
-            return arguments, []
-        arguments["skip_rows"] = self.skip_rows
-        if kind.sheets:
-            return {**arguments, "sheet": self.sheet}, []
-        given = None if self.separator is None else SIGNS.get(self.separator, self.separator)
-        detected, commas = self._detected(path, kind, given)
-        arguments["encoding"] = self.encoding
-        arguments["member"] = self.member
-        arguments["separator"] = given or detected
-        arguments["decimal"] = self.decimal or ("," if commas else ".")
+        asked = {name: value for name, value in arguments.items() if name != "as_text"}
+        text = TextFile.of(expanded(path), kind.separator, Request("read", **asked))
+        detected, commas = None, () if self.decimal is not None else text.decimal_commas
+        if self.separator is None and text.delimiter != text.usual:
+            detected = arguments["separator"] = text.delimiter
+        if commas:
+            arguments["decimal"] = ","
         return arguments, _of_signs(path, detected, commas)
-
-    def _detected(
-        self, path: Path, kind: Format, separator: str | None
-    ) -> tuple[str | None, tuple[str, ...]]:
-        """Return an unusual separator and numbers with decimal commas, where nobody named them."""
-        if not kind.separator:
-            return None, ()
-        request = Request(
-            "read",
-            encoding=self.encoding,
-            separator=separator,
-            skip_rows=self.skip_rows,
-            member=self.member,
-        )
-        text = TextFile.of(expanded(path), kind.separator, request)
-        usual = separator is not None or text.delimiter == text.usual
-        return (
-            None if usual else text.delimiter,
-            text.decimal_commas if self.decimal is None else (),
-        )
 
     def _with_answer(self, finding: Finding, path: Path) -> Finding:
         """Return a finding about text with the parameters that answer it."""

@@ -143,23 +143,16 @@ def whole(path: Path, format_: Format, request: Request) -> pa.Table:
 
 def refuse_text_options(name: str, format_: Format | None, request: Request) -> None:
     """Raise ValueError where options of text, or a sheet, are given for what holds none."""
-    if request.sheet is not None and not (format_ is not None and format_.sheets):
-        raise ValueError(
-            f"{request.function}: sheet must not be given for {name}, which is not a workbook."
-        )
-    sheets = format_ is not None and format_.sheets
-    # Rows that become columns keep the values of their file, unless it is read whole.
-    turned = format_ is not None and format_.groups is not None and request.transpose
-    typed = format_ is not None and format_.read is not None and not turned
-    fits = {"na_values": typed, "skip_rows": sheets}.get(request.of_text or "", False)
-    if request.of_text is not None and not fits and not (format_ is not None and format_.text):
-        text = " and ".join(
-            format_of_text.title for format_of_text in catalogue if format_of_text.text
-        )
-        raise ValueError(
-            f"{request.function}: {request.of_text} must not be given for {name}, whose values "
-            f"have types; it is for {text} files."
-        )
+    allowed = frozenset[str]() if format_ is None else format_.options
+    if format_ is not None and format_.groups is not None and request.transpose:
+        # Rows that become columns keep the values of their file, unless they are text.
+        allowed = allowed if format_.text else frozenset()
+    for option in request.options:
+        if option not in allowed:
+            titles = " and ".join(other.title for other in catalogue if other.text)
+            why = f"whose values have types; it is for {titles} files"
+            why = "which is not a workbook" if option == "sheet" else why
+            raise ValueError(f"{request.function}: {option} must not be given for {name}, {why}.")
 
 
 def _instead(path: Path) -> str:

@@ -242,8 +242,8 @@ class Request:
     Examples
     --------
     >>> from duramen.io import Request
-    >>> Request("read_table", na_values=["?"]).of_text
-    'na_values'
+    >>> Request("read_table", na_values=["?"]).options
+    ['na_values']
     """
 
     function: str
@@ -268,29 +268,14 @@ class Request:
             )
 
     @property
-    def of_text(self) -> str | None:
-        """Name of an option that is for text and was given; None where none was."""
-        options = {
-            "separator": self.separator is not None,
-            "encoding": self.encoding != "utf-8",
-            "member": self.member is not None,
-            "decimal": self.decimal != ".",
-            "skip_rows": self.skip_rows != 0,
-            "na_values": len(self.na_values) > 0,
-        }
-        return next((name for name in options if options[name]), None)
+    def options(self) -> list[str]:
+        """Parameters of reading that differ from their defaults."""
+        asked = {name: getattr(self, name) for name in READING if name != "as_text"}
+        return [name for name, value in asked.items() if value and value != READING[name]]
 
 
-READING: dict[str, Any] = {
-    "na_values": Request.na_values,
-    "decimal": Request.decimal,
-    "separator": Request.separator,
-    "sheet": Request.sheet,
-    "encoding": Request.encoding,
-    "skip_rows": Request.skip_rows,
-    "member": Request.member,
-    "as_text": (),
-}
+_OF_READING = ("separator", "encoding", "member", "decimal", "skip_rows", "na_values", "sheet")
+READING: dict[str, Any] = {name: getattr(Request, name) for name in _OF_READING} | {"as_text": ()}
 """Parameters of `read_table`, which are the keys of `reading` of `pack`, with their defaults."""
 
 
@@ -369,6 +354,15 @@ class Format(Entry):
     folder: bool = False
     sheets: bool = False
     begins: bytes = b""
+
+    @property
+    def options(self) -> frozenset[str]:
+        """Parameters of reading that apply to its files."""
+        if self.text:
+            return frozenset(READING) - {"sheet", "as_text"}
+        if self.sheets:
+            return frozenset({"na_values", "skip_rows", "sheet"})
+        return frozenset({"na_values"} if self.read is not None else ())
 
 
 _SIGNS = re.compile(r"[^a-z0-9]")
