@@ -141,7 +141,7 @@ def test_a_repeated_identifier_is_no_leak(label, name):
     X, _, ill = persons(**{name: label})
     (finding,) = of_rows(dm.encode(X), ill, "ill", "auto")
     assert (finding.kind, finding.columns) == (GROUPED, (name,))
-    assert finding.hint.startswith(f'groups="{name}"')
+    assert finding.hint.startswith(f"groups={name!r}")
     assert "40 values in 200 rows" in finding.message
 
 
@@ -155,7 +155,7 @@ def test_persons_whose_target_varies_are_permuted_within():
     X, _, _ = persons(subject=text, within=0.6)
     finding = finding_of(X, rng(5).integers(0, 2, 200))
     assert finding.kind == WITHIN
-    assert 'strata="subject"' in finding.hint
+    assert "strata='subject'" in finding.hint
 
 
 def test_a_leak_remains_a_leak():

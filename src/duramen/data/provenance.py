@@ -70,6 +70,12 @@ def them(names: Sequence[str]) -> str:
     return "it" if len(names) == 1 else "them"
 
 
+def dropping(names: Sequence[str]) -> str:
+    """Return the parameter that leaves columns out, and what it does."""
+    listed = [*names] if len(names) <= _SHOWN else [*names[:1], "..."]
+    return f"drop={listed!r} leaves {them(names)} out"
+
+
 @dataclass(frozen=True, eq=False)
 class RowNames:
     """Names of rows: labels of a column or an index, or numbers in the table as it was read."""

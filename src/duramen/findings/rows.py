@@ -284,9 +284,9 @@ class _Look:
             f"{', '.join(parts)}); {_ASSUMED}"
         )
         if target is None:
-            hint = f'strata="{column}" permutes rows only within its values, groups="{column}" '
+            hint = f"strata={column!r} permutes rows only within its values, groups={column!r} "
             return Finding(WITHIN, (column,), message, f"{hint}only whole groups")
-        hint = f'groups="{column}" keeps these rows together, and the column out of the features'
+        hint = f"groups={column!r} keeps these rows together, and the column out of the features"
         return Finding(GROUPED, (column,), message, hint)
 
     # --- similar rows -----------------------------------------------------------------------
@@ -329,8 +329,8 @@ class _Look:
             f"{rows[1]:,}, are {what} of each other with similar {self.name}, where {number} are "
             f"expected; {_ASSUMED}"
         )
-        hint = "groups= keeps rows together, by the person, family or original of each row; or "
-        hint += "remove copies"
+        hint = "groups=NAME keeps rows together, by a column of the person, family or original of "
+        hint += "each row; or remove copies"
         return Finding(COPIES, (), message, hint)
 
     def _alike_rows(self, places: IntArray) -> IntArray:
@@ -381,8 +381,8 @@ class _Look:
             f"{features[0]:.2f} on average, and the variance of their covariance {inflation:.1f} "
             f"times that of independent rows; {_ASSUMED}"
         )
-        hint = "groups= keeps rows together, by the person of each row, or by blocks of successive "
-        hint += "rows that are longer than the dependence lasts"
+        hint = "groups=NAME keeps rows together, by a column of the person of each row, or of "
+        hint += "blocks of successive rows that are longer than the dependence lasts"
         return Finding(SERIAL, (), message, hint)
 
     def _repeats(self, places: IntArray) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
-from duramen.data.provenance import Finding, columns, them
+from duramen.data.provenance import Finding, columns, dropping, them
 from duramen.data.recoding import without_unused
 from duramen.data.schema import KINDS
 from duramen.data.sparse_columns import SPARSE
@@ -334,7 +334,7 @@ def dates_of(X: Any) -> tuple[str, ...]:
 
 def of_dates(names: Sequence[str]) -> list[Finding]:
     """Tell of columns of dates, which cannot be encoded."""
-    more = f", or turn {them(names)} into numbers, such as days since a date"
+    more = f"; or turn {them(names)} into numbers, such as days since a date"
     one, several = (f"{have} dates or times, which are not encoded" for have in ("has", "have"))
     return _about("date", names, one, several, more=more, refused=True)
 
@@ -413,8 +413,7 @@ def _about(
     if not names:
         return []
     message = f"{columns(names)} {one if len(names) == 1 else several}"
-    hint = f"leave {them(names)} out{more}"
-    return [Finding(kind, tuple(names), message, hint, refused)]
+    return [Finding(kind, tuple(names), message, f"{dropping(names)}{more}", refused)]
 
 
 def of_stray(stray: StrayValues) -> Finding:
@@ -458,7 +457,8 @@ def _few_of_a_kind(findings: Sequence[Finding]) -> list[Finding]:
         if rest := ones[_OF_A_KIND:]:
             names = tuple(name for finding in rest for name in finding.columns)
             what = f"likewise {columns(names)} ({ones[0].kind})"
-            few.append(replace(ones[0], columns=names, message=what, values=()))
+            hint = READ_AS_MISSING if ones[0].values else dropping(names)
+            few.append(replace(ones[0], columns=names, message=what, hint=hint, values=()))
     return few
 
 

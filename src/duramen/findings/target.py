@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data.encoded import EncodedTable
-from duramen.data.provenance import Finding
+from duramen.data.provenance import Finding, dropping
 from duramen.data.schema import KINDS
 from duramen.data.target import are_classes
 from duramen.io.store.column_store import ColumnStore
@@ -26,6 +26,7 @@ _ORDERED = 8  # classes of whole numbers that may as well be a quantity
 _SHOWN = 3
 _MOST_WHOLE = 100  # different whole numbers of a floating type that may be classes
 _GAP = 3  # between a code and the other classes
+_ANOTHER = "target=NAME names another column"
 _FEW_CODES = 0.1  # fraction of the rows that have a code, at the most
 
 
@@ -57,12 +58,18 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     present = column.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
     if pa.types.is_temporal(column.type):
         what = "has dates or times, which are neither classes nor numbers"
-        return [_finding("target date", name, what, "name another target", refused=True)]
+        return [_finding("target date", name, what, _ANOTHER, refused=True)]
     findings = []
     if lost := len(column) - len(present):
         what = f"is missing in {lost:,} of {len(column):,} rows"
         findings.append(
-            _finding("target missing", name, what, "leave these rows out", refused=True)
+            _finding(
+                "target missing",
+                name,
+                what,
+                "drop_missing_target=True leaves these rows out",
+                refused=True,
+            )
         )
     if not len(present):
         return findings
@@ -98,16 +105,18 @@ def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Find
         single = "one class" if classes else "one value"
         rows = "the only row" if n == 1 else f"all {n:,} rows"
         only = f"has {single} only, {quoted(values[0].as_py())}, in {rows}"
-        return [_finding("one class", name, only, "name another target", refused=True)]
+        return [_finding("one class", name, only, _ANOTHER, refused=True)]
     if m == n and n >= _FEWEST_ROWS and (not numeric or (whole and _evenly_spaced(values))):
         what = "has a different value in each row and looks like an identifier"
-        return [_finding("target identifier", name, what, "name another target", refused=True)]
+        hint = f"{_ANOTHER}, keep_identifiers=True allows this one"
+        return [_finding("target identifier", name, what, hint, refused=True)]
     if not classes:
         return _of_whole_numbers(values, name) if task == "auto" else []
     labels = values.to_pylist()
     if numeric and not are_classes(m, n):
         what = f"has {m:,} different numbers, which are treated as {m:,} classes without an order"
-        return [_finding("many classes", name, what, "treat it as numbers")]
+        hint = "task='regression' treats them as numbers"
+        return [_finding("many classes", name, what, hint)]
     outside = _code_outside(labels, counts) if whole else None
     if outside is None:
         findings = _of_classes(labels, counts, name)
@@ -117,7 +126,8 @@ def _of_values(values: Any, counts: IntArray, name: str, task: str) -> list[Find
         findings += _of_classes([labels[i] for i in inside], counts[inside], name)
     if whole and task == "auto" and m >= _ORDERED:
         what = f"has {m:,} different whole numbers, which are treated as classes without an order"
-        findings.append(_finding("classes of numbers", name, what, "treat it as numbers"))
+        hint = "task='regression' or task='classification' settles it"
+        findings.append(_finding("classes of numbers", name, what, hint))
     return findings
 
 
@@ -129,7 +139,8 @@ def _of_whole_numbers(values: Any, name: str) -> list[Finding]:
     ):
         return []
     what = f"has {m:,} different whole numbers, which are treated as a quantity (regression)"
-    return [_finding("whole numbers", name, what, "treat it as classes")]
+    hint = "task='classification' treats them as classes, task='regression' confirms numbers"
+    return [_finding("whole numbers", name, what, hint)]
 
 
 def _code_outside(labels: list[int], counts: IntArray) -> int | None:
@@ -186,7 +197,7 @@ def _of_classes(labels: list[Any], counts: IntArray, name: str) -> list[Finding]
             f"has {quoted(labels[least])} in {counts[least]:,} of {n:,} rows, so that a forest "
             f"that always predicts {quoted(labels[most])} is right in {counts[most] / n:.0%}"
         )
-        hint = "examine the error of each class, and weight the classes"
+        hint = "class_weight='balanced', which rank takes, gives each class the same weight"
         findings.append(_finding("imbalance", name, what, hint))
     return findings
 
@@ -255,7 +266,7 @@ def merged_labels(column: Any, name: str) -> tuple[Any, Finding | None]:
         (name,),
         f"target {quoted(name)} has labels that differ by case or spaces only, merged: "
         f"{', '.join(listed[:_SHOWN_LABELS])}{more}",
-        "leave the column as it is, if they are different classes",
+        f"as_text={[name]!r} keeps them apart",
         values=tuple(into),
     )
 
@@ -416,7 +427,7 @@ def _of_one_class(
         f"({k:,} of {n:,} rows): it may be recorded because of the target, and then predicts it "
         "without explaining it"
     )
-    return Finding("leak", (column,), sentence, "leave it out if so")
+    return Finding("leak", (column,), sentence, f"{dropping((column,))}, if so")
 
 
 def _strength(column: str, counts: IntArray, missing: bool, nominal: bool, most: int) -> _Strength:
@@ -468,7 +479,9 @@ def _alone(strengths: Sequence[_Strength], usual: float, name: str) -> list[Find
             f"in {usual:.0%}: it may be recorded because of the target, and then predicts it "
             "without explaining it"
         )
-        leaks.append(Finding("leak", (column.name,), sentence, "leave it out if so"))
+        leaks.append(
+            Finding("leak", (column.name,), sentence, f"{dropping((column.name,))}, if so")
+        )
     return leaks
 
 
@@ -499,7 +512,7 @@ def _of_numbers(table: EncodedTable, y: FloatArray, rows: IntArray, name: str) -
             (column,),
             f"column {quoted(column)} orders the rows as {name} does (rank correlation {r:.3f}): "
             "it may be computed from the target, and then predicts it without explaining it",
-            "leave it out if so",
+            f"{dropping((column,))}, if so",
         )
         for column, r in strong.items()
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from duramen.data.provenance import Finding, them
+from duramen.data.provenance import Finding
 from duramen.data.text_numbers import StrayValues
 from duramen.findings.table import (
     IDENTIFIER,
@@ -17,38 +17,9 @@ from duramen.findings.table import (
 from duramen.io.formats import format_of
 from duramen.reading.text import takes_words
 
-_FEW = 5  # columns that are named in a hint
 _SHOWN = 10
 _TARGET = "target identifier"
 _KEEPS = "keep_identifiers=True keeps {}"
-_ANSWERS = {
-    "target missing": "drop_missing_target=True leaves these rows out",
-    "target date": "target=NAME names another column",
-    "target identifier": "target=NAME names another column, keep_identifiers=True allows this one",
-    "one class": "target=NAME names another column",
-    "imbalance": "class_weight='balanced', which rank takes, gives each class the same weight",
-    "many classes": "task='regression' treats them as numbers",
-    "whole numbers": "task='classification' treats them as classes, task='regression' confirms "
-    "numbers",
-    "classes of numbers": "task='regression' or task='classification' settles it",
-    "groups of rows": "groups={0!r} keeps these rows together, and the column out of the features",
-    "within groups of rows": "strata={0!r} permutes rows only within its values, groups={0!r} only "
-    "whole groups",
-    "similar rows": "groups=NAME keeps rows together, by a column of the person, family or "
-    "original of each row; or remove copies",
-    "serial dependence": "groups=NAME keeps rows together, by a column of the person of each "
-    "row, or of blocks of successive rows that are longer than the dependence lasts",
-}
-_DROPPED = (
-    "identifier",
-    "index",
-    "row order",
-    "date",
-    "many values",
-    "constant",
-    "duplicate",
-    "leak",
-)
 
 
 def answered(
@@ -113,30 +84,19 @@ def of_stray_values(
 
 def _answer(finding: Finding, file: str) -> str:
     """Return the hint of a finding."""
-    if finding.kind in _ANSWERS:
-        return _ANSWERS[finding.kind].format(*finding.columns)
-    words = bool(file) and takes_words(file)
-    if finding.kind == "rare class" and words and not any(map(_is_number, finding.values)):
-        return f"na_values={list(finding.values)!r}, drop_missing_target=True leaves their rows out"
-    if finding.kind == "labels merged":
-        return f"as_text={[finding.columns[0]]!r} keeps them apart"
-    if finding.kind == "code outside" and words:
-        code = finding.values[0]
-        return (
-            f"na_values={[code]!r}, drop_missing_target=True leaves these rows out, and reads "
-            f"{code} as missing in all columns"
-        )
-    if finding.kind == "missing code" and finding.values and finding.hint == READ_AS_MISSING:
-        return f"na_values={[finding.values[0]]!r} reads it as missing" if words else finding.hint
-    if finding.kind not in _DROPPED:
+    if not (file and finding.values and takes_words(file)):
         return finding.hint
-    names = [*finding.columns] if len(finding.columns) <= _FEW else [*finding.columns[:1], "..."]
-    drop = f"drop={names!r} leaves {them(finding.columns)} out"
-    if finding.kind == "leak":
-        return f"{drop}, if so"
-    if finding.kind == "date" and finding.refused:
-        return f"{drop}; or turn {them(finding.columns)} into numbers, such as days since a date"
-    return drop
+    values = list(finding.values)
+    if finding.kind == "rare class" and not any(map(_is_number, values)):
+        return f"na_values={values!r}, drop_missing_target=True leaves their rows out"
+    if finding.kind == "code outside":
+        return (
+            f"na_values={values[:1]!r}, drop_missing_target=True leaves these rows out, and reads "
+            f"{values[0]} as missing in all columns"
+        )
+    if finding.kind == "missing code" and finding.hint == READ_AS_MISSING:
+        return f"na_values={values[:1]!r} reads it as missing"
+    return finding.hint
 
 
 def _is_number(word: str) -> bool:
