@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -31,7 +31,7 @@ _GROUP_BYTES = 1 << 27
 _CELL_BYTES = 56  # of a cell: as it was read, its value, its code, and room to sort
 _TURNED_BYTES = 48  # where rows become columns
 
-Records: TypeAlias = "ArrowFile | ParquetFile | TableRecords"
+Records: TypeAlias = "DatasetRecords | TableRecords"
 
 
 def places_of_columns(schema: pa.Schema, path: Path, function: str) -> list[int]:
@@ -202,7 +202,7 @@ def _of_kind(numbers: list[float], kind: Any) -> list[Any]:
 
 def read_arrow(path: Path, request: Request) -> pa.Table:
     """Read an Arrow file of either form whole."""
-    with explained(path, request.function, "an Arrow"), pa.OSFile(str(path), "rb") as file:
+    with explained(path, request.function, "an Arrow"), pa.memory_map(str(path)) as file:
         try:
             table = pa.ipc.open_file(file).read_all()
         except pa.ArrowInvalid:
@@ -228,49 +228,51 @@ class TableRecords:
         yield from self._table.to_batches(max_chunksize=n_rows)
 
 
-class ArrowFile:
-    """An Arrow file, of either form."""
+_ONE_AFTER_THE_OTHER: dict[str, Any] = {
+    "use_threads": False,
+    "batch_readahead": 1,
+    "fragment_readahead": 1,
+}
 
-    def __init__(self, path: Path, function: str) -> None:
-        self._path, self._function = path, function
-        with self._opened(None) as (self._whole, _):
-            pass
-        with self._opened([0]) as (_, batches):  # rows are counted in one column
-            self.n_rows = sum(batch.num_rows for batch in batches)
-        self.n_bytes = path.stat().st_size
-        self.schema = schema_of_columns(self._whole, path, function)
 
-    @contextmanager
-    def _opened(
-        self, fields: Sequence[int] | None
-    ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
-        options = pa.ipc.IpcReadOptions(included_fields=None if fields is None else list(fields))
-        with (
-            explained(self._path, self._function, "an Arrow"),
-            pa.OSFile(str(self._path), "rb") as file,
-        ):
-            try:
-                reader = pa.ipc.open_file(file, options=options)
-                batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
-            except pa.ArrowInvalid:
-                file.seek(0)
-                reader = pa.ipc.open_stream(file, options=options)
-                batches = iter(reader)
-            yield reader.schema, map(validated, batches)
+@dataclass(frozen=True, eq=False)
+class DatasetRecords:
+    """Files that Arrow reads as a dataset: some columns, or some rows at a time.
 
-    def read(self, columns: Sequence[int]) -> pa.Table:
-        """Read all rows of some columns."""
-        names = [self.schema.names[j] for j in columns]
-        with self._opened([self._whole.get_field_index(name) for name in names]) as (_, batches):
-            return _copied(batches, names)
+    Attributes
+    ----------
+    files : pyarrow.dataset.Dataset
+        The files.
+    schema : pyarrow.Schema
+        The columns of the table, without row labels of pandas.
+    n_rows, n_bytes : int
+        Size of the table, not compressed where that is known.
+    path, function, what
+        For errors: the file or folder, the function that the user called, and "a Parquet".
+    """
+
+    files: Any
+    schema: pa.Schema
+    n_rows: int
+    n_bytes: int
+    path: Path
+    function: str
+    what: str
+
+    def read(self, columns: Sequence[int] | None = None) -> pa.Table:
+        """Read all rows of some columns, by default of all."""
+        names = None if columns is None else [self.schema.names[j] for j in columns]
+        pa.default_memory_pool().release_unused()  # of the columns before
+        with explained(self.path, self.function, self.what):
+            return validated(self.files.to_table(names, **_ONE_AFTER_THE_OTHER))
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield all columns, batch by batch; the parts of a batch are at most `n_rows` rows."""
-        names = self.schema.names
-        with self._opened([self._whole.get_field_index(name) for name in names]) as (_, batches):
-            for batch in batches:
-                for begin in range(0, batch.num_rows, n_rows):
-                    yield batch.slice(begin, n_rows).select(names)
+        """Yield all columns, at most `n_rows` rows at a time."""
+        with explained(self.path, self.function, self.what):
+            yield from map(
+                validated,
+                self.files.to_batches(self.schema.names, batch_size=n_rows, **_ONE_AFTER_THE_OTHER),
+            )
 
 
 def validated(data: Any) -> Any:
@@ -289,32 +291,30 @@ def validated(data: Any) -> Any:
     return data
 
 
-def _copied(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> pa.Table:
-    """Copy some columns of batches: a batch keeps all that it was read from in memory."""
-    sink = pa.BufferOutputStream()
-    writer = None
-    for batch in batches:
-        chosen = batch.select(names)
-        writer = writer or pa.ipc.new_stream(sink, chosen.schema)
-        writer.write_batch(chosen)
-    if writer is not None:
-        writer.close()
-    pa.default_memory_pool().release_unused()
-    return pa.ipc.open_stream(sink.getvalue()).read_all()
-
-
 def open_arrow(path: Path, request: Request) -> Input:
-    """Open an Arrow file as an input."""
-    return input_of(ArrowFile(path, request.function), path, request)
+    """Open an Arrow file as an input; the form without an index is read whole."""
+    import pyarrow.dataset as ds
+
+    with open(path, "rb") as file:
+        indexed = file.read(len(_MARK)) == _MARK
+    if not indexed:
+        return input_of(TableRecords(read_arrow(path, request)), path, request)
+    with explained(path, request.function, "an Arrow"):
+        files = ds.dataset(str(path), format="ipc")
+        n_rows, n_bytes = files.count_rows(), path.stat().st_size
+    schema = schema_of_columns(files.schema, path, request.function)
+    records = DatasetRecords(files, schema, n_rows, n_bytes, path, request.function, "an Arrow")
+    return input_of(records, path, request)
 
 
+_MARK = b"ARROW1"
 ARROW = Format(
     "arrow",
     "Arrow",
     (".arrow", ".feather", ".ipc"),
     read=read_arrow,
     groups=open_arrow,
-    begins=b"ARROW1",
+    begins=_MARK,
 )
 
 
@@ -354,75 +354,52 @@ def read_parquet(path: Path, request: Request) -> pa.Table:
     """Read a Parquet file, or a folder of them, whole."""
     with explained(path, request.function, "a Parquet"):
         if path.is_dir():
-            table = ParquetFile(path, request.function).read()
+            table = parquet_records(path, request.function).read()
         else:
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 table = file.read()
     return table.select(places_of_columns(table.schema, path, request.function))
 
 
-class ParquetFile:
-    """A Parquet file, or a folder of files with the same columns, whose rows follow each other.
+def parquet_records(path: Path, function: str) -> DatasetRecords:
+    """Open a Parquet file, or a folder of files with the same columns, one after the other.
 
     Columns that the names of folders give (``site=A``) come after those of the files.
     """
+    import pyarrow.dataset as ds
 
-    def __init__(self, path: Path, function: str) -> None:
-        import pyarrow.dataset as ds
-
-        self._path, self._function = path, function
-        folder = path.is_dir()
-        paths = _files(path) if folder else [path]
-        with explained(path, function, "a Parquet"):
-            schemas = [pq.read_schema(file) for file in paths]
-        for file, schema in zip(paths, schemas, strict=True):
-            if schema.names != schemas[0].names:
-                raise ValueError(
-                    f"{function}: {path} must be a folder of files with the same columns, but "
-                    f"those of {file.name} differ from those of {paths[0].name}"
-                )
-        places = [part for file in paths for part in file.relative_to(path).parts[:-1]]
-        if twice := sorted({place.partition("=")[0] for place in places} & {*schemas[0].names}):
+    folder = path.is_dir()
+    paths = _files(path) if folder else [path]
+    with explained(path, function, "a Parquet"):
+        schemas = [pq.read_schema(file) for file in paths]
+    for file, schema in zip(paths, schemas, strict=True):
+        if schema.names != schemas[0].names:
             raise ValueError(
-                f"{function}: {path} has {quoted(twice[0])} both in the names of its folders and "
-                "as a column of its files; rename one of them"
+                f"{function}: {path} must be a folder of files with the same columns, but those "
+                f"of {file.name} differ from those of {paths[0].name}"
             )
-        scan = ds.ParquetFragmentScanOptions(pre_buffer=False, page_checksum_verification=True)
-        with explained(path, function, "a Parquet"):
-            files = ds.dataset(
-                list(map(str, paths)),
-                format=ds.ParquetFileFormat(default_fragment_scan_options=scan),
-                partitioning=ds.partitioning(flavor="hive") if folder else None,
-                partition_base_dir=str(path) if folder else None,
-            )
-            of_folders = [files.schema.field(j) for j in range(len(schemas[0]), len(files.schema))]
-            joined = pa.unify_schemas(schemas, promote_options="permissive")
-            self._files = files.replace_schema(pa.schema([*joined, *of_folders], joined.metadata))
-            parts = [part for file in self._files.get_fragments() for part in file.row_groups]
-            self.n_rows = sum(part.num_rows for part in parts)
-            self.n_bytes = sum(part.total_byte_size for part in parts)
-        self.schema = schema_of_columns(self._files.schema, path, function)
-
-    def read(self, columns: Sequence[int] | None = None) -> pa.Table:
-        """Read all rows of some columns, by default of all."""
-        names = None if columns is None else [self.schema.names[j] for j in columns]
-        pa.default_memory_pool().release_unused()  # of the columns before
-        with explained(self._path, self._function, "a Parquet"):
-            return self._files.to_table(names, **_ONE_AFTER_THE_OTHER)
-
-    def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield all columns, at most `n_rows` rows at a time."""
-        with explained(self._path, self._function, "a Parquet"):
-            yield from self._files.to_batches(
-                self.schema.names, batch_size=n_rows, **_ONE_AFTER_THE_OTHER
-            )
-
-
-_ONE_AFTER_THE_OTHER: dict[str, Any] = {
-    "use_threads": False,
-    "batch_readahead": 1,
-    "fragment_readahead": 1,
-}
+    places = [part for file in paths for part in file.relative_to(path).parts[:-1]]
+    if twice := sorted({place.partition("=")[0] for place in places} & {*schemas[0].names}):
+        raise ValueError(
+            f"{function}: {path} has {quoted(twice[0])} both in the names of its folders and as a "
+            "column of its files; rename one of them"
+        )
+    scan = ds.ParquetFragmentScanOptions(pre_buffer=False, page_checksum_verification=True)
+    with explained(path, function, "a Parquet"):
+        files = ds.dataset(
+            list(map(str, paths)),
+            format=ds.ParquetFileFormat(default_fragment_scan_options=scan),
+            partitioning=ds.partitioning(flavor="hive") if folder else None,
+            partition_base_dir=str(path) if folder else None,
+        )
+        of_folders = [files.schema.field(j) for j in range(len(schemas[0]), len(files.schema))]
+        joined = pa.unify_schemas(schemas, promote_options="permissive")
+        files = files.replace_schema(pa.schema([*joined, *of_folders], joined.metadata))
+        parts = [part for file in files.get_fragments() for part in file.row_groups]
+        n_rows = sum(part.num_rows for part in parts)
+        n_bytes = sum(part.total_byte_size for part in parts)
+    schema = schema_of_columns(files.schema, path, function)
+    return DatasetRecords(files, schema, n_rows, n_bytes, path, function, "a Parquet")
 
 
 def parquet_bytes(path: Path, request: Request) -> int:
@@ -430,7 +407,7 @@ def parquet_bytes(path: Path, request: Request) -> int:
 
     Of text, whose length is not known, as many as its encoded values take without compression.
     """
-    file = ParquetFile(path, request.function)
+    file = parquet_records(path, request.function)
     widths = sum(_width(field.type) for field in file.schema)
     return max(file.n_bytes, file.n_rows * (widths + _CODE_BYTES * len(file.schema)))
 
@@ -445,7 +422,7 @@ def _width(kind: pa.DataType) -> int:
 
 def open_parquet(path: Path, request: Request) -> Input:
     """Open a Parquet file as an input."""
-    return input_of(ParquetFile(path, request.function), path, request)
+    return input_of(parquet_records(path, request.function), path, request)
 
 
 def write_parquet(table: pa.Table, file: IO[bytes]) -> None:

@@ -33,6 +33,7 @@ from duramen.io.formats.format import (
     named_rows,
 )
 from duramen.io.formats.native_reader import NativeReader
+from duramen.io.formats.text import typed
 from duramen.io.store import layout
 from duramen.io.store.layout import Names
 from duramen.support.arrays import FloatArray, IntArray
@@ -111,12 +112,7 @@ class VariantInput(Input):
 
 def _names(tables: Iterable[dict[str, list[Any]]]) -> Names:
     """Return the names in tables of variants."""
-    words, sizes = [], array("I")
-    for table in tables:
-        names = [layout.name_bytes(name) for name in table["name"]]
-        sizes.extend(map(len, names))
-        words.append(b"".join(names))
-    return Names(b"".join(words), np.frombuffer(sizes, dtype=np.uint32))
+    return layout.names_of(name for table in tables for name in table["name"])
 
 
 def _places(table: dict[str, list[Any]]) -> pa.Table:
@@ -149,6 +145,21 @@ def _table(variants: Iterable[tuple[str, str, int, Sequence[str]]]) -> dict[str,
     return table
 
 
+def _beside(path: Path, function: str, *suffixes: str) -> Path:
+    """Return the file with one of some suffixes beside a file of genotypes."""
+    for place in map(path.with_suffix, suffixes):
+        if place.is_file() and not place.stat().st_size:
+            what = "variant" if place.suffix == ".bim" else "sample"
+            raise ValueError(f"{function}: {place} is empty; it must have one line per {what}")
+        if place.is_file():
+            return place
+    neighbors = {".bed": ".bim and .fam", ".pgen": ".pvar and .psam"}[path.suffix.lower()]
+    raise FileNotFoundError(
+        f"{function}: there is no file {path.with_suffix(suffixes[0])}; a {path.suffix} file needs "
+        f"the {neighbors} files of the same name in its folder"
+    )
+
+
 # --- PLINK 1 --------------------------------------------------------------------------------------
 
 _MAGIC = b"\x6c\x1b"
@@ -169,28 +180,14 @@ class BedColumns:
         self.where, self._path, self._function = path.name, path, function
         subject = f"{function}: reading {path.name}"
         bed_reader: Any = extra_package("bed_reader", subject, _EXTRA)
-        self._samples = read_psam(self._beside(".fam"), function)
+        self._samples = read_psam(_beside(path, function, ".fam"), function)
         self.n_rows = self._samples.num_rows
-        self.all_names = _names(read_pvar(self._beside(".bim"), function))
+        self._bim = _beside(path, function, ".bim")
+        self.all_names = _names(read_pvar(self._bim, function))
         self.n_columns = len(self.all_names)
         self.verify()
         sizes = {"iid_count": self.n_rows, "sid_count": self.n_columns}
         self._bed = bed_reader.open_bed(path, **sizes, num_threads=1)
-
-    def _beside(self, suffix: str) -> Path:
-        """Return the file with a suffix beside the .bed file."""
-        other = self._path.with_suffix(suffix)
-        if not other.is_file():
-            raise FileNotFoundError(
-                f"{self._function}: there is no file {other}; a .bed file needs the .bim and .fam "
-                "files of the same name in its folder"
-            )
-        if not other.stat().st_size:
-            what = "variant" if suffix == ".bim" else "sample"
-            raise ValueError(
-                f"{self._function}: {other} is empty; it must have one line per {what}"
-            )
-        return other
 
     def verify(self) -> None:
         """Check begin and size of the file: it has no checksums."""
@@ -303,7 +300,7 @@ class BedColumns:
     def variants(self) -> pa.Table:
         """Return chromosome, position and alleles of the .bim file."""
         with explained(self._path, self._function, "a PLINK"):
-            return pa.concat_tables(map(_places, read_pvar(self._beside(".bim"), self._function)))
+            return pa.concat_tables(map(_places, read_pvar(self._bim, self._function)))
 
 
 class BedInput(VariantInput):
@@ -373,8 +370,8 @@ class PgenInput(VariantInput):
 
     def _open(self, request: Request) -> None:
         extra_package("pgenlib", f"{self.function}: reading {self.path.name}", _EXTRA)
-        self._pvar = self._beside(".pvar", ".pvar.zst", ".bim")
-        psam = self._beside(".psam", ".fam")
+        self._pvar = _beside(self.path, self.function, ".pvar", ".pvar.zst", ".bim")
+        psam = _beside(self.path, self.function, ".psam", ".fam")
         self.where, self.files = str(self._pvar), (self.path, self._pvar, psam)
         _, tables = self._descriptions
         counts = array("Q", [0])
@@ -386,16 +383,6 @@ class PgenInput(VariantInput):
         self._reader = NativeReader(libraries.Pgen, self.path, available_bytes())
         several = offsets if max(counts) > 2 else None
         self.n_columns = self._reader.answer("open", self.n_rows, several)
-
-    def _beside(self, *suffixes: str) -> Path:
-        places = [self.path.with_suffix(suffix) for suffix in suffixes]
-        for place in places:
-            if place.is_file():
-                return place
-        raise FileNotFoundError(
-            f"{self.function}: there is no file {places[0]}; a .pgen file needs the .pvar and "
-            ".psam files of the same name in its folder"
-        )
 
     def _described(self) -> Iterator[dict[str, list[Any]]]:
         """Yield the variants, which a small .pvar.zst may describe without end."""
@@ -521,23 +508,12 @@ def _samples(
         {
             name: pa.array(column, pa.string())
             if name in (family, person, "father", "mother")
-            else numbers_of_words(column, _MISSING_WORDS)
+            else typed(column, _MISSING_WORDS)
             for name, column in words.items()
         }
     )
     unique = len(set(words[person])) == len(rows) or family not in words
     return named_rows(table, *((person,) if unique else (family, person)))
-
-
-def numbers_of_words(words: Sequence[str], missing: Sequence[str]) -> pa.Array:
-    """Return words as numbers where all are, else as text; some stand for a missing value."""
-    values = [None if word in missing else word for word in words]
-    for kind in (int, float):
-        try:
-            return pa.array([None if value is None else kind(value) for value in values])
-        except ValueError:
-            continue
-    return pa.array(values, pa.string())
 
 
 # --- VCF-Zarr -------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ or ``(False, text)`` for an error.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import faulthandler
 import importlib.util
 import json
@@ -20,7 +21,6 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Iterator
 from typing import IO, Any
 
 
@@ -31,7 +31,7 @@ def main() -> None:
     nothing = open(os.devnull, "w")  # noqa: SIM115
     os.dup2(nothing.fileno(), 1)  # a library that prints must not write into an answer
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
-    _end_with_parent(requests)
+    _end_with_parent()
     sys.path[:] = modules
     if memory is not None:
         _limit(memory)
@@ -41,16 +41,19 @@ def main() -> None:
             method, arguments = pickle.load(requests)
         except EOFError:
             return
-        with _working(seconds, nothing):
-            try:
-                reader = reader or _class(file, name)(path)
-                for part in getattr(reader, method)(*arguments):
-                    faulthandler.cancel_dump_traceback_later()  # the other process may be slow
-                    _dump((True, part), out)
-                    faulthandler.dump_traceback_later(seconds, exit=True, file=nothing)
-                answer = None
-            except BaseException as error:  # a panic of a native library is no Exception
-                answer = (False, f"{error}" or type(error).__name__)
+        # A thread of C ends this process where a native library holds the interpreter.
+        faulthandler.dump_traceback_later(seconds, exit=True, file=nothing)
+        try:
+            reader = reader or _class(file, name)(path)
+            for part in getattr(reader, method)(*arguments):
+                faulthandler.cancel_dump_traceback_later()  # the other process may be slow
+                _dump((True, part), out)
+                faulthandler.dump_traceback_later(seconds, exit=True, file=nothing)
+            answer = None
+        except BaseException as error:  # a panic of a native library is no Exception
+            answer = (False, f"{error}" or type(error).__name__)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
         _dump(answer, out)
 
 
@@ -64,34 +67,10 @@ def _class(file: str, name: str) -> Any:
     return getattr(module, name)
 
 
-def _end_with_parent(requests: IO[bytes]) -> None:
-    """Ask for SIGIO where the process that writes requests ends; some systems have none."""
-    with contextlib.suppress(ImportError, AttributeError, OSError):
-        import fcntl
-
-        signal.signal(signal.SIGIO, signal.SIG_IGN)
-        fcntl.fcntl(requests, fcntl.F_SETOWN, os.getpid())
-        flags = fcntl.fcntl(requests, fcntl.F_GETFL)
-        fcntl.fcntl(requests, fcntl.F_SETFL, flags | os.O_ASYNC)
-
-
-@contextlib.contextmanager
-def _working(seconds: float, nothing: IO[str]) -> Iterator[None]:
-    """End this process if it makes no progress, or if its parent ends.
-
-    Both work while a native library holds the interpreter: a thread of C keeps the time, and the
-    system itself acts on SIGIO, which no request raises here as none comes before the answer.
-    """
-    ends = getattr(signal, "SIGIO", None)
-    if ends is not None:
-        signal.signal(ends, signal.SIG_DFL)
-    faulthandler.dump_traceback_later(seconds, exit=True, file=nothing)
-    try:
-        yield
-    finally:
-        faulthandler.cancel_dump_traceback_later()
-        if ends is not None:
-            signal.signal(ends, signal.SIG_IGN)
+def _end_with_parent() -> None:
+    """Ask Linux to end this process with the thread that started it; else its time ends it."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _limit(memory: int) -> None:

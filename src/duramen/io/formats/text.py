@@ -454,7 +454,7 @@ class TransposedTextInput(_Text):
 
     def _annotated(self, texts: Mapping[str, Sequence[str | None]]) -> pa.Table:
         """Return the names of the rows, and annotations, numeric if all values of a column are."""
-        columns = {name: _typed(pa.array(values, pa.string())) for name, values in texts.items()}
+        columns = {name: typed(values) for name, values in texts.items()}
         names = {"sample": pa.array(self._rows, pa.string())}
         # The names come first, and stay what they are where an annotation is called so too.
         return named_rows(pa.table({**names, **columns, **names}), "sample")
@@ -486,15 +486,15 @@ class TransposedTextInput(_Text):
 _MISSING = ("", "NA", "N/A", "na", "n/a", "null", "NaN", "--")
 
 
-def _typed(column: Any) -> Any:
-    """Return a column of text as numbers if it holds them, with missing values as such."""
-    present = pc.if_else(pc.is_in(column, pa.array(_MISSING)), pa.scalar(None, pa.string()), column)
+def typed(words: Sequence[str | None], missing: Sequence[str] = _MISSING) -> pa.Array:
+    """Return words as numbers if all are, else as text; some stand for a missing value."""
+    column = pa.array([None if word in missing else word for word in words], pa.string())
     for kind in (pa.int64(), pa.float64()):
         try:
-            return present.cast(kind)
+            return column.cast(kind)
         except pa.ArrowInvalid:
             continue
-    return present
+    return column
 
 
 def text_options(request: Request) -> Any:

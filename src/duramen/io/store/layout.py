@@ -18,6 +18,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -132,10 +133,14 @@ def name_bytes(name: str) -> bytes:
     return name.encode("utf-8", "surrogatepass")
 
 
-def names_of_words(words: Iterable[bytes]) -> Names:
-    """Return names from their bytes."""
-    words = list(words)
-    return Names(b"".join(words), np.fromiter(map(len, words), np.uint32, len(words)))
+def names_of(names: Iterable[str]) -> Names:
+    """Return names in their bytes."""
+    data, sizes = bytearray(), array("I")
+    for name in names:
+        word = name_bytes(name)
+        data += word
+        sizes.append(len(word))
+    return Names(bytes(data), np.frombuffer(sizes, dtype=np.uint32))
 
 
 # --- columns --------------------------------------------------------------------------------------

@@ -292,7 +292,7 @@ def _check_unique(source: Input) -> None:
     if names is None:
         return
     if not isinstance(names, layout.Names):
-        names = layout.names_of_words(map(layout.name_bytes, names))
+        names = layout.names_of(names)
     check_repeated(names.repeated(), source.where, _FUNCTION)
 
 

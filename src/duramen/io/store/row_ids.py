@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
@@ -531,8 +530,6 @@ def _chosen(matches: Sequence[Match], asked: Pairing) -> Match | None:
         return None
     most = max(match.count for match in pool)
     best = [match for match in pool if match.count == most]
-    if asked.samples_id is None:
-        best += _rivals(best[0], matches)
     first = best[0].rows
     if all(np.array_equal(match.rows, first) for match in best[1:]):
         return next((match for match in best if match.titled_alike), best[0])
@@ -550,20 +547,6 @@ def _chosen(matches: Sequence[Match], asked: Pairing) -> Match | None:
         f"several columns of samples could hold the row names: {listed}. Hint: choose one with "
         f"{_CHOOSE}."
     )
-
-
-def _rivals(best: Match, matches: Sequence[Match]) -> list[Match]:
-    """Return matches of as many names in another order, once these are folded."""
-    others = {match.key.columns: match for match in matches if not match.key.whole}
-    folds = (matched(best.names, match.key, "fold") for match in others.values())
-    return [
-        fold
-        for fold in folds
-        if fold.key is not best.key
-        and fold.count >= best.count
-        and not fold.repeats
-        and not np.array_equal(fold.rows, best.rows)
-    ]
 
 
 def _row_numbers(match: Match, matches: Sequence[Match]) -> bool:
@@ -672,17 +655,10 @@ def _no_match(
             f"{len(best.names.labels):,} with {called(best.key)}: {', '.join(shown)}."
         )
     first = ours[0]
-    labels = sorted({label for key in theirs if _different(key) for label in key.distinct})[:5000]
-    similar = [
-        f"{quoted(name)} is similar to {quoted(close[0])}"
-        for name in map(str, first.labels[:_NEAR])
-        if (close := difflib.get_close_matches(name, labels, n=1, cutoff=0.7))
-    ]
     titles = ", ".join(map(quoted, table.column_names[:_SHOWN]))
-    similar_words = f"; {', '.join(similar)}" if similar else ""
     return asked.error(
         f"{said}{_some(map(str, first.labels), 2)} ({first.title}); its columns are {titles}"
-        f"{similar_words}. Hint: {_CHOOSE} names the column; {BY_POSITION}, if that is the same."
+        f". Hint: {_CHOOSE} names the column; {BY_POSITION}, if that is the same."
     )
 
 
