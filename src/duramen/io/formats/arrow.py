@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -31,7 +32,7 @@ _GROUP_BYTES = 1 << 27
 _CELL_BYTES = 56  # of a cell: as it was read, its value, its code, and room to sort
 _TURNED_BYTES = 48  # where rows become columns
 
-Records: TypeAlias = "DatasetRecords | TableRecords"
+Records: TypeAlias = "FileRecords | TableRecords"
 
 
 def places_of_columns(schema: pa.Schema, path: Path, function: str) -> list[int]:
@@ -202,14 +203,7 @@ def _of_kind(numbers: list[float], kind: Any) -> list[Any]:
 
 def read_arrow(path: Path, request: Request) -> pa.Table:
     """Read an Arrow file of either form whole."""
-    with explained(path, request.function, "an Arrow"), pa.memory_map(str(path)) as file:
-        try:
-            table = pa.ipc.open_file(file).read_all()
-        except pa.ArrowInvalid:
-            file.seek(0)
-            table = pa.ipc.open_stream(file).read_all()
-        validated(table)
-    return table.select(places_of_columns(table.schema, path, request.function))
+    return _arrow_records(path, request.function).read()
 
 
 class TableRecords:
@@ -236,12 +230,12 @@ _ONE_AFTER_THE_OTHER: dict[str, Any] = {
 
 
 @dataclass(frozen=True, eq=False)
-class DatasetRecords:
-    """Files that Arrow reads as a dataset: some columns, or some rows at a time.
+class FileRecords:
+    """Files of which some columns, or some rows at a time, are read.
 
     Attributes
     ----------
-    files : pyarrow.dataset.Dataset
+    files : pyarrow.dataset.Dataset, or what has its `schema` and `to_batches`
         The files.
     schema : pyarrow.Schema
         The columns of the table, without row labels of pandas.
@@ -261,10 +255,16 @@ class DatasetRecords:
 
     def read(self, columns: Sequence[int] | None = None) -> pa.Table:
         """Read all rows of some columns, by default of all."""
-        names = None if columns is None else [self.schema.names[j] for j in columns]
+        chosen = range(len(self.schema)) if columns is None else columns
+        fields = [self.schema.field(j) for j in chosen]
         pa.default_memory_pool().release_unused()  # of the columns before
         with explained(self.path, self.function, self.what):
-            return validated(self.files.to_table(names, **_ONE_AFTER_THE_OTHER))
+            whole = len(fields) == len(self.files.schema)
+            names = None if columns is None and whole else [field.name for field in fields]
+            batches = self.files.to_batches(names, **_ONE_AFTER_THE_OTHER)
+            # Copied, as a batch keeps all that it was read from in memory.
+            parts = [batch.take(np.arange(len(batch))) for batch in map(validated, batches)]
+            return pa.Table.from_batches(parts, pa.schema(fields, self.schema.metadata))
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Yield all columns, at most `n_rows` rows at a time."""
@@ -291,30 +291,64 @@ def validated(data: Any) -> Any:
     return data
 
 
+@dataclass(frozen=True)
+class _ArrowFile:
+    """An Arrow file of either form, of which batches are read as of a dataset."""
+
+    path: Path
+
+    def to_batches(
+        self, names: Sequence[str] | None, batch_size: int = 1 << 17, **_: Any
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield columns, by default all, at most `batch_size` rows at a time."""
+        with pa.OSFile(str(self.path), "rb") as file:
+            options = pa.ipc.IpcReadOptions(
+                included_fields=None
+                if names is None
+                else [self.schema.get_field_index(name) for name in names]
+            )
+            for batch in self._opened(file, options)[1]:
+                for begin in range(0, batch.num_rows, batch_size):
+                    part = batch.slice(begin, batch_size)
+                    yield part if names is None else part.select(names)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        with pa.OSFile(str(self.path), "rb") as file:
+            return self._opened(file, pa.ipc.IpcReadOptions())[0]
+
+    def _opened(self, file: Any, options: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        try:
+            reader = pa.ipc.open_file(file, options=options)
+            return reader.schema, map(reader.get_batch, range(reader.num_record_batches))
+        except pa.ArrowInvalid:
+            file.seek(0)
+            reader = pa.ipc.open_stream(file, options=options)
+            return reader.schema, iter(reader)
+
+
 def open_arrow(path: Path, request: Request) -> Input:
-    """Open an Arrow file as an input; the form without an index is read whole."""
-    import pyarrow.dataset as ds
-
-    with open(path, "rb") as file:
-        indexed = file.read(len(_MARK)) == _MARK
-    if not indexed:
-        return input_of(TableRecords(read_arrow(path, request)), path, request)
-    with explained(path, request.function, "an Arrow"):
-        files = ds.dataset(str(path), format="ipc")
-        n_rows, n_bytes = files.count_rows(), path.stat().st_size
-    schema = schema_of_columns(files.schema, path, request.function)
-    records = DatasetRecords(files, schema, n_rows, n_bytes, path, request.function, "an Arrow")
-    return input_of(records, path, request)
+    """Open an Arrow file as an input."""
+    return input_of(_arrow_records(path, request.function), path, request)
 
 
-_MARK = b"ARROW1"
+def _arrow_records(path: Path, function: str) -> FileRecords:
+    files = _ArrowFile(path)
+    with explained(path, function, "an Arrow"):
+        first = files.schema.names[:1]  # rows are counted in one column
+        n_rows = sum(batch.num_rows for batch in files.to_batches(first))
+    schema, n_bytes = schema_of_columns(files.schema, path, function), path.stat().st_size
+    return FileRecords(files, schema, n_rows, n_bytes, path, function, "an Arrow")
+
+
 ARROW = Format(
     "arrow",
     "Arrow",
     (".arrow", ".feather", ".ipc"),
     read=read_arrow,
     groups=open_arrow,
-    begins=_MARK,
+    begins=b"ARROW1",
 )
 
 
@@ -354,14 +388,13 @@ def read_parquet(path: Path, request: Request) -> pa.Table:
     """Read a Parquet file, or a folder of them, whole."""
     with explained(path, request.function, "a Parquet"):
         if path.is_dir():
-            table = parquet_records(path, request.function).read()
-        else:
-            with pq.ParquetFile(path, page_checksum_verification=True) as file:
-                table = file.read()
+            return parquet_records(path, request.function).read()
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read()
     return table.select(places_of_columns(table.schema, path, request.function))
 
 
-def parquet_records(path: Path, function: str) -> DatasetRecords:
+def parquet_records(path: Path, function: str) -> FileRecords:
     """Open a Parquet file, or a folder of files with the same columns, one after the other.
 
     Columns that the names of folders give (``site=A``) come after those of the files.
@@ -399,7 +432,7 @@ def parquet_records(path: Path, function: str) -> DatasetRecords:
         n_rows = sum(part.num_rows for part in parts)
         n_bytes = sum(part.total_byte_size for part in parts)
     schema = schema_of_columns(files.schema, path, function)
-    return DatasetRecords(files, schema, n_rows, n_bytes, path, function, "a Parquet")
+    return FileRecords(files, schema, n_rows, n_bytes, path, function, "a Parquet")
 
 
 def parquet_bytes(path: Path, request: Request) -> int:
