@@ -156,8 +156,7 @@ def read_recording(
         raise checks.refuse(_FUNCTION, "key", "None but for HDF5 files", key)
     if suite2p:
         recording = _suite2p(file, only, neuropil)
-        return _without_missing(_without(recording, tuple(drop), file), missing, file)
-    if layout == "caiman" or file.suffix.lower() in _HDF5:
+    elif layout == "caiman" or file.suffix.lower() in _HDF5:
         recording = _hdf5(file, layout, key, neurons, only)
     elif file.suffix.lower() == ".npy":
         recording = _oriented(_npy(file), neurons, None, file)
@@ -167,18 +166,10 @@ def read_recording(
         recording = _table(file, neurons)
     else:
         recording, drop = _table(file, neurons, drop), ()  # columns that need not be numbers
-    recording = _without_times(_without(recording, tuple(drop), file), file)
-    return _without_missing(recording, missing, file)
-
-
-def _check_orientation(frames: int, count: int, file: Path) -> None:
-    """Refuse a recording whose neurons are many times its frames."""
-    if count > _MANY_TIMES * frames:
-        raise ValueError(
-            f"{_FUNCTION}: {file} has {frames:,} rows and {count:,} columns, which would be "
-            f"{frames:,} frames of {count:,} neurons. Hint: neurons='rows' (--neurons rows) where "
-            "neurons are rows; neurons='columns' (--neurons columns) confirms the columns."
-        )
+    recording = _without(recording, tuple(drop), file)
+    return _without_missing(
+        recording if suite2p else _without_times(recording, file), missing, file
+    )
 
 
 def _without_times(recording: Recording, file: Path) -> Recording:
@@ -226,8 +217,13 @@ def _oriented(
     array: FloatArray, neurons: str, names: tuple[str, ...] | None, file: Path
 ) -> Recording:
     """Return frames by neurons, with the names N1, N2, ... where there are none."""
-    if neurons == "auto":
-        _check_orientation(array.shape[0], array.shape[1], file)
+    frames, count = array.shape
+    if neurons == "auto" and count > _MANY_TIMES * frames:
+        raise ValueError(
+            f"{_FUNCTION}: {file} has {frames:,} rows and {count:,} columns, which would be "
+            f"{frames:,} frames of {count:,} neurons. Hint: neurons='rows' (--neurons rows) where "
+            "neurons are rows; neurons='columns' (--neurons columns) confirms the columns."
+        )
     light = array.T if neurons == "rows" else array
     return Recording(light, names or _numbered(np.arange(light.shape[1])))
 
@@ -431,11 +427,20 @@ def read_text_matrix(path: Path, function: str) -> NDArray[np.float64]:
     """
     with open(path, encoding="utf-8", errors="replace") as lines:
         line = next(lines)
-    separator = next((sign for sign in _SEPARATORS if sign in line.strip()), None)
+    separator = _separator(line)
     try:
         if separator is None:
             return np.loadtxt(path, ndmin=2, comments=None)
-        return _delimited(path, separator, len(_words(line)))
+        names = [str(j) for j in range(len(_words(line)))]
+        table = pa_csv.read_csv(
+            path,
+            read_options=pa_csv.ReadOptions(column_names=names, use_threads=False),
+            parse_options=pa_csv.ParseOptions(delimiter=separator),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.float64()), null_values=_MISSING
+            ),
+        )
+        return np.column_stack([column.to_numpy() for column in table.columns])
     except (ValueError, UnicodeDecodeError) as error:
         raise ValueError(
             f"{function}: {path} must hold the same number of values in every line "
@@ -443,19 +448,9 @@ def read_text_matrix(path: Path, function: str) -> NDArray[np.float64]:
         ) from None
 
 
+def _separator(line: str) -> str | None:
+    return next((sign for sign in _SEPARATORS if sign in line.strip()), None)
+
+
 def _words(line: str) -> list[str]:
-    separator = next((sign for sign in _SEPARATORS if sign in line.strip()), None)
-    return [word.strip() for word in line.strip().split(separator)]
-
-
-def _delimited(path: Path, separator: str, width: int) -> NDArray[np.float64]:
-    names = [str(j) for j in range(width)]
-    table = pa_csv.read_csv(
-        path,
-        read_options=pa_csv.ReadOptions(column_names=names, use_threads=False),
-        parse_options=pa_csv.ParseOptions(delimiter=separator),
-        convert_options=pa_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.float64()), null_values=_MISSING
-        ),
-    )
-    return np.column_stack([column.to_numpy() for column in table.columns])
+    return [word.strip() for word in line.strip().split(_separator(line))]

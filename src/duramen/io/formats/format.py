@@ -22,6 +22,8 @@ from duramen.support.arrow import pa
 from duramen.support.text import first_line, quoted
 from duramen.support.warning import warn
 
+FIRST_ROWS = 32  # that `Input.beginning` returns
+
 
 class Input:
     """A table that gives its columns in groups, in their order.
@@ -101,6 +103,10 @@ class Input:
 
     def variants(self) -> Iterator[pa.Table] | None:
         """Yield where the columns lie on the genome, as in `layout.variants_schema`, in parts."""
+        return None
+
+    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
+        """Return the first rows, and a function that reads whole columns; None without them."""
         return None
 
     def groups(self, start: int, work: Path) -> Iterator[Any]:

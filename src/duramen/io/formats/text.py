@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from duramen.data.columns import LARGEST_EXACT, describe, merged, refusal_of, too_large
 from duramen.io.formats.format import (
+    FIRST_ROWS,
     Format,
     Input,
     Request,
@@ -30,6 +31,7 @@ from duramen.io.formats.format import (
 from duramen.io.formats.spool import Spool
 from duramen.io.formats.text_file import (
     BOM,
+    COMPRESSIONS,
     Lines,
     TextFile,
     UnclosedQuote,
@@ -43,6 +45,7 @@ from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa, pa_csv, pc
 from duramen.support.warning import warn
 
+_HEAD = 1 << 20
 _WIDE = 256  # columns at the most whose types Arrow infers at a time: it takes 12 kB for each
 _TILE = 1 << 12  # columns of a tile of a table that is read whole
 _LEAST_CHUNK = 1 << 16
@@ -310,6 +313,25 @@ class TextInput(_Text):
     def is_wide(self) -> bool:
         """True if the table has more columns than rows, as far as the size of the file tells."""
         return self.n_columns**2 * _FIELD_BYTES > self._file.size
+
+    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
+        """Return the first rows, and a function that reads whole columns, of a narrow table."""
+        if self.n_columns > _WIDE:
+            return None
+        options = text_options(self._request)
+        with self._explained(), self._file.opened() as stream:
+            text = b"".join(islice(TextFile.buffered(stream), FIRST_ROWS + 1))
+        try:
+            first = _parsed(partial(nullcontext, pa.py_buffer(text)), self._delimiter, options)
+        except pa.ArrowInvalid:
+            return None  # a line may go on in the next one, or packing says what is wrong
+
+        def read(places: Sequence[int]) -> pa.Table:
+            options.include_columns = [self._titles[j] for j in places]
+            with self._explained():
+                return _parsed(self._file.opened, self._delimiter, options)
+
+        return first, read
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of columns: all at once, or tile by tile."""
@@ -585,6 +607,20 @@ def ends_in_quote(table: pa.Table, text: TextFile) -> bool:
     return False
 
 
+def text_bytes(path: Path, request: Request, delimiter: str) -> int:
+    """Return the bytes that a table of text takes at least, judged by the fields of its begin.
+
+    A number takes eight bytes, and its code one.
+    """
+    text = TextFile.of(path, delimiter, request)
+    if text.size <= _HEAD or path.suffix.lower() in COMPRESSIONS:
+        return text.size
+    with text.opened() as stream:
+        head = stream.read(_HEAD)
+    n_fields = head.count(text.sign) + head.count(b"\n")
+    return int(text.size * max(1.0, 0.9 * 9 * n_fields / len(head)))
+
+
 def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str) -> Format:
     """Return the record of text with a delimiter."""
     return Format(
@@ -594,6 +630,7 @@ def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str)
         read=partial(read_text, delimiter=delimiter),
         groups=partial(open_text, delimiter=delimiter),
         write=partial(write_text, delimiter=delimiter),
+        n_bytes=partial(text_bytes, delimiter=delimiter),
         text=True,
         separator=delimiter,
     )

@@ -161,6 +161,7 @@ def unquoted(field: bytes) -> bytes:
 
 
 ZIP = ".zip"
+_TABLES = (".csv", ".tsv", ".tab", ".txt")  # endings of the files in an archive that come first
 COMPRESSIONS = (".gz", ".bz2", ".zst", ZIP)
 # What holds no text, by its first bytes, and how to give it instead.
 _PACKED = {
@@ -443,6 +444,7 @@ class TextFile:
         if self.member is not None and self.member not in tables:
             self._refuse_members("has no file", tables, self.member)
         if self.member is None and len(tables) != 1:
+            tables.sort(key=lambda name: Path(name).suffix.lower() not in _TABLES)
             self._refuse_members("holds several files" if tables else "holds no file", tables)
         return self.member or tables[0]
 
@@ -450,7 +452,10 @@ class TextFile:
         shown = ", ".join(map(quoted, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
         first = names[0] if names else ""
         hint = (
-            f". Hint: member={first!r} (--member {shlex.quote(first)}) takes one" if first else ""
+            f". Hint: member={first!r} (--member {shlex.quote(first)}) takes one of text; unzip it "
+            "for others"
+            if first
+            else ""
         )
         there = f": {shown}" if names else ""
         named = f" {quoted(asked)}" if asked else ""

@@ -27,7 +27,17 @@ from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
 from duramen.io.store.packed import PackedColumns
 from duramen.io.store.reader import LocalFolder, memory_bytes
-from duramen.io.store.row_ids import Paired, Pairing, check_samples, names_of, of_store, pair
+from duramen.io.store.row_ids import (
+    Names,
+    Paired,
+    Pairing,
+    check_samples,
+    names_of,
+    of_store,
+    of_table,
+    pair,
+    texts_of,
+)
 from duramen.io.store.writer import (
     StoreWriter,
     check_place,
@@ -42,6 +52,7 @@ from duramen.support.threads import require_arrow_threads
 from duramen.support.warning import warn
 
 _FUNCTION = "pack"
+_READ_AT_ONCE = 64  # columns, at the most, that are read before others for names of rows
 
 
 def pack_table(
@@ -117,6 +128,8 @@ def pack_table(
         pairing.check_unused()
     elif row_names is None and chosen is not None:
         by_column = True
+        if columns := _names_at_once(input_):
+            pair(samples, columns, None, pairing)  # raises before packing
     else:
         n_rows = None if row_names is None else len(row_names.labels)
         paired = pair(samples, [] if row_names is None else row_names, n_rows, pairing)
@@ -152,6 +165,17 @@ def pack_table(
     store = open_store(place)
     store.samples_pairing = None if paired is None else paired.note
     return store
+
+
+def _names_at_once(source: Input) -> list[Names]:
+    """Return the columns that may name the rows, where they are few and are read before others."""
+    beginning = source.beginning()
+    if beginning is None:
+        return []
+    first, read = beginning
+    texts = [texts_of(column) for column in first.columns]
+    places = [j for j, words in enumerate(texts) if words is not None and len(set(words)) > 1]
+    return of_table(read(places)) if 0 < len(places) <= _READ_AT_ONCE else []
 
 
 def _pairing_by_column(folder: Path, samples: Any, asked: Pairing) -> Paired:
