@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.findings import findings
-from duramen.findings.table import LARGE, diversity, unequal_values
+from duramen.findings.table import diversity, unequal_values
 
 RNG = np.random.default_rng(0)
 
@@ -20,12 +19,6 @@ def test_diversity_is_the_mean_over_all_draws(counts, m):
     drawn = [len(set(some)) for some in combinations(column.tolist(), min(m, len(column)))]
     assert len(drawn) == comb(len(column), min(m, len(column)))
     assert diversity(counts, m) == pytest.approx(np.mean(drawn) - 1, abs=1e-12)
-
-
-def test_diversity_is_never_above_that_of_all_rows():
-    assert diversity([2, 2], 10) == 1
-    assert diversity([7], 10) == 0
-    assert diversity([0, 3, 0], 2) == 0
 
 
 def binary(fraction, n=200):
@@ -105,10 +98,3 @@ def test_stores_and_large_tables_are_sampled_evenly(tmp_path):
         result = unequal_values(table)
         assert "minor-allele frequencies" in result.message
     assert unequal_values(dm.pack(codes[:, 1::2], tmp_path / "t")) is None
-
-
-def test_a_look_at_a_table_tells_of_them():
-    table = dm.encode(np.column_stack([binary(0.5), RNG.random(200)]))
-    kinds = [finding.kind for finding in findings(table)]
-    assert kinds == ["unequal values"]
-    assert LARGE == 2

@@ -78,16 +78,6 @@ def test_whole_numbers_beyond_64_bits_are_floats(tmp_path: Path) -> None:
     assert [str(kind) for kind in read_table(path).schema.types] == ["int64", "int64"]
 
 
-def test_a_workbook_without_sheets_is_refused(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "t.xlsx", BASE)
-    with zipfile.ZipFile(path) as archive:
-        book = archive.read("xl/workbook.xml")
-    begin, end = book.index(b"<sheets>") + len(b"<sheets>"), book.index(b"</sheets>")
-    altered(path, "xl/workbook.xml", book[begin:end], b"")
-    with pytest.raises(ValueError, match="is a workbook without sheets"):
-        read_table(path)
-
-
 def test_empty_rows_and_columns_around_and_within_are_left_out(tmp_path: Path) -> None:
     cells = {"C3": "a", "D3": "b", "C4": 1, "D4": "x", "D9": "y"}
     table = read_table(workbook(tmp_path / "t.xlsx", cells))

@@ -82,17 +82,6 @@ def test_a_damaged_place_is_an_error(tmp_path, line):
         pack(path, tmp_path / "s")
 
 
-def test_damaged_places_of_a_store(tmp_path):
-    path = write_bed(tmp_path / "x.bed", genotypes(9, 4), bim=BIM)
-    pack(path, tmp_path / "s")
-    place = tmp_path / "s" / "variants.arrow"
-    data = bytearray(place.read_bytes())
-    data[len(data) // 2] ^= 1
-    place.write_bytes(data)
-    with pytest.raises(ValueError, match=r"variants.arrow is damaged"):
-        _ = open_store(tmp_path / "s").variants
-
-
 @settings(max_examples=25)
 @given(
     copies=st.lists(st.lists(st.integers(-1, 2), min_size=3, max_size=3), min_size=1, max_size=9)
@@ -158,19 +147,6 @@ def test_kinds_and_names(tmp_path):
 def test_variants_without_names_are_called_by_their_place(tmp_path):
     path = write_bed(tmp_path / "x.bed", genotypes(20, 2), names=["."] * 2)
     assert open_store(path).names == pack(path, tmp_path / "s").names == ("1:1:C:A", "1:2:C:A")
-
-
-def test_a_store_can_be_pickled(tmp_path):
-    path = write_bed(tmp_path / "x.bed", genotypes(9, 9))
-    for store in (open_store(path), pack(path, tmp_path / "s")):
-        again = pickle.loads(pickle.dumps(store))
-        assert again.as_table().fingerprint() == store.as_table().fingerprint()
-
-
-def test_bim_with_spaces(tmp_path):
-    bim = "1 a 0 1 A C\n1  b  0 2 A C\n\n"
-    path = write_bed(tmp_path / "x.bed", genotypes(5, 2), bim=bim)
-    assert open_store(path).names == ("a", "b")
 
 
 def shorten(path):

@@ -47,17 +47,6 @@ def test_forests(problem, splits, n_jobs):
     )
 
 
-def test_measures_that_look_at_the_table(problem):
-    frame, y, store = problem
-    forest = dm.RandomForestClassifier(20, random_state=0).fit(store, y)
-    values = dm.importances.mda(forest, store, y, random_state=0).values
-    again = dm.importances.mda(forest, dm.encode(frame), y, random_state=0).values
-    np.testing.assert_array_equal(values, again)
-    counts = dm.importances.frequency(forest).values
-    same = dm.importances.frequency(dm.RandomForestClassifier(20, random_state=0).fit(frame, y))
-    np.testing.assert_array_equal(counts, same.values)
-
-
 def test_regressors_and_kinds(problem):
     frame, _, store = problem
     target = frame["c"].to_numpy()

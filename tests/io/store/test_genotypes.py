@@ -12,7 +12,6 @@ from tests.io.store.stores import assert_same, genotypes, small_budget, write_be
 from duramen import pack
 from duramen.data import encode
 from duramen.io import read_table
-from duramen.io.formats.genotypes import read_pvar
 
 VARIANTS = {
     "name": ["rs0", "1:25:T:G", "rs2", "rs3"],
@@ -209,19 +208,6 @@ def test_expected_copies_of_a_bgen_file(tmp_path, sample):
     names = store.samples.to_pydict()
     assert names["ID_1" if sample else "sample_id"] == list("abcd")
     assert not sample or names["sex"] == [1, 2, 1, 2]
-
-
-def test_variants_are_read_once(tmp_path, monkeypatch):
-    file, reads = write_pgen(tmp_path / "a.pgen"), []
-
-    def counted(*arguments):
-        reads.append(arguments)
-        return read_pvar(*arguments)
-
-    monkeypatch.setattr("duramen.io.formats.genotypes.read_pvar", counted)
-    store = pack(file, tmp_path / "s")
-    assert store.variants.to_pydict() == VARIANTS
-    assert len(reads) == 1
 
 
 def test_compressed_variants(tmp_path):

@@ -57,23 +57,6 @@ def test_samples_of_ones_own_take_the_place_of_what_is_known(store, tmp_path):
     assert store.samples.column_names == ["y"]
 
 
-@pytest.mark.parametrize(
-    ("samples", "error", "message"),
-    [
-        (
-            pd.DataFrame({"y": [1, 2]}),
-            ValueError,
-            "open_store: samples has 2 rows, but the table has 30",
-        ),
-        ([1, 2], TypeError, "open_store: samples is a list; give a data frame"),
-        ("no.csv", FileNotFoundError, "no.csv"),
-    ],
-)
-def test_samples_that_will_not_do_are_refused(store, samples, error, message):
-    with pytest.raises(error, match=message):
-        open_store(store.path, samples, samples_match="position")
-
-
 @pytest.mark.parametrize("name", ["columns.bin", "names.bin"])
 def test_what_is_read_at_once_is_checked_at_once(store, name):
     flip(store.path / name, -1)
@@ -118,13 +101,6 @@ def test_values_and_labels_are_checked_whenever_they_are_read(store, name, colum
         opened.take_columns([0, column])
     with pytest.raises(ValueError, match=f"{name} is damaged"):
         opened.verify()
-
-
-def test_samples_are_checked(store):
-    flip(store.path / "samples.arrow", 100)
-    opened = open_store(store.path)
-    with pytest.raises(ValueError, match=r"samples\.arrow is damaged"):
-        _ = opened.samples
 
 
 @pytest.mark.parametrize("name", ["codes.u1", "codes.b2", "values.f8", "columns.bin", "labels.bin"])
@@ -213,14 +189,6 @@ def test_places(store, tmp_path):
     assert left_over(tmp_path) == []
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
-def test_a_folder_that_cannot_be_written_to(tmp_path):
-    tmp_path.chmod(0o500)
-    with pytest.raises(PermissionError, match="cannot be written to"):
-        pack(FRAME, tmp_path / "s")
-    tmp_path.chmod(0o700)
-
-
 def test_indices(store):
     table = encode(FRAME)
     mask = np.array([True, False, True, False])
@@ -242,14 +210,6 @@ def test_indices(store):
         store.find("e")
     with pytest.raises(ValueError, match="encoded already, so names and kinds"):
         encode(store, kinds="nominal")
-
-
-def test_default_names_are_found(tmp_path):
-    store = pack(np.eye(12), tmp_path / "s")
-    assert store.find("x11") == 11
-    for name in ("x12", "x01", "y1", "x", "x-1", "x²"):
-        with pytest.raises(KeyError):
-            store.find(name)
 
 
 @one_test

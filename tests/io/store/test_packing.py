@@ -21,9 +21,8 @@ from tests.io.store.stores import assert_same, left_over, small_budget
 
 from duramen import pack
 from duramen.data import encode
-from duramen.io import open_store, read_table
+from duramen.io import read_table
 from duramen.io.store import layout
-from duramen.io.store.reader import memory_bytes
 
 TINY = 20_000  # bytes
 
@@ -362,15 +361,6 @@ def test_fingerprints(tmp_path, monkeypatch, frame):
     assert len(prints | {whole}) == len(others) + 1
 
 
-@one_test
-@pytest.mark.parametrize(
-    ("options", "size"),
-    [("512MB", 512_000_000), ("1.5 GiB", 3 * 2**29), ("1m", 10**6), (2_000_000, 2_000_000)],
-)
-def test_sizes_of_memory(options, size):
-    assert memory_bytes(options, "pack") == size
-
-
 def test_progress_is_shown_to_who_asks(tmp_path, monkeypatch, capsys, frame):
     small_budget(monkeypatch, TINY)
     path = file_of(frame, tmp_path / "a.csv")
@@ -380,11 +370,3 @@ def test_progress_is_shown_to_who_asks(tmp_path, monkeypatch, capsys, frame):
     shown = capsys.readouterr().err
     assert "40/40" in shown
     assert "cut" not in shown  # that took no time
-
-
-def test_opening_what_pack_returned(tmp_path, frame):
-    store = pack(frame, tmp_path / "s")
-    assert store.path == tmp_path / "s"
-    assert open_store(str(store.path)).fingerprint() == store.fingerprint()
-    assert repr(store) == ("ColumnStore s of 60 rows x 40 columns (34 numeric, 6 nominal)")
-    assert len(store) == 60

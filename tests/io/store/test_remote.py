@@ -177,16 +177,3 @@ def test_a_path_of_this_machine_is_pickled_whole(tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
     assert pickle.loads(packed).shape == (4, 4)
-
-
-@pytest.mark.parametrize("elsewhere", ["memory"], indirect=True)
-def test_a_search_takes_it(elsewhere):
-    store, url = elsewhere
-    y = np.arange(300) % 2
-    results = [
-        dm.SequentialRandomSubspace(n_estimators=6, n_subspace_features=4, random_state=0).fit(
-            rows, y
-        )
-        for rows in (store, open_store(url))
-    ]
-    np.testing.assert_array_equal(*(result.importances_.values for result in results))

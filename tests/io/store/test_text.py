@@ -16,7 +16,7 @@ from tests.io.store.stores import assert_same, left_over, small_budget
 from duramen import pack
 from duramen.data import encode
 from duramen.io import read_table
-from duramen.io.formats.text_file import lines_of, unquoted
+from duramen.io.formats.text_file import lines_of
 
 CELLS = ["", "1", "-2", "3.5", "NA", '"NA"', "true", "a", '"a,b"', '"q""r"', '"two\nlines"', 'x"y"']
 CELLS += ['"a"b', '""', " 1", "2020-01-01", "é", "1e3", "nan", '""""', '"\r\n"', "0"]
@@ -76,15 +76,6 @@ def unclosed(data: bytes) -> bool:
     """Whether a quote is open at the end, where a comma then would not begin another field."""
     without, with_comma = fields_by_state(data + b"x"), fields_by_state(data + b",x")
     return sum(map(len, without)) == sum(map(len, with_comma))
-
-
-@one_test
-@pytest.mark.parametrize(
-    ("field", "text"),
-    [("a", "a"), ('"a"', "a"), ('"a""b"', 'a"b'), ('"a"b', "ab"), ('""', ""), ('a"b"', 'a"b"')],
-)
-def test_unquoted(field, text):
-    assert unquoted(field.encode()) == text.encode()
 
 
 @pytest.mark.slow
@@ -190,15 +181,6 @@ def test_types_are_inferred_over_the_whole_column(tmp_path, monkeypatch):
     store = pack(tmp_path / "a.csv", tmp_path / "s")
     assert_same(store, encode(read_table(tmp_path / "a.csv")))
     assert store.kinds == ("numeric", "numeric", "nominal")
-
-
-@pytest.mark.slow
-def test_lines_that_are_longer_than_the_budget(tmp_path, monkeypatch):
-    small_budget(monkeypatch, 1000)
-    names = ",".join(f"a rather long name {j}" for j in range(300))
-    (tmp_path / "a.csv").write_text(f"{names}\n" + ",".join("7" * 300) + "\n")
-    store = pack(tmp_path / "a.csv", tmp_path / "s")
-    assert_same(store, encode(read_table(tmp_path / "a.csv")))
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ from tests.io.store.stores import assert_same, genotypes, write_bed
 from duramen import pack
 from duramen.data import encode
 from duramen.io import open_store
-from duramen.io.store import layout
 from duramen.io.store.column_store import without
 
 
@@ -38,11 +37,6 @@ def test_it_is_the_table_without_them(tmp_path, left_out):
     for j in left_out:
         with pytest.raises(KeyError, match="has no column"):
             view.find(store.names[j])
-
-
-def test_a_mask_leaves_columns_out_too(tmp_path):
-    store = pack(mixed(), tmp_path / "s")
-    assert without(store, np.arange(25) % 2 == 0).names == store.names[1::2]
 
 
 def test_of_a_plink_file_and_of_unnamed_columns(tmp_path):
@@ -74,17 +68,6 @@ def test_fingerprints_tell_views_apart(tmp_path):
     prints = {v.fingerprint() for v in (store, without(store, [0]), without(store, [1]))}
     assert len(prints) == 3
     assert without(store, [4, 1]).fingerprint() == without(store, [1, 4]).fingerprint()
-
-
-def test_damage_is_noticed(tmp_path):
-    view = without(pack(mixed(), tmp_path / "s"), [0])
-    with open(tmp_path / "s" / layout.CODES[0], "r+b") as file:
-        file.seek(40)  # of g1 and g2, g0 lies in two bits
-        file.write(b"\xff")
-    with pytest.raises(ValueError, match="codes of column 'g2'"):
-        view.take_columns([1])
-    with pytest.raises(ValueError, match="is damaged"):
-        view.verify()
 
 
 def test_what_is_no_choice_is_refused(tmp_path):

@@ -530,6 +530,8 @@ def _chosen(matches: Sequence[Match], asked: Pairing) -> Match | None:
         return None
     most = max(match.count for match in pool)
     best = [match for match in pool if match.count == most]
+    if asked.samples_id is None:
+        best += _rivals(best[0], matches)
     first = best[0].rows
     if all(np.array_equal(match.rows, first) for match in best[1:]):
         return next((match for match in best if match.titled_alike), best[0])
@@ -547,6 +549,20 @@ def _chosen(matches: Sequence[Match], asked: Pairing) -> Match | None:
         f"several columns of samples could hold the row names: {listed}. Hint: choose one with "
         f"{_CHOOSE}."
     )
+
+
+def _rivals(best: Match, matches: Sequence[Match]) -> list[Match]:
+    """Return matches of as many names in another order, once these are folded."""
+    others = {match.key.columns: match for match in matches if not match.key.whole}
+    folds = (matched(best.names, match.key, "fold") for match in others.values())
+    return [
+        fold
+        for fold in folds
+        if fold.key is not best.key
+        and fold.count >= best.count
+        and not fold.repeats
+        and not np.array_equal(fold.rows, best.rows)
+    ]
 
 
 def _row_numbers(match: Match, matches: Sequence[Match]) -> bool:
