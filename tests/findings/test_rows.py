@@ -9,7 +9,6 @@ from benchmarks.error_rates.dependent_rows import DEPENDENT, INDEPENDENT, indepe
 from sklearn import datasets
 
 import duramen as dm
-from duramen.data.exchangeability import EXCHANGEABLE
 from duramen.findings.rows import (
     COPIES,
     GROUPED,
@@ -274,33 +273,3 @@ def test_survival_is_looked_at():
     y.dtype.names = ("event", "time")
     report = dm.rank(X, y, test=False, n_jobs=1, random_state=0)
     assert any("groups='id'" in note for note in report.notes)
-
-
-def test_the_null_hypothesis_names_the_assumption():
-    data = dm.datasets.linear_sign(60, 4, n_relevant=1, random_state=0)
-    forest = dm.RandomForestClassifier(5, random_state=0)
-    test = {"n_permutations": 3, "random_state": 0, "n_jobs": 1}
-    for method in (dm.significance.max_t, dm.significance.altmann):
-        result = method(forest, data.X, data.y, **test)
-        assert "assumes exchangeable rows" in result.null
-        grouped = method(forest, data.X, data.y, groups=np.arange(60) // 2, **test)
-        assert "Whole groups of rows are exchanged" in grouped.null
-
-
-@pytest.mark.filterwarnings("ignore:janitza", "ignore:frequency_control")
-def test_tests_that_permute_nothing_name_the_assumption_too():
-    data = dm.datasets.linear_sign(60, 30, n_relevant=1, random_state=0)
-    forest = dm.RandomForestClassifier(5, max_features=1, random_state=0)
-    held_out = dm.importances.holdout_mda(forest, data.X, data.y, random_state=0)
-    assert dm.significance.janitza(held_out).null.endswith(EXCHANGEABLE)
-    options = {"groups": np.arange(60) // 2, "random_state": 0}
-    grouped = dm.importances.holdout_mda(forest, data.X, data.y, **options)
-    assert EXCHANGEABLE not in dm.significance.janitza(grouped).null
-    counted = dm.significance.frequency_control(forest.fit(data.X, data.y))
-    assert counted.null.endswith(EXCHANGEABLE)
-    few = data.X[:, :4]
-    pairs = dm.significance.interaction_test(few, data.y, n_resamples=1, random_state=0)
-    assert pairs.metadata["interaction_test"]["null"].endswith(EXCHANGEABLE)
-    rows = dm.learning_set(few, data.y, groups=np.arange(60) // 2)
-    pairs = dm.significance.interaction_test(rows, n_resamples=1, random_state=0)
-    assert EXCHANGEABLE not in pairs.metadata["interaction_test"]["null"]

@@ -112,18 +112,9 @@ def test_every_function_takes_every_form(tmp_path):
     forest = dm.RandomForestClassifier(10, random_state=0).fit(X, y)
     mdi = dm.importances.mdi(forest)
     gmt, _ = files(tmp_path)
-    settings = {"n_permutations": 20, "random_state": 0}
     measures = {
         "group": lambda groups: dm.importances.group(mdi, groups).values,
         "mda": lambda groups: dm.importances.mda(forest, X, y, feature_groups=groups).values,
-        "sobol": lambda groups: (
-            dm.importances.shaff(forest, X, y, feature_groups=groups, random_state=0).values
-        ),
-        "max_t": lambda groups: (
-            dm.significance.max_t(
-                dm.RandomForestClassifier(10), X, y, feature_groups=groups, **settings
-            ).p_values
-        ),
     }
     for name, measured in measures.items():
         expected = measured(GROUPS)

@@ -15,6 +15,7 @@ from duramen.io.formats.arrow import with_missing
 from duramen.io.formats.format import Request
 from duramen.support.arrow import is_text, pa, pc, without_dictionary
 from duramen.support.files import expanded, replacing
+from duramen.support.text import as_number
 from duramen.support.threads import require_arrow_threads
 
 
@@ -117,7 +118,8 @@ def read_table(
     if repeated:
         below = f"skip_rows={request.skip_rows + 1} (--skip-rows {request.skip_rows + 1})"
         more = f", or, if the next line names the columns, give {below}"
-        if 2 * sum(map(_is_number, table.column_names)) > table.num_columns:
+        numbers = [name for name in table.column_names if as_number(name) is not None]
+        if 2 * len(numbers) > table.num_columns:
             more = "; or, as where the file has no line of names, write one above its first line"
         raise ValueError(
             f"{function}: {path} has more than one column named {repeated}; rename them"
@@ -128,14 +130,6 @@ def read_table(
     text = formats.text_of(path, request)
     sure = text is not None and text.delimiter == ","  # so that no comma is a decimal point
     return warned(table, function, as_text=as_text, decimal=request.decimal, thousands=sure)
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
 
 
 def write_table(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -87,8 +86,8 @@ def feature_groups(
     owner = "feature_groups: source"
     checks.check_integer("feature_groups", "distance", distance, 0)
     if names is None:
-        read = named_groups(source, owner, distance=distance)
-        all_features = (feature for features in read.groups.values() for feature in features)
+        groups, _ = named_groups(source, owner, distance=distance)
+        all_features = (feature for features in groups.values() for feature in features)
         names = tuple(dict.fromkeys(all_features))
         if not all(isinstance(name, str) for name in names):
             raise TypeError(f"{owner} must hold names of features where names is None.")
@@ -129,7 +128,8 @@ def members_of(
             "form that names its groups."
         )
     else:
-        read = named_groups(source, owner, features, distance=distance).among(features, owner)
+        read, wider = named_groups(source, owner, features, distance=distance)
+        read = _among(read, features, owner) if wider else read
         checked_names(owner.split(":")[0], "names of groups", read)
         members = {
             name: np.array(checks.places_of(of_group, features, f"{owner}[{name!r}]"), np.int64)
@@ -149,43 +149,26 @@ class _Clusters(Protocol):
     def members(self) -> dict[str, tuple[str, ...]]: ...
 
 
-@dataclass(frozen=True)
-class NamedGroups:
-    """Groups as a source names them.
+def _among(groups: Mapping[str, Any], features: Sequence[str], owner: str) -> Mapping[str, Any]:
+    """Return groups without the features that a table lacks, as those of a genome have some.
 
-    Attributes
-    ----------
-    groups : mapping
-        Features of each group, by name or index.
-    wider : bool
-        Whether the source covers features that a table may lack, as that of a genome does.
+    Raises
+    ------
+    ValueError
+        If no feature is left.
     """
-
-    groups: Mapping[str, Any]
-    wider: bool = False
-
-    def among(self, features: Sequence[str], owner: str) -> Mapping[str, Any]:
-        """Return the groups without the features that a table lacks, if the source is wider.
-
-        Raises
-        ------
-        ValueError
-            If no feature is left.
-        """
-        if not self.wider:
-            return self.groups
-        there = set(features)
-        left = {
-            name: [feature for feature in of_group if feature in there]
-            for name, of_group in self.groups.items()
-        }
-        if self.groups and not any(left.values()):
-            n_features = len({feature for of_group in self.groups.values() for feature in of_group})
-            raise ValueError(
-                f"{owner}: it names {counted(n_features, 'feature')}, none of which is a column of "
-                "the table. Hint: both must have the same names, such as gene symbols."
-            )
-        return {name: of_group for name, of_group in left.items() if of_group}
+    there = set(features)
+    left = {
+        name: [feature for feature in of_group if feature in there]
+        for name, of_group in groups.items()
+    }
+    if groups and not any(left.values()):
+        n_features = len({feature for of_group in groups.values() for feature in of_group})
+        raise ValueError(
+            f"{owner}: it names {counted(n_features, 'feature')}, none of which is a column of the "
+            "table. Hint: both must have the same names, such as gene symbols."
+        )
+    return {name: of_group for name, of_group in left.items() if of_group}
 
 
 def is_labels(source: Any) -> bool:
@@ -202,21 +185,22 @@ def named_groups(
     features: Sequence[str] | None = None,
     *,
     distance: int = DISTANCE,
-) -> NamedGroups:
-    """Read groups from a source that is no list of labels; parameters as of `members_of`."""
+) -> tuple[Mapping[str, Any], bool]:
+    """Read groups from a source that is no list of labels; parameters as of `members_of`.
+
+    Also returns whether the source covers features that a table may lack, as that of a genome does.
+    """
     if isinstance(source, Mapping):
-        return NamedGroups(source)
+        return source, False
     if isinstance(source, str | PathLike):
         return _from_file(source, owner, distance)
     if isinstance(source, _Clusters):
         clusters = source.members().items()
-        return NamedGroups(
-            {name if len(of) == 1 else f"cluster of {name}": of for name, of in clusters}
-        )
+        return {name if len(of) == 1 else f"cluster of {name}": of for name, of in clusters}, False
     if _is_transformer(source):
-        return _from_transformer(source, features)
+        return _from_transformer(source, features), False
     if isinstance(source, Positions):
-        return NamedGroups(_blocks(source, _required(features, owner), distance))
+        return _blocks(source, _required(features, owner), distance), False
     table = source.variants if isinstance(source, ColumnStore) else as_arrow(source)
     if isinstance(source, ColumnStore) and table is None:
         raise ValueError(
@@ -227,8 +211,6 @@ def named_groups(
         raise TypeError(
             f"{owner} must have names of features where names is None, got {type(source).__name__}."
         )
-    if isinstance(source, ColumnStore) and "name" not in table.column_names:
-        features = source.names
     return _from_table(table, owner, features, distance)
 
 
@@ -236,7 +218,9 @@ def _is_transformer(source: Any) -> bool:
     return hasattr(source, "get_feature_names_out") and not isinstance(source, type)
 
 
-def _from_file(path: str | PathLike[str], owner: str, distance: int) -> NamedGroups:
+def _from_file(
+    path: str | PathLike[str], owner: str, distance: int
+) -> tuple[Mapping[str, Any], bool]:
     if str(path) == CLUSTERS and not Path(path).exists():
         raise ValueError(
             f"{owner} can be {CLUSTERS!r} only where clusters are computed too, with a threshold "
@@ -248,25 +232,28 @@ def _from_file(path: str | PathLike[str], owner: str, distance: int) -> NamedGro
             "feature, Clusters, a fitted ColumnTransformer, positions, or a path."
         )
     if Path(path).suffix.lower() == ".gmt":
-        return NamedGroups(read_gmt(path), wider=True)
+        return read_gmt(path), True
     return _from_table(read_table(path, function=owner), owner, None, distance)
 
 
 def _from_table(
     table: pa.Table, owner: str, features: Sequence[str] | None, distance: int
-) -> NamedGroups:
+) -> tuple[Mapping[str, Any], bool]:
     if {"chromosome", "position"} <= set(table.column_names):
         if "name" not in table.column_names:
             names = tuple(_required(features, owner, "a column name"))
         else:
             names = tuple(map(str, table.column("name").to_pylist()))
-        return NamedGroups(_blocks(Positions.of(table, names, owner), names, distance), wider=True)
+        return _blocks(Positions.of(table, names, owner), names, distance), True
     if table.num_columns != 2:
         raise ValueError(
             f"{owner} must have two columns, the features and the group of each; it has "
             f"{table.num_columns}. Hint: of variants, name, chromosome and position make blocks."
         )
-    column, labels = (_words(column.to_pylist()) for column in table.columns)
+    column, labels = (
+        [None if value is None else str(value) for value in column.to_pylist()]
+        for column in table.columns
+    )
     of_feature: dict[str, str] = {}
     for row, (feature, name) in enumerate(zip(column, labels, strict=True), start=1):
         if feature is None:
@@ -284,11 +271,7 @@ def _from_table(
         groups.setdefault(name, []).append(feature)
     if not groups:
         raise ValueError(f"{owner} assigns no feature to a group.")
-    return NamedGroups(groups)
-
-
-def _words(values: Iterable[object]) -> list[str | None]:
-    return [None if value is None else str(value) for value in values]
+    return groups, False
 
 
 def _required(
@@ -299,14 +282,14 @@ def _required(
     return features
 
 
-def _from_transformer(source: Any, features: Sequence[str] | None) -> NamedGroups:
+def _from_transformer(source: Any, features: Sequence[str] | None) -> Mapping[str, Any]:
     groups = transformed_groups(source)
     made = [str(name) for name in source.get_feature_names_out()]
     unnamed = None if features is None else [f"x{j}" for j in range(len(made))]
     if features is None or list(features) != unnamed or made == unnamed:
-        return NamedGroups(groups)
+        return groups
     place = {name: j for j, name in enumerate(made)}
-    return NamedGroups({name: [place[column] for column in of] for name, of in groups.items()})
+    return {name: [place[column] for column in of] for name, of in groups.items()}
 
 
 def _blocks(positions: Positions, names: Sequence[str], distance: int) -> dict[str, list[str]]:

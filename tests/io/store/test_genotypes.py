@@ -278,18 +278,3 @@ def test_damaged_and_missing_files(tmp_path):
         pack(write_bgen(tmp_path / "v.bgen"), tmp_path / "s", transpose=True)
     with pytest.raises(ValueError, match="Hint: duramen pack makes a store of it"):
         read_table(cut)
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("x.vcf.gz", "vcf2zarr convert, of the package bio2zarr"),
-        ("x.fam", "give the .bed file"),
-        ("x.pvar", "give the .pgen file"),
-        ("x.sample", "give the .bgen file"),
-    ],
-)
-def test_files_of_other_endings_name_what_to_give(tmp_path, name, hint):
-    (tmp_path / name).write_text("a b\n1 2\n")
-    with pytest.raises(ValueError, match=f"is not known; files may be .* Hint: {hint}"):
-        pack(tmp_path / name, tmp_path / "s")

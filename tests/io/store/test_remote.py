@@ -142,11 +142,6 @@ def test_errors_among_the_bytes_are_raised():
         file.ranges([0, 5], [2, 3])
 
 
-def test_nothing_is_not_asked_for():
-    file = RemoteFile(Place(Async(b"ab"), "x"))
-    assert file.ranges([4, 0, 9], [0, 2, 0]).tobytes() == b"ab"
-
-
 @pytest.mark.parametrize("size", [None, -1, "8", float("inf")])
 def test_a_file_must_tell_its_size(size, monkeypatch):
     monkeypatch.setattr(Async, "info", lambda self, path: {"size": size})

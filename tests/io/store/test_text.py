@@ -183,13 +183,6 @@ def test_types_are_inferred_over_the_whole_column(tmp_path, monkeypatch):
     assert store.kinds == ("numeric", "numeric", "nominal")
 
 
-@pytest.mark.slow
-def test_lines_that_are_longer_than_a_block_of_arrow(tmp_path):
-    names = ",".join(f"x{'y' * 100}{j}" for j in range(15_000))
-    (tmp_path / "a.csv").write_text(f"{names}\n" + ",".join("7" * 15_000) + "\n")
-    assert pack(tmp_path / "a.csv", tmp_path / "s").shape == (1, 15_000)
-
-
 @one_test
 @pytest.mark.parametrize("budget", [1, 10**9])
 @pytest.mark.parametrize(

@@ -76,11 +76,14 @@ class ColumnStore(Summarized):
         self._table: weakref.ref[EncodedTable] | None = None
         self.path: Any = path
         self.samples_pairing: str | None = None
+        self._seen: tuple[Any, ...] = ()  # a store, and what is seen of it
         self._id_column: str | None = None  # column whose values named the rows of annotations
         self.n_rows = columns.n_rows
         self.n_columns = columns.n_columns
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._seen:
+            return _view, self._seen
         # Absolute: another process may work in another folder.
         place = self.path.absolute() if isinstance(self.path, Path) else self.path
         return _reopened, (place, self._samples, self.samples_pairing)
@@ -459,36 +462,19 @@ def _open_place(place: Place, function: str) -> PackedColumns:
 _BLOCK = 1 << 27  # cells of a store that are read together
 
 
-class _View(ColumnStore):
-    """Some columns and rows of a store, and further columns that are in memory.
-
-    Parameters
-    ----------
-    store : ColumnStore
-        The whole store.
-    columns, rows : int64 array, optional
-        The columns and rows that are seen, in their order; by default all.
-    more : EncodedTable, optional
-        Columns after those of the store.
-    """
-
-    def __init__(
-        self,
-        store: ColumnStore,
-        columns: IntArray | None = None,
-        rows: IntArray | None = None,
-        more: EncodedTable | None = None,
-    ) -> None:
-        samples = store._samples if rows is None else store.samples
-        if rows is not None and samples is not None:
-            samples = samples.take(rows)
-        seen = _Selection(store._columns, columns, rows, more)
-        super().__init__(seen, store.path, samples)
-        self.samples_pairing = store.samples_pairing
-        self._arguments = store, columns, rows, more
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _View, self._arguments
+def _view(
+    store: ColumnStore,
+    columns: IntArray | None = None,
+    rows: IntArray | None = None,
+    more: EncodedTable | None = None,
+) -> ColumnStore:
+    """See some columns and rows of a store, by default all, and then columns that are in memory."""
+    samples = store._samples if rows is None else store.samples
+    if rows is not None and samples is not None:
+        samples = samples.take(rows)
+    view = ColumnStore(_Selection(store._columns, columns, rows, more), store.path, samples)
+    view.samples_pairing, view._seen = store.samples_pairing, (store, columns, rows, more)
+    return view
 
 
 def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
@@ -521,7 +507,7 @@ def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
             f"without: all {store.n_columns} columns of {store.path.name} are left out. Hint: keep "
             "at least one"
         )
-    return _View(store, np.delete(np.arange(store.n_columns), left_out))
+    return _view(store, np.delete(np.arange(store.n_columns), left_out))
 
 
 def without_names(
@@ -542,7 +528,7 @@ def of_rows(store: ColumnStore, index: IntArray) -> ColumnStore:
     Codes keep their meaning, as in `EncodedTable.take_rows`. The fingerprint depends on that of the
     store and on the rows.
     """
-    return _View(store, rows=index)
+    return _view(store, rows=index)
 
 
 def with_columns(store: ColumnStore, table: EncodedTable) -> ColumnStore:
@@ -558,7 +544,7 @@ def with_columns(store: ColumnStore, table: EncodedTable) -> ColumnStore:
             raise ValueError(
                 f"with_columns: {store._columns.where} has a column {quoted(name)} already."
             )
-    return _View(store, more=table)
+    return _view(store, more=table)
 
 
 class _Selection:

@@ -288,7 +288,8 @@ def _checked_size(source: Input, place: Path, budget: int) -> str:
         )
     least, most = source.store_bytes()
     folder = next(above for above in (place, *place.absolute().parents) if above.is_dir())
-    free, written = shutil.disk_usage(folder).free, _bytes_in(part_of(place))
+    free, part = shutil.disk_usage(folder).free, part_of(place)
+    written = sum(file.stat().st_size for file in part.glob("*")) if part.is_dir() else 0
     if least + source.spooled > free + written:
         copied = f" and {readable_bytes(source.spooled)} for a copy" if source.spooled else ""
         raise OSError(
@@ -304,11 +305,6 @@ def _checked_size(source: Input, place: Path, budget: int) -> str:
         f"{readable_bytes(memory)} of memory, and {range_} on disk{copied} ({readable_bytes(free)} "
         "free)"
     )
-
-
-def _bytes_in(folder: Path) -> int:
-    """Return the bytes that an interrupted call has written."""
-    return sum(file.stat().st_size for file in folder.glob("*")) if folder.is_dir() else 0
 
 
 def _check_unique(source: Input) -> None:
