@@ -20,7 +20,7 @@ Groups = Sequence[Sequence[int]]
 Task = Callable[[np.random.Generator, int], ArrayLike]
 
 # Measures of the catalogue that take long: pages have fewer data sets of them.
-SLOW = ("mcfs", "sobol_mda", "mdi_plus", "shaff")
+SLOW = ("mcfs", "sobol_mda", "mdi_plus")
 QUICK = tuple(m.name for m in dm.importances.catalogue if m.name not in SLOW)
 FEWER = 8  # times fewer data sets
 

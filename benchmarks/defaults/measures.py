@@ -34,13 +34,13 @@ default ones. All features but the last ones are irrelevant.
 
 Measures that came later, and the default
 -----------------------------------------
-Written before they were run: UFI, mean absolute local MDI, Sobol-MDA, SHAFF and MDI+ are compared
+Written before they were run: UFI, mean absolute local MDI, Sobol-MDA and MDI+ are compared
 with MDI-oob, the default, by the rule above, on the same data sets. One that is found to be better
 by more than .03 becomes the default if it also confirms something false in no more of the four
 problems of correlated features than MDI-oob does; one within .03 does not, as MDI-oob takes less
 time than any but local MDI, and a default is not changed for time alone. 12 data sets of each
-problem; for MDI+ and SHAFF, whose one test takes a minute or more, the first 2 of them, and MDI-oob
-on these beside them. A measure that refuses a problem (SHAFF takes no wide table) finds nothing in
+problem; for MDI+, whose one test takes a minute or more, the first 2 of them, and MDI-oob
+on these beside them. A measure that refuses a problem finds nothing in
 it.
 
 ``--measures`` compares some of them, such as ``mdi_oob sobol_mda``; by default all that a test can

@@ -8,8 +8,8 @@ features that are taken at .05, and of the irrelevant ones:
 * xor: 300 rows, 30 bits, two of which decide together and say nothing alone;
 * madelon: 600 rows, five dimensions of an exclusive or, five mixtures of them, 40 of noise.
 
-Besides, `altmann` with each measure of the catalogue that a test can refit. SHAFF of 120 features
-takes minutes a data set: ``--methods`` runs some methods, named by their beginnings.
+Besides, `altmann` with each measure of the catalogue that a test can refit. MDI+ takes
+minutes a data set: ``--methods`` runs some methods, named by their beginnings.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def _() -> Any:
 # --------------------------------------------------------------------------------- importances
 OF_TREES = ("frequency", "minimal_depth")  # without rows
 OF_REFITS = ("air", "sandri", "holdout_mda")  # forests that are grown anew
-OF_ROWS = ("mdi", "mda", "conditional_mda", "noising", "sobol_mda", "shaff", "vote_change")
+OF_ROWS = ("mdi", "mda", "conditional_mda", "noising", "sobol_mda", "vote_change")
 SEEDED = ("mda", "conditional_mda", "prediction_change", *OF_REFITS)
 for measure in (*OF_TREES, *OF_REFITS, *OF_ROWS, "prediction_change"):
 

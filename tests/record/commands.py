@@ -42,7 +42,7 @@ command(
 )
 MEASURES = (
     *("mdi", "mdi-oob", "mda", "vote-change", "conditional-mda", "frequency", "minimal-depth"),
-    *("noising", "holdout-mda", "air", "sandri", "prediction-change", "sobol-mda", "shaff", "ufi"),
+    *("noising", "holdout-mda", "air", "sandri", "prediction-change", "sobol-mda", "ufi"),
     "local-mdi",
 )
 command(
@@ -405,7 +405,6 @@ for forest, measure, normalization in (
     ("random-forest", "conditional-mda", "unit"),
     ("random-forest", "noising", "unit"),
     ("random-forest", "sobol-mda", "unit"),
-    ("random-forest", "shaff", "unit"),
     ("random-forest", "ufi", "unit"),
 ):
     words = f"--forest {forest} --measure {measure} --normalization {normalization}"

@@ -28,7 +28,6 @@ from duramen.importances.measures.minimal_depth import (
 )
 from duramen.importances.measures.noising import NOISING, noising
 from duramen.importances.measures.shadows import AIR, SANDRI, air, sandri
-from duramen.importances.measures.shaff import SHAFF, shaff
 from duramen.importances.measures.sobol_mda import SOBOL_MDA, sobol_mda
 from duramen.importances.measures.vote_change import VOTE_CHANGE, vote_change
 from duramen.results.importances import MonteCarloSelection
@@ -67,7 +66,6 @@ __all__ = [
     "relative_influence",
     "representatives",
     "sandri",
-    "shaff",
     "smooth",
     "sobol_mda",
     "vote_change",
@@ -91,7 +89,6 @@ catalogue = Catalogue(
         PREDICTION_CHANGE,
         SOBOL_MDA,
         MDI_PLUS,
-        SHAFF,
         UFI,
         LOCAL_MDI,
     ),

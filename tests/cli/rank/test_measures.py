@@ -29,7 +29,6 @@ from duramen.importances import (
     noising,
     prediction_change,
     sandri,
-    shaff,
     sobol_mda,
     vote_change,
 )
@@ -112,7 +111,6 @@ def by_the_library(name, forest, unfitted, X, y):
         "noising": lambda: noising(forest, X, y),
         "mdi-plus": lambda: mdi_plus(forest, X, y),
         "sobol-mda": lambda: sobol_mda(forest, X, y),
-        "shaff": lambda: shaff(forest, X, y, **again),
         "holdout-mda": lambda: holdout_mda(unfitted, X, y, **again),
         "air": lambda: air(unfitted, X, y, **again),
         "sandri": lambda: sandri(unfitted, X, y, **again),

@@ -64,14 +64,6 @@ for label, compute, options in (
         _on_rows,
         {"feature_groups": {"first": ["a", "b"], "c": ["c"]}, "n_jobs": jobs()},
     ),
-    (
-        "shaff/{}",
-        _on_rows,
-        {
-            **{"feature_groups": {"first": ["a", "b"]}, "n_subsets": 20},
-            **{"random_state": 1, "n_jobs": jobs()},
-        },
-    ),
     ("mdi_plus/{}", _on_rows, {}),
 ):
     measure = label.partition("/")[0]
