@@ -24,6 +24,7 @@ from sklearn.metrics import average_precision_score
 
 import duramen as dm
 from benchmarks.srs import tasks
+from duramen.forests import prediction
 
 RELEVANT = (28, 48, 64, 105, 128, 153, 241, 281, 318, 336)
 RELEVANT += (338, 378, 433, 442, 451, 453, 455, 472, 475, 493)
@@ -76,10 +77,18 @@ def staged(
     model: Any, X: NDArray[Any], y: NDArray[Any], relevant: NDArray[np.bool_], every: int
 ) -> dict[str, Any]:
     """Return area and accuracy of a fitted search after every so many iterations."""
-    ranked, said = model.staged_importances(every), model.staged_predict(X[LEARN:], every)
+    forest, columns = model.forest_, model.forest_columns_
+    test = np.column_stack([X[LEARN:, columns], np.full(len(X) - LEARN, np.nan)])  # and probes
+    areas, accuracies = [], []
+    for end in [*range(every, forest.n_trees, every), forest.n_trees]:
+        trees, values = forest.part(0, end), np.zeros(X.shape[1])
+        values[columns] = dm.importances.mdi(trees).values[:-1]
+        areas.append(float(average_precision_score(relevant, values)))
+        labels = model.classes_[prediction.predict(trees, test).argmax(axis=1)]
+        accuracies.append(float(np.mean(labels == y[LEARN:])))
     return {
-        "auprc": [float(average_precision_score(relevant, values)) for values in ranked],
-        "accuracy": [float(np.mean(labels == y[LEARN:])) for labels in said],
+        "auprc": areas,
+        "accuracy": accuracies,
         "found": len(model.selected_),
         "found relevant": int(relevant[model.selected_].sum()),
     }

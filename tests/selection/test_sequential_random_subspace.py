@@ -189,20 +189,6 @@ def test_importances_are_those_of_the_trees(variant):
 
 
 @one_test
-@pytest.mark.parametrize("variant", ["extra", "decoy", "binomial", "multiway", "variance"])
-def test_staged_importances_are_those_of_shorter_runs(variant):
-    """A run is the beginning of a longer one, so each stage is the end of a run."""
-    X, y = problem()
-    model = selector(11, **VARIANTS[variant]).fit(X, y)
-    stages = list(model.staged_importances(every=4))
-    assert len(stages) == 3  # after 4, 8 and 11 trees
-    for n_trees, values in zip([4, 8, 11], stages, strict=True):
-        shorter = selector(n_trees, **VARIANTS[variant]).fit(X, y)
-        np.testing.assert_allclose(values, shorter.importances_.values, rtol=1e-10, atol=1e-13)
-    assert len(list(model.staged_importances())) == 11
-
-
-@one_test
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_forest_is_sound_and_can_be_saved(variant, tmp_path):
     X, y = problem()
@@ -335,19 +321,6 @@ def test_predictions_are_means_over_the_trees(splits, relevance, holes):
     expected = np.array(by_hand(model, rows))
     np.testing.assert_allclose(model.predict_proba(rows), expected, atol=1e-14)
     np.testing.assert_array_equal(model.predict(rows), expected.argmax(axis=1))
-
-
-@one_test
-@pytest.mark.parametrize("variant", ["extra", "binomial", "variance"])
-def test_staged_predictions_are_those_of_shorter_runs(variant):
-    X, y = problem()
-    rows = problem(seed=1)[0]
-    model = selector(7, **VARIANTS[variant]).fit(X, y)
-    stages = list(model.staged_predict(rows, every=3))
-    assert len(stages) == 3
-    for n_trees, predicted in zip([3, 6, 7], stages, strict=True):
-        shorter = selector(n_trees, **VARIANTS[variant]).fit(X, y)
-        np.testing.assert_array_equal(predicted, shorter.predict(rows))
 
 
 def test_at_a_split_on_a_probe_rows_go_where_most_went():

@@ -310,19 +310,6 @@ def concordance(target: Target, risks: FloatArray, strata: IntArray | None = Non
     return (concordant + 0.5 * tied) / comparable if comparable else float("nan")
 
 
-def staged_means(
-    forest: Forest, leaves: NDArray[np.int32], ends: Sequence[int]
-) -> Iterator[FloatArray]:
-    """Average the values of leaves over the first trees, up to each of some ascending ends."""
-    total, start = np.zeros((len(leaves), forest.n_values)), 0
-    for end in ends:
-        for tree in range(start, end):
-            number = forest.child[forest.offsets[tree] + leaves[:, tree]]
-            total += forest.leaf_values[forest.leaf_offsets[tree] + number]
-        start = end
-        yield total / end + forest.origin
-
-
 def leads_to_training_counts(forest: Forest, leaves: NDArray[np.int32]) -> bool:
     """Tell whether rows fill the leaves as the training rows did.
 

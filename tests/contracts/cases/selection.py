@@ -95,8 +95,6 @@ def _forest() -> Any:
         search.predict(missing()),
         search.predict_proba(missing()[:6]),
         search.score(missing(), classes()),
-        [values.tolist() for values in search.staged_predict(missing()[:4], every=20)],
-        list(search.staged_importances(every=20)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +28,6 @@ from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest, arrays_on, joined, values_for_prediction
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
-from duramen.forests.structure import decreases
 from duramen.io import ColumnStore
 from duramen.results.fields import false_discovery
 from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray
@@ -559,7 +558,6 @@ class Evidence:
 
 
 PROBE = "(probe)"
-_AT_A_TIME = 4096  # columns that are taken into memory for what is known of them
 
 
 class Ensemble:
@@ -591,11 +589,17 @@ def as_forest(arrays: Mapping[str, NDArray[Any]], grower: Grower) -> tuple[Fores
     numbered = np.where(feature < 0, -1, np.where(feature == p, len(columns), place))
     fields: dict[str, Any] = {**arrays, "feature": numbered.astype(np.int32)}
     n_values = _probes_unknown(fields, len(columns))
-    schema = _with_probe(_schema_of(grower.data.table, columns), n_values)
+    schema = grower.data.table.schema.take(columns)
+    name = PROBE
+    while name in schema.names:
+        name += "'"
+    value_offsets = np.array([0, n_values], dtype=np.int64)
+    numbers = np.arange(float(n_values))
+    probes = Schema((name,), False, ("numeric",), numbers, value_offsets, {}, np.zeros(1, np.uint8))
     forest = Forest(
         **fields,
         settings=grower.settings,
-        schema=values_for_prediction(schema, fields),
+        schema=values_for_prediction(schema.followed_by(probes), fields),
         classes=grower.data.classes,
         n_rows=grower.data.n_rows,
         total_weight=float(grower.data.n_rows),
@@ -626,21 +630,6 @@ def _probes_unknown(arrays: dict[str, NDArray[Any]], probe: int) -> int:
     pool = arrays["pool"]
     last = [int(pool[start + 1 + int(pool[start])]) for start in starts.tolist()]  # they ascend
     return 1 + max(last, default=0)
-
-
-def staged_totals(
-    forest: Forest, columns: IntArray, n_features: int, ends: Sequence[int]
-) -> Iterator[FloatArray]:
-    """Sums over the first trees, up to each of these ends, of the importances of all p features."""
-    node_ends = forest.offsets[list(ends)].tolist()
-    fractions = decreases(forest) * forest.weight / forest.total_weight
-    place = np.append(columns, -1)[forest.feature]  # of a probe and of leaves -1
-    total, start = np.zeros(n_features), 0
-    for end in node_ends:
-        some = np.flatnonzero(place[start:end] >= 0) + start
-        total = total + np.bincount(place[some], weights=fractions[some], minlength=n_features)
-        start = end
-        yield total
 
 
 def rows_for(forest: Forest, columns: IntArray, X: Any, n_features: int, owner: str) -> Any:
@@ -676,47 +665,3 @@ def _taken(X: Any, columns: IntArray) -> Any:
 
     frame = nw.from_native(X, eager_only=True)
     return frame.select([frame.columns[j] for j in columns.tolist()]).to_native()
-
-
-def _schema_of(source: Any, columns: IntArray) -> Schema:
-    parts = [
-        source.take_columns(columns[i : i + _AT_A_TIME]).schema
-        for i in range(0, len(columns), _AT_A_TIME)
-    ]
-    if not parts:
-        return Schema((), True, (), np.zeros(0), np.zeros(1, np.int64), {}, np.zeros(0, np.uint8))
-    return _side_by_side(parts)
-
-
-def _side_by_side(parts: Sequence[Schema]) -> Schema:
-    starts = np.cumsum([0, *(part.n_columns for part in parts)]).tolist()
-    sizes = [np.diff(part.value_offsets) for part in parts]
-    return Schema(
-        names=tuple(name for part in parts for name in part.names),
-        named=parts[0].named,
-        kinds=tuple(kind for part in parts for kind in part.kinds),
-        cut_values=np.concatenate([part.cut_values for part in parts]),
-        value_offsets=np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
-        labels={
-            start + j: labels
-            for start, part in zip(starts, parts, strict=False)
-            for j, labels in part.labels.items()
-        },
-        missing=np.concatenate([part.missing for part in parts]),
-    )
-
-
-def _with_probe(schema: Schema, n_values: int) -> Schema:
-    """Add a numeric column of so many values that stands for all probes."""
-    name = PROBE
-    while name in schema.names:
-        name += "'"
-    return Schema(
-        names=(*schema.names, name),
-        named=schema.named,
-        kinds=(*schema.kinds, "numeric"),
-        cut_values=np.append(schema.cut_values, np.arange(float(n_values))),
-        value_offsets=np.append(schema.value_offsets, schema.value_offsets[-1] + n_values),
-        labels=schema.labels,
-        missing=np.append(schema.missing, np.uint8(0)),
-    )

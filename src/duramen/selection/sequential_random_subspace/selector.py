@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Literal, Self
@@ -41,7 +40,6 @@ from duramen.selection.sequential_random_subspace.search import (
     SubspaceSearch,
     rows_for,
     shadows_of_each,
-    staged_totals,
 )
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, refuse_masked
@@ -514,34 +512,6 @@ class SequentialRandomSubspace(BaseSelector):
             "patience": self.patience,
         }
 
-    def staged_importances(self, every: int = 1) -> Iterator[FloatArray]:
-        """Mean decrease of impurity of all features after the first trees, for curves.
-
-        Parameters
-        ----------
-        every : int, default=1
-            After each so many trees, and after the last.
-
-        Yields
-        ------
-        float64 array of shape (p,)
-            As the values of `importances_` were then, up to rounding.
-
-        Raises
-        ------
-        ValueError
-            If `every` is no positive int.
-        """
-        forest, columns = self._trees()
-        ends = self._stages(every)
-        totals = staged_totals(forest, columns, self.n_features_in_, ends)
-        for end, total in zip(ends, totals, strict=True):
-            yield total / end
-
-    def _stages(self, every: int) -> list[int]:
-        step = checks.check_integer(type(self).__name__, "every", every, 1)
-        return [*range(step, self.n_estimators_, step), self.n_estimators_]
-
     @property
     def forest_(self) -> Forest:
         """Trees on the columns that they split on, and one for the probes."""
@@ -581,31 +551,6 @@ class SequentialRandomSubspace(BaseSelector):
         if not hasattr(self, "classes_"):
             raise AttributeError(f"{type(self).__name__}: a numeric target has no probabilities.")
         return self._means(X)
-
-    def staged_predict(self, X: Any, every: int = 1) -> Iterator[NDArray[Any]]:
-        """Predict by the first trees, for curves.
-
-        Parameters
-        ----------
-        X : table or ColumnStore of shape (n, p)
-            As for `predict`.
-        every : int, default=1
-            After each so many trees, and after the last.
-
-        Yields
-        ------
-        array of shape (n,)
-            What `predict` would have said then.
-
-        Raises
-        ------
-        ValueError
-            If `every` is no positive int, or X does not fit.
-        """
-        forest, _ = self._trees()
-        leaves = prediction.leaves(forest, self._rows(X), self._threads())
-        for means in prediction.staged_means(forest, leaves, self._stages(every)):
-            yield self._label(means)
 
     def score(self, X: Any, y: ArrayLike) -> float:
         """Return the accuracy, or R^2 in regression, of `predict`."""
