@@ -108,7 +108,7 @@ def accuracies(
         fitted = ensemble(method, X.n_columns, split, iterations, trees, n_jobs).fit(
             learning, y[learn]
         )
-        right[method] = float(np.mean(fitted.predict(other) == y[test]))
+        right[method] = float(np.mean(tasks.predicted(fitted, other) == y[test]))
     return right
 
 

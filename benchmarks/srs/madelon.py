@@ -78,7 +78,7 @@ def staged(
 ) -> dict[str, Any]:
     """Return area and accuracy of a fitted search after every so many iterations."""
     forest, columns = model.forest_, model.forest_columns_
-    test = np.column_stack([X[LEARN:, columns], np.full(len(X) - LEARN, np.nan)])  # and probes
+    test = tasks.rows_of(model, X[LEARN:])
     areas, accuracies = [], []
     for end in [*range(every, forest.n_trees, every), forest.n_trees]:
         trees, values = forest.part(0, end), np.zeros(X.shape[1])

@@ -10,6 +10,13 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+import duramen as dm
+from duramen.data.routing import routing_values
+from duramen.forests import prediction
+
 Task = dict[str, Any]
 
 
@@ -53,3 +60,20 @@ def read(file_of_tasks: Path) -> dict[str, Task]:
 
 def _key(task: Task) -> str:
     return json.dumps(task, sort_keys=True)
+
+
+def rows_of(search: Any, X: Any) -> NDArray[np.float64]:
+    """Return rows in the terms of the forest of a search, in which probes are missing."""
+    columns = search.forest_columns_
+    table = dm.encode(X).take_columns(columns)
+    schema = search.forest_.schema.take(np.arange(len(columns)))
+    values = routing_values(schema, table) if len(columns) else np.empty((table.n_rows, 0))
+    return np.column_stack([values, np.full(len(values), np.nan)])
+
+
+def predicted(model: Any, X: Any) -> NDArray[Any]:
+    """Predict classes by a forest, or by the trees of a search."""
+    if not isinstance(model, dm.SequentialRandomSubspace):
+        return np.asarray(model.predict(X))
+    means = prediction.predict(model.forest_, rows_of(model, X))
+    return np.asarray(model.classes_[means.argmax(axis=1)])

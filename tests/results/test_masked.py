@@ -84,9 +84,6 @@ def doors():
     template = dm.RandomForestClassifier(5, random_state=0)
     numbers = dm.RandomForestRegressor(5, random_state=0)
     regressor = dm.RandomForestRegressor(5, random_state=0).fit(X, Y)
-    search = dm.SequentialRandomSubspace(
-        n_estimators=3, n_subspace_features=2, relevance="probe", random_state=0
-    ).fit(X, Y)
     from sklearn.linear_model import LogisticRegression
 
     other = LogisticRegression().fit(X, Y)
@@ -94,7 +91,6 @@ def doors():
     return {
         "score": lambda y: forest.score(X, y),
         "score of numbers": lambda y: regressor.score(X, y),
-        "score of a search": lambda y: search.score(X, y),
         "fit": lambda y: template.fit(X, y),
         "fit numbers": lambda y: numbers.fit(X, y.astype(float)),
         "fit a list": lambda y: template.fit(X, list(y)),

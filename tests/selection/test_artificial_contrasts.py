@@ -83,7 +83,7 @@ def test_masking_of_a_stump():
         ({"estimator": dm.ExtraTreesClassifier()}, "estimator must be a forest whose trees leave"),
         (
             {"estimator": dm.PERTClassifier(bootstrap=True)},
-            "estimator must be a forest that has a regressor",
+            "estimator must be of a kind that predicts numbers",
         ),
     ],
 )

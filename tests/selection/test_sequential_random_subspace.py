@@ -9,10 +9,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.grid import one_test
-from tests.oracles.route import predictions_of
 from tests.oracles.theory.subspaces import decreases_of_tree
 
 import duramen as dm
@@ -216,13 +214,6 @@ def test_cart_on_a_subspace_is_the_tree_of_a_peer(grown, task):
         tree = peer(random_state=0, **limits).fit(X[:, columns], y).tree_
         values = tree.compute_feature_importances(normalize=False)
         np.testing.assert_allclose(outcome.values, values, atol=1e-10)
-    mean = np.mean(
-        [peer(random_state=0, **limits).fit(X[:, c], y).predict(X[:, c]) for _, c, _, _ in grown],
-        axis=0,
-    )
-    if task == "regression":
-        np.testing.assert_allclose(model.predict(X), mean, atol=1e-10)
-        assert model.score(X, y) == pytest.approx(r2_score(y, mean))
 
 
 @pytest.mark.parametrize("keep", [0.5, 1.0])
@@ -293,34 +284,7 @@ def noting(method, results):
     return noted
 
 
-# --- prediction -------------------------------------------------------------------------------
-
-
-def by_hand(model, rows):
-    """Means over the trees, rows sent down one comparison at a time; rows of all p columns."""
-    forest = model.forest_
-    schema = {
-        name: getattr(forest.schema, name)
-        for name in ("kinds", "value_offsets", "cut_values", "missing")
-    }
-    taken = np.column_stack([rows[:, model.forest_columns_], np.full(len(rows), np.nan)])
-    return np.array(predictions_of(forest.arrays(), schema, taken)) + forest.origin
-
-
-@one_test
-@pytest.mark.parametrize("splits", ["ordered", "multiway", "one-vs-rest", "any"])
-@pytest.mark.parametrize("relevance", ["decoy", "probe"])
-@pytest.mark.parametrize("holes", [False, True])
-def test_predictions_are_means_over_the_trees(splits, relevance, holes):
-    X, y = problem()
-    rows = problem(seed=1)[0]
-    if holes:
-        X[::4, ::3] = np.nan
-        rows[::5] = np.nan
-    model = selector(8, splits=splits, relevance=relevance).fit(X, y)
-    expected = np.array(by_hand(model, rows))
-    np.testing.assert_allclose(model.predict_proba(rows), expected, atol=1e-14)
-    np.testing.assert_array_equal(model.predict(rows), expected.argmax(axis=1))
+# --- the forest ----------------------------------------------------------------------------
 
 
 def test_at_a_split_on_a_probe_rows_go_where_most_went():
@@ -352,24 +316,18 @@ def test_at_a_split_on_a_probe_rows_go_where_most_went():
 
 def test_containers_of_rows():
     X, y = problem()
-    model = selector().fit(X, y)
-    expected = model.predict_proba(X)
-    for rows in (X.tolist(), np.asfortranarray(X), scipy.sparse.csr_matrix(X), dm.encode(X)):
-        np.testing.assert_array_equal(model.predict_proba(rows), expected)
-    assert model.score(X, y) == np.mean(model.predict(X) == y)
-    for rows in (X.tolist(), scipy.sparse.csc_matrix(X)):
-        assert everything(selector().fit(rows, y)) == everything(model)
-    assert model.predict(X[:1]).shape == (1,)
+    expected = everything(selector().fit(X, y))
+    for rows in (X.tolist(), np.asfortranarray(X), scipy.sparse.csc_matrix(X), dm.encode(X)):
+        assert everything(selector().fit(rows, y)) == expected
 
 
 @one_test
 @pytest.mark.parametrize("frame", [None, pd.DataFrame, pl.DataFrame, pa.table])
-def test_trees_without_any_split_predict_the_mean(frame):
+def test_trees_without_any_split(frame):
     X, y = np.ones((9, 4)), np.arange(9) < 3
     rows = X if frame is None else frame({name: np.ones(9) for name in "abcd"})
     for relevance in ("decoy", "probe"):
         model = selector(5, n_subspace_features=2, relevance=relevance).fit(rows, y)
-        np.testing.assert_allclose(model.predict_proba(rows), np.tile([6 / 9, 3 / 9], (9, 1)))
         assert not model.importances_.values.any()
         assert model.forest_columns_.shape == (0,)
         assert model.forest_.n_features == 1
@@ -381,32 +339,17 @@ def test_numeric_targets():
     numbers = y + X[:, 0] / 8 + 0.5
     model = selector().fit(X, numbers)
     assert model.forest_.settings.criterion == "variance"
-    assert model.predict(X).dtype == np.float64
-    assert model.score(X, numbers) == pytest.approx(r2_score(numbers, model.predict(X)))
-    with pytest.raises(AttributeError, match="numeric target has no probabilities"):
-        model.predict_proba(X)
     assert not hasattr(model, "classes_")
-    labels = np.array(["no", "yes"])[y]
-    fitted = model.fit(X, labels)  # again, on classes
-    assert fitted.classes_.tolist() == ["no", "yes"]
-    assert set(fitted.predict(X)) <= {"no", "yes"}
-    assert fitted.fit(X, numbers) is model
+    assert model.fit(X, np.array(["no", "yes"])[y]).classes_.tolist() == ["no", "yes"]
+    assert model.fit(X, numbers) is model
     assert not hasattr(model, "classes_")
 
 
 def test_rows_that_do_not_fit_are_refused():
     X, y = problem()
     model = selector(5).fit(X, y)
-    for rows in (X[:, :19], dm.encode(X[:, :19]), scipy.sparse.csr_matrix(X[:, :19])):
-        for method in (model.predict, model.predict_proba):
-            with pytest.raises(ValueError, match=r"X has 19 features, but Sequential.* 20 feat"):
-                method(rows)
     with pytest.raises(ValueError, match=r"X has 19 features.* expecting 20"):
         model.transform(dm.encode(X[:, :19]))
-    with pytest.raises(
-        ValueError, match=r"X must be a table of shape \(n, 20\).*Reshape your data"
-    ):
-        model.predict(X[0])
 
 
 # --- scikit-learn -----------------------------------------------------------------------------

@@ -83,8 +83,8 @@ def for_task(template: BaseForest, target: Target, function: str) -> BaseForest:
     """
     if template.task == target.task:
         return template
-    kind = next(kind for kind in FORESTS if type(template).__name__ in kind.names)
-    other = kind.estimator(target.task)
+    kind = next((kind for kind in FORESTS if type(template).__name__ in kind.names), None)
+    other = None if kind is None else kind.estimator(target.task)
     if other is None:
         raise ValueError(
             f"{function}: estimator must be of a kind that predicts {target.words}, got "

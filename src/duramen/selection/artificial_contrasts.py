@@ -11,19 +11,16 @@ import numpy as np
 
 from duramen.data import EncodedTable, NumberTarget
 from duramen.data.recoding import with_probes
-from duramen.estimators.base import ForestRegressor
-from duramen.estimators.catalogue import FORESTS
 from duramen.forests import structure
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import estimate_out_of_bag, leaves, rows_of
 from duramen.forests.structure import decision_path
-from duramen.importances.refit import seeded
+from duramen.importances.refit import for_task, seeded
 from duramen.jobs.replicates import OBSERVED, Steps, replicate_seed
 from duramen.selection.refitting import Rounds, RoundsSelector, beside_shadows, require_out_of_bag
 from duramen.significance.measured import Measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.checks import refuse
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -311,27 +308,10 @@ def regression_of(subject: Measured, owner: str) -> Measured:
     ValueError
         If there is no regression forest of the kind.
     """
-    template = subject.template
-    if isinstance(template, ForestRegressor):
+    template = for_task(subject.template, NumberTarget(np.zeros(1)), owner)
+    if template is subject.template:
         return subject
-    kind = next(
-        (forest.regressor for forest in FORESTS if forest.classifier is type(template)), None
-    )
-    if kind is None:
-        raise refuse(
-            owner,
-            "estimator",
-            "a forest that has a regressor, for the residuals",
-            type(template).__name__,
-        )
-    parameters: dict[str, Any] = template.get_params()
-    left_out = {"criterion", "class_weight", "oob_score"}
-    shared = {
-        name: parameters[name]
-        for name in kind().get_params()
-        if name in parameters.keys() - left_out
-    }
-    return replace(subject, template=kind(**shared))
+    return replace(subject, template=template.set_params(oob_score=False))
 
 
 def with_numbers(subject: Measured, values: FloatArray, key: object) -> Measured:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from duramen.catalogue import Entry
 from duramen.data import EncodedTable, LearningSet, Task
 from duramen.data.learning_sets import unweighted_set
+from duramen.data.routing import routing_values
 from duramen.io import ColumnStore
 from duramen.jobs.replicates import Plan
 from duramen.results.columns import Column
@@ -325,13 +326,7 @@ def numbers_of(table: EncodedTable) -> FloatArray:
 
     Ordered categories are numbered in their order, others in that of their labels.
     """
-    matrix = np.empty((table.n_rows, table.n_columns))
-    for j in range(table.n_columns):
-        values = table.values(j)
-        numeric = table.kinds[j] == "numeric"
-        numbers = values.astype(np.float64) if numeric else np.arange(len(values), dtype=float)
-        matrix[:, j] = np.append(numbers, np.nan)[table.codes(j)]
-    return matrix
+    return routing_values(table.schema, table)
 
 
 def folds_of(data: LearningSet[Any], n_folds: int, random: np.random.Generator) -> IntArray:

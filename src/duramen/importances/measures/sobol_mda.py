@@ -130,16 +130,23 @@ def _sums(
     threads = checks.check_jobs(_NAME, n_jobs)
     data = training_set(grown, X, y, _NAME, out_of_bag=True)
     names, members = grouped(grown, feature_groups, _NAME)
-    projection = Projection(_NAME, grown, data, members)
+    projection = _Projection(grown, data, members)
     accuracy = scoring == "accuracy"
 
     def result() -> Importances:
-        truth, variance = projection.truth()
+        rows = projection.seen()
+        truth = projection.responses[rows]
+        variance = float(truth.var(axis=0).sum())
+        if variance == 0.0:
+            raise ValueError(
+                f"{_NAME}: y must vary over the {len(truth)} out-of-bag rows, but it is constant."
+            )
         loss = _wrong if accuracy else _squared
-        before = loss(projection.predicted(), truth)
-        rises = np.array([loss(projection.projected(g), truth) - before for g in range(len(names))])
-        rises = rises.reshape(len(names), len(truth))
-        squares = float(_squared(projection.predicted(), truth).mean())
+        predicted = projection.predicted(rows)
+        rises = np.empty((len(names), len(truth)))
+        for g in range(len(names)):
+            rises[g] = loss(projection.predicted(rows, g), truth) - loss(predicted, truth)
+        squares = float(_squared(predicted, truth).mean())
         n, scale = len(truth), 1.0 if accuracy else variance
         return importances_of(
             grown,
@@ -189,35 +196,21 @@ SOBOL_MDA = Measure(
 _ROUNDING = 1e-6
 
 
-class Projection:
+class _Projection:
     """Sums of out-of-bag predictions of the trees of a forest, which are added in their order.
 
-    A tree projected along a group of columns sends a row to all children of a split on the group.
-    It predicts the mean response of those rows of its bag that reach the same nodes, at the deepest
-    level of the tree where there are `min_samples_leaf` of them.
-
-    Parameters
-    ----------
-    function : str
-        Public function that asks, for errors.
-    forest : Forest or TreeStream
-        The forest.
-    data : LearningSet
-        The rows that it was grown on, with their weights.
-    members : sequence of int64 arrays, optional
-        Columns of each group; by default every column by itself.
+    A tree projected along a group of columns, by default a column by itself, sends a row to all
+    children of a split on the group. It predicts the mean response of those rows of its bag that
+    reach the same nodes, at the deepest level of the tree where there are `min_samples_leaf` of
+    them.
     """
 
     def __init__(
-        self,
-        function: str,
-        forest: AnyForest,
-        data: LearningSet[EncodedTable],
-        members: Sequence[IntArray] | None,
+        self, forest: AnyForest, data: LearningSet[EncodedTable], members: Sequence[IntArray] | None
     ) -> None:
-        self.responses = responses(forest, matched(forest, data.target, function))
+        self.responses = responses(forest, matched(forest, data.target, _NAME))
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
-        self._function, self._table = function, data.table
+        self._table = data.table
         self._masses = np.column_stack([weights, self.responses])
         groups = np.arange(forest.n_features)[:, np.newaxis] if members is None else members
         self._offsets = np.cumsum([0, *map(len, groups)], dtype=np.int64)
@@ -229,7 +222,7 @@ class Projection:
         require_memory(
             2 * 8 * int(np.prod(shape)),
             what=f"the predictions on {data.n_rows} rows for {len(groups)} features",
-            function=function,
+            function=_NAME,
             hint="measure fewer rows, or groups of features",
         )
         self._trees = np.zeros(data.n_rows, dtype=np.int64)
@@ -237,7 +230,7 @@ class Projection:
         self._changes = np.zeros(shape, dtype=np.int64)
         self._checked = False
 
-    def add(self, trees: Forest, n_threads: int = 1) -> None:
+    def add(self, trees: Forest, n_threads: int) -> None:
         """Add trees, which come after those before."""
         if not self._checked:
             self._check_weights(trees)
@@ -279,37 +272,21 @@ class Projection:
             own *= np.divide(grown.sum(axis=0), total, out=np.ones(len(total)), where=total > 0)
         if not np.allclose(own, grown, rtol=_ROUNDING, atol=_ROUNDING * np.abs(grown).max()):
             raise ValueError(
-                f"{self._function}: the weights of the rows must be those that the forest was "
+                f"{_NAME}: the weights of the rows must be those that the forest was "
                 "grown with, but its leaves hold others. Hint: give "
                 "dm.learning_set(X, y, sample_weight=...) with the same sample weights."
             )
         self._checked = True
 
-    def truth(self) -> tuple[FloatArray, float]:
-        """Return the responses of the rows that are out of bag of some tree, and their variance."""
-        self._seen = np.flatnonzero(self._trees)
-        if not self._seen.size:
-            raise ValueError(
-                f"{self._function}: no row is out of bag for any tree. Hint: grow more trees."
-            )
-        truth = self.responses[self._seen]
-        variance = float(truth.var(axis=0).sum())
-        if variance == 0.0:
-            raise ValueError(
-                f"{self._function}: y must vary over the {len(truth)} out-of-bag rows, but it is "
-                "constant."
-            )
-        return truth, variance
+    def seen(self) -> IntArray:
+        """Return the rows that are out of bag of some tree."""
+        rows = np.flatnonzero(self._trees)
+        if not rows.size:
+            raise ValueError(f"{_NAME}: no row is out of bag for any tree. Hint: grow more trees.")
+        return rows
 
-    def predicted(self) -> FloatArray:
-        """Return the prediction of the forest for each row that is seen, of shape (m, C)."""
-        return self._mean(self._sums)
-
-    def projected(self, group: int) -> FloatArray:
-        """Return the prediction of the forest without a group, of shape (m, C)."""
-        return self._mean(self._sums + self._changes[group])
-
-    def _mean(self, sums: IntArray) -> FloatArray:
-        rows = self._seen
+    def predicted(self, rows: IntArray, group: int | None = None) -> FloatArray:
+        """Return the prediction of the forest for some rows, without a group, shape (m, C)."""
+        sums = self._sums if group is None else self._sums + self._changes[group]
         mean: FloatArray = sums[rows] / self._scale / self._trees[rows, np.newaxis]
         return mean

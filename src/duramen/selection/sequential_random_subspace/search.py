@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, Schema
 from duramen.data.recoding import with_probes
-from duramen.data.routing import routing_values
-from duramen.data.sources import table_like
 from duramen.forests.arrays import (
     ARRAY_NAMES,
     FAMILY_MASK,
@@ -554,7 +552,7 @@ class Evidence:
         return means
 
 
-# --- trees that were grown on different columns of one table, as a forest that predicts -----------
+# --- trees that were grown on different columns of one table, as a forest -------------------------
 
 
 PROBE = "(probe)"
@@ -630,38 +628,3 @@ def _probes_unknown(arrays: dict[str, NDArray[Any]], probe: int) -> int:
     pool = arrays["pool"]
     last = [int(pool[start + 1 + int(pool[start])]) for start in starts.tolist()]  # they ascend
     return 1 + max(last, default=0)
-
-
-def rows_for(forest: Forest, columns: IntArray, X: Any, n_features: int, owner: str) -> Any:
-    """Prepare new rows, tables of p columns, to be sent down: float64 array of shape (n, u + 1).
-
-    Only the columns that the trees split on are read. A probe is missing in new rows.
-    """
-    X = table_like(X)
-    shape = getattr(X, "shape", None)
-    if not isinstance(shape, tuple) or len(shape) != 2:
-        raise ValueError(
-            f"{owner}.predict: X must be a table of shape (n, {n_features}), got "
-            f"{type(X).__name__} of shape {shape}. Reshape your data: X.reshape(1, -1) makes a "
-            "table of a single row."
-        )
-    if shape[1] != n_features:
-        raise ValueError(
-            f"X has {shape[1]} features, but {owner} is expecting {n_features} features as input"
-        )
-    if not len(columns):
-        return np.full((shape[0], 1), np.nan)
-    features = forest.schema.take(np.arange(forest.n_features - 1))
-    values = routing_values(features, _taken(X, columns), estimator_name=owner, function="predict")
-    return np.column_stack([values, np.full(len(values), np.nan)])
-
-
-def _taken(X: Any, columns: IntArray) -> Any:
-    if hasattr(X, "take_columns"):
-        return X.take_columns(columns)
-    if isinstance(X, np.ndarray) or hasattr(X, "tocsc"):
-        return X[:, columns] if isinstance(X, np.ndarray) else X.tocsc()[:, columns]
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    return frame.select([frame.columns[j] for j in columns.tolist()]).to_native()

@@ -9,12 +9,11 @@ from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, Task
 from duramen.estimators.catalogue import FORESTS
-from duramen.forests import prediction
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings, resolve_subspace
 from duramen.importances.refit import template_of
@@ -38,11 +37,10 @@ from duramen.selection.sequential_random_subspace.search import (
     RelevanceTest,
     Search,
     SubspaceSearch,
-    rows_for,
     shadows_of_each,
 )
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray, refuse_masked
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
 from duramen.theory.subspaces.convergence import kept_places
 
@@ -142,7 +140,7 @@ class SequentialRandomSubspace(BaseSelector):
         it, not in a bit.
     client : dask.distributed.Client, optional
         Its workers grow the trees, up to `batch_size` at a time, in place of threads here; `n_jobs`
-        is then for encoding and prediction alone. They read the columns of a store themselves, at
+        is then for encoding alone. They read the columns of a store themselves, at
         its path or URL; a table in memory is sent to each of them once. The result is the same, in
         every bit. Clones keep the client, pickles and deep copies do not. Needs the extra
         ``distributed``.
@@ -173,7 +171,8 @@ class SequentialRandomSubspace(BaseSelector):
     n_subspace_features_, n_shadows_ : int
         Number q; shadow features that the test "decoy" adds to each feature, 0 for p >= 50.
     forest_ : Forest
-        The trees, on the features that some tree splits on and a column for the probes.
+        The trees, on the features that some tree splits on and a column for the probes. Splits on a
+        probe send a row whose value is missing where most of the training rows went.
     forest_columns_ : int64 array
         Number of each column of the forest but the last.
     classes_ : array of shape (C,)
@@ -525,55 +524,6 @@ class SequentialRandomSubspace(BaseSelector):
     def _trees(self) -> tuple[Forest, IntArray]:
         check_is_fitted(self, "support_")
         return self._ensemble.forest
-
-    # --- prediction ------------------------------------------------------------------------
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict by all trees: the most probable class, or the mean, of shape (n,).
-
-        Parameters
-        ----------
-        X : table or ColumnStore of shape (n, p)
-            Only the columns that some tree splits on are read. At a split on a probe a row goes
-            where most of the training rows went.
-        """
-        return self._label(self._means(X))
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Class probabilities of shape (n, C): means over the trees.
-
-        Raises
-        ------
-        AttributeError
-            In regression.
-        """
-        check_is_fitted(self, "support_")
-        if not hasattr(self, "classes_"):
-            raise AttributeError(f"{type(self).__name__}: a numeric target has no probabilities.")
-        return self._means(X)
-
-    def score(self, X: Any, y: ArrayLike) -> float:
-        """Return the accuracy, or R^2 in regression, of `predict`."""
-        from sklearn.metrics import accuracy_score, r2_score
-
-        predicted = self.predict(X)
-        rate = accuracy_score if hasattr(self, "classes_") else r2_score
-        truth = refuse_masked(y, "y", f"{type(self).__name__}.score")
-        return float(rate(np.asarray(truth), predicted))
-
-    def _means(self, X: Any) -> FloatArray:
-        return prediction.predict(self._trees()[0], self._rows(X), self._threads())
-
-    def _rows(self, X: Any) -> Any:
-        return rows_for(*self._trees(), X, self.n_features_in_, type(self).__name__)
-
-    def _threads(self) -> int:
-        return checks.check_jobs(type(self).__name__, self.n_jobs)
-
-    def _label(self, means: FloatArray) -> NDArray[Any]:
-        if not hasattr(self, "classes_"):
-            return means[:, 0]
-        return np.asarray(self.classes_[np.argmax(means, axis=1)])
 
 
 # A first round that took longer than this, in seconds, is the only one that is timed; else so many
