@@ -3,7 +3,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier as SklearnForest
 from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import mdi as oracle
@@ -178,32 +177,6 @@ def test_classes_of_weight_zero_raise_no_alarm():
     X, y = null_columns(np.random.default_rng(0), n=8)
     forest = dm.RandomForestClassifier(30, class_weight={0: 0.0, 1: 1.0}, random_state=0)
     np.testing.assert_array_equal(air(forest, X, y).values, 0)
-
-
-# --- refusals ------------------------------------------------------------------------------------
-
-
-@one_test
-@pytest.mark.parametrize("wrong", [SklearnForest(), dm.RandomForestClassifier, "forest", None])
-def test_what_is_no_estimator_is_refused(wrong):
-    X, y = null_columns(np.random.default_rng(0))
-    with pytest.raises(TypeError, match="air: estimator must be a forest estimator of duramen"):
-        air(wrong, X, y)
-
-
-def test_wrong_parameters_and_data_are_refused():
-    X, y = null_columns(np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"max_features must be .* got 5. Hint: X has 4"):
-        air(dm.RandomForestClassifier(2, max_features=5), X, y)
-    with pytest.raises(ValueError, match=": n_estimators must be"):
-        air(dm.RandomForestClassifier(0), X, y)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        air(dm.RandomForestClassifier(2), X, y[:-1])
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    with pytest.raises(ValueError, match="which is none of the 4 columns"):
-        air(dm.RandomForestClassifier(2, categorical_features=["e"]), frame, y)
-    with pytest.raises(ValueError, match="X is an EncodedTable, whose kinds are set already"):
-        air(dm.RandomForestClassifier(2, categorical_features=[0]), dm.encode(X), y)
 
 
 # --- strata and groups ---------------------------------------------------------------------------

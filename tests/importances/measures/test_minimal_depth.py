@@ -9,7 +9,7 @@ from tests.importances.nesting import nested
 from tests.oracles import subtrees as oracle
 
 from duramen import estimators
-from duramen.importances import FirstSplits, first_splits, minimal_depth, minimal_depth_distribution
+from duramen.importances import first_splits, minimal_depth, minimal_depth_distribution
 from duramen.importances.nodes import Nodes, maximal
 
 
@@ -270,28 +270,14 @@ def test_forest_without_a_split():
 # --- the result ----------------------------------------------------------------------------------
 
 
-def test_result_as_a_frame_in_a_file_and_in_print(tmp_path):
+def test_result_as_a_frame_and_in_print():
     X, y, _ = table()
     forest = estimators.RandomForestClassifier(20, random_state=0).fit(X, y)
     importances = first_splits(forest)
     columns = importances.columns()
+    assert list(columns) == ["name", "rank", "depth", "standard_error", "used", "selected"]
     assert columns["rank"][0] == 1
     assert columns["selected"].sum() == len(importances.selected())
-    assert list(columns) == ["name", "rank", "depth", "standard_error", "used", "selected"]
-    assert len(importances.to_frame()) == len(importances) == 6
-
-    importances.save(tmp_path / "depths.npz")
-    loaded = FirstSplits.load(tmp_path / "depths.npz")
-    np.testing.assert_array_equal(loaded.depths, importances.depths)
-    np.testing.assert_array_equal(loaded.standard_error, importances.standard_error)
-    np.testing.assert_array_equal(loaded.null, importances.null)
-    assert (loaded.names, loaded.threshold) == (importances.names, importances.threshold)
-    assert loaded.metadata == importances.metadata
-    assert loaded.metadata["seed"] == forest.forest_.seed
-    with pytest.raises(ValueError, match="holds a FirstSplits, not Importances"):
-        type(minimal_depth(forest)).load(tmp_path / "depths.npz")
-
     lines = repr(importances).splitlines()
     assert lines[0].startswith("FirstSplits: minimal depth of 6 features in 20 trees, ")
     assert lines[2].split()[:2] == ["1", "x0"]
-    assert lines[-1].split()[-1] == "0%"
