@@ -45,8 +45,8 @@ def test_without_it_a_fit_begins_anew():
     ("change", "rows", "said"),
     [
         ({"n_estimators": 2}, 70, "n_estimators must be at least 4"),
-        ({"n_estimators": 9}, 69, "X, y and the weights must be those of the previous fit"),
-        ({"n_estimators": 9, "max_depth": 2}, 70, "max_depth changed"),
+        ({"n_estimators": 9}, 69, "X, y and the weights must be as in the previous fit"),
+        ({"n_estimators": 9, "max_depth": 2}, 70, "max_depth must be as in the previous fit"),
         ({"warm_start": "yes"}, 70, "True or False"),
     ],
 )

@@ -161,25 +161,20 @@ def check_kept(
             f"{owner}: n_estimators must be at least {grown.n_trees}, the number of trees already "
             f"grown, with warm_start=True, got {n_trees}"
         )
-    if data.fingerprint != grown.fingerprint:
-        raise ValueError(
-            f"{owner}: with warm_start=True, X, y and the weights must be those of the previous "
-            "fit, but they differ. Hint: use warm_start=False, or a new estimator"
-        )
     groups: Any = data.exchangeability.bag_groups
-    kept: Any = grown.groups
-    if not np.array_equal(groups, kept):
-        raise ValueError(
-            f"{owner}: with warm_start=True, groups must be those of the previous fit, but they "
-            "differ. Hint: use warm_start=False, or a new estimator"
-        )
+    earlier_groups: Any = grown.groups
     now, then = settings.to_dict(), grown.settings.to_dict()
     changed = [name for name in now if now[name] != then[name]]
-    if changed:
-        raise ValueError(
-            f"{owner}: with warm_start=True, parameters must be those of the previous fit, but "
-            f"{', '.join(changed)} changed. Hint: warm_start=False, or a new estimator"
-        )
+    for what, differs in (
+        ("X, y and the weights", data.fingerprint != grown.fingerprint),
+        ("groups", not np.array_equal(groups, earlier_groups)),
+        (", ".join(changed), bool(changed)),
+    ):
+        if differs:
+            raise ValueError(
+                f"{owner}: with warm_start=True, {what} must be as in the previous fit. Hint: use "
+                "warm_start=False, or a new estimator"
+            )
 
 
 class TreeEstimators(Sequence[Any]):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, encode
+from duramen.data.encoded import refuse_unordered
 from duramen.data.memory import require_memory
 from duramen.importances.arguments import check_importances
 from duramen.io import ColumnStore
@@ -538,7 +539,7 @@ def representatives(
     clusters = np.split(order, np.cumsum(np.bincount(labels))[:-1])
     medoids = np.array([_medoid(columns, members) for members in clusters], dtype=np.int64)
     if method == "centroid":
-        _check_numbers(table)
+        refuse_unordered(table, "representatives", "which have no mean. Hint: method='medoid'.")
     settings = {
         "threshold": threshold,
         "n_clusters": n_clusters,
@@ -580,18 +581,6 @@ def _medoid(columns: FloatArray, members: IntArray) -> int:
         ]
     )
     return int(members[np.argmax(total.round(DIGITS - 3))])
-
-
-def _check_numbers(table: EncodedTable) -> None:
-    """Refuse columns of more than two labels without an order, which have no mean."""
-    for j, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
-        n_values = len(table.values(j))
-        if kind == "nominal" and n_values > 2:
-            raise ValueError(
-                "representatives: method must be 'medoid' if a column has more than two labels "
-                f"without an order, got 'centroid', and {n_values} labels in column "
-                f"{quoted(name)}."
-            )
 
 
 def _centroids(columns: FloatArray, labels: IntArray, medoids: IntArray) -> FloatArray:

@@ -271,20 +271,23 @@ class SequentialSelection(BaseSelector):
             checks.check_flag(owner, "floating", floating)
         max_step = checks.check_integer(owner, "max_step", self.max_step, 1)
         monotone = checks.check_flag(owner, "monotone", self.monotone)
-        if monotone and (not exhaustive or self.n_features == "best"):
-            raise ValueError(
-                f"{owner}: monotone=True needs direction='exhaustive' and a number n_features, got "
-                f"direction={direction!r} and n_features={self.n_features!r}."
-            )
         plus = checks.check_integer(owner, "plus", self.plus, 1)
         minus = checks.check_integer(owner, "minus", self.minus, 0, most=plus - 1)
-        if (floating or exhaustive) and (plus, minus) != (1, 0):
-            raise ValueError(
-                f"{owner}: {'exhaustive' if exhaustive else 'floating'} searches have plus=1 and "
-                f"minus=0, got plus={plus} and minus={minus}."
-            )
-        if floating and exhaustive:
-            raise ValueError(f"{owner}: an exhaustive search does not float, got {floating=}.")
+        single = (plus, minus) == (1, 0)
+        for conflicts, rule in (
+            (
+                monotone and (not exhaustive or self.n_features == "best"),
+                "monotone=True needs direction='exhaustive' and a number n_features",
+            ),
+            (exhaustive and not single, "exhaustive searches have plus=1 and minus=0"),
+            (floating and not single, "floating searches have plus=1 and minus=0"),
+            (floating and exhaustive, "an exhaustive search does not float"),
+        ):
+            if conflicts:
+                raise ValueError(
+                    f"{owner}: {rule}, got {direction=}, {floating=}, {plus=}, {minus=} and "
+                    f"n_features={self.n_features!r}."
+                )
         most = p
         if self.max_features is not None:
             most = min(p, checks.check_integer(owner, "max_features", self.max_features, 1))

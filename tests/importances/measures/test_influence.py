@@ -84,7 +84,7 @@ def test_probabilities_of_two_classes_count_once():
     "call, kind, message",
     [
         (lambda m, X, y: relative_influence(3, X), TypeError, "fitted predictor"),
-        (lambda m, X, y: relative_influence(m, [["a"]]), ValueError, "finite numbers"),
+        (lambda m, X, y: relative_influence(m, [["a"]]), ValueError, "must hold numbers"),
         (lambda m, X, y: relative_influence(m, X, step=0), ValueError, "step"),
         (lambda m, X, y: prediction_change(m, X, y[:5]), ValueError, "shape"),
         (lambda m, X, y: prediction_change(m, X, m.predict(X)), ValueError, "no error"),

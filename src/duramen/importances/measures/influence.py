@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.data import EncodedTable, LearningSet
+from duramen.data import LearningSet, encode
+from duramen.data.routing import routing_values
 from duramen.importances.measure import Measure
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -45,8 +46,8 @@ def relative_influence(
         Width of the difference in standard deviations of the feature. A small one sees the splits
         near a row alone.
     names : list of str, optional
-        Names of the features; by default those that the model was fitted with, or ``x0``,
-        ``x1``, ...
+        Names of the features; by default those that the model was fitted with, or those
+        of the table.
 
     Returns
     -------
@@ -85,7 +86,8 @@ def relative_influence(
     [6.708, 0.5]
     """
     name = "relative_influence"
-    predict, table = _outputs(name, estimator), _numbers(name, estimator, X)
+    predict = _outputs(name, estimator)
+    table, labels = _numbers(name, estimator, X, names)
     checks.check_real(name, "step", step, 0.0, np.inf, ends="()")
     spread = table.std(axis=0)
     squares = np.zeros(table.shape[1])
@@ -96,7 +98,6 @@ def relative_influence(
             moved[:, j] += sign * step * spread[j]
             sides.append(predict(moved))
         squares[j] = _mean_square(sides[0] - sides[1]) / step**2
-    labels = _labels(estimator, names, table)
     return _importances(name, np.sqrt(squares), labels, "prediction", n_rows=len(table), step=step)
 
 
@@ -133,8 +134,8 @@ def prediction_change(
     random_state : int, RandomState, Generator or None
         Seed of the permutations.
     names : list of str, optional
-        Names of the features; by default those that the model was fitted with, or ``x0``,
-        ``x1``, ...
+        Names of the features; by default those that the model was fitted with, or those
+        of the table.
 
     Returns
     -------
@@ -169,7 +170,8 @@ def prediction_change(
     [2.0, 0.0]
     """
     name = "prediction_change"
-    predict, table = _outputs(name, estimator), _numbers(name, estimator, X)
+    predict = _outputs(name, estimator)
+    table, labels = _numbers(name, estimator, X, names)
     repeats = checks.check_integer(name, "n_repeats", n_repeats, 1)
     seed = checks.draw_seed(random_state)
     before = predict(table)
@@ -185,7 +187,7 @@ def prediction_change(
     return _importances(
         name,
         changes.mean(axis=0),
-        _labels(estimator, names, table),
+        labels,
         "squared prediction" if y is None else "1",
         standard_error=error,
         n_rows=len(table),
@@ -213,49 +215,27 @@ def _outputs(function: str, estimator: Any) -> Callable[[FloatArray], FloatArray
     return outputs
 
 
-def _numbers(function: str, estimator: Any, X: Any) -> FloatArray:
-    """Return a table of finite numbers, whose columns are those of the model."""
-    X = X.table if isinstance(X, LearningSet) else X
-    names = X.names if isinstance(X, EncodedTable) else getattr(X, "columns", None)
+def _numbers(
+    function: str, estimator: Any, X: Any, names: list[str] | None
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return a table of numbers, whose columns are those of the model, and their names."""
+    table = X.in_memory().table if isinstance(X, LearningSet) else encode(X)
     fitted = getattr(estimator, "feature_names_in_", None)
-    if names is not None and fitted is not None and list(map(str, names)) != list(fitted):
+    if table.named and fitted is not None and list(table.names) != list(fitted):
         raise ValueError(
             f"{function}: the columns of X must be those that the model was fitted with, in their "
             "order."
         )
-    if isinstance(X, EncodedTable):
-        return _decoded(function, X)
-    try:
-        table = np.array(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        table = np.empty(0)
-    if table.ndim != 2 or not len(table) or not np.isfinite(table).all():
-        raise checks.refuse(
-            function, "X", "a table of finite numbers with at least one row", np.shape(X)
-        )
-    return table
-
-
-def _decoded(function: str, table: EncodedTable) -> FloatArray:
-    """Return the numbers of an encoded table."""
-    numbers = np.empty((table.n_rows, table.n_columns), order="F")
-    for j, name in enumerate(table.names):
-        if table.kinds[j] != "numeric" or table.missing[j]:
-            came = "missing values" if table.missing[j] else f"{table.kinds[j]} ones"
+    for name, kind, missing in zip(table.names, table.kinds, table.missing, strict=True):
+        if kind != "numeric" or missing:
+            came = "missing values" if missing else f"{kind} ones"
             raise ValueError(
                 f"{function}: column {quoted(name)} must hold numbers, none missing, got {came}. "
                 "Hint: leave the column out, or use another measure, such as mda."
             )
-        numbers[:, j] = table.values(j)[table.codes(j)]
-    return numbers
-
-
-def _labels(estimator: Any, names: list[str] | None, table: FloatArray) -> tuple[str, ...]:
-    """Return the names of the features."""
-    fitted = getattr(estimator, "feature_names_in_", None)
-    if names is None and fitted is not None:
-        return tuple(map(str, fitted))
-    return tuple(names if names is not None else (f"x{j}" for j in range(table.shape[1])))
+    if names is None:
+        names = list(table.names) if fitted is None else list(map(str, fitted))
+    return routing_values(table.schema, table), tuple(names)
 
 
 def _mean_square(differences: FloatArray) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
+from duramen.data.routing import routing_values
 from duramen.forests import structure
 from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
@@ -199,19 +200,13 @@ class _Design:
 
 def _raw_values(table: EncodedTable) -> dict[int, FloatArray]:
     """Return the values of the columns that have an order, missing ones at the mean."""
-    schema, values = table.schema, {}
-    for j, kind in enumerate(schema.kinds):
-        if kind == "nominal":
-            continue
-        codes = np.asarray(table.codes(j)).astype(np.int64)
-        n_values = int(schema.value_offsets[j + 1] - schema.value_offsets[j])
-        steps = np.arange(n_values, dtype=np.float64)
-        if kind == "numeric":
-            steps = schema.cut_values[schema.value_offsets[j] : schema.value_offsets[j + 1]]
-        present = codes < n_values
-        column = np.append(steps, np.nan)[np.minimum(codes, n_values)]
-        column[~present] = column[present].mean() if present.any() else 0.0
-        values[j] = column
+    numbers, values = routing_values(table.schema, table), {}
+    for j, kind in enumerate(table.kinds):
+        if kind != "nominal":
+            column = numbers[:, j].copy()
+            missing = np.isnan(column)
+            column[missing] = 0.0 if missing.all() else column[~missing].mean()
+            values[j] = column
     return values
 
 
