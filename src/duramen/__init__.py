@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from duramen.analyses.connectome import ConnectomeReport, connectome
     from duramen.analyses.context import ContextReport, context
     from duramen.analyses.exact import ExactReport, exact
+    from duramen.analyses.execution import AnalysisInterrupted
     from duramen.analyses.network import NetworkReport, network
     from duramen.analyses.pack import pack
     from duramen.analyses.plan import PlanReport, plan
     from duramen.analyses.rank import rank
     from duramen.analyses.ranking.report import RankingReport
-    from duramen.analyses.report import AnalysisInterrupted
     from duramen.analyses.select import SelectionReport, select
     from duramen.configuration import config_context, get_config, set_config
     from duramen.data import EncodedTable, encode
@@ -223,7 +223,7 @@ _HOMES = {
     **dict.fromkeys(("network", "NetworkReport"), "analyses.network"),
     **dict.fromkeys(("plan", "PlanReport"), "analyses.plan"),
     "read": "reading.tables",
-    "AnalysisInterrupted": "analyses.report",
+    "AnalysisInterrupted": "analyses.execution",
     **dict.fromkeys(_SELECTORS, "selection"),
     **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),
     "ColumnStore": "io",

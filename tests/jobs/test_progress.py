@@ -6,7 +6,7 @@ from contextlib import redirect_stderr
 import numpy as np
 
 import duramen as dm
-from duramen.analyses.execution import Clock
+from duramen.analyses.execution import Execution
 from duramen.jobs.progress import estimates, stepwise_bar, titled
 from duramen.jobs.replicates import Plan, run_replicates
 
@@ -41,7 +41,7 @@ def bars(work):
 
 def test_bars_of_a_step_have_its_title_and_vanish():
     def work():
-        with Clock().step("measure mdi_oob"), stepwise_bar(3, "Forest", "tree", 1) as advance:
+        with Execution().step("measure mdi_oob"), stepwise_bar(3, "Forest", "tree", 1) as advance:
             for _ in range(3):
                 advance()
 

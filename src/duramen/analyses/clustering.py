@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from duramen.analyses.execution import Clock
 from duramen.analyses.ranking import significance
 from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Clusters, clusters, representatives
@@ -31,15 +30,12 @@ _BEFORE = "before_ranking"  # of clusters: the forest was grown on the represent
 
 
 def clusters_of(
-    data: LearningSet[Any], scores: Importances, threshold: float, distance: int, clock: Clock
+    data: LearningSet[Any], scores: Importances, threshold: float, distance: int
 ) -> Clusters:
     """Return clusters of ranked features, each around the most important one."""
     variants = data.provenance.variants
     positions = None if variants is None else positions_of(variants, scores.names)
-    with clock.step("cluster"):
-        return clusters(
-            scores, data.table, threshold=threshold, positions=positions, distance=distance
-        )
+    return clusters(scores, data.table, threshold=threshold, positions=positions, distance=distance)
 
 
 def represented(

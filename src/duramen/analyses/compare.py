@@ -10,9 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from duramen.analyses.caller import calling
-from duramen.analyses.execution import checkpoints
-from duramen.analyses.report import AnalysisInterrupted, run_of
+from duramen.analyses.execution import AnalysisInterrupted, Execution
 from duramen.estimators.catalogue import random_forest
 from duramen.evaluation import EvaluationInterrupted, SelectionEvaluation, evaluate_selection
 from duramen.evaluation.performance import catalogue as performances
@@ -144,15 +142,7 @@ def compare(
     >>> report.evaluation.methods
     ('mdi', 'all-features')
     """
-    caller = calling(compare, locals())
-    execution = caller.execution(
-        "compare",
-        random_state=random_state,
-        n_jobs=n_jobs,
-        client=client,
-        checkpoint=checkpoint,
-        verbose=verbose,
-    )
+    execution = Execution.of(compare, locals())
     checks.check_integer("compare", "n_estimators", n_estimators, 1)
     data = read(data, y, random_state=execution.random_state, n_jobs=n_jobs).in_memory()
     if data.exchangeability.strata is not None:
@@ -171,11 +161,7 @@ def compare(
     by_forest = asked["learner"] == "forest"
     stop: KeyboardInterrupt | None = None
     try:
-        with (
-            execution.keeping(lambda: checkpoints(execution.checkpoint)),
-            execution.clock.step("evaluate"),
-            execution.warnings_as_notes(),
-        ):
+        with execution.work("evaluate"):
             evaluation = evaluate_selection(
                 X=data,
                 estimator=forest,
@@ -193,10 +179,8 @@ def compare(
         execution.tell(
             f"interrupted; the results are those after {evaluation.n_resamples:,} splits"
         )
-    run = run_of(
-        data,
-        execution,
-        caller.command,
+    run = execution.record(
+        data.facts(),
         settings={
             **asked,
             "n_estimators": n_estimators,

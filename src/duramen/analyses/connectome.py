@@ -12,8 +12,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.analyses.caller import calling, faults_of_ours
-from duramen.analyses.execution import Execution, checkpoints
+from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.analyses.network import (
     aupr_fact,
     graph,
@@ -236,14 +235,7 @@ def connectome(
     ('N1', 'N2')
     """
     asked = dict(locals())
-    caller = calling(connectome, asked)
-    execution = caller.execution(
-        "connectome",
-        random_state=random_state,
-        n_jobs=n_jobs,
-        checkpoint=checkpoint,
-        verbose=verbose,
-    )
+    execution = Execution.of(connectome, asked)
     checks.check_integer("connectome", "links", links, 1)
     chosen = METHODS[
         checks.check_choice("connectome", "method", method, [entry.name for entry in METHODS])
@@ -278,15 +270,11 @@ def connectome(
         known = known_links(gold, "connectome")
         if isinstance(gold, str | Path):
             known = _named(known, light.names)
-    with (
-        execution.keeping(lambda: checkpoints(execution.checkpoint)),
-        execution.clock.step("infer"),
-        execution.warnings_as_notes(),
-    ):
+    with execution.work("infer"):
         inferred = _inferred(light, chosen, settings, execution)
     scores = ceiling = None
     if known is not None:
-        with execution.clock.step("score"):
+        with execution.step("score"):
             scores = inferred.score(known, pairs="directed")
             ceiling = undirected_ceiling(known, inferred.names)
     with faults_of_ours():
@@ -295,7 +283,6 @@ def connectome(
             scores,
             execution,
             file="" if file is None else Path(file).name,
-            command=caller.command,
             settings={
                 **reading,
                 "drop": [*drop],

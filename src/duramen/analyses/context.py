@@ -14,8 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.analyses.caller import Caller, calling, faults_of_ours
-from duramen.analyses.execution import checkpoints
+from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.contexts import KernelWeights, context_importances, context_network, propensity_strata
 from duramen.contexts.values import checked_bandwidth, contexts_of, read_context
 from duramen.data import EncodedTable, Exchangeability, LearningSet
@@ -53,7 +52,7 @@ from duramen.results.context_importances import (
 from duramen.results.fields import adjusted
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.provenance import references, versions
+from duramen.support.provenance import references
 from duramen.support.text import fixed, joined, printable, quoted
 
 _OF_TREES = ("n_estimators", "criterion", "max_features", "max_depth", "splits")
@@ -229,15 +228,7 @@ def context(
     '2 features depend on Xc (q <= 0.05).'
     """
     arguments = dict(locals())
-    caller = _caller(arguments)
-    execution = caller.execution(
-        "context",
-        random_state=random_state,
-        n_jobs=n_jobs,
-        client=client,
-        checkpoint=checkpoint,
-        verbose=verbose,
-    )
+    execution = Execution.of(globals()["context"], arguments)
     check_level("context", alpha, control)
     checks.check_real("context", "tolerance", tolerance, 0.0, 1.0, ends="[)")
     checks.check_optional_integer("context", "propensity_strata", propensity_strata, 2)
@@ -246,7 +237,7 @@ def context(
     if context_bandwidth is not None:
         bandwidth = checked_bandwidth(context_bandwidth, "context", "context_bandwidth")
         bins = KernelWeights(context_bins, bandwidth)
-    with execution.clock.step("read"), execution.warnings_as_notes():
+    with execution.step("read"), execution.warnings_as_notes():
         data = read(data, y, n_jobs=n_jobs).in_memory()
     provenance = data.provenance
     contexts, data = _contexts(context, data)
@@ -281,11 +272,7 @@ def context(
     }
     results: list[ContextImportances] = []
     links = None
-    with (
-        execution.clock.step("analyze"),
-        execution.keeping(lambda: checkpoints(execution.checkpoint)),
-        execution.warnings_as_notes(),
-    ):
+    with execution.work("analyze"):
         for name, values in contexts.items():
             file = execution.checkpoint
             if file is not None and len(contexts) > 1:
@@ -322,10 +309,8 @@ def context(
         if network:  # each column is a target, with a criterion of its own
             facts["fingerprint"] = data.table.fingerprint()
             del trees["criterion"]
-        run = Run(
-            **{**facts, "findings": records(findings)},
-            command=caller.command,
-            seed=execution.random_state,
+        run = execution.record(
+            {**facts, "findings": records(findings)},
             settings={
                 "context": list(contexts),
                 **trees,
@@ -341,9 +326,7 @@ def context(
                 "incomplete_rows_dropped": provenance.dropped_rows,
                 **({"targets": list(links.analyses)} if links is not None else {}),
             },
-            versions=versions("pyarrow", "matplotlib"),
             results={each.context_name: _figures(each) for each in effects},
-            timings=dict(execution.clock.seconds),
         )
         preparation = [*notes, *remarks]
         return ContextReport.of(
@@ -355,11 +338,6 @@ def context(
             effects=tuple(results),
             network=links,
         )
-
-
-def _caller(arguments: Mapping[str, Any]) -> Caller:
-    """Return the caller; inside of the function its name is that of a parameter."""
-    return calling(context, arguments)
 
 
 def _check_combination(arguments: Mapping[str, Any]) -> None:

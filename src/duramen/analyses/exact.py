@@ -11,8 +11,8 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from duramen.analyses.caller import calling, faults_of_ours
 from duramen.analyses.context import ContextEffects, criterion_for, effect_charts
+from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.data import EncodedTable, LearningSet
 from duramen.findings.table import left_out, of_codes
 from duramen.jobs.progress import shown_bar
@@ -34,7 +34,7 @@ from duramen.results.context_importances import INDEPENDENT, ContextImportances
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrow import pa
-from duramen.support.provenance import references, versions
+from duramen.support.provenance import references
 from duramen.support.text import fixed, joined, printable
 from duramen.theory import FiniteDistribution
 from duramen.theory.dependence.relevant_features import (
@@ -232,7 +232,7 @@ def exact(
     >>> report.to_frame()["relevance"].tolist()[:2]
     ['strong', 'strong']
     """
-    caller = calling(exact, locals())
+    execution = Execution.of(exact, locals())
     limits: dict[str, Any] = {
         "min_samples_split": min_samples_split,
         "min_impurity_decrease": min_impurity_decrease,
@@ -248,10 +248,10 @@ def exact(
     checks.check_jobs("exact", n_jobs)
     data = read(data, y, keep_identifiers=True).in_memory()
     impurity: Any = criterion_for("exact", criterion, data.task)
-    with caller.clock.step("encode"):
+    with execution.step("encode"):
         dist, cuts = _distribution(data, context, discretize, n_bins)
     notes = _notes(data, dist, cuts if discretize == "auto" else {}, n_bins)
-    caller.notes(notes)
+    execution.notes(notes)
     trees: dict[str, Any] = {
         "max_features": max_features,
         "max_depth": max_depth,
@@ -259,7 +259,7 @@ def exact(
     }
     work: dict[str, Any] = {"n_jobs": n_jobs, "max_hours": max_hours}
     information = dist.impurity_decrease(range(dist.n_features), criterion=impurity)
-    with caller.clock.step("importances"):
+    with execution.step("importances"):
         if measure == "mda":
             conditioned = None if given == "none" else given
             importances = population_mda(dist, **trees, votes=votes, given=conditioned)
@@ -267,7 +267,7 @@ def exact(
             closed_form = max_features == 1 and splits == "multiway" and not limits
             if closed_form and dist.n_features >= _FEW_FEATURES:
                 cost = lattice_cost(dist, max_depth, criterion=impurity, n_jobs=n_jobs)
-                caller.notes([str(cost)] if cost.seconds > _SHORT else [])
+                execution.notes([str(cost)] if cost.seconds > _SHORT else [])
             with shown_bar(100, "importances", "%", verbose) as bar:
                 importances = population_importances(
                     dist,
@@ -282,19 +282,19 @@ def exact(
                     bar.update(100 - bar.n)
     not_computed = []
     searched = _searchable(dist.n_features) if max_degree is None else max_degree
-    with caller.clock.step("relevance"):
+    with execution.step("relevance"):
         relevance = feature_relevance(dist, level=level, max_degree=searched)
     if relevance[0].searched_degree < dist.n_features - 1:
         not_computed.append(_not_searched(relevance))
     boundaries = None
-    with caller.clock.step("boundaries"):
+    with execution.step("boundaries"):
         try:
             boundaries = markov_boundaries(dist)
         except ValueError as error:  # too many of them: the table is fine, as was seen before
             not_computed.append(f"Markov boundaries are not listed. {error}")
     effects = None
     if dist.context is not None:
-        with caller.clock.step("contexts"):
+        with execution.step("contexts"):
             effects = population_context_importances(dist, **trees, **work)
     with faults_of_ours():
         kinds = Counter[str](entry.relevance for entry in relevance)
@@ -320,13 +320,9 @@ def exact(
                 "depend_on_context": _dependent(effects, range(len(effects))),
             }
         provenance = data.provenance
-        run = Run(
-            **{
-                **data.facts(),
-                "n_features": dist.n_features,
-                "findings": provenance.records(_OF_READING),
-            },
-            command=caller.command,
+        facts = {"n_features": dist.n_features, "findings": provenance.records(_OF_READING)}
+        run = execution.record(
+            {**data.facts(), **facts},
             settings={
                 **trees,
                 "splits": splits,
@@ -341,9 +337,7 @@ def exact(
                 "n_bins": n_bins,
                 "cuts": cuts,
             },
-            versions=versions("pyarrow", "matplotlib"),
             results=results,
-            timings=dict(caller.clock.seconds),
         )
         report = summarize(
             importances,

@@ -1,57 +1,103 @@
-"""Seed, threads, checkpoint, messages and clock of an analysis."""
+"""Execution of an analysis: seed, threads, checkpoint, messages, times, and its end by Ctrl-C."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
+from duramen.jobs.progress import titled
+from duramen.jobs.workers import check_client
+from duramen.reports import Report, Run
+from duramen.support import checks
+from duramen.support.files import expanded
+from duramen.support.provenance import versions
 from duramen.support.warning import gathered_warnings
 
-
-@dataclass
-class Clock:
-    """Clock of the steps of an analysis: the seconds that each took."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Time a step, whose name is the title of progress bars."""
-        from duramen.jobs.progress import titled  # imports that take long
-
-        start = time.perf_counter()
-        with titled(name.replace("_", "-")):
-            yield
-        self.seconds[name] = round(time.perf_counter() - start, 4)
+T = TypeVar("T")
+_LONGEST = 60  # characters of a value in the record of a call
 
 
-def _silent(_: str) -> None:
-    """Show no remark."""
-
-
-def nothing(_: KeyboardInterrupt) -> None:
+def _nothing(*_: Any) -> None:
     """Do nothing."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Execution:
-    """Execution of an analysis: what no number of its result depends on, and the seed."""
+    """Execution of an analysis: what no number of its result depends on, and the seed.
 
-    random_state: int = 0
+    The command line makes one, with its own ways to show messages; `of` adds the arguments of a
+    call to it, or to one that shows nothing.
+    """
+
+    command: str = ""  # call or command line, for the record
+    show: Callable[[str], None] | None = None  # shows a remark
+    announce: Callable[[str], None] | None = None  # shows how long work will take
+    obey: Callable[[KeyboardInterrupt], None] = _nothing  # called with a stop that ended the work
+    finish: Callable[[Path, Report], None] | None = None  # writes results into a store
+    before_step: Callable[[], None] = _nothing
+    again: str = "the same call"  # which resumes a stopped run
+    seconds: dict[str, float] = field(default_factory=dict)  # of each step
+    random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0  # above 0: progress bars
     checkpoint: Path | None = None
     client: Any = None  # of a Dask cluster, for work that is repeated
-    tell: Callable[[str], None] = _silent  # shows a remark
-    told: list[str] = field(default_factory=list)  # remarks that were shown, for the report
-    announce: Callable[[str], None] | None = None  # shows how long work will take
-    obey: Callable[[KeyboardInterrupt], None] = nothing  # told of a stop that ended the work
-    again: str = "the same call"  # which resumes a stopped run
-    clock: Clock = field(default_factory=Clock)
+    told: list[str] = field(default_factory=list)  # remarks, for the report
+    left_out: list[str] = field(default_factory=list)  # results that are not computed, and why
+    stop: KeyboardInterrupt | None = None  # which ended the work before all was computed
+    unfinished: list[str] = field(default_factory=list)  # parts that it has left out
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Self:
+        """Return the execution of a call of an analysis.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as :func:`duramen.rank` describes.
+        """
+        name, get = function.__name__, arguments.get
+        caller: Any = CALLER.get() or cls(call_words(function, arguments))
+        checks.check_jobs(name, get("n_jobs"))
+        if get("client") is not None:
+            check_client(name, get("client"))
+        checkpoint = get("checkpoint")
+        made: Self = replace(
+            caller,
+            random_state=checks.check_seed(name, get("random_state", 0))
+            if "random_state" in arguments
+            else None,
+            n_jobs=get("n_jobs"),
+            client=get("client"),
+            checkpoint=None if checkpoint is None else expanded(checkpoint, name),
+            verbose=checks.check_verbosity(name, get("verbose", 0)),
+        )
+        return made
+
+    def record(self, facts: Mapping[str, Any], **more: Any) -> Run:
+        """Return the record of the run; `facts` are those of the data."""
+        return Run(
+            **{"versions": versions("pyarrow", "matplotlib"), **facts},
+            command=self.command,
+            seed=self.random_state,
+            timings=dict(self.seconds),
+            **more,
+        )
+
+    # --- messages --------------------------------------------------------------------------
+
+    def tell(self, text: str) -> None:
+        """Show a remark, once."""
+        if text not in self.told:
+            self.told.append(text)
+            if self.show is not None:
+                self.show(text)
 
     def notes(self, lines: Iterable[str]) -> None:
         """Show remarks."""
@@ -65,17 +111,102 @@ class Execution:
             yield
         self.notes(map(str, gathered))
 
+    # --- steps -----------------------------------------------------------------------------
+
     @contextmanager
-    def keeping(self, files: Callable[[], Sequence[Path]]) -> Iterator[None]:
+    def step(self, name: str) -> Iterator[None]:
+        """Time a step, whose name is the title of progress bars."""
+        self.before_step()
+        start = time.perf_counter()
+        with titled(name.replace("_", "-")):
+            yield
+        took = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        self.seconds[name] = round(took, 4)
+
+    @contextmanager
+    def keeping(self, files: Callable[[], Sequence[Path]] | None = None) -> Iterator[None]:
         """Show which files hold the work done so far, where a stop ends a step."""
         try:
             yield
         except KeyboardInterrupt:
-            left = files()
+            left = checkpoints(self.checkpoint) if files is None else files()
             if left:
                 shown = ", ".join(file.name for file in left[:3])
                 self.tell(f"{shown} holds the work done so far; {self.again} resumes from it")
             raise
+
+    @contextmanager
+    def work(self, name: str) -> Iterator[None]:
+        """Time the main step, with its warnings as remarks; a stop tells of its checkpoint."""
+        with self.keeping(), self.step(name), self.warnings_as_notes():
+            yield
+
+    def run(
+        self,
+        part: str,
+        compute: Callable[[], T],
+        *,
+        timed: str = "",
+        checkpoint: Path | None = None,
+    ) -> T | None:
+        """Return the part that a step computes; None if a stop has left it out.
+
+        Parameters
+        ----------
+        part : str
+            Name of the part in the note on what a stop has left out.
+        compute : callable
+            Computes the part.
+        timed : str
+            Name of the step in the record of times; empty if `compute` times itself.
+        checkpoint : path, optional
+            File that keeps the work of the step, which is told where a stop ends it.
+        """
+        if self.stop is None:
+            try:
+                clock = self.step(timed) if timed else nullcontext()
+                with self.keeping(lambda: checkpoints(checkpoint)), clock:
+                    return compute()
+            except KeyboardInterrupt as stop:
+                self.end(stop)
+        self.unfinished.append(part)
+        return None
+
+    def end(self, stop: KeyboardInterrupt, *unfinished: str) -> None:
+        """Skip all further steps; the parts that a step has not finished are named."""
+        self.obey(stop)
+        self.stop = stop
+        self.unfinished += unfinished
+
+    def leave_out(self, *reasons: str) -> None:
+        """Show why results are not computed, and keep it."""
+        self.notes(reasons)
+        self.left_out += reasons
+
+
+CALLER: ContextVar[Execution | None] = ContextVar("CALLER", default=None)
+"""Command line that calls the analysis; None for a call in Python."""
+
+
+def call_words(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
+    """Return the call of a function as text, without what has its default."""
+    words = []
+    for name, parameter in signature(function).parameters.items():
+        value, default = arguments[name], parameter.default
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            words += [f"{key}={_shown(one)}" for key, one in value.items()]
+        elif name == "data" or (name == "y" and not isinstance(value, str | None)):
+            words.append(name)
+        elif value is not default and not (
+            isinstance(value, str | int | float) and value == default
+        ):
+            words.append(f"{name}={_shown(value)}")
+    return f"dm.{function.__name__}({', '.join(words)})"
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST else "..."
 
 
 def checkpoints(checkpoint: Path | None) -> list[Path]:
@@ -88,3 +219,35 @@ def checkpoints(checkpoint: Path | None) -> list[Path]:
         for file in checkpoint.absolute().parent.iterdir()
         if file.suffix == suffix and (file.stem == stem or file.stem.startswith(f"{stem}-"))
     )
+
+
+@contextmanager
+def faults_of_ours() -> Iterator[None]:
+    """Mark errors that are no fault of the user: they keep their traceback on the command line.
+
+    Raises
+    ------
+    RuntimeError
+        In place of any error that would be taken for one of the user's input.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, ImportError) as error:
+        raise RuntimeError(f"fault of duramen, please report it: {error}") from error
+
+
+class AnalysisInterrupted(KeyboardInterrupt):
+    """Ctrl-C during an analysis of which a part is done.
+
+    Attributes
+    ----------
+    report : Report
+        Results so far; its notes say what is left out.
+    stop : KeyboardInterrupt or None
+        The stop, such as Ctrl-C, that ended the work.
+    """
+
+    def __init__(self, report: Report, stop: KeyboardInterrupt | None = None) -> None:
+        super().__init__("interrupted; the attribute report of this exception has what is done")
+        self.report = report
+        self.stop = stop

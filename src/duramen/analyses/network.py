@@ -11,8 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.analyses.caller import calling, faults_of_ours
-from duramen.analyses.execution import Execution, checkpoints
+from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.data.provenance import records
 from duramen.estimators.catalogue import FORESTS
 from duramen.findings.table import names_in, unequal_values
@@ -188,15 +187,7 @@ def network(
     >>> report.network.n_candidates
     8
     """
-    caller = calling(network, locals())
-    execution = caller.execution(
-        "network",
-        random_state=random_state,
-        n_jobs=n_jobs,
-        client=client,
-        checkpoint=checkpoint,
-        verbose=verbose,
-    )
+    execution = Execution.of(network, locals())
     checks.check_integer("network", "links", links, 1)
     asked: dict[str, Any] = {
         "forest": forest,
@@ -220,11 +211,7 @@ def network(
         unequal = unequal_values(data.table, named=names_in(findings))
         findings += () if unequal is None else (unequal,)
     execution.notes((*provenance.notes, *map(str, findings)))
-    with (
-        execution.keeping(lambda: checkpoints(execution.checkpoint)),
-        execution.clock.step("infer"),
-        execution.warnings_as_notes(),
-    ):
+    with execution.work("infer"):
         inferred = genie3(
             data.table,
             regulators=sources,
@@ -242,14 +229,13 @@ def network(
         inferred.write_adjacencies(expanded(adjacencies, "network"))
     scores = None
     if known is not None:
-        with execution.clock.step("score"):
+        with execution.step("score"):
             scores = inferred.score(known)
     with faults_of_ours():
         run = run_of_network(
             inferred,
             scores,
             execution,
-            command=caller.command,
             settings={
                 "regulators": [] if regulators is None else np.asarray(regulators).tolist(),
                 "targets": [] if targets is None else np.asarray(targets).tolist(),
@@ -434,15 +420,9 @@ def run_of_network(
     if scores is not None:
         names = ("auroc", "aupr", "random_aupr", "early_precision")
         results |= {"known_links": scores.n_true, **{name: getattr(scores, name) for name in names}}
-    return Run(
-        n_rows=int(inferred.metadata["n_rows"]),
-        n_features=len(inferred.names),
-        fingerprint=inferred.metadata["fingerprint"],
-        seed=execution.random_state,
-        versions=inferred.metadata["versions"],
-        results=results,
-        timings=dict(execution.clock.seconds),
-        **facts,
+    of_network = {name: inferred.metadata[name] for name in ("fingerprint", "versions", "n_rows")}
+    return execution.record(
+        {**of_network, "n_features": len(inferred.names), **facts}, results=results
     )
 
 

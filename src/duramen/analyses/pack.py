@@ -9,7 +9,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
-from duramen.analyses.caller import calling
+from duramen.analyses.execution import Execution
 from duramen.data import Finding
 from duramen.findings.table import of_names
 from duramen.io.store.column_store import ColumnStore, open_store
@@ -154,7 +154,7 @@ def pack(
     >>> dm.pack("genes.npy", "genes.store")
     ColumnStore genes.store of 3 rows x 4 columns (4 numeric)
     """
-    caller, start = calling(pack, locals()), time.perf_counter()
+    execution, start = Execution.of(pack, locals()), time.perf_counter()
     if categorical and kinds is not None:
         raise ValueError("pack: categorical and kinds do not go together; give one of them")
     options = FileOptions(
@@ -167,11 +167,11 @@ def pack(
         member=member,
         sheet=sheet,
     )
-    finish = caller.finish
+    finish = execution.finish
 
     def finishing(folder: Path) -> None:
         """Write the report of a command into the store before it takes its place."""
-        caller.clock.seconds["pack"] = round(time.perf_counter() - start, 4)
+        execution.seconds["pack"] = round(time.perf_counter() - start, 4)
         store = open_store(folder)
         settings = {
             "transpose": transpose,
@@ -183,23 +183,20 @@ def pack(
             **vars(options),
             "memory": memory,
         }
-        run = Run(
-            command=caller.command,
-            file=Path(source).name,
-            n_rows=store.n_rows,
-            n_features=store.n_columns,
-            fingerprint=store.fingerprint(),
-            settings=_recorded(settings),
-            versions=versions("pyarrow", "h5py"),
-            timings=dict(caller.clock.seconds),
-        )
+        facts = {
+            "file": Path(source).name,
+            "n_rows": store.n_rows,
+            "n_features": store.n_columns,
+            "fingerprint": store.fingerprint(),
+            "versions": versions("pyarrow", "h5py"),
+        }
+        run = execution.record(facts, settings=_recorded(settings))
         assert finish is not None
         finish(folder, _report(store, store.to_table(), run))
 
     part = part_of(expanded(path, "pack"))
     if (part / PLAN).is_file():
-        caller.notes([f"checking what an earlier run left in {part.name}"])
-    execution = caller.execution("pack", n_jobs=n_jobs, verbose=verbose)
+        execution.notes([f"checking what an earlier run left in {part.name}"])
     with execution.keeping(lambda: [part] if (part / PLAN).is_file() else []):
         store = pack_table(
             source,
@@ -217,11 +214,11 @@ def pack(
             n_jobs=n_jobs,
             verbose=verbose,
             finishing=None if finish is None else finishing,
-            announce=lambda size: caller.notes([size]),
+            announce=lambda size: execution.notes([size]),
         )
-    if caller.tell is not None:
+    if execution.show is not None:
         paired = [] if store.samples_pairing is None else [store.samples_pairing]
-        caller.notes([*paired, *map(str, [] if transpose else of_names(store))])
+        execution.notes([*paired, *map(str, [] if transpose else of_names(store))])
     return store
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from duramen.analyses.caller import calling, faults_of_ours
+from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.io.store.reader import memory_bytes
 from duramen.plots.curves import FOUND
 from duramen.reports.facts import about
@@ -16,7 +16,6 @@ from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Run, Sectio
 from duramen.results.columns import Column, counted
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
-from duramen.support.provenance import versions
 from duramen.theory.subspaces.convergence import found_curve
 from duramen.theory.subspaces.planning import Plan, search_plan
 
@@ -123,9 +122,9 @@ def plan(
     >>> report.plan.subspace, report.plan.keep, report.plan.n_trees
     (878, 0.5, 166)
     """
-    caller = calling(plan, locals())
+    execution = Execution.of(plan, locals())
     check_integer("plan", "n_values", n_values, 2)
-    with caller.clock.step("plan"):
+    with execution.step("plan"):
         advice = search_plan(
             n_rows=n_rows,
             n_features=n_features,
@@ -136,20 +135,16 @@ def plan(
             risk=risk,
             keep=keep,
         )
-    with faults_of_ours(), caller.clock.step("curves"):
+    with faults_of_ours(), execution.step("curves"):
         curves = found_curves(advice)
     with faults_of_ours():
         results = advice.to_dict()
         asked = "n_rows", "n_features", "memory", "relevant", "bytes_per_value", "n_classes", "risk"
         settings = {name: results.pop(name) for name in asked}
-        run = Run(
-            command=caller.command,
-            n_rows=advice.n_rows,
-            n_features=advice.n_features,
+        run = execution.record(
+            {"n_rows": advice.n_rows, "n_features": advice.n_features},
             settings={**settings, "keep": [option.keep for option in advice.options]},
-            versions=versions("matplotlib"),
             results=results,
-            timings=dict(caller.clock.seconds),
         )
         return _report(advice, run, curves)
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from duramen.analyses import clustering
-from duramen.analyses.caller import calling, faults_of_ours
 from duramen.analyses.clustering import DISTANCE
-from duramen.analyses.execution import Execution
+from duramen.analyses.execution import AnalysisInterrupted, Execution, faults_of_ours
 from duramen.analyses.ranking import direct as given_others
 from duramen.analyses.ranking import effects, patches, precision, significance
 from duramen.analyses.ranking import groups as grouping
@@ -25,8 +24,6 @@ from duramen.analyses.ranking.pairs import all_pairs, check_pairs
 from duramen.analyses.ranking.report import RankingReport, in_order, summarize
 from duramen.analyses.ranking.rows import RowImportances, importances_of_rows, rows_asked
 from duramen.analyses.ranking.samples import described, sample_note, sampled_if_many
-from duramen.analyses.report import AnalysisInterrupted, run_of
-from duramen.analyses.run import Steps
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import returned_at_once
 from duramen.effects import describe_effects
@@ -215,15 +212,7 @@ def rank(
     ('confirmed', 'up for 1')
     """
     arguments = dict(locals())
-    caller = calling(rank, arguments)
-    execution = caller.execution(
-        "rank",
-        random_state=random_state,
-        n_jobs=n_jobs,
-        client=client,
-        checkpoint=checkpoint,
-        verbose=verbose,
-    )
+    execution = Execution.of(rank, arguments)
     # --- the question ---
     growth = {name: arguments[name] for name in PARAMETERS}
     defaults = signature(rank).parameters
@@ -251,9 +240,8 @@ def rank(
             )
     bound = None if memory is None else memory_bytes(memory, "rank")
     # --- the data ---
-    if not isinstance(data, LearningSet) or y is not None or not data.provenance.inspected:
-        with execution.clock.step("read"):
-            data = read(data, y, n_jobs=n_jobs)
+    with execution.step("read"):
+        data = read(data, y, n_jobs=n_jobs)
     data, bound = patches.settled(data, bound, execution)
     execution.notes(data.provenance.remarks)
     groups = groups_to_test = None
@@ -296,20 +284,19 @@ def rank(
         data = _noted(data, note, execution)
     clustered = None
     if representatives is not None:
-        with execution.clock.step("cluster"):
+        with execution.step("cluster"):
             data, clustered = clustering.represented(data, representatives)
     if direct and of_clusters and clusters is not None:
-        with execution.clock.step("cluster"):
+        with execution.step("cluster"):
             groups = given_others.correlated_groups(data.table, clusters)
     # --- the measures ---
-    steps = Steps(execution)
     out_of_bag = leaves_rows_out(forest)
     chosen, note = choose(names, forest=forest_name, task=data.task, out_of_bag=out_of_bag)
     if bound is not None:
         chosen, more_left_out = patches.readable(chosen, asked=bool(names))
-        steps.left_out += filter(None, (note, more_left_out))
+        execution.left_out += filter(None, (note, more_left_out))
     elif note:
-        steps.left_out.append(note)
+        execution.left_out.append(note)
     required = list(chosen) if names else []
     tested_measure = None
     if significance_test is not None:
@@ -336,15 +323,15 @@ def rank(
         )
         with execution.warnings_as_notes():
             measures, n_used = grow_and_compute(
-                chosen, inputs, steps, required=required, memory=bound
+                chosen, inputs, execution, required=required, memory=bound
             )
-        execution.notes(steps.left_out)
+        execution.notes(execution.left_out)
         first = as_importances(next(iter(measures.values())))
         if intervals:
             precision.check_target(first, data, interval_scale)
         sample = None  # for what needs a table in memory
         if bound is not None:
-            with execution.clock.step("sample"):
+            with execution.step("sample"):
                 sample, note = patches.sample_of_store(inputs, bound)
             data = _noted(data, note, execution)
         # --- the steps beside them ---
@@ -356,7 +343,7 @@ def rank(
                 if tested_inputs is not inputs:
                     notes.append(sample_note(data, significance_test.name))
             try:
-                tested, tested_groups = steps.run(
+                tested, tested_groups = execution.run(
                     "the significance test",
                     partial(
                         significance.run_test,
@@ -376,7 +363,7 @@ def rank(
             except MemoryError as error:
                 if not default:
                     raise
-                steps.leave_out(f"the test of importances is left out: {error}")
+                execution.leave_out(f"the test of importances is left out: {error}")
             if tested is not None:
                 tested = replace(tested, notes=(*notes, *tested.notes))
                 execution.notes(tested.notes)
@@ -387,7 +374,7 @@ def rank(
         direct_clusters: tuple[tuple[str, ...], ...] = ()
         if direct:
             file = checkpoint_beside(execution.checkpoint, "direct")
-            direct_test, direct_groups = steps.run(
+            direct_test, direct_groups = execution.run(
                 "the test of direct effects",
                 partial(given_others.test_given_others, inputs, groups, execution, file),
                 timed="direct",
@@ -405,7 +392,7 @@ def rank(
 
         order = in_order(first, tested).names
         best = [name for i, name in enumerate(order) if i < effects.DESCRIBED or name in selected]
-        effects_of_best = steps.run(
+        effects_of_best = execution.run(
             "the directions of effects",
             lambda: describe_effects(
                 *forest_and_rows(),
@@ -420,7 +407,7 @@ def rank(
         if rows is not None:
             explain_them = partial(importances_of_rows, rows, data)
             explained = (
-                steps.run(
+                execution.run(
                     "the importances in rows",
                     lambda: explain_them(forest_and_rows()[0], data.positive, execution.n_jobs),
                     timed="rows",
@@ -431,7 +418,7 @@ def rank(
         if interactions:
             file = checkpoint_beside(execution.checkpoint, "interactions")
             test_pairs = partial(all_pairs, inputs, execution=execution, checkpoint=file)
-            pairs = steps.run(
+            pairs = execution.run(
                 "the interactions",
                 lambda: test_pairs(*forest_and_rows()),
                 timed="interactions",
@@ -443,7 +430,7 @@ def rank(
         )
         interval_result = stability_result = None
         if intervals:
-            interval_result = steps.run(
+            interval_result = execution.run(
                 "confidence intervals",
                 lambda: on_parts(
                     confidence_intervals,
@@ -460,7 +447,7 @@ def rank(
                 checkpoint=checkpoint_beside(execution.checkpoint, "intervals"),
             )
         if stability is not None:
-            stability_result = steps.run(
+            stability_result = execution.run(
                 "stability",
                 lambda: on_parts(
                     ranking_stability,
@@ -476,17 +463,15 @@ def rank(
                 timed="stability",
                 checkpoint=checkpoint_beside(execution.checkpoint, "stability"),
             )
-        trees = steps.run(
+        trees = execution.run(
             "the number of trees that is needed",
             lambda: precision.trees_for(ranked_by, ranking, len(selected), execution),
         )
     if clusters is not None:
         cluster_threshold = clusters
-        clustered = steps.run(
+        clustered = execution.run(
             "the clusters of features",
-            lambda: clustering.clusters_of(
-                data, first, cluster_threshold, distance, execution.clock
-            ),
+            lambda: clustering.clusters_of(data, first, cluster_threshold, distance),
         )
     group_importances = None
     if feature_groups is not None:
@@ -496,16 +481,18 @@ def rank(
             found = {} if clustered is None else grouping.of_several(clustered.members())
         members = grouping.whole(found, data.names)
         if out_of_bag:
-            group_importances = steps.run(
+            group_importances = execution.run(
                 "the MDA of groups",
                 lambda: mda(forest, data, feature_groups=members, n_jobs=execution.n_jobs),
                 timed="feature_groups",
             )
         else:
-            steps.leave_out(
+            execution.leave_out(
                 "MDA of groups left out: every tree sees all rows; bootstrap=True computes it"
             )
-    steps.finish()
+    if execution.stop is not None:
+        unfinished = ", ".join(execution.unfinished)
+        execution.leave_out(f"interrupted; left out of the results: {unfinished}")
     # --- the report ---
     provenance, groups_of_rows = data.provenance, data.exchangeability.groups
     with faults_of_ours():
@@ -559,7 +546,7 @@ def rank(
         for name in ("clusters", "representatives", "distance"):
             if arguments[name] != defaults[name].default:
                 settings[name] = arguments[name]
-        run = run_of(data, execution, caller.command, settings=settings, results=results)
+        run = execution.record(data.facts(), settings=settings, results=results)
         report = summarize(
             list(measures.values()),
             run,
@@ -575,7 +562,7 @@ def rank(
             groups=group_table,
             pairs=pairs,
             rows=explained,
-            left_out=steps.left_out,
+            left_out=execution.left_out,
             oob_errors=getattr(forest, "oob_error_curve_", None),
         )
         table = {**report.table, **effects.target_columns(data, order)}
@@ -587,8 +574,8 @@ def rank(
             further={**further, **report.further},
             notes=tuple(dict.fromkeys((*provenance.remarks, *execution.told))),
         )
-    if steps.stop is not None:
-        raise AnalysisInterrupted(report, steps.stop) from None
+    if execution.stop is not None:
+        raise AnalysisInterrupted(report, execution.stop) from None
     return report
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from duramen.analyses.caller import calling
 from duramen.analyses.clustering import (
     DISTANCE,
     clusters_of,
@@ -21,8 +20,7 @@ from duramen.analyses.clustering import (
     with_clusters,
     with_sections,
 )
-from duramen.analyses.execution import Execution, checkpoints
-from duramen.analyses.report import AnalysisInterrupted, run_of
+from duramen.analyses.execution import AnalysisInterrupted, Execution, checkpoints
 from duramen.data import LearningSet
 from duramen.data.target import target_class
 from duramen.forests.settings import resolve_subspace
@@ -153,15 +151,7 @@ def select(
     >>> dm.select(data.X, data.y, selector="boruta", n_estimators=100).selected
     ('x0', 'x1')
     """
-    caller = calling(select, locals())
-    execution = caller.execution(
-        "select",
-        random_state=random_state,
-        n_jobs=n_jobs,
-        client=client,
-        checkpoint=checkpoint,
-        verbose=verbose,
-    )
+    execution = Execution.of(select, locals())
     if clusters is not None:
         checks.check_real("select", "clusters", clusters, 0, 1, ends="(]")
     elif distance != DISTANCE:
@@ -181,7 +171,7 @@ def select(
         with (
             estimates(None) if searches else nullcontext(),
             execution.keeping(lambda: checkpoints(execution.checkpoint)),
-            execution.clock.step("search"),
+            execution.step("search"),
             execution.warnings_as_notes(),
         ):
             model.fit(data)
@@ -195,13 +185,12 @@ def select(
     scores = model.importances_
     clustered = None
     if clusters is not None:
-        clustered = clusters_of(data, scores, clusters, distance, execution.clock)
+        with execution.step("cluster"):
+            clustered = clusters_of(data, scores, clusters, distance)
     variants = data.provenance.variants
     summary = model.summary()
-    run = run_of(
-        data,
-        execution,
-        caller.command,
+    run = execution.record(
+        data.facts(),
         settings={
             **({} if searches else {"selector": record.option}),
             **summary.settings,
@@ -354,7 +343,7 @@ def _announce(search: Any, data: LearningSet[Any], execution: Execution) -> None
     cells = n_trees * data.n_rows * (q or data.n_columns)
     if execution.announce is None or n_trees < _FEW_TREES or cells <= _QUICK:
         return
-    with execution.clock.step("estimate"):
+    with execution.step("estimate"):
         seconds = seconds_of_tree(search, data)
     if seconds * n_trees > _LONG:
         few = 0 < (patience or 0) < n_trees

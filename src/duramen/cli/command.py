@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.console import note, partial_folder, warnings_as_notes
-from duramen.cli.ending import Clock, unfinished
+from duramen.cli.ending import unfinished
 
 if TYPE_CHECKING:
+    from duramen.analyses.execution import Execution
     from duramen.reports import Report
 
 RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
@@ -236,7 +237,7 @@ class _PageError(OSError):
 
 
 def write_or_keep(
-    folder: Path, report: Report, clock: Clock, output: Output, paths: Mapping[str, str]
+    folder: Path, report: Report, execution: Execution, output: Output, paths: Mapping[str, str]
 ) -> Report:
     """Write the results as :func:`write_results` does.
 
@@ -244,7 +245,7 @@ def write_or_keep(
     """
     command = report.run.command.split()[1]
     try:
-        return write_results(folder, report, clock, output, paths)
+        return write_results(folder, report, execution, output, paths)
     except _PageError as error:
         left = partial_folder(output.out)
         with results_folder(left, command) as partial:
@@ -257,7 +258,7 @@ def write_or_keep(
 
 
 def write_results(
-    folder: Path, report: Report, clock: Clock, output: Output, paths: Mapping[str, str]
+    folder: Path, report: Report, execution: Execution, output: Output, paths: Mapping[str, str]
 ) -> Report:
     """Write report.html, result.csv, result.parquet and run.json.
 
@@ -271,13 +272,13 @@ def write_results(
     from duramen.support.arrow import pa
 
     safe = output.spreadsheet_safe
-    with clock.step("write"):
+    with execution.step("write"):
         write_tables(folder, report.table, report.further, spreadsheet_safe=safe)
         if output.xlsx:
             with _dispensable(WORKBOOK):
                 write_table(pa.table(dict(report.table)), folder / WORKBOOK)
     failure: OSError | None = None
-    with clock.step("report"), _dispensable("report.html"), warnings_as_notes(output.quiet):
+    with execution.step("report"), _dispensable("report.html"), warnings_as_notes(output.quiet):
         report = report.drawn()
         page = render(report)
         try:
@@ -289,7 +290,7 @@ def write_results(
         report.run,
         paths=paths,
         references=report.references,
-        timings={**report.run.timings, **clock.seconds},
+        timings={**report.run.timings, **execution.seconds},
     )
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")
     if failure is not None:

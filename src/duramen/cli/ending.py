@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from duramen.analyses.execution import Clock as ClockOfSteps
 from duramen.support.files import STOPS
 
 INTERRUPTED = 130
@@ -204,14 +203,3 @@ def out_of_memory(error: Exception) -> bool:
         return True
     left = addresses_left()
     return left is not None and left < _NEARLY
-
-
-class Clock(ClockOfSteps):
-    """Seconds that the steps took; no step begins after a stop that was lost."""
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Time a step, whose name is the title of progress bars; raise a lost stop before it."""
-        raise_lost_stop()
-        with super().step(name):
-            yield

@@ -11,8 +11,7 @@ from typing import Annotated, Any, cast, get_args
 
 import cyclopts
 
-from duramen.analyses.caller import CALLER, Caller
-from duramen.analyses.report import AnalysisInterrupted
+from duramen.analyses.execution import CALLER, AnalysisInterrupted, Execution
 from duramen.analyses.select import selector_classes, variant_parameters
 from duramen.cli.cluster import Workers, connected
 from duramen.cli.command import (
@@ -36,7 +35,7 @@ from duramen.cli.console import (
     user_errors,
     warnings_as_notes,
 )
-from duramen.cli.ending import Clock, Stopped, obey
+from duramen.cli.ending import Stopped, obey, raise_lost_stop
 from duramen.cli.parameters import (
     FILE,
     Described,
@@ -190,7 +189,7 @@ def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Out
     results, after other signals to that of `partial_folder`, so that a job that is stopped does not
     replace results of an earlier run. `pack` makes the folder itself, with the report in it.
     """
-    name, clock, taken = analysis.__name__, Clock(), signature(analysis).parameters
+    name, taken = analysis.__name__, signature(analysis).parameters
     files = files_of(analysis)
     typed = {**values, "spreadsheet_safe": output.spreadsheet_safe or None}
     paths = {
@@ -202,11 +201,13 @@ def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Out
 
     def finish(folder: Path, report: Report) -> None:
         with naming(output.out, folder):
-            packed.append(write_results(folder, report, clock, output, paths))
+            packed.append(write_results(folder, report, caller, output, paths))
 
     tell = None if output.quiet else note
-    line, again = command_line(name, typed, files), "the same command"
-    caller = Caller(line, clock, tell, tell, obey, finish, again)
+    line = command_line(name, typed, files)
+    caller = Execution(
+        line, tell, tell, obey, finish, before_step=raise_lost_stop, again="the same command"
+    )
     workers = Workers(**{key: values[key] for key in _WORKERS if key in values})
     stop: KeyboardInterrupt | None = None
     with ExitStack() as stack:
@@ -230,7 +231,7 @@ def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Out
             if "data" in taken:
                 of_read = signature(read).parameters.keys() - (taken.keys() - {*_OF_READ})
                 reading = {key: arguments[key] for key in of_read if key in arguments}
-                with clock.step("read"), warnings_as_notes(output.quiet):
+                with caller.step("read"), warnings_as_notes(output.quiet):
                     data = (read(**in_python(read, reading)),)
             of_analysis = (*taken, *passed_on(analysis))
             arguments = {key: arguments[key] for key in of_analysis if key in arguments}
@@ -241,9 +242,9 @@ def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Out
                 report, stop = interrupted.report, interrupted.stop
         if isinstance(stop, Stopped):
             with results_folder(partial_folder(output.out), name) as partial:
-                write_results(partial, report, clock, output, paths)
+                write_results(partial, report, caller, output, paths)
             raise stop
-        report = packed[0] if packed else write_or_keep(folder, report, clock, output, paths)
+        report = packed[0] if packed else write_or_keep(folder, report, caller, output, paths)
     if stop is None and not packed and remove_partial(output.out, name):
         notes([f"results of an earlier {name} that was stopped were removed"], output.quiet)
     print_report(report, output)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.run import Steps
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.target import target_class
 from duramen.estimators.base import fit_by_parts
@@ -134,7 +133,7 @@ def is_let_go(estimator: Any) -> bool:
 def grow_and_compute(
     chosen: Sequence[Measure],
     inputs: Inputs,
-    steps: Steps,
+    execution: Execution,
     *,
     required: Sequence[Measure] = (),
     memory: int | None = None,
@@ -160,9 +159,8 @@ def grow_and_compute(
                 sums[measure.name] = measure.compute(inputs)
         return [take]
 
-    clock = steps.execution.clock
-    with clock.step("grow"):
-        on, client = (inputs.estimator, inputs.data), steps.execution.client
+    with execution.step("grow"):
+        on, client = (inputs.estimator, inputs.data), execution.client
         if not fit_by_parts(*on, takers, most_bytes=most_bytes, client=client):
             take(inputs.estimator.forest_)
     data = inputs.data.with_exchangeability(inputs.data.exchangeability.without_strata())
@@ -170,7 +168,7 @@ def grow_and_compute(
     for i, measure in enumerate(chosen):
         own = replace(inputs, data=exchanging(measure, data))
         try:
-            with clock.step(f"measure {measure.name}"):
+            with execution.step(f"measure {measure.name}"):
                 if measure.name in sums:
                     done[measure.name] = measure.result(sums[measure.name].importances(), own)
                 else:
@@ -179,11 +177,11 @@ def grow_and_compute(
         except (ValueError, MemoryError) as error:
             if measure in required or (not done and measure is chosen[-1]):
                 raise
-            steps.left_out.append(f"{measure.name} left out: {error}")
+            execution.left_out.append(f"{measure.name} left out: {error}")
         except KeyboardInterrupt as stop:
             if not done:
                 raise
-            steps.end(stop, *(left.name for left in chosen[i:]))
+            execution.end(stop, *(left.name for left in chosen[i:]))
             break
     return done, int(used.sum())
 

@@ -71,7 +71,7 @@ def settled(
     threads = checks.check_jobs("rank", execution.n_jobs)
     if memory is not None and analysis_bytes(data.table, threads) > memory:
         return data, memory
-    with execution.clock.step("load") if isinstance(data.table, ColumnStore) else nullcontext():
+    with execution.step("load") if isinstance(data.table, ColumnStore) else nullcontext():
         data = data.in_memory()
     if data.table.constant().all():
         target = data.provenance.target

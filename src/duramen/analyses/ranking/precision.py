@@ -185,7 +185,7 @@ def trees_for(measure: Measure, inputs: Inputs, k: int, execution: Execution) ->
     if not 2 <= p <= _MOST_FEATURES:
         return None
     k = min(k or min(_FIRST, p // 2), _FIRST, p - 1)
-    with execution.clock.step("trees needed"):
+    with execution.step("trees needed"):
         return trees_needed(inputs.estimator, inputs.data, measure=measure.name, k=k)
 
 
