@@ -13,8 +13,7 @@ from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothin
 import duramen as dm
 from duramen.analyses.context import (
     ContextEffects,
-    report_of_features,
-    report_of_links,
+    report_of,
     stacked_columns,
 )
 from duramen.reports import render
@@ -47,13 +46,13 @@ def example(p=P_VALUES, **changes):
 def reported(*results, alpha=0.05, control="fdr", run_of=None, **options):
     """Return the report of contexts."""
     effects = [ContextEffects.of(result, alpha, control) for result in results]
-    return report_of_features(effects, run_of or run(), **options)
+    return report_of(effects, run_of or run(), **options)
 
 
 def of_links(network, alpha=0.05, control="fdr", **changes):
     """Return the report of a network."""
     effects = ContextEffects.of(network, alpha, control)
-    return report_of_links(network, effects, run(**changes))
+    return report_of([effects], run(**changes), network=network)
 
 
 def titles(report):
@@ -173,7 +172,6 @@ def test_says_what_is_tested_and_promised():
     said = words(reported(example(), alpha=0.5, control="none"), "Interpretation")
     assert "p is not adjusted: of 6 features and values" in said
     assert "3 are expected" in said
-    assert not any("intervals" in line for line in report.section("Limitations").lines)
     ordered = example(metadata={"n_rows": 50, "forest": {"splits": "ordered"}})
     caveats = reported(ordered).section("Limitations")
     assert "cut numeric columns in two" in caveats.lines[0]

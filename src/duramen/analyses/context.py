@@ -330,9 +330,7 @@ def context(
         )
         preparation = [*notes, *remarks]
         return ContextReport.of(
-            report_of_features(effects, run, preparation)
-            if links is None
-            else report_of_links(links, effects[0], run, preparation),
+            report_of(effects, run, preparation, links),
             notes=tuple(execution.told),
             references=tuple(references(context_importances)),
             effects=tuple(results),
@@ -357,13 +355,9 @@ def _check_combination(arguments: Mapping[str, Any]) -> None:
         raise ValueError(
             "context: network=True needs n_permutations of 1 or more, for the p-values of links"
         )
-    if arguments["criterion"] != "auto":
-        raise ValueError(
-            "context: criterion has no effect with network=True, which chooses that of each target "
-            "by its values"
-        )
-    if arguments["propensity_strata"] is not None:
-        raise ValueError("context: propensity_strata does not support network=True")
+    for name, default in (("criterion", "auto"), ("propensity_strata", None)):
+        if arguments[name] != default:
+            raise ValueError(f"context: {name} has no effect with network=True; leave it out")
 
 
 def _check_target(data: LearningSet[EncodedTable], network: bool, n_contexts: int) -> None:
@@ -408,24 +402,17 @@ def _contexts(
 
 def _column(data: LearningSet[EncodedTable], name: str) -> NDArray[Any]:
     """Return the values of a context that is a column: numbers, or categories as text."""
-    provenance, asked = data.provenance, data.provenance.settings
-    shown = quoted(name)
-    if name not in data.names:
-        if name == provenance.target:
-            raise ValueError(f"context: context {shown} is the target")
-        for role in ("strata", "groups"):
-            if asked.get(role) == name:
-                raise ValueError(
-                    f"context: context must not be the column of {role}={shown}; leave out "
-                    f"{role}=NAME"
-                )
-        if name in asked.get("drop", ()):
-            raise ValueError(f"context: drop={shown} must not name a context")
-        if name in left_out(provenance.findings):
-            raise ValueError(
-                f"context: context {shown} has a different value in each row, and was left out; "
-                "keep_identifiers=True keeps it"
-            )
+    asked, shown = data.provenance.settings, quoted(name)
+    roles = {role: asked.get(role) for role in ("strata", "groups", "drop")}
+    for role, names in {"target": data.provenance.target, **roles}.items():
+        if name not in data.names and name in ([names] if isinstance(names, str) else names or ()):
+            what = "the target" if role == "target" else f"{role}={shown}"
+            raise ValueError(f"context: context {shown} is {what}; leave out one of them")
+    if name in left_out(data.provenance.findings):
+        raise ValueError(
+            f"context: context {shown} has a different value in each row, and was left out; "
+            "keep_identifiers=True keeps it"
+        )
     try:
         values = data.column(name)
     except ValueError as error:
@@ -499,14 +486,11 @@ def _notes_of_reading(
         return list(provenance.notes)
     start = "rows are permuted within"
     covariates = ", ".join(provenance.covariates.column_names)
-    counts = {name: len(np.unique(np.asarray(each.strata))) for name, each in rows.items()}
-    return [
-        *(note for note in provenance.notes if not note.startswith(start)),
-        *(
-            f"{start} {count:,} strata of {covariates}, for the context {name}"
-            for name, count in counts.items()
-        ),
-    ]
+    notes = [note for note in provenance.notes if not note.startswith(start)]
+    for name, each in rows.items():
+        count = len(np.unique(np.asarray(each.strata)))
+        notes.append(f"{start} {count:,} strata of {covariates}, for the context {name}")
+    return notes
 
 
 def _figures(effects: ContextEffects) -> dict[str, Any]:
@@ -709,112 +693,90 @@ class ContextEffects:
 
 # --- sections of the report ----------------------------------------------------------------------
 
-_ROWS = 200
-_CHARTS = 8
-_FACTS = 4
 
-_MODELED = (
-    "The probabilities of the permutations come from a logistic regression of the context on the "
-    "target, and on features and pairs of features that are associated with it given the target. A "
-    "dependence that involves three features or more is not part of it, and can lead to false "
-    "findings among other features."
-)
+_ROWS, _CHARTS = 200, 8
 _CAVEATS = (
-    "The signed effect is biased in small contexts: a node holds fewer rows of a context than of "
-    "all contexts, and the decrease of impurity is larger on average on fewer rows. Interpret its "
-    "sign only where the absolute effect is significant.",
+    "The signed effect is biased in small contexts, where the decrease of impurity is larger on "
+    "average. Interpret its sign only where the absolute effect is significant.",
     'Power is low in contexts with few rows: "independent" means that no dependence was found, '
     "which is no evidence of independence.",
     "Dependence on a context is no evidence of a causal effect of the context.",
 )
+_MODELED = (
+    "The probabilities of the permutations come from a logistic regression of the context on the "
+    "target, and on features and pairs of features that are associated with it given the target. A "
+    "dependence that involves three features or more can lead to false findings."
+)
 _ORDERED = (
     "The trees cut numeric columns in two at random points. The p-values are valid, but the "
-    "effects have no closed form, and a dependence that no interval shows is missed. The exact "
-    "theory holds for bins (n_bins) with multiway splits."
+    "effects have no closed form, and a dependence that no interval shows is missed."
 )
 
 
-def report_of_features(
-    every: Sequence[ContextEffects], run: Run, notes: Sequence[str] = (), n_rows: int = _ROWS
-) -> Report:
-    """Return the report of one or several contexts, with at most `n_rows` rows in a table."""
-    names = [effects.context_name for effects in every]
-    facts: list[Fact] = []
-    sections: list[Section] = []
-    for effects in every:
-        name, p = effects.context_name, effects.analyses[0].relevance_p_value
-        if p is not None:
-            facts.append(Fact(f"p of {name} itself", f"{p:.2g}"))
-        facts.append(Fact(f"depend on {name}", f"{effects.count():,}"))
-        rows = np.arange(len(effects.columns["kind"]))
-        sections += [
-            _relevance_section(effects),
-            *effect_charts(effects, _CHARTS),
-            Table(
-                f"All features by {name}",
-                tuple(effects.table(rows[:n_rows])),
-                _note(len(rows), n_rows, "rows"),
-            ),
-        ]
-    return Report(
-        kind="dependence on a context",
-        title=f"Importances of the features for {run.target or 'the target'}, by "
-        f"{' and by '.join(names)}",
-        run=run,
-        headline=(*_headline(run), *facts),
-        sections=(
-            *looked_at(run),
-            *sections,
-            *_dependent_table(every, n_rows),
-            *_closing(every, notes),
-            *about(run),
-        ),
-        conclusion=" ".join(effects.conclusion for effects in every),
-        subject=subject(run, *_model(run)),
-        table=stacked_columns(every),
-    )
-
-
-def report_of_links(
-    network: ContextNetwork,
-    effects: ContextEffects,
+def report_of(
+    every: Sequence[ContextEffects],
     run: Run,
     notes: Sequence[str] = (),
+    network: ContextNetwork | None = None,
     n_rows: int = _ROWS,
 ) -> Report:
-    """Return the report of the links that depend on a context, with at most `n_rows` in a table."""
-    facts = [
-        Fact(f"depend on {network.context_name} = {value}", f"{effects.count(value):,}")
-        for value in network.contexts[:_FACTS]
+    """Return the report of features, or links, with at most `n_rows` rows in a table."""
+    first, names = every[0], " and ".join(effects.context_name for effects in every)
+    counts = {"trees": "n_estimators", "permutations": "n_permutations"}
+    model = {name: f"{run.settings[key]:,}" for name, key in counts.items() if key in run.settings}
+    facts = {"rows": thousands(run.n_rows), "features": thousands(run.n_features), **model}
+    words = [f"{count} {name}" for name, count in model.items()]
+    sections: list[Section] = [*looked_at(run)]
+    if network is None:
+        title = f"Importances of the features for {run.target or 'the target'}, by "
+        title += " and by ".join(effects.context_name for effects in every)
+        line = subject(run, *words)
+        for effects in every:
+            name, p = effects.context_name, effects.analyses[0].relevance_p_value
+            if p is not None:
+                facts[f"p of {name} itself"] = f"{p:.2g}"
+            facts[f"depend on {name}"] = f"{effects.count():,}"
+            rows = np.arange(len(effects.columns["kind"]))
+            table = tuple(effects.table(rows[:n_rows]))
+            note = _note(len(rows), n_rows, "rows")
+            sections += [
+                _relevance_section(effects),
+                *effect_charts(effects, _CHARTS),
+                Table(f"All features by {name}", table, note),
+            ]
+    else:
+        title = f"Links that depend on {names}"
+        shape = f"{facts['rows']} rows x {facts['features']} variables"
+        line = (", ".join([f"{printable(run.file or '')}: {shape}", *words]),)
+        facts["targets"] = f"{len(network.analyses):,}"
+        facts |= {
+            f"depend on {names} = {value}": f"{first.count(value):,}"
+            for value in network.contexts[:4]
+        }
+        sections += _link_charts(network, first)
+    sections += _dependent_table(every, n_rows)
+    if network is not None:
+        sections.append(_targets_table(first))
+    caveats = [text for effects in every for text in effects.limits]
+    if first.analyses[0].metadata.get("forest", {}).get("splits") == "ordered":
+        caveats.append(_ORDERED)
+    if first.tested and first.analyses[0].permute == "conditional":
+        caveats.append(_MODELED)
+    if notes:
+        sections.append(Prose("Data preparation", tuple(notes), points=True))
+    sections += [
+        Prose("Interpretation", _reading(every)),
+        Prose("Limitations", (*caveats, *_CAVEATS), points=True, caution=True),
     ]
-    shape = f"{thousands(run.n_rows)} rows x {thousands(run.n_features)} variables"
-    dependent = effects.dependent
     return Report(
-        kind="links that depend on a context",
-        title=f"Links that depend on {network.context_name}",
+        kind=f"{'dependence' if network is None else 'links that depend'} on a context",
+        title=title,
         run=run,
-        headline=(*_headline(run), Fact("targets", f"{len(network.analyses):,}"), *facts),
-        sections=(
-            *looked_at(run),
-            *_link_charts(network, effects),
-            Table(
-                "Links that depend on the context",
-                tuple(effects.table(dependent[: max(n_rows, HELD)], within=False)),
-                f"{effects.conclusion[:-1]}; an effect of at most "
-                f"{effects.analyses[0].tolerance:.0%} of the largest importance for its target is "
-                f"none. {_note(len(dependent), n_rows, 'of them by value of the context')}",
-                shown=n_rows,
-                total=len(dependent),
-                what="rows",
-                main=True,
-            ),
-            _targets_table(effects),
-            *_closing([effects], notes),
-            *about(run),
-        ),
-        conclusion=effects.conclusion,
-        subject=(", ".join([f"{printable(run.file or '')}: {shape}", *_model(run)]),),
-        table=stacked_columns([effects]),
+        headline=tuple(Fact(name, value) for name, value in facts.items()),
+        sections=(*sections, *about(run)),
+        conclusion=" ".join(effects.conclusion for effects in every),
+        subject=line,
+        table=stacked_columns(every),
     )
 
 
@@ -830,68 +792,45 @@ def stacked_columns(effects: Sequence[ContextEffects]) -> dict[str, Any]:
     }
 
 
-def _counts(run: Run) -> dict[str, str]:
-    """Return the numbers of trees and permutations, as far as they are on record."""
-    counts = {"trees": "n_estimators", "permutations": "n_permutations"}
-    return {name: f"{run.settings[key]:,}" for name, key in counts.items() if key in run.settings}
-
-
-def _model(run: Run) -> list[str]:
-    return [f"{count} {name}" for name, count in _counts(run).items()]
-
-
-def _headline(run: Run) -> list[Fact]:
-    facts = {"rows": thousands(run.n_rows), "features": thousands(run.n_features), **_counts(run)}
-    return [Fact(name, value) for name, value in facts.items()]
-
-
 def _relevance_section(effects: ContextEffects) -> Prose:
-    """Return the section about the context itself."""
-    relevance = tuple(_relevance_words(effects))
-    lines = (*relevance, _values_words(effects), effects.conclusion)
-    return Prose(f"The context {effects.context_name} itself", lines, brief=relevance)
-
-
-def _relevance_words(effects: ContextEffects) -> list[str]:
-    """Say how relevant a context is itself, and what follows for the features."""
-    (result,) = effects.analyses
+    """Return how relevant a context is itself, its values, and what depends on it."""
+    (result,), name = effects.analyses, effects.context_name
     p, unit = result.relevance_p_value, unit_words(result.unit)
-    own = f"{effects.context_name} itself has an importance of {result.relevance:.4g} {unit}"
+    own = f"{name} itself has an importance of {result.relevance:.4g} {unit}"
     if p is None:
-        return [f"{own}. No permutations were made, so its significance is not known."]
-    if p >= 1 - effects.alpha and result.importances.max(initial=0) > 0:
-        than = "less than"
-        meaning = (
-            "A p-value near 1 is evidence against the null hypothesis as one near 0 is: rows may "
-            "not be exchangeable, for instance where samples were matched or balanced for the "
-            "context. Permute within the strata that were matched."
-        )
-    elif p > effects.alpha:
-        than = "as"
-        meaning = (
-            "Features may depend on it all the same: an irrelevant context changes the importance "
-            "of a feature whose distribution it shifts, and a relevant one can go unnoticed."
-        )
+        relevance = [f"{own}. No permutations were made, so its significance is not known."]
     else:
-        than = "more than"
-        meaning = (
+        than, meaning = (
+            "more than",
             "The importances of features may depend on it, but need not: the context may be "
-            "associated with the target by itself."
+            "associated with the target by itself.",
         )
-    return [f"{own} (p = {p:.2g}): {than} expected under the null hypothesis.", meaning]
-
-
-def _values_words(effects: ContextEffects) -> str:
-    """Say how many rows each context has, and how a numeric one was divided."""
-    parts = [f"{value} ({rows:,} rows)" for value, rows in effects.rows.items()]
+        if p >= 1 - effects.alpha and result.importances.max(initial=0) > 0:
+            than, meaning = (
+                "less than",
+                "A p-value near 1 is evidence against the null hypothesis as one near 0 is: rows "
+                "may not be exchangeable, for instance where samples were matched for the context. "
+                "Permute within the strata that were matched.",
+            )
+        elif p > effects.alpha:
+            than, meaning = (
+                "as",
+                "Features may depend on it all the same: an irrelevant context changes the "
+                "importance of a feature whose distribution it shifts.",
+            )
+        relevance = [f"{own} (p = {p:.2g}): {than} expected under the null hypothesis.", meaning]
+    parts = ", ".join(f"{value} ({rows:,} rows)" for value, rows in effects.rows.items())
     cuts, bandwidth = effects.settings.get("cuts"), effects.settings.get("bandwidth")
-    divided = f" It is a number, cut at {plain(cuts)}." if cuts else ""
+    values = f"Its values are {parts}."
     if bandwidth is not None:
-        divided = (
+        values += (
             " It is a number: rows count at each of these values by triangular kernel weights of "
             f"bandwidth {bandwidth:.3g}, as a fraction of the rows."
         )
-    return f"Its values are {', '.join(parts)}.{divided}"
+    elif cuts:
+        values += f" It is a number, cut at {plain(cuts)}."
+    lines = (*relevance, values, effects.conclusion)
+    return Prose(f"The context {name} itself", lines, brief=tuple(relevance))
 
 
 def effect_charts(effects: ContextEffects, most: int) -> list[Chart]:
@@ -923,7 +862,8 @@ def effect_charts(effects: ContextEffects, most: int) -> list[Chart]:
 def _dependent_table(every: Sequence[ContextEffects], n_rows: int) -> list[Section]:
     """Return the table of what depends on the contexts, one context after the other."""
     total, left, parts = sum(len(effects.dependent) for effects in every), max(n_rows, HELD), []
-    if not total:
+    of_links = every[0].targets is not None
+    if not total and not of_links:
         return []
     for effects in every:
         rows = effects.dependent[:left]
@@ -933,7 +873,8 @@ def _dependent_table(every: Sequence[ContextEffects], n_rows: int) -> list[Secti
         replace(same[0], cells=[cell for part in same for cell in part.cells])
         for same in zip(*parts, strict=True)
     )
-    title = f"Features that depend on {' and '.join(effects.context_name for effects in every)}"
+    names = " and ".join(effects.context_name for effects in every)
+    title = "Links that depend on the context" if of_links else f"Features that depend on {names}"
     note = _note(total, n_rows, "rows")
     return [Table(title, columns, note, shown=n_rows, total=total, what="rows", main=True)]
 
@@ -949,7 +890,7 @@ def _link_charts(network: ContextNetwork, effects: ContextEffects) -> list[Chart
     whats = ["absolute"] + ["plain"] * (effects.analyses[0].plain_p_values is not None)
     shown = network.contexts[:_CHARTS]
     limit = link_limit(network, whats, shown, alpha, control)
-    options = {"limit": limit, "alpha": alpha, "control": control}
+    options = {"limit": limit, "alpha": alpha, "control": control, "scale": True}
     charts = []
     for what, value in product(whats, shown):
         n = int(network.mask(what, value, alpha, control).sum())
@@ -991,75 +932,53 @@ def _targets_table(effects: ContextEffects) -> Table:
     )
 
 
-def _closing(every: Sequence[ContextEffects], notes: Sequence[str]) -> list[Section]:
-    first = every[0].analyses[0]
-    caveats = [text for effects in every for text in effects.limits]
-    if first.metadata.get("forest", {}).get("splits") == "ordered":
-        caveats.append(_ORDERED)
-    if every[0].tested and first.permute == "conditional":
-        caveats.append(_MODELED)
-    preparation = [Prose("Data preparation", tuple(notes), points=True)] if notes else []
-    return [
-        *preparation,
-        Prose("Interpretation", _reading(every)),
-        Prose("Limitations", (*caveats, *_CAVEATS), points=True, caution=True),
-    ]
-
-
 def _reading(every: Sequence[ContextEffects]) -> tuple[str, ...]:
     effects, result = every[0], every[0].analyses[0]
     tolerance, unit = result.tolerance, unit_words(result.unit)
     empty = "is left out" if result.empty == "skip" else "counts as one without information"
     several = " Every variable in turn is the target of the others." if effects.targets else ""
-    small_effect = f", or an effect of at most {tolerance:.0%} of the largest importance"
     lines = [
         f"Trees are grown on all rows, without the context.{several} The importance of a feature "
-        f"is the mean decrease of impurity at the nodes that split on it, in {unit}. At each of "
-        "these nodes the decrease over all rows is compared with that over the rows of one "
-        "context. The absolute effect is the sum of the absolute differences; the signed effect "
-        "is the sum of the differences, all rows minus context. A node without rows of the "
-        f"context {empty}.",
+        f"is the mean decrease of impurity at the nodes that split on it, in {unit}. At each node "
+        "it is compared with that over the rows of one context: the absolute effect is the sum of "
+        "the absolute differences, the signed effect that of the differences, all rows minus "
+        f"context. A node without rows of the context {empty}.",
         "Complementary: the feature is always more informative in that context. Redundant: it is "
         "always less informative. Irrelevant: it has no information there. Mixed: it is more "
         "informative at some nodes and less informative at others; the word after it names the "
         'stronger direction. "Always" means that the signed effect has at least '
-        f"{1 - tolerance:.0%} of the size of the absolute one, nothing that at most "
-        f"{tolerance:.0%} of the importance is left. Independent: not found to depend on the "
-        f"context, at {effects.rule}{small_effect if effects.tested else ''}.",
+        f"{1 - tolerance:.0%} of the size of the absolute one. Independent: not found to depend on "
+        f"the context, at {effects.rule}, or an effect of at most {tolerance:.0%} of the largest "
+        "importance.",
     ]
     if result.within is not None:
         lines.append(
             '"Within" is the importance in a forest that is grown only on the rows of the '
             "context. Importance minus within is the plain effect, which misses differences that "
-            "average out, and compares different trees."
+            "average out."
         )
-    return (*lines, _testing(effects, len(every)))
-
-
-def _testing(effects: ContextEffects, n_contexts: int) -> str:
     if not effects.tested:
-        return "There are no p-values, because no permutations were made."
-    result, alpha, n = effects.analyses[0], effects.alpha, len(effects.columns["kind"])
-    every = f"{n:,} {effects.what}s and values{' of one context' if n_contexts > 1 else ''}"
+        return (*lines, "There are no p-values, because no permutations were made.")
+    alpha, n = effects.alpha, len(effects.columns["kind"])
+    of = f"{n:,} {effects.what}s and values{' of one context' if len(every) > 1 else ''}"
     promise = {
-        "fdr": f"q is p adjusted for all {every} (Benjamini and Hochberg): of the effects with q "
+        "fdr": f"q is p adjusted for all {of} (Benjamini and Hochberg): of the effects with q "
         f"up to {alpha:g}, at most {alpha:.0%} are expected to be false.",
-        "fwer": f"p is adjusted for all {every} (Holm): the chance of any false one among those up "
+        "fwer": f"p is adjusted for all {of} (Holm): the chance of any false one among those up "
         f"to {alpha:g} is at most {alpha:.0%}.",
-        "none": f"p is not adjusted: of {every} that do not depend on the context, {alpha * n:.0f} "
+        "none": f"p is not adjusted: of {of} that do not depend on the context, {alpha * n:.0f} "
         f"are expected to have p up to {alpha:g}.",
     }[effects.control]
-    same_class = "among the rows of the same class (of a numeric target, of the same bin)"
     rows = {
         "all": "among the rows",
-        "within_target": same_class,
-        "conditional": f"{same_class}, with probabilities that allow for other features that "
-        "depend on the context,",
+        "within_target": "among the rows of the same class",
+        "conditional": "among the rows of the same class, with probabilities that allow for other "
+        "features that depend on the context,",
     }[result.permute]
-    return (
+    testing = (
         f"p is that of this null hypothesis: {result.null} The values of the context were permuted "
         f"{rows} {result.n_permutations:,} times, on the same trees; p is the proportion of "
-        "permutations with an effect as large, its own included; of effects with a sign, twice the "
-        "smaller of the proportions as large and as small. The p-value of the context itself is "
-        f"from permutations among all rows. {promise}"
+        "permutations with an effect as large, its own included. The p-value of the context itself "
+        f"is from permutations among all rows. {promise}"
     )
+    return (*lines, testing)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from inspect import getdoc
+from itertools import takewhile
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -246,8 +247,13 @@ def _made(
         name = checks.check_choice("select", "selector", selector.replace("_", "-"), names)
         record = catalogue[name.replace("-", "_")]
         _check_taken({**work, **parameters}, record.takes, f"selector={record.option!r}")
-        if record.name == SELECTOR:
-            _check_test(parameters)
+        relevance = parameters.get("relevance", TESTS[0])
+        for parameter, tests in PARAMETERS_OF_TESTS.items():
+            if parameters.get(parameter) is not None and relevance not in tests:
+                raise ValueError(
+                    f"select: {parameter} is for the relevance tests {' and '.join(tests)}, not "
+                    f"for {relevance}"
+                )
         values = dict(parameters)
         if isinstance(values.get("measure"), str):
             values["measure"] = values["measure"].replace("-", "_")
@@ -285,17 +291,6 @@ def _check_taken(values: Mapping[str, Any], takes: Any, selector: str) -> None:
         given = value is not None and name not in ("random_state", "n_jobs", "verbose")
         if given and not takes(name):
             raise ValueError(f"select: {name} does not apply to {selector}; leave it out")
-
-
-def _check_test(parameters: Mapping[str, Any]) -> None:
-    """Check that parameters of tests of relevance are those of the test that is asked for."""
-    relevance = parameters.get("relevance", TESTS[0])
-    for name, tests in PARAMETERS_OF_TESTS.items():
-        if parameters.get(name) is not None and relevance not in tests:
-            raise ValueError(
-                f"select: {name} is for the relevance tests {' and '.join(tests)}, not for "
-                f"{relevance}"
-            )
 
 
 def _check_rows(data: LearningSet[Any], record: Selector) -> None:
@@ -444,56 +439,52 @@ def _table(scores: Importances, selected: Any, details: list[Column], *, all_lis
 
 
 def _reading(record: Selector) -> tuple[str, ...]:
-    """Return sentences on what it means that a selector finds a feature, and the source."""
-    first_line = str(getdoc(record.kind)).partition("\n")[0]
-    lines = [_MEANINGS.get(record.name, first_line)]
-    if record.goal == "ranking":
-        lines.append("The number of selected features is chosen by the user, not estimated.")
-    if record.reference:
-        lines.append(f"Source: {record.reference}")
-    return tuple(lines)
+    """Return what the class says that the selector does, before formulas, and its source."""
+    text = str(getdoc(record.kind)).partition("\n\nParameters\n")[0]
+    paragraphs = takewhile(lambda part: "math:" not in part, text.split("\n\n"))
+    return (
+        *(" ".join(part.replace("`", "").split()) for part in paragraphs),
+        *(
+            ["The number of selected features is chosen by the user, not estimated."]
+            if record.goal == "ranking"
+            else []
+        ),
+        *([f"Source: {record.reference}"] if record.reference else []),
+    )
 
 
 def _reading_of_search(search: Any) -> tuple[str, ...]:
-    q, fraction = search.n_subspace_features_, search.keep
     features = "features found before" if search.sampling == "hard" else "features by importance"
-    places = f"up to a fraction of {fraction:g} of them {features}, the others drawn at random"
-    shadows = (
-        "There are too few features to estimate the null distribution of the decoys: for each "
-        f"feature, {search.n_shadows_} shadow features were added, copies with permuted rows that "
-        "are never found.",
-    )
-    return (
-        f"Each tree is given {q:,} of the {search.n_features_in_:,} features, "
-        f"{places if fraction else 'drawn at random'}, so that no more than these have to be in "
-        "memory at a time.",
-        "The importance is the mean decrease of impurity over all trees, including those "
-        f"that were not given the feature, in {unit_words(search.importances_.unit)}. Features "
-        "that were given to many trees therefore tend to rank before those given to few.",
+    places = f"up to a fraction of {search.keep:g} of them {features}, the others drawn at random"
+    lines = [
+        f"Each tree is given {search.n_subspace_features_:,} of the {search.n_features_in_:,} "
+        f"features, {places if search.keep else 'drawn at random'}, so that no more than these "
+        "have to be in memory at a time.",
+        "The importance is the mean decrease of impurity over all trees, in "
+        f"{unit_words(search.importances_.unit)}: features that were given to many trees tend to "
+        "rank before those given to few.",
         _meaning_of_test(search),
-        *(shadows if search.n_shadows_ else ()),
-    )
+    ]
+    if search.n_shadows_:
+        lines.append(
+            f"For each feature, {search.n_shadows_} shadow features were added, copies with "
+            "permuted rows, as there are too few features for the null distribution of the decoys."
+        )
+    return tuple(lines)
 
 
 def _meaning_of_test(search: Any) -> str:
     """Say what the test of a search means, and what it does not."""
     count, level = search.n_probes, f"at a false discovery rate of {search.alpha or 0:g}"
-    probes = f"all of {count:,} probes, columns whose rows were permuted for that tree"
-    if count == 1:
-        probes = "a probe, a column whose rows were permuted for that tree"
-    passes = (
-        "A feature that is correlated with the target by chance in these rows, or with a relevant "
-        "feature, is so in every tree, and may pass too."
-    )
+    probes = "a probe" if count == 1 else f"all of {count:,} probes"
+    probes = f"{probes}, whose rows were permuted for that tree"
+    passes = "A feature that is correlated with the target by chance in these rows may pass too."
     return {
         "decoy": "A feature is found when its importance exceeds that of its decoy, a copy with "
-        "permuted rows, by more than expected under the null hypothesis, which is estimated from "
-        f"how far other features fall short of their decoys, {level}. The test is repeated while "
-        "trees are added, which makes false discoveries more frequent than that. A feature that "
-        "is correlated with a relevant one may be found too, whether or not it adds anything.",
-        "positive": "A feature is found when its importance in some tree is greater than zero. In "
-        "a sample this is so for nearly every feature; the rule is meant for rows that are the "
-        "whole distribution.",
+        f"permuted rows, by more than expected under the null hypothesis, {level}. The test is "
+        "repeated while trees are added, which makes false discoveries more frequent.",
+        "positive": "A feature is found when its importance in some tree is greater than zero; in "
+        "a sample this is so for nearly every feature.",
         "probe": f"A feature is found when more than {search.min_draws} trees were given it "
         f"and, in a fraction of {search.min_win_rate or 0:.4g} or more of them, it is more "
         f"important than {probes}. {passes}",
@@ -503,7 +494,6 @@ def _meaning_of_test(search: Any) -> str:
     }[search.relevance]
 
 
-_FEW_DRAWS = 10  # trees that a feature is given at least to be judged, on average
 _NEXT_STEP = (
     "duramen rank tests every feature, also by its association with the target by itself, and has "
     "more power for few rows."
@@ -512,20 +502,13 @@ _NEXT_STEP = (
 
 def _next_step(search: Any) -> str:
     """Say what to try where a search has found nothing."""
-    if search.draws_.mean() < _FEW_DRAWS:
+    if search.draws_.mean() < 10:
         return (
-            f"A feature needs {_FEW_DRAWS} trees or more to be judged: --trees or "
-            "--n-subspace-features gives each to more trees, and --patience 0 does not end the "
-            "search early."
+            "A feature needs 10 trees or more to be judged: --trees or --n-subspace-features gives "
+            "each to more trees, and --patience 0 does not end the search early."
         )
-    less_strict = ""
-    if search.relevance in PARAMETERS_OF_TESTS["alpha"]:
-        less_strict = "--alpha 0.2 accepts a fifth of false discoveries. "
-    elif search.relevance in PARAMETERS_OF_TESTS["min_win_rate"]:
-        less_strict = (
-            "A smaller --min-win-rate finds features that beat the probes in fewer of their trees; "
-            f"--relevance {TESTS[0]} tests at a false discovery rate. "
-        )
+    alpha = "--alpha 0.2 accepts a fifth of false discoveries. "
+    less_strict = alpha if search.relevance in PARAMETERS_OF_TESTS["alpha"] else ""
     return f"{_NEXT_STEP} {less_strict}More trees (--trees) with --patience 0 search longer."
 
 
@@ -542,65 +525,3 @@ _CAUTIONS_OF_SEARCH = (
     "A relevant feature can be missed if few trees were given it together with the features that "
     "it needs: more trees (--trees) or larger ones (--memory, --n-subspace-features) may find it.",
 )
-_ADDED = "each step adds the feature with which the learner scores best in cross-validation"
-_SMALLEST = "The smallest set with the best score is selected."
-_NEW_FEATURE = (
-    "A feature that no node was split on so far is chosen only where its decrease of impurity, "
-    "times a factor below 1, is larger than that of all features in use; these are selected at the "
-    "end. A feature that adds nothing to others is left out."
-)
-_MEANINGS = {
-    "boruta": "In each round a forest is grown on the features that are not rejected yet and on "
-    "shadows, copies with permuted rows. A feature is confirmed when it was more important than "
-    "the best shadow in significantly more than half of the rounds, rejected when it was so in "
-    "significantly fewer, and tentative otherwise.",
-    "knock_out": "In each round, features are found whose importance exceeds the largest one in "
-    "nearly all forests of permuted targets. They are left out of the next round, where features "
-    "that they masked can be found. If the target is independent of all features, the probability "
-    "that any is found is at most the level.",
-    "artificial_contrasts": "A feature is accepted when its importance is larger than that of "
-    "contrasts, copies with permuted rows, by a paired t-test over several forests. This is "
-    "repeated on the residuals of a forest of the accepted features until none is accepted.",
-    "backward_elimination": "Forests are grown on fewer and fewer of the most important features. "
-    "The smallest set whose out-of-bag error is within one standard error of the smallest error is "
-    "selected; for the nested error, the selection is repeated without the rows of the error.",
-    "vsurf": "Features whose importance does not exceed its variation by noise are left out. The "
-    "smallest nested model whose out-of-bag error is close to the best holds the features for "
-    "interpretation; of these, a feature is kept for prediction if it decreases the error by more "
-    "than noise features do.",
-    "regularized_forest": _NEW_FEATURE,
-    "guided_regularized_forest": f"{_NEW_FEATURE} The factor of a feature grows with its "
-    "importance in an ordinary random forest.",
-    "forward_selection": f"Starting from no feature, {_ADDED}. {_SMALLEST}",
-    "backward_selection": "Starting from all features, each step removes the feature without which "
-    f"the learner scores best in cross-validation. {_SMALLEST}",
-    "floating_selection": f"Starting from no feature, {_ADDED}; then features are removed as long "
-    f"as this gives the best set of its size so far. {_SMALLEST}",
-    "adaptive_floating_selection": f"Starting from no feature, {_ADDED}, or two of them; then one "
-    f"or two are removed as long as this gives the best set of its size so far. {_SMALLEST}",
-    "exhaustive_selection": "The learner is scored in cross-validation on every set of features. "
-    f"{_SMALLEST}",
-    "markov_boundary": "The rows are treated as the whole distribution. A smallest set of features "
-    "that determines the target as well as all features together is selected. By chance, a single "
-    "column of many values can be such a set.",
-    "mrmr": "Each step selects the feature with the largest mutual information with the target, "
-    "minus the mean mutual information with the features already selected.",
-    "jmi": "Each step selects the feature with the largest sum, over the selected features, "
-    "of the mutual information between the target and the pair of features.",
-    "cmim": "Each step selects the feature with the largest mutual information with the target, "
-    "given the selected feature that explains most of it.",
-    "fcbf": "Features are selected in the order of their symmetrical uncertainty with the target; "
-    "one that is more closely associated with a selected feature than with the target is left out.",
-    "relieff": "A feature has a large weight if, among nearest neighbors, its values differ more "
-    "between rows of different classes than between rows of one class.",
-    "lasso": "Features with a coefficient other than 0 in a linear model whose absolute "
-    "coefficients are penalized, at the penalty with the smallest error in cross-validation.",
-    "ridge": "The standardized features with the largest absolute coefficients in a linear model "
-    "whose squared coefficients are penalized, at the penalty with the smallest leave-one-out "
-    "error.",
-    "stability_selection": "Each feature gets an artificial one, a copy with permuted rows or a "
-    "knockoff. A feature is selected when a forest or a lasso selects it in a fraction of many "
-    "draws of half of the rows that reaches a threshold: the one at which artificial features are "
-    "fewest in proportion to features. That proportion estimates the fraction of false features; "
-    "it is no bound on it.",
-}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -14,17 +13,13 @@ from duramen.plots.canvas import (
     ACCENT,
     AGAINST,
     INK,
-    LETTER,
     MUTED,
-    RIGHT,
-    Layout,
-    Options,
     axes_or_new,
-    beside_names,
     canvas_or_new,
     feature_axis,
     finish,
     label,
+    rows_height,
     signed_colors,
     tidy,
 )
@@ -38,7 +33,6 @@ from duramen.results.context_importances import (
 from duramen.results.result import figure
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.support.text import width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -270,6 +264,7 @@ def links_in_context(
     alpha: float = 0.05,
     control: Control = "fdr",
     limit: float | None = None,
+    scale: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one panel of `context_links`, whose parameters these are.
@@ -315,15 +310,12 @@ def links_in_context(
     ax.set_ylabel("target")
     tidy(ax)
     if p <= MOST_NAMES:
-        ax.tick_params(labelsize=name_size(p))
+        ax.tick_params(labelsize=9.0 if p <= 12 else 7.0 if p <= 32 else 5.0)
     for spine in ax.spines.values():
         spine.set(visible=True, color=MUTED, linewidth=0.6)
+    if scale:
+        color_bar(ax, most, color_words(network, [effect]))
     return ax
-
-
-def name_size(p: int) -> float:
-    """Return the size, in points, of the names beside a matrix of p variables."""
-    return 9.0 if p <= 12 else 7.0 if p <= 32 else 5.0
 
 
 def link_limit(
@@ -416,27 +408,15 @@ def _chosen(function: str, allowed: Sequence[str], asked: Iterable[str] | None) 
     return chosen
 
 
-def _layout_of_links(network: ContextNetwork, options: Options) -> Layout:
-    p, n_targets = len(network.names), len(network.analyses)
-    named = p <= MOST_NAMES
-    letters = min(NAME_LETTERS, max(map(width, network.names))) if named else 0
-    size = name_size(p) / 9
-    bottom = 0.4 + letters * size * LETTER
-    cell = 0.2 if p <= 16 else 3.2 / min(p, MOST_NAMES)
-    height = bottom + 0.2 + max(1.2, cell * (n_targets if named else 0.7 * MOST_NAMES))
-
-    def finish(ax: Axes) -> None:
-        color_bar(ax, options["limit"], color_words(network, [options["effect"]]))
-
-    margin = math.ceil(letters * size) + 2
-    return Layout(height, margin, right=3 * RIGHT, bottom=bottom, finish=finish)
-
-
 CONTEXT_EFFECTS = figure(context_effects, (ContextImportances,), panels=True)
+CONTEXT_LINKS = figure(context_links, (ContextNetwork,), panels=True)
 EFFECTS_IN_CONTEXT = figure(
     effects_in_context,
     (ContextImportances,),
-    lambda result, options: beside_names([result.names[j] for j in result.order()[: options["k"]]]),
+    lambda result, options: rows_height(len(result), options["k"]),
 )
-CONTEXT_LINKS = figure(context_links, (ContextNetwork,), panels=True)
-LINKS_IN_CONTEXT = figure(links_in_context, (ContextNetwork,), _layout_of_links)
+LINKS_IN_CONTEXT = figure(
+    links_in_context,
+    (ContextNetwork,),
+    lambda network, _: 2.0 + min(3.2, 0.2 * len(network.analyses)),
+)

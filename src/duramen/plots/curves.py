@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from duramen.evaluation.performance import catalogue as performances
 from duramen.evaluation.result import SelectionEvaluation
-from duramen.plots.canvas import ACCENT, AGAINST, INK, Layout, axes_or_new, finish, label
+from duramen.plots.canvas import ACCENT, AGAINST, INK, axes_or_new, finish, label
 from duramen.results.result import figure
 from duramen.support import checks
 
@@ -92,7 +92,7 @@ def _places(n: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     return np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(np.intp))
 
 
-FOUND = figure(found_curves, (), lambda *_: Layout(2.5, 6))
+FOUND = figure(found_curves, (), lambda *_: 2.5)
 
 
 def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | None = None) -> Axes:
@@ -150,7 +150,7 @@ def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | N
     return finish(ax, "number of trees", what)
 
 
-OOB_ERROR = figure(oob_error, (), lambda *_: Layout(2.5, 8))
+OOB_ERROR = figure(oob_error, (), lambda *_: 2.5)
 
 
 STABILITY = "stability"
@@ -254,4 +254,4 @@ def _ticks(most: float) -> list[int]:
     return [0, *(s * 10**e for e in range(9) for s in steps if s * 10**e <= max(1.0, most))]
 
 
-SELECTION_CURVES = figure(selection_curves, (SelectionEvaluation,), lambda *_: Layout(3.4, 6))
+SELECTION_CURVES = figure(selection_curves, (SelectionEvaluation,), lambda *_: 3.4)

@@ -12,9 +12,9 @@ from duramen.plots.canvas import (
     INK,
     MUTED,
     axes_or_new,
-    beside_names,
     feature_axis,
     finish,
+    rows_height,
 )
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
 from duramen.results.result import figure
@@ -118,7 +118,5 @@ def _drawn(
 DIRECT_FEATURES = figure(
     direct_features,
     (ConditionalSignificance,),
-    lambda result, options: beside_names(
-        _drawn(result, options.get("clusters"), options.get("k", 20))[0]
-    ),
+    lambda result, options: rows_height(len(result), options.get("k", 20)),
 )

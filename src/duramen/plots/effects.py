@@ -14,7 +14,6 @@ from duramen.plots.canvas import (
     DASHES,
     INK,
     MUTED,
-    Layout,
     axes_or_new,
     finish,
     label,
@@ -23,7 +22,6 @@ from duramen.plots.canvas import (
 from duramen.results.feature_effect import FeatureEffect
 from duramen.results.result import figure
 from duramen.support.arrays import BoolArray, FloatArray
-from duramen.support.text import width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +104,7 @@ def _outputs(result: FeatureEffect, of: str | None) -> list[int]:
     return [1] if n == 2 else np.arange(n).tolist()
 
 
-EFFECT = figure(effect, (FeatureEffect,), lambda *_: Layout(2.3, 8))
+EFFECT = figure(effect, (FeatureEffect,), lambda *_: 2.3)
 
 
 _MOST = 300
@@ -339,13 +337,4 @@ def _curve(times: FloatArray, events: BoolArray) -> tuple[FloatArray, FloatArray
     return np.append(0.0, distinct), np.append(1.0, surviving)
 
 
-def _letters(target: NDArray[Any]) -> int:
-    """Return the letters beside the axes: of the longest class, or of numbers (survival)."""
-    return 8 if target.dtype.kind in "fV" else max(6, min(16, max(map(width, np.unique(target)))))
-
-
-AGAINST_TARGET = figure(
-    against_target,
-    (),
-    lambda _, options: Layout(2.3, _letters(options["target"])),
-)
+AGAINST_TARGET = figure(against_target, (), lambda *_: 2.3)

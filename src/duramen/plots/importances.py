@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,20 +15,14 @@ from duramen.io.positions import UNPLACED, Positions
 from duramen.plots.canvas import (
     ACCENT,
     INK,
-    LETTER,
     MUTED,
-    RIGHT,
-    Layout,
-    Options,
     axes_or_new,
-    beside_names,
     feature_axis,
     finish,
     in_cell,
     label,
-    room,
+    rows_height,
     signed_colors,
-    slant,
     tidy,
 )
 from duramen.results.importances import Importances, MonteCarloSelection, PermutedImportances
@@ -37,7 +30,6 @@ from duramen.results.result import FeatureResult, figure
 from duramen.results.significance import AdjustedSignificance, Intervals, Significance
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.text import width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,7 +90,7 @@ def binned(p: FloatArray) -> IntArray:
     return np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS).astype(np.int64)
 
 
-P_VALUES = figure(p_values, (Significance,), lambda *_: Layout(2.5, 8))
+P_VALUES = figure(p_values, (Significance,), lambda *_: 2.5)
 
 
 UNIT_TITLES = {
@@ -192,7 +184,7 @@ MonteCarloSelection, PermutedImportances, Forest or fitted estimator
 RANKING = figure(
     ranking,
     (FeatureResult, MonteCarloSelection, PermutedImportances),
-    lambda best, _: beside_names(best.names),
+    lambda best, _: rows_height(len(best.names)),
 )
 
 
@@ -280,7 +272,7 @@ def folded(parts: FloatArray, columns: int = _FEW_COLUMNS) -> tuple[FloatArray, 
     return together, [*(str(k) for k in range(last)), f"{last}+"]
 
 
-BY_DEGREE = figure(by_degree, (Importances,), lambda best, _: beside_names(best.names))
+BY_DEGREE = figure(by_degree, (Importances,), lambda best, _: rows_height(len(best.names)))
 
 
 _LOGARITHM = "-log10 of p"
@@ -446,7 +438,7 @@ def _apart(names: tuple[str, ...], middles: list[float], letter: float) -> list[
     return shown
 
 
-MANHATTAN = figure(manhattan, (), lambda *_: Layout(2.8, 8))
+MANHATTAN = figure(manhattan, (), lambda *_: 2.8)
 
 
 _WIDEST = 18
@@ -578,7 +570,8 @@ def parallel_ranks(
     ax.axhline(k + 0.75, color=MUTED, linewidth=0.6, alpha=0.5)
     names = [f"{label(name)}  {i + 1}" for i, name in enumerate(best.names)]
     ax.set_yticks([*range(1, k + 1), below], [*names, f"not among the first {k}"])
-    ax.set_xticks(columns, [label(name, _WIDEST) for name in measures])
+    slant = {"rotation": 30, "ha": "left", "rotation_mode": "anchor"} if len(measures) > 3 else {}
+    ax.set_xticks(columns, [label(name, _WIDEST) for name in measures], **slant)
     ax.xaxis.tick_top()
     ax.set_xlim(-0.1, len(measures) - 0.9)
     ax.set_ylim(below + 0.5, 0.4)
@@ -598,48 +591,11 @@ def _places(comparison: Comparison, best: Comparison, measures: list[str]) -> Fl
     return np.column_stack(rows)
 
 
-def _longest(titles: Sequence[str]) -> int:
-    """Return the letters of the longest title of a measure."""
-    return min(_WIDEST, max(map(width, titles)))
-
-
-def _layout_of_correlations(comparison: Comparison, _: Options) -> Layout:
-    measures = comparison.measures
-    margin = _longest(measures)
-    cell = room(margin) / len(measures)
-    angle = slant(cell)
-    bottom = 0.42 + math.sin(math.radians(angle)) * margin * LETTER
-
-    def finish(ax: Axes) -> None:
-        for title in ax.get_xticklabels():
-            title.set_rotation(angle)
-        if cell < 5 * LETTER:
-            for number in ax.texts:
-                number.set_fontsize(6)
-
-    return Layout(bottom + 0.1 + 0.3 * len(measures), margin, bottom=bottom, finish=finish)
-
-
-def _layout_of_ranks(comparison: Comparison, options: Options) -> Layout:
-    measures, k = comparison.measures, options["k"]
-    names = comparison.top(k).names
-    longest = _longest(measures) * LETTER
-    margin = max(len(f"not among the first {k}"), *(width(label(name)) + 4 for name in names))
-    right = max(RIGHT, 0.5 * longest)
-    distance = room(margin, right) / max(1, len(measures) - 1)
-    angle = 0 if longest + LETTER <= distance else slant(distance)
-    top = 0.15 + max(LETTER, math.sin(math.radians(angle)) * longest)
-
-    def finish(ax: Axes) -> None:
-        for line in ax.lines:
-            line.set_clip_on(False)  # dots at the edges stay round
-        if angle:  # down to the right, over the names, where there is room
-            for title in ax.get_xticklabels():
-                title.set(rotation=-angle, ha="right", va="bottom", rotation_mode="anchor")
-
-    height = top + 0.1 + 0.24 * (len(names) + 1)
-    return Layout(height, margin, top, RIGHT if angle else right, 0.1, finish)
-
-
-RANK_CORRELATIONS = figure(rank_correlations, (Comparison,), _layout_of_correlations)
-PARALLEL_RANKS = figure(parallel_ranks, (Comparison,), _layout_of_ranks)
+RANK_CORRELATIONS = figure(
+    rank_correlations, (Comparison,), lambda comparison, _: 1.5 + 0.3 * len(comparison.measures)
+)
+PARALLEL_RANKS = figure(
+    parallel_ranks,
+    (Comparison,),
+    lambda comparison, options: rows_height(len(comparison) + 2, options["k"] + 2),
+)

@@ -11,12 +11,10 @@ from duramen.plots.canvas import (
     ACCENT,
     AGAINST,
     INK,
-    Layout,
-    Options,
     axes_or_new,
-    beside_names,
     in_cell,
     label,
+    rows_height,
     signed_colors,
     tidy,
 )
@@ -159,14 +157,9 @@ def _strongest(result: PairInteractions, k: int) -> NDArray[np.intp]:
     return np.argsort(-strength, kind="stable")[:k]
 
 
-def _layout(result: PairInteractions, options: Options) -> Layout:
-    best = _strongest(result, options.get("k", 20))
-    names = [result.names[j] for j in best]
-    beside = beside_names(names)
-    return Layout(beside.height + 0.08 * beside.margin, beside.margin)
-
-
-INTERACTION_MATRIX = figure(interaction_matrix, (PairInteractions,), _layout)
-INTERACTION_NETWORK = figure(
-    interaction_network, (PairInteractions,), lambda *_: Layout(6.0, 2, bottom=0.1)
+INTERACTION_MATRIX = figure(
+    interaction_matrix,
+    (PairInteractions,),
+    lambda result, options: 1.0 + rows_height(len(result.names), options.get("k", 20)),
 )
+INTERACTION_NETWORK = figure(interaction_network, (PairInteractions,), lambda *_: 6.0)

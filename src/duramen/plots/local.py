@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,11 @@ from duramen.plots.canvas import (
     AGAINST,
     INK,
     MUTED,
-    Layout,
-    Options,
     axes_or_new,
-    beside_names,
     feature_axis,
     finish,
     label,
+    rows_height,
     signed_colors,
     tidy,
 )
@@ -258,15 +257,10 @@ def _largest(function: str, result: LocalImportances, k: int) -> NDArray[np.intp
     return np.argsort(-result.mean_absolute(), kind="stable")[:k]
 
 
-def _layout(result: LocalImportances, options: Options) -> Layout:
-    best = _largest("plots", result, options.get("k", 20))
-    return beside_names([result.names[j] for j in best])
+def _height(result: LocalImportances, options: Mapping[str, Any]) -> float:
+    return rows_height(len(result.names), options.get("k", 20) + 1)
 
 
-BEESWARM = figure(beeswarm, (LocalImportances,), _layout)
-WATERFALL = figure(
-    waterfall,
-    (LocalImportances,),
-    lambda result, options: _layout(result, {"k": options.get("k", 10) + 1}),
-)
-ROW_CLUSTERS = figure(row_clusters, (LocalImportances,), _layout)
+BEESWARM = figure(beeswarm, (LocalImportances,), _height)
+WATERFALL = figure(waterfall, (LocalImportances,), _height)
+ROW_CLUSTERS = figure(row_clusters, (LocalImportances,), _height)

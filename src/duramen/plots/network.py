@@ -21,7 +21,6 @@ from duramen.plots.canvas import (
     DASHES,
     INK,
     MUTED,
-    Layout,
     axes_or_new,
     canvas_or_new,
     finish,
@@ -135,44 +134,9 @@ def label_circle(ax: Axes, names: list[str], where: FloatArray) -> None:
 
 
 def _label_places(ax: Axes, names: list[str], where: FloatArray) -> None:
-    """Write names beside points; where every side is taken by another name, leave it out.
-
-    Names do not take part in the layout, which would move the points that they stand at.
-    """
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    figure.draw_without_rendering()
-    point = figure.dpi / 72
-    page = figure.bbox
-    taken: list[tuple[float, ...]] = []
+    """Write names beside points."""
     for name, at in zip(names, where.tolist(), strict=True):
-        x, y = ax.transData.transform(at)
-        wide, high = 0.75 * _FONT * len(name) * point, 1.4 * _FONT * point
-        sides = ((5, "left", 4), (-5, "right", 4), (5, "left", -16), (-5, "right", -16))
-        for dx, side, dy in sides:
-            left, low = x + dx * point - wide * (side == "right"), y + dy * point
-            box = (left, left + wide, low, low + high)
-            inside = page.x0 <= box[0] and box[1] <= page.x1
-            if inside and not any(_overlap(box, other) for other in taken):
-                taken.append(box)
-                ax.annotate(
-                    name,
-                    at,
-                    xytext=(dx, dy),
-                    textcoords="offset points",
-                    ha=side,
-                    va="bottom",
-                    color=INK,
-                    fontsize=_FONT,
-                ).set_in_layout(False)
-                break
-
-
-def _overlap(first: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    """Tell whether two boxes, each given by its left, right, lower and upper end, overlap."""
-    return (
-        first[0] < other[1] and other[0] < first[1] and first[2] < other[3] and other[2] < first[3]
-    )
+        ax.annotate(name, at, xytext=(5, 4), textcoords="offset points", color=INK, fontsize=_FONT)
 
 
 def _placed(
@@ -293,9 +257,9 @@ def _squared(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     return finish(ax, xlabel, ylabel)
 
 
-NETWORK_GRAPH = figure(network_graph, (Network,), lambda *_: Layout(6.0, 2, bottom=0.1))
-PRECISION_RECALL = figure(precision_recall, (NetworkScores,), lambda *_: Layout(3.2, 6))
-ROC = figure(roc, (NetworkScores,), lambda *_: Layout(3.2, 6))
+NETWORK_GRAPH = figure(network_graph, (Network,), lambda *_: 6.0)
+PRECISION_RECALL = figure(precision_recall, (NetworkScores,), lambda *_: 3.2)
+ROC = figure(roc, (NetworkScores,), lambda *_: 3.2)
 
 
 _STAGES = ("fluorescence", "low-pass", "difference", "threshold", "weighted")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from markupsafe import escape
 
 from duramen.io import write_table
-from duramen.plots.canvas import ACCENT, INCHES, INK, LETTER, MUTED, ON_ACCENT, room
+from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT
 from duramen.results.columns import Column
 from duramen.results.result import ResultFigure
 from duramen.results.saved import Savable, Saved
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from duramen.data import Target
 
+_INCHES = 4.4  # width of a figure
 _VARIABLES = {
     ACCENT: "var(--accent)",
     INK: "var(--ink)",
@@ -71,17 +72,10 @@ def svg(plot: Plot, text: str, prefix: str) -> str:
     from matplotlib.figure import Figure as Canvas
 
     figure = plot.figure
-    if figure.layout is None:
-        raise ValueError(f"reports: the figure {figure.name} needs a layout to be in a report.")
-    layout = figure.layout(plot.of, plot.options)
-    canvas = Canvas(figsize=(INCHES, layout.height))
-    left = (layout.margin + 2) * LETTER
-    across = room(layout.margin, layout.right) / INCHES
-    up = (layout.height - layout.top - layout.bottom) / layout.height
-    ax = canvas.add_axes((left / INCHES, layout.bottom / layout.height, across, up))
-    figure.draw(plot.of, **plot.options, ax=ax)
-    if layout.finish is not None:
-        layout.finish(ax)
+    if figure.height is None:
+        raise ValueError(f"reports: the figure {figure.name} needs a height to be in a report.")
+    canvas = Canvas(figsize=(_INCHES, figure.height(plot.of, plot.options)), layout="constrained")
+    figure.draw(plot.of, **plot.options, ax=canvas.add_subplot())
     with (
         matplotlib.rc_context(
             {"svg.fonttype": "none", "svg.hashsalt": prefix, "font.family": "DejaVu Sans"}

@@ -32,9 +32,9 @@ class ResultFigure(Entry):
 
     draw: Callable[..., Any]  # takes the result, and its options as keywords
     of: tuple[type, ...] = ()  # classes of results that it draws
-    # Room on the page of a report, a `duramen.plots.canvas.Layout`, from the result and the
-    # options; None for a figure that no report shows.
-    layout: Callable[[Any, Mapping[str, Any]], Any] | None = None
+    # Inches on the page of a report, from the result and the options; None for a figure that no
+    # report shows.
+    height: Callable[[Any, Mapping[str, Any]], float] | None = None
     panels: bool = False  # whether it returns a figure of several panels and takes no axes
 
 
@@ -44,12 +44,12 @@ FIGURES: Catalogue[ResultFigure] = Catalogue("figure", ())
 def figure(
     draw: Callable[..., Any],
     of: tuple[type, ...] = (),
-    layout: Callable[[Any, Mapping[str, Any]], Any] | None = None,
+    height: Callable[[Any, Mapping[str, Any]], float] | None = None,
     *,
     panels: bool = False,
 ) -> ResultFigure:
     """Register a function under its own name; the first that fits a result draws it by default."""
-    return FIGURES.register(ResultFigure(draw.__name__, draw, of, layout, panels))
+    return FIGURES.register(ResultFigure(draw.__name__, draw, of, height, panels))
 
 
 def draw(result: object, name: str | None, **options: Any) -> Any:

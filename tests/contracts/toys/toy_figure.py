@@ -3,7 +3,7 @@
 from typing import Any
 
 from duramen import Importances
-from duramen.plots.canvas import Layout, axes_or_new, finish
+from duramen.plots.canvas import axes_or_new, finish
 from duramen.results.result import figure
 
 
@@ -14,4 +14,4 @@ def toy_points(result: Importances, *, size: float = 3.0, ax: Any = None) -> Any
     return finish(ax, "feature", "toy importance")
 
 
-TOY = figure(toy_points, (Importances,), lambda *_: Layout(2.0, 8))
+TOY = figure(toy_points, (Importances,), lambda *_: 2.0)
