@@ -22,7 +22,7 @@ from duramen.analyses.ranking.forest import PARAMETERS, forest_of, kind_of
 from duramen.analyses.ranking.measures import choose, grow_and_compute, measures_of, with_bias
 from duramen.analyses.ranking.pairs import all_pairs, check_pairs
 from duramen.analyses.ranking.report import RankingReport, in_order, summarize
-from duramen.analyses.ranking.rows import RowImportances, importances_of_rows, rows_asked
+from duramen.analyses.ranking.rows import importances_of_rows, rows_asked
 from duramen.analyses.ranking.samples import described, sample_note, sampled_if_many
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import returned_at_once
@@ -231,7 +231,12 @@ def rank(
     of_clusters = isinstance(feature_groups, str) and feature_groups == CLUSTERS
     _check_grouping(clusters, distance, representatives, feature_groups, of_clusters)
     if significance_test is not None:
-        _check_beside(significance_test.name, choices, direct, feature_groups)
+        if direct and significance_test.name == "conditional":
+            raise ValueError(
+                "rank: direct=True and test='conditional' are the same test; give one of them"
+            )
+        if "how" in choices and feature_groups is None:
+            raise ValueError("rank: group_score needs feature_groups=FILE")
         if of_clusters and significance_test.of_groups and not default:
             raise ValueError(
                 f"rank: feature_groups={CLUSTERS!r} and test={significance_test.name!r} do not go "
@@ -335,28 +340,24 @@ def rank(
                 sample, note = patches.sample_of_store(inputs, bound)
             data = _noted(data, note, execution)
         # --- the steps beside them ---
-        tested = tested_groups = None
+        parts: dict[str, Any] = {}
+        beside = partial(checkpoint_beside, execution.checkpoint)
+        tested = None
         if significance_test is not None:
             tested_inputs, notes = sample or inputs, list[str]()
             if sample is None and default:
                 tested_inputs = sampled_if_many(inputs)
                 if tested_inputs is not inputs:
                     notes.append(sample_note(data, significance_test.name))
+            test_it = partial(
+                *(significance.run_test, significance_test, choices, tested_measure, measures),
+                *(groups_to_test, source, tested_inputs, execution),
+                default=default,
+            )
             try:
-                tested, tested_groups = execution.run(
+                tested, parts["tested_groups"] = execution.run(
                     "the significance test",
-                    partial(
-                        significance.run_test,
-                        significance_test,
-                        choices,
-                        tested_measure,
-                        measures,
-                        groups_to_test,
-                        source,
-                        tested_inputs,
-                        execution,
-                        default=default,
-                    ),
+                    test_it,
                     timed=f"test {significance_test.option}",
                     checkpoint=execution.checkpoint,
                 ) or (None, None)
@@ -369,19 +370,19 @@ def rank(
                 execution.notes(tested.notes)
                 if not direct:
                     tested = given_others.advised(tested, data.weights, execution)
+        parts["tested"] = tested
         selected = set() if tested is None else set(significance.selected_by(tested))
-        direct_test = direct_groups = None
-        direct_clusters: tuple[tuple[str, ...], ...] = ()
         if direct:
-            file = checkpoint_beside(execution.checkpoint, "direct")
-            direct_test, direct_groups = execution.run(
+            parts["direct"], parts["direct_groups"] = execution.run(
                 "the test of direct effects",
-                partial(given_others.test_given_others, inputs, groups, execution, file),
+                partial(
+                    given_others.test_given_others, inputs, groups, execution, beside("direct")
+                ),
                 timed="direct",
-                checkpoint=file,
+                checkpoint=beside("direct"),
             ) or (None, None)
-            if direct_test is not None:
-                direct_clusters = given_others.clusters_of(direct_test, data.table)
+            if parts["direct"] is not None:
+                parts["direct_clusters"] = given_others.clusters_of(parts["direct"], data.table)
 
         @cache
         def forest_and_rows() -> tuple[Any, LearningSet[EncodedTable]]:
@@ -392,7 +393,7 @@ def rank(
 
         order = in_order(first, tested).names
         best = [name for i, name in enumerate(order) if i < effects.DESCRIBED or name in selected]
-        effects_of_best = execution.run(
+        parts["described"] = execution.run(
             "the directions of effects",
             lambda: describe_effects(
                 *forest_and_rows(),
@@ -403,77 +404,55 @@ def rank(
             ),
             timed="effects",
         )
-        explained: tuple[RowImportances, ...] = ()
         if rows is not None:
             explain_them = partial(importances_of_rows, rows, data)
-            explained = (
-                execution.run(
-                    "the importances in rows",
-                    lambda: explain_them(forest_and_rows()[0], data.positive, execution.n_jobs),
-                    timed="rows",
-                )
-                or ()
+            parts["rows"] = execution.run(
+                "the importances in rows",
+                lambda: explain_them(forest_and_rows()[0], data.positive, execution.n_jobs),
+                timed="rows",
             )
-        pairs = None
         if interactions:
-            file = checkpoint_beside(execution.checkpoint, "interactions")
-            test_pairs = partial(all_pairs, inputs, execution=execution, checkpoint=file)
-            pairs = execution.run(
+            test_pairs = partial(
+                all_pairs, inputs, execution=execution, checkpoint=beside("interactions")
+            )
+            parts["pairs"] = execution.run(
                 "the interactions",
                 lambda: test_pairs(*forest_and_rows()),
                 timed="interactions",
-                checkpoint=file,
+                checkpoint=beside("interactions"),
             )
         ranking = precision.without_strata(inputs)
-        on_parts = partial(
-            precision.on_parts, measure=ranked_by, inputs=ranking, execution=execution
-        )
-        interval_result = stability_result = None
-        if intervals:
-            interval_result = execution.run(
-                "confidence intervals",
-                lambda: on_parts(
-                    confidence_intervals,
-                    "intervals",
-                    n_resamples=n_resamples or 100,
-                    fraction=0.75,
-                    options={
-                        "measure": first,
-                        "scale": interval_scale or "importance",
-                        "confidence_level": confidence_level,
-                    },
-                ),
-                timed="intervals",
-                checkpoint=checkpoint_beside(execution.checkpoint, "intervals"),
-            )
-        if stability is not None:
-            stability_result = execution.run(
-                "stability",
-                lambda: on_parts(
-                    ranking_stability,
-                    "stability",
-                    n_resamples=n_resamples or 50,
-                    fraction=0.5,
-                    options={
-                        "measure": ranked_by.name,
-                        "k": stability,
-                        "confidence_level": confidence_level,
-                    },
-                ),
-                timed="stability",
-                checkpoint=checkpoint_beside(execution.checkpoint, "stability"),
-            )
-        trees = execution.run(
+        scale = {"measure": first, "scale": interval_scale or "importance"}
+        first_k = {"measure": ranked_by.name, "k": stability}
+        for name, asked, function, count, fraction, options in (
+            ("intervals", intervals, confidence_intervals, 100, 0.75, scale),
+            ("stability", stability is not None, ranking_stability, 50, 0.5, first_k),
+        ):
+            if asked:
+                on_parts = partial(precision.on_parts, function, name, ranked_by, ranking)
+                parts[name] = execution.run(
+                    {"intervals": "confidence intervals"}.get(name, name),
+                    partial(
+                        on_parts,
+                        execution,
+                        n_resamples=n_resamples or count,
+                        fraction=fraction,
+                        options={**options, "confidence_level": confidence_level},
+                    ),
+                    timed=name,
+                    checkpoint=beside(name),
+                )
+        parts["trees"] = execution.run(
             "the number of trees that is needed",
             lambda: precision.trees_for(ranked_by, ranking, len(selected), execution),
         )
     if clusters is not None:
-        cluster_threshold = clusters
         clustered = execution.run(
             "the clusters of features",
-            lambda: clustering.clusters_of(data, first, cluster_threshold, distance),
+            partial(clustering.clusters_of, data, first, clusters, distance),
+            timed="cluster",
         )
-    group_importances = None
+    group_importances, members = None, dict[str, Sequence[str]]()
     if feature_groups is not None:
         found = groups
         if found is None:
@@ -494,18 +473,25 @@ def rank(
         unfinished = ", ".join(execution.unfinished)
         execution.leave_out(f"interrupted; left out of the results: {unfinished}")
     # --- the report ---
+    parts = {name: part for name, part in parts.items() if part is not None}
+    tested_groups = parts.pop("tested_groups", None)
     provenance, groups_of_rows = data.provenance, data.exchangeability.groups
     with faults_of_ours():
-        settings = {
+        settings: dict[str, Any] = {
             "forest": forest_name,
             "n_estimators": forest.n_estimators,
             **forest.forest_.settings.to_dict(),
             "measures": list(measures),
             **{name: dict(part.metadata.get(name, {})) for name, part in measures.items()},
-            **precision.settings_of(interval_result, stability_result),
+            **precision.settings_of(parts),
             **provenance.settings,
+            **{
+                name: arguments[name]
+                for name in ("clusters", "representatives", "distance")
+                if arguments[name] != defaults[name].default
+            },
         }
-        results = {
+        results: dict[str, Any] = {
             **out_of_bag_accuracy(forest, data.target, groups_of_rows),
             "features_used": n_used,
             "importance_sum": float(first.values.sum()),
@@ -516,54 +502,41 @@ def rank(
                 for name, part in measures.items()
                 if isinstance(part, Significance)
             },
-            **precision.figures_of(interval_result, stability_result, trees),
+            **precision.figures_of(parts),
         }
-        group_table, further = None, {}
+        further = {}
         if group_importances is not None:
+            of_groups = tested_groups, parts.get("direct_groups")
             columns = grouping.columns_of(
-                group_importances, members, measures.get("mda"), tested_groups, direct_groups
+                group_importances, members, measures.get("mda"), *of_groups
             )
-            group_table = grouping.table_of(columns, group_importances, source)
+            parts["groups"] = grouping.table_of(columns, group_importances, source)
             further = {OF_GROUPS: {column.name: column.values for column in columns if column.name}}
             of_mda = group_importances.metadata.get("mda", {})
             settings["group_mda"] = {"source": source, "n_groups": len(members), **of_mda}
         if tested is not None:
             settings["significance"] = significance.settings_of(tested)
             results["significance"] = significance.figures_of(tested)
-        if direct_test is not None:
-            settings["direct"] = given_others.settings_of(direct_test)
-            results["direct"] = given_others.figures_of(direct_test, direct_groups)
-        if pairs is not None:
-            results["interactions"] = pairs.figures()
-        if explained:
-            results["rows"] = [part.figures() for part in explained]
+        if "direct" in parts:
+            settings["direct"] = given_others.settings_of(parts["direct"])
+            results["direct"] = given_others.figures_of(parts["direct"], parts.get("direct_groups"))
+        if "pairs" in parts:
+            results["interactions"] = parts["pairs"].figures()
+        if "rows" in parts:
+            results["rows"] = [part.figures() for part in parts["rows"]]
         if groups_of_rows is not None:
             results["groups"] = data.exchangeability.n_units
         if feature_groups is not None:
             settings["feature_groups"] = source
         if provenance.remarks:
             settings["notes"] = list(provenance.remarks)
-        for name in ("clusters", "representatives", "distance"):
-            if arguments[name] != defaults[name].default:
-                settings[name] = arguments[name]
-        run = execution.record(data.facts(), settings=settings, results=results)
         report = summarize(
             list(measures.values()),
-            run,
-            tested=tested,
-            described=effects_of_best,
-            data=None if effects_of_best is None else forest_and_rows()[1],
-            intervals=interval_result,
-            stability=stability_result,
-            trees=trees,
-            direct=direct_test,
-            direct_groups=direct_groups,
-            direct_clusters=direct_clusters,
-            groups=group_table,
-            pairs=pairs,
-            rows=explained,
+            execution.record(data.facts(), settings=settings, results=results),
+            data=forest_and_rows()[1] if "described" in parts else None,
             left_out=execution.left_out,
             oob_errors=getattr(forest, "oob_error_curve_", None),
+            **parts,
         )
         table = {**report.table, **effects.target_columns(data, order)}
         variants = provenance.variants
@@ -613,22 +586,6 @@ def _check_grouping(
             f"rank: feature_groups={CLUSTERS!r} needs clusters=R, such as clusters=0.8. Hint: for "
             f"a file of that name, feature_groups='./{CLUSTERS}'"
         )
-
-
-def _check_beside(test: str, choices: Mapping[str, Any], direct: bool, feature_groups: Any) -> None:
-    """Check that a test goes with the other parameters.
-
-    Raises
-    ------
-    ValueError
-        If not.
-    """
-    if direct and test == "conditional":
-        raise ValueError(
-            "rank: direct=True and test='conditional' are the same test; give one of them"
-        )
-    if "how" in choices and feature_groups is None:
-        raise ValueError("rank: group_score needs feature_groups=FILE")
 
 
 def _noted(data: LearningSet[Any], note: str, execution: Execution) -> LearningSet[Any]:

@@ -54,7 +54,7 @@ def of_several(members: Members, prefix: str = "") -> Members:
     return {prefix + name: group for name, group in members.items() if len(group) > 1}
 
 
-def whole(groups: Members, features: Sequence[str]) -> Members:
+def whole(groups: Members, features: Sequence[str]) -> dict[str, Sequence[str]]:
     """Return the features of each group, and after them each feature in none by itself."""
     grouped = {name for group in groups.values() for name in group}
     return {**groups, **{name: [name] for name in features if name not in grouped}}

@@ -36,18 +36,28 @@ from duramen.support.text import fixed
 _FIRST, _LEAST_TREES, _MOST_FEATURES = 10, 16, 100_000
 _REACH = 4  # times the trees of a forest up to which an agreement is extrapolated
 _INTERVAL = 40  # characters that a narrow terminal leaves to an interval
+INTERVALS, STABILITY, TREES = (
+    *("Confidence intervals", "Stability of the ranking", "Number of trees"),
+)
 _SOURCES = {
-    "Confidence intervals": "H. Ishwaran, M. Lu (2019). Standard errors and confidence intervals "
-    "for variable importance in random forest regression, classification, and survival. Statistics "
-    "in Medicine 38.",
-    "Stability of the ranking": "S. Nogueira, K. Sechidis, G. Brown (2018). On the stability of "
-    "feature selection algorithms. Journal of Machine Learning Research 18(174).",
-    "Number of trees": "V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical "
-    "interpretation of machine learning-based feature importance scores for biomarker discovery. "
-    "Bioinformatics 28.",
+    "intervals": (
+        INTERVALS,
+        "H. Ishwaran, M. Lu (2019). Standard errors and confidence intervals for variable "
+        "importance in random forest regression, classification, and survival. Statistics in "
+        "Medicine 38.",
+    ),
+    "stability": (
+        STABILITY,
+        "S. Nogueira, K. Sechidis, G. Brown (2018). On the stability of feature selection "
+        "algorithms. Journal of Machine Learning Research 18(174).",
+    ),
+    "trees": (
+        TREES,
+        "V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of "
+        "machine learning-based feature importance scores for biomarker discovery. Bioinformatics "
+        "28.",
+    ),
 }
-INTERVALS, STABILITY, TREES = _SOURCES
-
 
 # --- intervals and stability ------------------------------------------------------------------
 
@@ -63,27 +73,22 @@ def check_arguments(
 
     Raises
     ------
-    ValueError
-        If a parameter has no use, or is out of its range.
+    TypeError, ValueError
+        If one is out of range, or has no effect.
     """
     checks.check_optional_integer("rank", "stability", stability, 1)
     checks.check_optional_integer("rank", "n_resamples", n_resamples, 2)
     checks.check_real("rank", "confidence_level", confidence_level, 0, 1, ends="()")
-    changed = {
-        "confidence_level": confidence_level != 0.95,
-        "n_resamples": n_resamples is not None,
-    }
-    for name in changed:
-        if changed[name] and not intervals and stability is None:
-            raise ValueError(
-                f"rank: {name} has no effect without intervals=True or stability=K; leave it out"
-            )
     if scale is not None:
         checks.check_choice("rank", "interval_scale", scale, ("importance", "fraction"))
-        if not intervals:
-            raise ValueError(
-                "rank: interval_scale has no effect without intervals=True; leave it out"
-            )
+    either, of = intervals or stability is not None, "intervals=True or stability=K"
+    for name, changed, used, needed in (
+        ("confidence_level", confidence_level != 0.95, either, of),
+        ("n_resamples", n_resamples is not None, either, of),
+        ("interval_scale", scale is not None, intervals, "intervals=True"),
+    ):
+        if changed and not used:
+            raise ValueError(f"rank: {name} has no effect without {needed}; leave it out")
 
 
 def check_measure(
@@ -226,46 +231,36 @@ def columns_of(
     return columns
 
 
-def references_of(
-    intervals: Intervals | None, stability: Stability | None, trees: TreesNeeded | None
-) -> list[str]:
-    """Return the sources of the results."""
-    results = zip(_SOURCES, (intervals, stability, trees), strict=True)
-    return [f"{title}: {_SOURCES[title]}" for title, result in results if result is not None]
+def references_of(parts: Mapping[str, Any]) -> list[str]:
+    """Return the sources of the parts of a ranking on its precision."""
+    return [f"{title}: {source}" for part, (title, source) in _SOURCES.items() if part in parts]
 
 
-def settings_of(intervals: Intervals | None, stability: Stability | None) -> dict[str, Any]:
+def settings_of(parts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings for the record."""
     taken = ("measure", "method", "seed", "n_resamples", "subsample", "k", "correction", "scale")
     settings: dict[str, Any] = {}
-    for name, result in (("intervals", intervals), ("stability", stability)):
-        if result is not None:
-            metadata: Mapping[str, Any] = result.metadata
-            settings[name] = {
-                "confidence_level": result.confidence_level,
-                **{key: metadata[key] for key in taken if key in metadata},
-            }
-    if intervals is not None:
-        settings["intervals"] |= {"kind": intervals.kind, "method": intervals.method}
+    for name, result in parts.items():
+        if name in ("intervals", "stability"):
+            metadata = {key: result.metadata[key] for key in taken if key in result.metadata}
+            settings[name] = {"confidence_level": result.confidence_level, **metadata}
+        if name == "intervals":
+            settings[name] |= {"kind": result.kind, "method": result.method}
     return settings
 
 
-def figures_of(
-    intervals: Intervals | None, stability: Stability | None, trees: TreesNeeded | None
-) -> dict[str, Any]:
+def figures_of(parts: Mapping[str, Any]) -> dict[str, Any]:
     """Return a few figures for the record."""
+    intervals, stability, trees = map(parts.get, ("intervals", "stability", "trees"))
     figures: dict[str, Any] = {}
     if intervals is not None:
         above = {"features_with_interval_above_0": len(intervals.above())}
         tested = {} if intervals.p_values is None else above
         figures["intervals"] = {**tested, "notes": list(intervals.notes)}
     if stability is not None:
-        figures["stability"] = {
-            "stability": _finite(stability.nogueira),
-            "low": _finite(stability.low),
-            "high": _finite(stability.high),
-            "notes": list(stability.notes),
-        }
+        numbers = {"stability": stability.nogueira, "low": stability.low, "high": stability.high}
+        finite = {name: _finite(number) for name, number in numbers.items()}
+        figures["stability"] = {**finite, "notes": list(stability.notes)}
     if trees is not None:
         figures["trees_needed"] = {
             "first_features": trees.k,
@@ -285,8 +280,15 @@ def _finite(number: float) -> float | None:
 # --- sections ---------------------------------------------------------------------------------
 
 
-def interval_sections(intervals: Intervals, title: str) -> list[Part]:
-    """Return the figure of the intervals and their meaning; `title` is that of the measure."""
+def sections_of(parts: Mapping[str, Any], title: str) -> list[Part]:
+    """Return the figures of intervals and stability with their meanings, by a measure's title."""
+    return [
+        *(_of_intervals(parts["intervals"], title) if "intervals" in parts else ()),
+        *(_of_stability(parts["stability"], title) if "stability" in parts else ()),
+    ]
+
+
+def _of_intervals(intervals: Intervals, title: str) -> list[Part]:
     best, settings = intervals.top(DRAWN), intervals.metadata
     listed = ", ".join(f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in list(best)[:5])
     level = _percent(intervals.confidence_level)
@@ -298,16 +300,14 @@ def interval_sections(intervals: Intervals, title: str) -> list[Part]:
     )
     if intervals.p_values is not None:
         zero = (
-            "The importance of an irrelevant feature is 0 on average: the columns "
-            "interval_p_value of result.csv hold one-sided p-values of this null hypothesis, for "
-            "each feature alone."
+            "The importance of an irrelevant feature is 0 on average: interval_p_value of "
+            "result.csv is the one-sided p-value of this null hypothesis, for each feature alone."
         )
     meaning = (
         f"An interval covers, with a probability of {intervals.confidence_level:g}, the {covered} "
         "that forests on as many rows have on average over data sets. It comes from "
-        f"{settings['n_resamples']:,} forests on {settings['subsample']:,} random {units} each, "
-        "and takes the error of finitely many trees into account. The level holds for each "
-        "interval separately: of many intervals, some miss the value."
+        f"{settings['n_resamples']:,} forests on {settings['subsample']:,} random {units} each. "
+        "The level holds for each interval separately: of many intervals, some miss the value."
     )
     return [
         Chart(
@@ -321,20 +321,28 @@ def interval_sections(intervals: Intervals, title: str) -> list[Part]:
     ]
 
 
-def stability_sections(stable: Stability, title: str) -> list[Part]:
-    """Return the figure of the stability and its meaning; `title` is that of the measure."""
-    k = int(stable.metadata["k"])
+def _of_stability(stable: Stability, title: str) -> list[Part]:
+    k, n = int(stable.metadata["k"]), f"{stable.n_selections:,}"
     most = stable.top(min(DRAWN, int(np.count_nonzero(stable.frequency))))
     listed = ", ".join(f"{name} {fraction:.0%}" for name, fraction in list(most)[:5])
     among = f"that have a feature among their {k} most important ones"
-    words = _stability_words(stable, title)
+    of = f"tability of the {'first feature' if k == 1 else f'first {k} features'} by {title}"
+    words = f"The s{of} is not defined."
+    if not math.isnan(stable.nogueira):
+        interval = "no interval"
+        if not math.isnan(stable.low):
+            level = _percent(stable.confidence_level)
+            interval = f"{level} interval {stable.low:.2f} to {stable.high:.2f}"
+        words = (
+            f"S{of} over {n} random halves of the rows: {stable.nogueira:.2f} ({interval}); 1 if "
+            "every half selects the same features, 0 on average by chance."
+        )
     return [
         Chart(
             STABILITY,
             Plot(RANKING, most, {"k": len(most)}),
             f"Bar chart of the fraction of forests on halves of the rows {among}. First: {listed}.",
-            f"Fraction of {stable.n_selections:,} forests on random halves of the rows {among} by "
-            f"{title}.",
+            f"Fraction of {n} forests on random halves of the rows {among} by {title}.",
         ),
         Prose(
             "About the stability",
@@ -342,29 +350,13 @@ def stability_sections(stable: Stability, title: str) -> list[Part]:
                 f"{words} The interval is over the choice of halves, not over other data sets. "
                 "Halves share half of their rows, so that rankings of independent data sets agree "
                 "less.",
-                "Correlated features can replace each other among the first, although the same "
-                "information is found each time. A stable ranking need not be correct.",
+                "Correlated features can replace each other among the first. A stable ranking need "
+                "not be correct.",
                 *stable.notes,
             ),
             brief=(words,),
         ),
     ]
-
-
-def _stability_words(stable: Stability, title: str) -> str:
-    """Return how far the first features depend on the rows, in a sentence."""
-    k, interval = stable.metadata["k"], "no interval"
-    first = "first feature" if k == 1 else f"first {k} features"
-    if math.isnan(stable.nogueira):
-        return f"The stability of the {first} by {title} is not defined."
-    if not math.isnan(stable.low):
-        level = _percent(stable.confidence_level)
-        interval = f"{level} interval {stable.low:.2f} to {stable.high:.2f}"
-    return (
-        f"Stability of the {first} by {title} over {stable.n_selections:,} random halves of the "
-        f"rows: {stable.nogueira:.2f} ({interval}); 1 if every half selects the same features, 0 "
-        "on average by chance."
-    )
 
 
 def trees_section(needed: TreesNeeded, title: str) -> Prose:

@@ -17,7 +17,6 @@ from duramen.analyses.ranking.pairs import AllPairs
 from duramen.analyses.ranking.rows import RowImportances
 from duramen.analyses.ranking.rows import columns_of as columns_of_rows
 from duramen.data import EncodedTable, LearningSet
-from duramen.effects import EffectsDescription
 from duramen.importances.comparison import Measured
 from duramen.plots.curves import OOB_ERROR
 from duramen.reports.facts import (
@@ -66,7 +65,6 @@ from duramen.results.significance import (
     Intervals,
     Significance,
 )
-from duramen.significance import Stability, TreesNeeded
 
 _ROWS, _COMPACT = 100, 10  # features of the table on the page, and of figures of other measures
 _CAVEATS = (
@@ -158,132 +156,94 @@ def summarize(
     measures: Sequence[Measured],
     run: Run,
     *,
-    tested: significance.Tested | None = None,
-    described: EffectsDescription | None = None,
     data: LearningSet[EncodedTable] | None = None,
-    intervals: Intervals | None = None,
-    stability: Stability | None = None,
-    trees: TreesNeeded | None = None,
-    direct: ConditionalSignificance | None = None,
-    direct_groups: ConditionalSignificance | None = None,
-    direct_clusters: Sequence[Sequence[str]] = (),
-    groups: Table | None = None,
-    pairs: AllPairs | None = None,
-    rows: Sequence[RowImportances] = (),
     left_out: Sequence[str] = (),
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
+    **parts: Any,
 ) -> RankingReport:
     """Return the report of a ranking.
 
     Parameters
     ----------
-    measures : sequence of Importances and Significance
-        Measures of the same features, the first of which orders them.
+    measures : sequence of Importances or Significance
+        Importance measures, the first of which orders the features.
     run : Run
         Record of the run.
-    tested : Significance or ErrorRates, optional
-        Test of one of the measures.
-    described : EffectsDescription, optional
-        Effects of the first features.
     data : LearningSet, optional
         Rows by which effects were described.
-    intervals, stability, trees : Intervals, Stability and TreesNeeded, optional
-        Precision of the ranking.
-    direct, direct_groups : ConditionalSignificance, optional
-        Tests of each feature given all others, and of groups of features.
-    direct_clusters : sequence of sequences of str
-        Direct and associated features, correlated ones together.
-    groups : Table, optional
-        Section on groups of features.
-    pairs : AllPairs, optional
-        Interactions of all pairs of features.
-    rows : sequence of RowImportances
-        Importances in single rows.
     left_out : sequence of str
-        Results that were not computed, and why, a sentence each.
-    oob_errors : array-like of shape (T,), optional
+        What is not computed, and why.
+    oob_errors : array-like, optional
         Out-of-bag error after each tree.
     n_rows : int
-        Number of features in the table on the page.
-
-    Raises
-    ------
-    ValueError
-        If the measures are not about the same features, or two are the same measure.
+        Rows of the table on the page.
+    **parts
+        Results of further steps, as far as there are any: ``tested``, ``described``, ``intervals``,
+        ``stability``, ``trees``, ``direct``, ``direct_groups``, ``direct_clusters``, ``groups`` (a
+        table), ``pairs`` and ``rows``.
     """
-    first, target = measures[0], str(run.target)
-    title = words_of(first).title
-    head, judgments, scores = table_columns(
-        measures,
-        tested=tested,
-        described=described,
-        intervals=intervals,
-        stability=stability,
-        direct=direct,
-    )
+    parts = {name: part for name, part in parts.items() if part is not None}
+    tested, direct, pairs = map(parts.get, ("tested", "direct", "pairs"))
+    of_direct = parts.get("direct_groups"), parts.get("direct_clusters", ())
+    intervals, rows = parts.get("intervals"), parts.get("rows", ())
+    first, title = measures[0], words_of(measures[0]).title
+    head, judgments, scores = table_columns(measures, **parts)
     named = {"name": head[1], **{c.name: c for c in (*head, *scores, *judgments)}}
     verdicts = named["verdict"].cells if "verdict" in named else ()
-    names = named["name"].cells
-    noise = effects.directed_noise(named.get("direction"), verdicts, names)
-    lines = "" if intervals is None or precision.of_fractions(intervals) else "confidence intervals"
-    caveats = (*cautions(measures), *_CAVEATS, *([] if tested is None else [OTHER_METHODS]))
-    sources = (
-        *references(measures),
-        *(references_of_test(tested) if tested is not None else ()),
-        *precision.references_of(intervals, stability, trees),
-        *(references_of_test(direct) if direct is not None else ()),
-    )
+    noise = effects.directed_noise(named.get("direction"), verdicts, named["name"].cells)
     order = "" if tested is None else significance.order_note(tested, title)
-    note = [rows_note(min(n_rows, len(first)), len(first)), _bars(first, intervals, bool(verdicts))]
+    note = (
+        rows_note(min(n_rows, len(first)), len(first)),
+        _bars(first, intervals, bool(verdicts)),
+        order,
+        noise,
+    )
+    brief = (
+        *_counts(measures),
+        "" if tested is None else order or significance.meaning_of(tested),
+        noise,
+        "" if direct is None else given_others.line_of(direct, of_direct[0]),
+    )
     sections: list[Section] = [
         Table(
             "Ranking",
             shown_columns([*head, *judgments, *scores], max(n_rows, HELD)),
-            " ".join(filter(None, (*note, order, noise))),
+            " ".join(filter(None, note)),
             shown=n_rows,
             total=len(first),
             main=True,
-            brief=tuple(
-                filter(
-                    None,
-                    (
-                        *_counts(measures),
-                        "" if tested is None else order or significance.meaning_of(tested),
-                        noise,
-                        "" if direct is None else given_others.line_of(direct, direct_groups),
-                    ),
-                )
-            ),
+            brief=tuple(filter(None, brief)),
         )
     ]
     if direct is not None:
-        sections.append(given_others.section_of(direct, direct_groups, direct_clusters))
-    if groups is not None:
-        sections.append(groups)
-    reading = _reading(measures, verdicts, lines)
-    if described is not None and data is not None:
-        sections += effects.sections_of(described, data, run.target or "target")
+        sections.append(given_others.section_of(direct, *of_direct))
+    if "groups" in parts:
+        sections.append(parts["groups"])
+    reading = _reading(measures, verdicts, intervals)
+    if "described" in parts and data is not None:
+        sections += effects.sections_of(parts["described"], data, run.target or "target")
         reading.append(effects.interpretation(data))
-    if pairs is not None:
-        sections.append(pairs.section())
-    sections += [explained.section() for explained in rows]
+    sections += [part.section() for part in (*([] if pairs is None else [pairs]), *rows)]
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out)))
-    forest: list[Part] = [*degree_charts(as_importances(first)), *_errors(oob_errors, run)]
-    if trees is not None:
-        forest.append(precision.trees_section(trees, title))
-    cited = [Prose("References", sources, points=True)] if sources else []
+    tests = [result for result in (tested, direct) if result is not None]
+    sources = [
+        *references(measures),
+        *map(reference_of_test, tests),
+        *precision.references_of(parts),
+    ]
+    sources = list(filter(None, sources))
+    trees = [precision.trees_section(parts["trees"], title)] if "trees" in parts else []
+    cited = [Prose("References", tuple(sources), points=True)] if sources else []
     folded: dict[str, Sequence[Part]] = {
         "Other measures": [*_rankings(measures[1:], tested), *agreement(measures)],
         "Significance test": [] if tested is None else significance.sections_of(tested),
-        "Confidence intervals and stability": [
-            *([] if intervals is None else precision.interval_sections(intervals, title)),
-            *([] if stability is None else precision.stability_sections(stability, title)),
-        ],
-        "Forest": forest,
+        "Confidence intervals and stability": precision.sections_of(parts, title),
+        "Forest": [*degree_charts(as_importances(first)), *_errors(oob_errors, run), *trees],
         "Settings, data and references": [*about(run), *cited],
     }
+    caveats = (*cautions(measures), *_CAVEATS, *([] if tested is None else [OTHER_METHODS]))
     sections += [
         Prose("Interpretation", tuple(reading)),
         Prose("Limitations", caveats, points=True, caution=True),
@@ -291,7 +251,7 @@ def summarize(
         *(Group(title, tuple(parts)) for title, parts in folded.items() if parts),
     ]
     error, target_class = run.results.get("oob_error"), run.target_class
-    error_words = "" if error is None else target_class.error_text(error)
+    accuracy = {} if error is None else {target_class.oob_error: target_class.error_text(error)}
     n_trees = run.settings.get("n_estimators", 0)
     facts = {
         "rows": thousands(run.n_rows),
@@ -302,50 +262,39 @@ def summarize(
             for measure in measures
             if isinstance(measure, Significance)
         },
-        **({} if tested is None else _texts(significance.facts_of(tested))),
-        **({target_class.oob_error: error_words} if error_words else {}),
+        **({} if tested is None else significance.facts_of(tested)),
+        **accuracy,
     }
+    words = [f"{name} {text}" for name, text in accuracy.items()]
+    of_rows = {OF_ROWS: columns_of_rows(rows)} if rows else {}
+    of_pairs = {} if pairs is None else {OF_PAIRS: pairs.columns()}
+    more = [*(rows[0].references if rows else ()), *(() if pairs is None else pairs.references)]
     return RankingReport(
         kind="ranking of features",
-        title=f"Feature importances for {target}",
+        title=f"Feature importances for {run.target}",
         run=run,
         headline=tuple(Fact(name, value) for name, value in facts.items()),
         sections=(*looked_at(run), *sections),
         conclusion=conclusion(run, tested),
-        subject=subject(
-            run,
-            counted(n_trees, "tree"),
-            *([f"{target_class.oob_error} {error_words}"] if error_words else []),
-        ),
+        subject=subject(run, counted(n_trees, "tree"), *words),
         remarks=_remarks(measures, tested),
         table={column.name: column.values for column in named.values() if column.name},
-        further={
-            **({OF_ROWS: columns_of_rows(rows)} if rows else {}),
-            **({} if pairs is None else {OF_PAIRS: pairs.columns()}),
-        },
-        references=(
-            *sources,
-            *(rows[0].references if rows else ()),
-            *(() if pairs is None else pairs.references),
-        ),
+        further={**of_rows, **of_pairs},
+        references=(*sources, *more),
         importances={name_of(measure): measure for measure in measures},
         significance=tested,
         selected=() if tested is None else significance.selected_by(tested),
         direct=direct,
-        direct_clusters=tuple(map(tuple, direct_clusters)),
+        direct_clusters=tuple(map(tuple, of_direct[1])),
         rows=tuple(rows),
         interactions=pairs,
     )
 
 
-def _texts(counts: Sequence[tuple[str, int]]) -> dict[str, str]:
-    return {name: f"{count:,}" for name, count in counts}
-
-
-def references_of_test(result: significance.Tested) -> list[str]:
-    """Return the source of a test."""
+def reference_of_test(result: significance.Tested) -> str:
+    """Return the source of a test; empty if it has none."""
     test = significance.test_of(result)
-    return [f"{test.title}: {test.reference}"] if test.reference else []
+    return f"{test.title}: {test.reference}" if test.reference else ""
 
 
 # --- the table --------------------------------------------------------------------------------
@@ -365,19 +314,14 @@ def in_order(measured: Measured, tested: significance.Tested | None) -> Importan
 
 
 def table_columns(
-    measures: Sequence[Measured],
-    *,
-    tested: significance.Tested | None = None,
-    described: EffectsDescription | None = None,
-    intervals: Intervals | None = None,
-    stability: Stability | None = None,
-    direct: ConditionalSignificance | None = None,
+    measures: Sequence[Measured], **parts: Any
 ) -> tuple[list[Column], list[Column], list[Column]]:
     """Return the columns of all results, the features in the order of `in_order`.
 
-    They are those of the first measure, of the tests and the directions, and of p-values and other
-    measures. Columns with a title are for the page, columns with a name for files.
+    They are in three parts: rank, name and importance; those of tests and effects; and those of the
+    measures.
     """
+    tested, direct, intervals = map(parts.get, ("tested", "direct", "intervals"))
     best = in_order(measures[0], tested)
     names, error = best.names, best.standard_error
     of_tests = [] if tested is None else significance.columns_of(tested, names)
@@ -385,9 +329,9 @@ def table_columns(
         of_tests = [replace(c, minor=1) if c.name == "evidence" else c for c in of_tests]
     verdict = next((column.cells for column in of_tests if column.name == "verdict"), None)
     faint = None if verdict is None else [word == NOISE for word in verdict]
-    if described is not None:  # after the last major column of the test
+    if "described" in parts:  # after the last major column of the test
         place = max((i + 1 for i, column in enumerate(of_tests) if not column.minor), default=0)
-        of_tests.insert(place, effects.direction_column(described, names))
+        of_tests.insert(place, effects.direction_column(parts["described"], names))
     whiskers = None if error is None else (best.values - error, best.values + error)
     if intervals is not None and not precision.of_fractions(intervals):
         taken = intervals.of(names)
@@ -406,14 +350,13 @@ def table_columns(
             numbers=best.values,
         ),
     ]
-    parts = precision.columns_of(intervals, stability, names)
-    columns += [column for column in parts if column.title]
+    of_rows = precision.columns_of(intervals, parts.get("stability"), names)
+    columns += [column for column in of_rows if column.title]
     if error is not None:
         minor = int(intervals is not None or faint is not None)
         column = Column("std. error", digits=2, minor=minor, name="standard_error", numbers=error)
         columns.append(column)
-    columns += further_columns(best)
-    columns += [column for column in parts if not column.title]
+    columns += [*further_columns(best), *(column for column in of_rows if not column.title)]
     if direct is not None:
         of_tests += given_others.columns_of(direct, names)
     alone = tested is None and sum(isinstance(one, Significance) for one in measures) == 1
@@ -509,23 +452,25 @@ def _bars(first: Measured, intervals: Intervals | None, with_noise: bool) -> str
     return f"{bars}.{' Gray bars: noise.' * with_noise}"
 
 
-def _reading(measures: Sequence[Measured], verdicts: Sequence[str], lines: str) -> list[str]:
+def _reading(
+    measures: Sequence[Measured], verdicts: Sequence[str], intervals: Intervals | None
+) -> list[str]:
     """Return what the numbers and the figures show."""
     words = readings(measures)
     if len(measures) > 1:
         by = "the verdicts, then that of " if verdicts else ""
         words.insert(0, f"The order of the features is that of {by}{words_of(measures[0]).title}.")
-    if lines:
+    of_forests = (
+        "error bars are one standard error over forests of the same size on the same data: more "
+        "trees shrink them"
+    )
+    if intervals is not None and not precision.of_fractions(intervals):
         words.append(
-            f"The lines of the ranking are {lines}, which include the sampling error of the data. "
-            "Other error bars are one standard error over forests of the same size on the same "
-            "data: more trees shrink them."
+            "The lines of the ranking are confidence intervals, which include the sampling error "
+            f"of the data. Other {of_forests}."
         )
     elif any(as_importances(measure).standard_error is not None for measure in measures):
-        words.append(
-            "The error bars are one standard error over forests of the same size on the same data: "
-            "more trees shrink them. They do not include the sampling error of the data."
-        )
+        words.append(f"The {of_forests}. They do not include the sampling error of the data.")
     if as_importances(measures[0]).by_degree is not None:
         words.append(
             "The heat map by interaction degree decomposes an importance by the number of splits "

@@ -416,15 +416,16 @@ def figures_of(result: Tested) -> dict[str, Any]:
     return {**figures, "notes": list(result.notes)}
 
 
-def facts_of(result: Tested) -> list[tuple[str, int]]:
-    """Return counts of features for the head of a report, each with its name."""
+def facts_of(result: Tested) -> dict[str, str]:
+    """Return counts of features for the head of a report by their names."""
     if not isinstance(result, AdjustedSignificance):
-        return [(f"with {limit_of(result)} by {title_of(result)}", len(selected_by(result)))]
+        return {f"with {limit_of(result)} by {title_of(result)}": f"{len(selected_by(result)):,}"}
     counts = counts_of(result)
-    return [
-        (f"confirmed by {title_of(result)}", counts[CONFIRMED]),
-        ("candidate" if counts[CANDIDATE] == 1 else "candidates", counts[CANDIDATE]),
-    ]
+    likely = "candidate" if counts[CANDIDATE] == 1 else "candidates"
+    return {
+        f"confirmed by {title_of(result)}": f"{counts[CONFIRMED]:,}",
+        likely: f"{counts[CANDIDATE]:,}",
+    }
 
 
 # --- columns ----------------------------------------------------------------------------------
