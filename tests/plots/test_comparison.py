@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from duramen import Importances
 from duramen.importances import compare
@@ -39,20 +38,6 @@ def test_heat_map_shows_every_correlation(correlation):
     assert low > high
 
 
-def test_signs_have_colors_of_their_own_and_zero_has_none():
-    ax = rank_correlations(comparison([1, 2, 3], [3, 2, 1]))
-    colors = ax.collections[0].cmap(ax.collections[0].norm([-1.0, -1e-3, 1e-3, 1.0]))
-    assert colors[0][0] > colors[0][2]  # red
-    assert colors[3][2] > colors[3][0]  # blue
-    assert colors[:, 3] == pytest.approx([1, 0, 0, 1], abs=0.01)
-
-
-def test_a_constant_measure_has_dashes():
-    ax = rank_correlations(comparison([1, 2, 3], [0, 0, 0]))
-    assert [text.get_text() for text in ax.texts] == ["1", "–", "–", "1"]
-    assert "–" in rendered(ax)
-
-
 def test_lines_go_from_rank_to_rank():
     ax = parallel_ranks(comparison(), k=5)
     heights = [list(line.get_ydata()) for line in ax.lines[:5]]
@@ -77,12 +62,6 @@ def test_ranks_beyond_the_first_are_below_the_rule_and_grey():
 def test_tied_features_start_at_places_of_their_own():
     ax = parallel_ranks(comparison([1, 1, 1], [1, 2, 3]), k=3)
     assert [list(line.get_ydata()) for line in ax.lines[:3]] == [[1, 3], [2, 2], [3, 1]]
-
-
-@pytest.mark.parametrize("plot", [rank_correlations, parallel_ranks])
-def test_draws_on_given_axes(plot):
-    ax = Figure().add_subplot()
-    assert plot(comparison(), ax=ax) is ax
 
 
 def test_names_are_drawn_as_they_are():

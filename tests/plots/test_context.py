@@ -1,6 +1,5 @@
 import itertools
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
@@ -259,21 +258,6 @@ def test_hostile_names_are_drawn_as_they_are():
     page = drawn(context_effects(result(names[:3], ("$u$", "<b>"))).axes[0])
     assert "time = $u$" in page
     assert "<b>" not in page
-
-
-def test_units_are_named_where_all_targets_have_the_same():
-    net = network()
-    assert context_links(net).axes[-1].get_ylabel() == "signed effect (bits)"
-    mixed = {**net.analyses, "a": result(("b", "c", "d"), p=P_VALUES, unit="variance")}
-    figure = context_links(ContextNetwork.of(net.names, mixed))
-    assert figure.axes[-1].get_ylabel() == "signed effect"
-
-
-def test_nothing_touches_pyplot():
-    before = dict(mpl.rcParams)
-    context_links(network())
-    context_effects(result())
-    assert dict(mpl.rcParams) == before
 
 
 @one_test

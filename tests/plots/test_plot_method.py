@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 import duramen as dm
 from duramen.results.result import FIGURES
 from duramen.significance import (
-    AdjustedSignificance,
     ErrorRates,
     Intervals,
     PermutedImportances,
@@ -49,21 +48,6 @@ def test_default_figure(result, label):
     ax = result.plot()
     assert isinstance(ax, Axes)
     assert ax.get_xlabel() == label
-
-
-def test_options_and_axes_are_passed_on():
-    ax = Figure().add_subplot()
-    assert IMPORTANCES.plot(ax=ax, k=2) is ax
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["e", "d"]
-    assert "degree" in IMPORTANCES.plot("by_degree").get_xlabel()
-    assert SIGNIFICANCE.plot("ranking").get_xlabel() == "score"
-    assert COMPARISON.plot("parallel_ranks", k=3).get_ylim()[0] > 3
-
-
-def test_method_and_function_draw_the_same():
-    first, other = IMPORTANCES.plot(k=3), dm.plots.ranking(IMPORTANCES, k=3)
-    widths = [[bar.get_width() for bar in ax.patches] for ax in (first, other)]
-    assert widths[0] == widths[1]
 
 
 def test_intervals_have_their_ends_as_error_bars():
@@ -114,17 +98,6 @@ def test_unknown_figures_and_results_without_one():
     needed = dm.significance.trees_needed(forest, k=2)
     with pytest.raises(TypeError, match=r"TreesNeeded.plot: no figure .* TreesNeeded.to_frame"):
         needed.plot()
-
-
-def test_adjusted_significance_is_a_significance():
-    result = AdjustedSignificance(
-        *(NAMES, 1 - P, P, "max_t", "Nothing."),
-        q_values=P,
-        adjustment="a",
-        p_adjusted=P,
-        statistics=1 - P,
-    )
-    assert result.plot().get_xlabel() == "p-value"
 
 
 def test_figures_are_public_functions_of_plots():

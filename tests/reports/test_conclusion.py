@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
-from tests.reports.test_measures import a_test, an_mda
-from tests.reports.test_reports import Page, a_run, example, summarise
+from tests.reports.test_reports import a_run
 
 import duramen as dm
 from duramen import Significance
 from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
 from duramen.analyses.ranking.report import conclusion
 from duramen.analyses.ranking.significance import count_words
-from duramen.reports import render
 
 
 def verdict(*p_values):
@@ -63,16 +61,6 @@ def test_accuracy_is_compared_with_a_prediction_without_features():
     assert "the accuracy out of bag is not known" in conclusion(ran(), verdict(0.001))
     grouped = conclusion(ran("regression", **worse, groups=9), None)
     assert "out of bag, where trees saw no row of the same group, the forest explains" in grouped
-
-
-def test_it_stands_first_and_counts_that_differ_are_explained():
-    report = summarise(example(), a_run(), others=[an_mda(), a_test()])
-    assert report.remarks == ()
-    tested = a_test(method="altmann", metadata={"measure": "mdi"})
-    report = summarise(example(), a_run(), others=[an_mda(), a_test()], tested=tested)
-    assert "The counts differ because they answer different questions" in report.remarks[0]
-    words = Page(render(report)).words
-    assert words.index(report.conclusion) < words.index("rows") < words.index(report.remarks[0])
 
 
 def fitted(y, regression=False):

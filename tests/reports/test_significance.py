@@ -60,7 +60,7 @@ def test_without_rank_statistics_nothing_is_said_of_evidence():
     assert [column.name for column in columns_of(alone, ["a"])] == ["verdict", "p_adjusted", "fdr"]
     assert "evidence" not in figures_of(alone)
     order = "Features are in the order of verdicts, then of MDI. "
-    assert order_note(alone, "MDI").startswith(f"{order}Verdicts compare importances standardized")
+    assert order_note(alone, "MDI").startswith(f"{order}Verdicts compare standardized importance.")
     said = words(alone)
     assert "rank statistic" not in said
     assert "There were" not in said
@@ -70,10 +70,9 @@ def test_sentences_name_forests_stages_and_statistics():
     said = words(verdict())
     assert "The test grew 79 forests, with 50 trees each" in said
     assert "There were 2 stages: in each after the first" in said
-    assert "the largest of two statistics" in said
-    assert 'The evidence of a confirmed feature is "alone" if the rank statistic' in said
+    assert "the largest of standardized importance, a rank statistic of the feature" in said
+    assert 'The evidence of a confirmed feature is "alone" if its rank statistic' in said
     assert "with others" in order_note(verdict(), "MDI")
-    assert "ridge regression" not in said
     assert "linear model" not in said + order_note(verdict(), "MDI")
 
 
@@ -87,9 +86,7 @@ def test_joint_statistics_have_a_word_and_a_count():
     assert columns_of(tested, ["b", "c", "a"])[1].cells == ["jointly", "", "alone"]
     assert figures_of(tested)["evidence"] == {"alone": 1, "jointly": 1, "with others": 0}
     said = words(tested)
-    assert "the largest of three statistics" in said
-    assert "ridge regression of the scores of the target on all features" in said
-    assert 'else "jointly" if its statistic in a linear model of all features confirms it' in said
+    assert '"jointly" if that in a linear model of all features does' in said
     assert "its effect in a linear model of all features" in order_note(tested, "MDI")
 
 

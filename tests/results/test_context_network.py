@@ -1,7 +1,3 @@
-import copy
-import json
-import pickle
-
 import numpy as np
 import pytest
 from tests.grid import one_test
@@ -193,16 +189,6 @@ def test_to_frame_has_every_link():
         assert network.in_context(row.context).p_values[place] == row.p_value
 
 
-def test_to_frame_without_permutations():
-    frame = untested().to_frame()
-    assert list(frame.columns) == [
-        *("source", "target", "context", "importance", "absolute", "signed", "kind"),
-    ]
-    tested = [name for name in example().to_frame().columns if name not in ("p_value", "adjusted")]
-    assert list(frame.columns) == tested
-    assert len(frame) == 12
-
-
 # --- as a result ---------------------------------------------------------------------------------
 
 
@@ -217,13 +203,6 @@ def test_analyses_are_a_read_only_mapping():
         network.analyses["v"] = network.analyses["u"]
     with pytest.raises(AttributeError):
         network.names = ()
-
-
-def test_does_not_keep_the_given_mapping():
-    options = {"u": analysis("u", tested=False)}
-    network = ContextNetwork.of(NAMES, options)
-    options["x"] = options["u"]
-    assert list(network.analyses) == ["u"]
 
 
 @one_test
@@ -247,47 +226,6 @@ def test_refuses(analyses, message):
         ContextNetwork.of(NAMES, analyses)
 
 
-def test_names_are_different_strings():
-    with pytest.raises(ValueError, match="ContextNetwork: names must be different"):
-        ContextNetwork.of(("u", "u"), {"u": analysis("u", tested=False)})
-    with pytest.raises(TypeError, match="ContextNetwork: names must be"):
-        ContextNetwork.of("uvw", {"u": analysis("u", tested=False)})
-
-
-def test_equals():
-    assert example().equals(example())
-    assert not example().equals(example(targets=("u", "v")))
-    assert not example(targets=("v", "u")).equals(example(targets=("u", "v")))
-    assert not example().equals(untested())
-    assert not example().equals(example().analyses["u"])
-    nearly = ContextNetwork.of(
-        NAMES,
-        dict(example().analyses)
-        | {"v": analysis("v", 2.0, P_VALUES["v"], overall=[-0.2 * (1 + 1e-9), 0.1])},
-    )
-    assert not example().equals(nearly)
-    assert example().equals(nearly, rtol=1e-6)
-
-
-@one_test
-@pytest.mark.parametrize("network", [example(), example(targets=("w", "u")), untested()])
-def test_saved_loaded_pickled_and_copied(tmp_path, network):
-    path = tmp_path / "network"
-    network.save(path)
-    back = ContextNetwork.load(path)
-    for same in (back, pickle.loads(pickle.dumps(network)), copy.deepcopy(network)):
-        assert same.equals(network)
-        assert list(same.analyses) == list(network.analyses)
-        assert dict(same.metadata) == dict(network.metadata)
-        assert repr(same) == repr(network)
-        for target, analysis in network.analyses.items():
-            assert same.analyses[target].absolute.tobytes() == analysis.absolute.tobytes()
-    before = path.read_bytes()
-    back.save(path)
-    assert path.read_bytes() == before
-    assert [entry.name for entry in tmp_path.iterdir()] == ["network"]
-
-
 def test_many_targets_and_names_of_any_kind_survive(tmp_path):
     """More than ten, so that the order of numbers is not that of their text."""
     names = ("0/absolute", "é\0", "", *(f"g{j}" for j in range(10)))
@@ -308,16 +246,6 @@ def test_many_targets_and_names_of_any_kind_survive(tmp_path):
     network = ContextNetwork.of(names, analyses)
     network.save(tmp_path / "r.npz")
     assert ContextNetwork.load(tmp_path / "r.npz").equals(network)
-
-
-def test_load_refuses_other_things_and_later_versions(tmp_path):
-    example().analyses["u"].save(tmp_path / "u.npz")
-    with pytest.raises(ValueError, match="holds a ContextImportances, not ContextNetwork"):
-        ContextNetwork.load(tmp_path / "u.npz")
-    text = np.frombuffer(json.dumps({"what": "ContextNetwork", "format": 99}).encode(), np.uint8)
-    np.savez(tmp_path / "x.npz", json=text)
-    with pytest.raises(ValueError, match="upgrade"):
-        ContextNetwork.load(tmp_path / "x.npz")
 
 
 def test_prints_the_surest_links():

@@ -112,18 +112,6 @@ def test_normalized_needs_a_positive_sum(values):
         Importances(("a", "b"), values, "mdi", "bits").normalized()
 
 
-@one_test
-@pytest.mark.parametrize("missing", ["by_degree", "standard_error", None])
-def test_save_and_load(tmp_path, missing):
-    result = example(**({missing: None} if missing else {}))
-    path = tmp_path / "result"  # no extension is added
-    result.save(path)
-    back = Importances.load(path)
-    assert back.equals(result)
-    assert dict(back.metadata) == dict(result.metadata)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["result"]
-
-
 def test_saved_names_survive_whatever_they_are(tmp_path):
     names = ("a\0", "", "é\n", "遺伝子")
     example(names=names).save(tmp_path / "r.npz")

@@ -1,7 +1,6 @@
 """Importances on the data and under permuted labels: checks, threshold, table, files."""
 
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -85,19 +84,3 @@ def test_table_and_text():
     assert lines[-1] == "note: A limit."
     assert "2 more" in made().summary(1).text()
     assert "<table" in made()._repr_html_()
-
-
-@one_test
-@pytest.mark.parametrize("marginal", [None, np.arange(9.0).reshape(3, 3)])
-def test_files_and_pickles_give_it_back(tmp_path, marginal):
-    result = made(marginal=marginal, restrictions=" X.", notes=("N",), metadata={"seed": 3})
-    result.save(tmp_path / "it.npz")
-    for back in (
-        PermutedImportances.load(tmp_path / "it.npz"),
-        pickle.loads(pickle.dumps(result)),
-        PermutedImportances.from_arrays(result.to_arrays()),
-    ):
-        assert back.equals(result)
-        assert back.importances.equals(OBSERVED)
-        assert (back.restrictions, back.notes, dict(back.metadata)) == (" X.", ("N",), {"seed": 3})
-    assert not result.equals(made(permuted=PERMUTED + 1))

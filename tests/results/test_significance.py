@@ -214,13 +214,6 @@ def test_refuses(changes, message):
         example(**changes)
 
 
-def test_details_of_any_name_survive(tmp_path):
-    details = {"../x": [1, 2, 3, 4], "é\n\0": [0, 0, 0, 1], "": [5, 6, 7, 8]}
-    example(details=details).save(tmp_path / "r.npz")
-    back = Significance.load(tmp_path / "r.npz").details
-    assert {what: column.tolist() for what, column in back.items()} == details
-
-
 def test_to_frame_has_a_row_a_feature():
     frame = example().to_frame()
     assert list(frame.columns) == [

@@ -20,6 +20,7 @@ from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.results.significance import AdjustedSignificance
 from duramen.support.arrow import pa, pc
+from duramen.support.text import joined
 
 ReportT = TypeVar("ReportT", bound=Report)
 
@@ -140,16 +141,11 @@ def _manhattan(
     if isinstance(tested, AdjustedSignificance):
         result, what = tested, tested.statistic_title
         sure, title = tested.mask(LEVEL, "fwer"), significance.title_of(tested)
-        n, line = np.count_nonzero(sure), f" No feature is confirmed by {title}."
-        least = float(tested.statistics[sure].min(initial=np.inf))
-        if n and (tested.statistics[~sure] < least).all():
+        n, least = np.count_nonzero(sure), float(tested.statistics[sure].min(initial=np.inf))
+        line = f" {n:,} features are confirmed by {title}."
+        if n and (tested.statistics[~sure] < least).all():  # which stages of one scale see to
             threshold = least
             line = f" Dashed: the smallest of the {n:,} features confirmed by {title}."
-        elif n:
-            line = (
-                f" {n:,} features are confirmed by {title}; a line would not divide them from "
-                "others, because stages differ in scale."
-            )
     elif tested is not None:
         line = f" {significance.line_words(tested, importances)}"
     places = positions_of(variants, result.names)
@@ -158,8 +154,7 @@ def _manhattan(
         "Manhattan plot",
         Plot(MANHATTAN, result, {"positions": places, "threshold": threshold}),
         f"Scatter plot of the {what} of {len(result):,} features along "
-        f"{counted(len(named), 'chromosome')}. The positions are in the columns chromosome and "
-        "position of result.csv.",
+        f"{counted(len(named), 'chromosome')}; result.csv has the positions.",
         f"The {what} of {len(result):,} features by chromosome and position.{line}",
     )
 
@@ -167,80 +162,58 @@ def _manhattan(
 def _table(found: Clusters, variants: Any, best: Sequence[str]) -> Section:
     """Return the table of clusters of several members; `best` are the first features."""
     place, members = {name: j for j, name in enumerate(found.names)}, found.members()
-    several = {name: group for name, group in members.items() if len(group) > 1}
-    distance = found.metadata.get("distance")
+    several = [(name, group) for name, group in members.items() if len(group) > 1]
+    metadata = found.metadata
+    distance, kind = metadata.get("distance"), str(metadata["correlation"]).capitalize()
     title = "Clusters of correlated features" if distance is None else "Clusters of linked variants"
-    labels = [int(found.labels[place[name]]) for name in best]
-    brief = (f"{_count_words(found, several, labels, len(members))}.",)
+    if _BEFORE in metadata:
+        count = (
+            f"{len(found.names):,} features form {len(members):,} clusters, {len(several):,} of "
+            "them with several members; the ranking lists their representatives"
+        )
+        rule = (
+            f"Features were clustered by their {kind} correlation (|r| of "
+            f"{metadata['threshold']:g} on average), without the target, and the forest used one representative of each. Its "
+            "results stand for all members: the data cannot distinguish them."
+        )
+    else:
+        labels = [int(found.labels[place[name]]) for name in best]
+        signals = len({label for label in labels if label >= 0}) + labels.count(-1)
+        count = f"The first {len(labels):,} features stand for {counted(signals, 'signal')}"
+        within = "" if distance is None else f" and lies within {distance / 1000:g} kb of it"
+        rule = (
+            f"The most important feature represents its cluster; a member has a {kind} correlation "
+            f"of |r| >= {metadata['threshold']:g} with it{within}. The associations of the members "
+            "of a cluster with the target may be a single signal."
+        )
+        if several:
+            name, largest = max(several, key=lambda item: len(item[1]))
+            count += f"; the largest cluster, around {name}, has {len(largest):,} members"
+        else:
+            count += ": none correlates with a more important one"
     if not several:
-        return Prose(title, (f"No cluster has several members. {_rule(found)}",), brief=brief)
-    shown = [*several.items()][:_ROWS]
+        return Prose(title, (f"No cluster has several members. {rule}",), brief=(f"{count}.",))
+    shown = several[:_ROWS]
     columns = [
         Column("representative", [name for name, _ in shown], "name"),
         Column("members", [f"{len(group):,}" for _, group in shown]),
     ]
     if variants is not None:
-        where = positions_of(variants, found.names)
-        regions = [_region(where, [place[name] for name in group]) for _, group in shown]
+        where, regions = positions_of(variants, found.names), []
+        for _, group in shown:
+            rows = [place[name] for name in group]
+            chromosome = where.chromosomes[int(where.chromosome[rows[0]])]
+            first, last = int(where.position[rows].min()), int(where.position[rows].max())
+            regions.append(f"{chromosome}:{first:,}" + (f"-{last:,}" if last > first else ""))
         columns.append(Column("region", regions, "words"))
-    others = []
-    for _, group in shown:
-        words = [
-            f"{name} ({found.correlations[place[name]]:.2f})" for name in group[1 : _MEMBERS + 1]
-        ]
-        rest = len(group) - 1 - len(words)
-        others.append(", ".join([*words, *([f"and {rest:,} more"] if rest else [])]))
-    columns.append(Column("other members (r)", others, "words"))
-    more = f" {len(several) - len(shown):,} more." if len(several) > len(shown) else ""
+    others = [
+        [f"{name} ({found.correlations[place[name]]:.2f})" for name in group[1:]]
+        for _, group in shown
+    ]
+    cells = [joined(words, shown=_MEMBERS) for words in others]
+    columns.append(Column("other members (r)", cells, "words"))
     note = (
-        f"{counted(len(several), 'cluster')} with several members, in the order of importance."
-        f"{more} {_rule(found)} The columns cluster, representative and correlation of result.csv "
-        "hold all."
+        f"The first {len(shown):,} of {counted(len(several), 'cluster')} with several members, in "
+        f"the order of importance. {rule} result.csv holds all."
     )
-    return Table(title, tuple(columns), note, brief=brief)
-
-
-def _count_words(
-    found: Clusters, several: Mapping[str, Sequence[str]], labels: Sequence[int], n_clusters: int
-) -> str:
-    """Return how many signals the first features, with these labels, stand for."""
-    if _BEFORE in found.metadata:
-        return (
-            f"{len(found.names):,} features form {n_clusters:,} clusters, {len(several):,} of them "
-            "with several members; the ranking lists their representatives"
-        )
-    signals = len({label for label in labels if label >= 0}) + labels.count(-1)
-    first = f"The first {len(labels):,} features stand for {counted(signals, 'signal')}"
-    if not several:
-        return f"{first}: none correlates with a more important one"
-    name, largest = max(several.items(), key=lambda item: len(item[1]))
-    return f"{first}; the largest cluster, around {name}, has {len(largest):,} members"
-
-
-def _region(places: Positions, rows: Sequence[int]) -> str:
-    """Return chromosome and positions of a cluster, such as ``6:100-200``."""
-    position = places.position[list(rows)]
-    chromosome = places.chromosomes[int(places.chromosome[rows[0]])]
-    first, last = int(position.min()), int(position.max())
-    return f"{chromosome}:{first:,}" + (f"-{last:,}" if last > first else "")
-
-
-def _rule(found: Clusters) -> str:
-    """Return the rule of the clusters in a sentence or two."""
-    metadata = found.metadata
-    threshold, kind = metadata["threshold"], str(metadata["correlation"]).capitalize()
-    if _BEFORE in metadata:
-        return (
-            f"Features were clustered by their {kind} correlation (|r| of {threshold:g} on "
-            "average within a cluster), without the target, and the forest and its test used one "
-            "representative of each, the member that correlates most with the others. The "
-            "results of the representative stand for all members: the data cannot distinguish "
-            "them."
-        )
-    distance = metadata.get("distance")
-    within = "" if distance is None else f" and lies within {distance / 1000:g} kb of it"
-    return (
-        f"The most important feature represents its cluster; a member has a {kind} correlation of "
-        f"|r| >= {threshold:g} with it{within} (clumping, as PLINK does by p-values). The "
-        "associations of the members of a cluster with the target may be a single signal."
-    )
+    return Table(title, tuple(columns), note, brief=(f"{count}.",))

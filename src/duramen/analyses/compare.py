@@ -19,8 +19,8 @@ from duramen.importances import catalogue as measures
 from duramen.plots.curves import SELECTION_CURVES
 from duramen.reading.tables import read
 from duramen.reports import Report
-from duramen.reports.facts import about, looked_at, subject, thousands
-from duramen.reports.report import Chart, Fact, Plot, Prose, Run, Section, Table
+from duramen.reports.facts import page, sizes, subject
+from duramen.reports.report import Chart, Plot, Run, Table
 from duramen.results.columns import Column, counted
 from duramen.selection import catalogue as selectors
 from duramen.support import checks
@@ -142,21 +142,19 @@ def compare(
     >>> report.evaluation.methods
     ('mdi', 'all-features')
     """
-    execution = Execution.of(compare, locals())
+    arguments = dict(locals())
+    execution = Execution.of(compare, arguments)
     checks.check_integer("compare", "n_estimators", n_estimators, 1)
     data = read(data, y, random_state=execution.random_state, n_jobs=n_jobs).in_memory()
     if data.exchangeability.strata is not None:
         raise ValueError("compare: strata and covariates have no effect; leave them out")
     execution.notes(data.provenance.remarks)
     forest = random_forest(data.task, n_estimators)
-    asked: dict[str, Any] = {
+    asked = {name: arguments[name] for name in ("n_resamples", "test_size", "selection")} | {
         "methods": _methods(methods),
         "n_features": list(n_features) if isinstance(n_features, tuple) else n_features,
         "learner": _spelled(learner),
         "score": _spelled(score),
-        "n_resamples": n_resamples,
-        "test_size": test_size,
-        "selection": selection,
     }
     by_forest = asked["learner"] == "forest"
     stop: KeyboardInterrupt | None = None
@@ -193,11 +191,8 @@ def compare(
         },
         results={"splits": evaluation.n_resamples, "enough": _enough(evaluation)},
     )
-    report = ComparisonReport.of(
-        _report(evaluation, run),
-        notes=tuple(execution.told),
-        references=references(evaluate_selection),
-        evaluation=evaluation,
+    report = _report(
+        evaluation, run, notes=tuple(execution.told), references=references(evaluate_selection)
     )
     if stop is not None:
         raise AnalysisInterrupted(report, stop) from None
@@ -217,13 +212,12 @@ def _methods(asked: Any) -> Any:
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"compare: methods must have different names, got {twice[0]} twice")
     allowed = [ALL, *(entry.option for entry in (*selectors, *measures))]
-    for name in (name for name in names if name.replace("_", "-") not in allowed):
-        close = difflib.get_close_matches(name.replace("_", "-"), allowed, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(
-            "compare: methods must be names of selectors or measures, or all-features, got "
-            f"{name!r}{hint}"
-        )
+    for name in (name.replace("_", "-") for name in names):
+        if name not in allowed:
+            close = difflib.get_close_matches(name, allowed, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            what = "names of selectors or measures, or all-features"
+            raise ValueError(f"compare: methods must be {what}, got {name!r}{hint}")
     return {name: None if name == ALL else name.replace("-", "_") for name in names}
 
 
@@ -243,35 +237,33 @@ def _enough(evaluation: SelectionEvaluation) -> dict[str, list[int]]:
     return {name: [enough.n_features, enough.low, enough.high] for name, enough in numbers.items()}
 
 
-def _report(evaluation: SelectionEvaluation, run: Run) -> Report:
+def _report(evaluation: SelectionEvaluation, run: Run, **more: Any) -> ComparisonReport:
     """Return the comparison as a report: curves, the table of methods, how to read it."""
     first = next(iter(evaluation.scores))
-    sections: list[Section] = [
-        *(_chart(evaluation, name) for name in evaluation.scores),
-        *([_chart(evaluation, "stability")] if np.isfinite(evaluation.nogueira).any() else []),
-        *_tables(evaluation),
-        Prose("Interpretation", _reading(evaluation)),
-        Prose("Limitations", _cautions(evaluation), points=True, caution=True),
-    ]
+    drawn = [*evaluation.scores, *["stability"] * bool(np.isfinite(evaluation.nogueira).any())]
     splits = (
         f"{evaluation.n_resamples:,} splits into {evaluation.n_train:,} training and "
         f"{evaluation.n_test:,} test rows"
     )
-    return Report(
+    return page(
+        ComparisonReport,
+        run,
+        facts={
+            **sizes(run),
+            "methods": str(len(dict.fromkeys(evaluation.methods))),
+            "splits": f"{evaluation.n_resamples:,}",
+            "score": performances[first].title,
+        },
+        sections=[*(_chart(evaluation, name) for name in drawn), *_tables(evaluation)],
+        reading=_reading(evaluation),
+        cautions=_cautions(evaluation),
         kind="comparison",
         title=f"Selections of features for {run.target} compared",
-        run=run,
-        headline=(
-            Fact("rows", thousands(run.n_rows)),
-            Fact("features", thousands(run.n_features)),
-            Fact("methods", str(len(dict.fromkeys(evaluation.methods)))),
-            Fact("splits", f"{evaluation.n_resamples:,}"),
-            Fact("score", performances[first].title),
-        ),
-        sections=(*looked_at(run), *sections, *about(run)),
         conclusion=_conclusion(evaluation),
         subject=subject(run, splits),
         table=evaluation.columns(),
+        evaluation=evaluation,
+        **more,
     )
 
 
@@ -374,24 +366,21 @@ def _reading(evaluation: SelectionEvaluation) -> tuple[str, ...]:
         f"Each method selected features {where}, a learner was fitted to these features of the "
         "training rows, and its predictions of the test rows were scored. Intervals of scores take "
         "into account that splits share rows (Nadeau and Bengio 2003).",
-        "Stability is the agreement of the selections corrected for chance (Nogueira et al. 2018), "
-        "1 for the same features in all splits and 0 for features drawn at random.",
+        "Stability is the agreement of the selections corrected for chance (Nogueira et al. 2018). "
         "The number of features that is enough is the smallest whose mean score is within one "
         "standard error of the best (Breiman et al. 1984).",
     )
 
 
 def _cautions(evaluation: SelectionEvaluation) -> tuple[str, ...]:
-    outside = (
-        "Features were selected on all rows, the test rows included: the scores are biased upward, "
-        "also where all features are noise."
-    )
+    outside = "Features were selected on all rows, the test rows included: the scores are biased "
     return (
-        *([outside] if evaluation.selection == "outside" else []),
-        "The score of a method that is chosen because its score is the best here is biased "
-        "upward; other rows are needed for an unbiased score.",
-        "Training sets share most of their rows: selections on independent samples would agree "
-        "less.",
+        *(
+            [f"{outside}upward, also if all features are noise."]
+            * (evaluation.selection != "inside")
+        ),
+        "The score of a method that is chosen because its score is the best here is biased upward.",
+        "Training sets share most of their rows: selections on independent samples agree less.",
         "A good score does not mean that all relevant features were selected, nor that the "
         "selected features are causes of the target.",
     )

@@ -14,13 +14,11 @@ from numpy.typing import ArrayLike
 
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.analyses.network import (
-    aupr_fact,
     graph,
     known_links,
-    link_table,
     named,
+    report_of_links,
     run_of_network,
-    score_sections,
     source_name,
 )
 from duramen.data.memory import require_memory
@@ -28,8 +26,8 @@ from duramen.io import Recording, read_recording, read_table
 from duramen.jobs.replicates import Plan
 from duramen.networks.connectome.filters import blocks
 from duramen.networks.connectome.methods import METHODS, Inputs, Method, Settings
-from duramen.reports.facts import about, thousands
-from duramen.reports.report import Fact, Prose, Report, Section
+from duramen.reports.facts import thousands
+from duramen.reports.report import Prose, Report, Section
 from duramen.results.columns import counted
 from duramen.results.fields import checked_names
 from duramen.results.network import Network
@@ -249,15 +247,9 @@ def connectome(
     if thresholds is not None:
         several = (thresholds,) if checks.is_real(thresholds) else thresholds
         of_method["thresholds"] = tuple(map(float, several))  # type: ignore[arg-type]
-    settings = replace(
-        chosen.settings,
-        precision=precision,
-        n_components=n_components,
-        quiet_below=quiet_below,
-        n_estimators=n_estimators,
-        max_depth=max_depth,
-        **of_method,
-    )
+    names_of_all = ("precision", "n_components", "quiet_below", "n_estimators", "max_depth")
+    of_all = {name: asked[name] for name in names_of_all}
+    settings = replace(chosen.settings, **of_all, **of_method)
     file = recording if isinstance(recording, str | Path) else None
     reading = {name: asked[name] for name in _READING}
     with execution.warnings_as_notes():
@@ -291,11 +283,7 @@ def connectome(
                 "method": method,
                 **of_method,
                 "thresholds": [*of_method.get("thresholds", ())],
-                "precision": precision,
-                "n_components": n_components,
-                "quiet_below": quiet_below,
-                "n_estimators": n_estimators,
-                "max_depth": max_depth,
+                **of_all,
                 "links": links,
             },
         )
@@ -303,23 +291,41 @@ def connectome(
             best = {"undirected_auroc": ceiling.auroc, "undirected_aupr": ceiling.aupr}
             run = replace(run, results={**run.results, **best})
         shape = f"{thousands(run.n_rows)} frames x {counted(len(inferred.names), 'neuron')}"
-        return ConnectomeReport(
+        more: list[Section] = []
+        if ceiling is not None:
+            line = (
+                "The perfect undirected network, which has all known links in both directions, "
+                f"reaches AUROC {ceiling.auroc:.3f}, AUPR {ceiling.aupr:.3f}."
+            )
+            more.append(Prose("Best possible agreement", (line,), brief=(line,)))
+        return report_of_links(
+            ConnectomeReport,
+            inferred,
+            scores,
+            run,
+            facts={
+                "frames": thousands(run.n_rows),
+                "neurons": f"{len(inferred.names):,}",
+                "method": chosen.title,
+            },
+            graph=graph(inferred, _DRAWN, "is between {} and {}", places),
+            more=[*more, Prose("Method", (_method_words(inferred.metadata),))],
+            reading=f"{chosen.meaning} Weights rank links; they are not connection strengths.",
+            cautions=[
+                *([] if inferred.directed else ["Links have no direction."]),
+                "Neurons that were not recorded can drive two recorded ones, which are then "
+                "associated without a link.",
+                "Light scattered from neighboring neurons makes their signals alike.",
+                "In bursts many neurons fire within a few frames; links cannot be distinguished in "
+                "these frames.",
+                *inferred.notes,
+            ],
             kind="connectome",
             title=f"Connectome of {len(inferred.names):,} neurons",
-            run=run,
-            headline=(
-                Fact("frames", thousands(run.n_rows)),
-                Fact("neurons", f"{len(inferred.names):,}"),
-                Fact("method", chosen.title),
-                *aupr_fact(scores),
-            ),
-            sections=(*_sections(inferred, places, scores, ceiling), *about(run)),
             subject=(f"{named(run)}{shape}; {inferred.measure}",),
             table=inferred.columns(min(links, inferred.n_candidates)),
             notes=tuple(execution.told),
             references=references(connectome),
-            network=inferred,
-            scores=scores,
             ceiling=ceiling,
         )
 
@@ -470,45 +476,6 @@ def _named(links: list[tuple[Any, ...]], names: tuple[str, ...]) -> list[tuple[A
     if ends & set(names) or len(ends & set(places)) < len(ends) - 2:  # two words of a header
         return links
     return [(*(places.get(str(end), str(end)) for end in row[:2]), *row[2:]) for row in links]
-
-
-def _sections(
-    inferred: Network,
-    places: FloatArray | None,
-    scores: NetworkScores | None,
-    ceiling: NetworkScores | None,
-) -> list[Section]:
-    """Return the links, their agreement with known ones, the method, and what links are not."""
-    sections: list[Section] = [
-        graph(inferred, _DRAWN, "is between {} and {}", places),
-        link_table(inferred),
-        *score_sections(scores),
-    ]
-    if ceiling is not None:
-        line = (
-            "The perfect undirected network, which has all known links in both directions, reaches "
-            f"AUROC {ceiling.auroc:.3f}, AUPR {ceiling.aupr:.3f}."
-        )
-        sections.append(Prose("Best possible agreement", (line,), brief=(line,)))
-    meaning = METHODS[inferred.metadata["method"]].meaning
-    cautions = [
-        *([] if inferred.directed else ["Links have no direction."]),
-        "Neurons that were not recorded can drive two recorded ones, which are then associated "
-        "without a link.",
-        "Light scattered from neighboring neurons makes their signals alike.",
-        "In bursts many neurons fire within a few frames; links cannot be distinguished in "
-        "these frames.",
-        *inferred.notes,
-    ]
-    return [
-        *sections,
-        Prose(
-            "Interpretation",
-            (f"{meaning} Weights rank links; they are not connection strengths.",),
-        ),
-        Prose("Method", (_method_words(inferred.metadata),)),
-        Prose("Limitations", tuple(cautions), points=True, caution=True),
-    ]
 
 
 def _method_words(settings: Mapping[str, Any]) -> str:

@@ -27,12 +27,11 @@ from duramen.forests.criteria import CRITERIA
 from duramen.jobs.replicates import checkpoint_beside
 from duramen.plots.context import EFFECTS_IN_CONTEXT, LINKS_IN_CONTEXT, link_limit
 from duramen.reading.tables import read
-from duramen.reports.facts import about, looked_at, plain, subject, thousands, unit_words
+from duramen.reports.facts import page, plain, sizes, subject, unit_words
 from duramen.reports.report import (
     DRAWN,
     HELD,
     Chart,
-    Fact,
     Plot,
     Prose,
     Report,
@@ -56,6 +55,13 @@ from duramen.support.provenance import references
 from duramen.support.text import fixed, joined, printable, quoted
 
 _OF_TREES = ("n_estimators", "criterion", "max_features", "max_depth", "splits")
+_OF_EFFECTS = (
+    *("n_permutations", "permute", "empty", "n_bins", "plain", "n_jobs", "client", "verbose"),
+)
+_RECORDED = (
+    *("permute", "empty", "n_bins", "plain", "context_bins", "context_bandwidth", "tolerance"),
+    *("propensity_strata", "alpha", "control"),
+)
 # Findings about a context; others, such as leaks, are about features.
 _OF_VALUES = ("stray values", "missing code", "numbers in text", "several units")
 # A context of fewer rows is pointed out.
@@ -257,18 +263,10 @@ def context(
     ]
     notes = _notes_of_reading(data, rows)
     execution.notes([*notes, *map(str, findings)])
-    settings: dict[str, Any] = {
+    settings = {name: arguments[name] for name in _OF_EFFECTS} | {
         "estimator": estimator,
-        "n_permutations": n_permutations,
-        "permute": permute,
-        "empty": empty,
-        "n_bins": n_bins,
         "context_bins": bins,
-        "plain": plain,
         "random_state": execution.random_state,
-        "n_jobs": n_jobs,
-        "client": client,
-        "verbose": verbose,
     }
     results: list[ContextImportances] = []
     links = None
@@ -314,28 +312,17 @@ def context(
             settings={
                 "context": list(contexts),
                 **trees,
-                **{name: settings[name] for name in ("permute", "empty", "n_bins", "plain")},
-                "context_bins": context_bins,
-                "context_bandwidth": context_bandwidth,
-                "tolerance": tolerance,
+                **{name: arguments[name] for name in _RECORDED},
                 "n_permutations": first.n_permutations,
-                "propensity_strata": propensity_strata,
-                "alpha": alpha,
-                "control": control,
                 **provenance.settings,
                 "incomplete_rows_dropped": provenance.dropped_rows,
                 **({"targets": list(links.analyses)} if links is not None else {}),
             },
             results={each.context_name: _figures(each) for each in effects},
         )
-        preparation = [*notes, *remarks]
-        return ContextReport.of(
-            report_of(effects, run, preparation, links),
-            notes=tuple(execution.told),
-            references=tuple(references(context_importances)),
-            effects=tuple(results),
-            network=links,
-        )
+        report = report_of(effects, run, [*notes, *remarks], links)
+        sources = tuple(references(context_importances))
+        return replace(report, notes=tuple(execution.told), references=sources)
 
 
 def _check_combination(arguments: Mapping[str, Any]) -> None:
@@ -719,14 +706,14 @@ def report_of(
     notes: Sequence[str] = (),
     network: ContextNetwork | None = None,
     n_rows: int = _ROWS,
-) -> Report:
+) -> ContextReport:
     """Return the report of features, or links, with at most `n_rows` rows in a table."""
     first, names = every[0], " and ".join(effects.context_name for effects in every)
     counts = {"trees": "n_estimators", "permutations": "n_permutations"}
     model = {name: f"{run.settings[key]:,}" for name, key in counts.items() if key in run.settings}
-    facts = {"rows": thousands(run.n_rows), "features": thousands(run.n_features), **model}
+    facts = {**sizes(run), **model}
     words = [f"{count} {name}" for name, count in model.items()]
-    sections: list[Section] = [*looked_at(run)]
+    sections: list[Section] = []
     if network is None:
         title = f"Importances of the features for {run.target or 'the target'}, by "
         title += " and by ".join(effects.context_name for effects in every)
@@ -764,19 +751,20 @@ def report_of(
         caveats.append(_MODELED)
     if notes:
         sections.append(Prose("Data preparation", tuple(notes), points=True))
-    sections += [
-        Prose("Interpretation", _reading(every)),
-        Prose("Limitations", (*caveats, *_CAVEATS), points=True, caution=True),
-    ]
-    return Report(
+    return page(
+        ContextReport,
+        run,
+        facts=facts,
+        sections=sections,
+        reading=_reading(every),
+        cautions=(*caveats, *_CAVEATS),
         kind=f"{'dependence' if network is None else 'links that depend'} on a context",
         title=title,
-        run=run,
-        headline=tuple(Fact(name, value) for name, value in facts.items()),
-        sections=(*sections, *about(run)),
         conclusion=" ".join(effects.conclusion for effects in every),
         subject=line,
         table=stacked_columns(every),
+        effects=() if network is not None else tuple(each.analyses[0] for each in every),
+        network=network,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -18,11 +18,10 @@ from duramen.findings.table import left_out, of_codes
 from duramen.jobs.progress import shown_bar
 from duramen.reading.tables import read
 from duramen.reports import Report, Run
-from duramen.reports.facts import about, importance_charts, looked_at, rows_note, subject, thousands
+from duramen.reports.facts import importance_charts, page, rows_note, sizes, subject, thousands
 from duramen.reports.report import (
     HELD,
     OF_CONTEXTS,
-    Fact,
     Group,
     Part,
     Prose,
@@ -65,8 +64,8 @@ _ROWS = 100
 _KINDS = ("strong", "weak", "irrelevant", "unknown")
 _CONTEXTS = 4  # whose effects are drawn
 _BOUNDARIES = 20
+_MEMBERS = 12  # features of a boundary in a terminal
 _CONDITIONINGS = 3
-_BRIEF, _MEMBERS = 3, 12  # boundaries in a terminal, and features of each
 _DEGREES = 16
 
 _CAVEATS = (
@@ -74,10 +73,9 @@ _CAVEATS = (
     "are the limits of a forest grown on it, sampling error included: with few rows, nearly "
     "every feature appears relevant. --level sets the information up to which a feature counts "
     "as irrelevant.",
-    "Features with many distinct values separate rows even if they are irrelevant, and so have "
-    "more importance and relevance than features with few values.",
-    "Features that carry the same information share the importance: each of several copies has "
-    "less than one alone would, and none of them is strongly relevant.",
+    "Features with many distinct values separate rows even if they are irrelevant.",
+    "Features that carry the same information share the importance, and none of them is strongly "
+    "relevant.",
     "Neither importance nor relevance is evidence of a causal effect.",
 )
 
@@ -232,12 +230,13 @@ def exact(
     >>> report.to_frame()["relevance"].tolist()[:2]
     ['strong', 'strong']
     """
-    execution = Execution.of(exact, locals())
-    limits: dict[str, Any] = {
-        "min_samples_split": min_samples_split,
-        "min_impurity_decrease": min_impurity_decrease,
+    arguments = dict(locals())
+    execution = Execution.of(exact, arguments)
+    limits = {
+        name: arguments[name]
+        for name in ("min_samples_split", "min_impurity_decrease")
+        if arguments[name]
     }
-    limits = {name: value for name, value in limits.items() if value}
     _check(context, splits, measure, votes, given, list(limits))
     checks.check_integer("exact", "n_bins", n_bins, 2)
     checks.check_integer("exact", "max_features", max_features, 1)
@@ -252,11 +251,8 @@ def exact(
         dist, cuts = _distribution(data, context, discretize, n_bins)
     notes = _notes(data, dist, cuts if discretize == "auto" else {}, n_bins)
     execution.notes(notes)
-    trees: dict[str, Any] = {
-        "max_features": max_features,
-        "max_depth": max_depth,
-        "criterion": impurity,
-    }
+    trees: dict[str, Any] = {"max_features": max_features, "max_depth": max_depth}
+    trees["criterion"] = impurity
     work: dict[str, Any] = {"n_jobs": n_jobs, "max_hours": max_hours}
     information = dist.impurity_decrease(range(dist.n_features), criterion=impurity)
     with execution.step("importances"):
@@ -339,7 +335,7 @@ def exact(
             },
             results=results,
         )
-        report = summarize(
+        return summarize(
             importances,
             run,
             relevance=relevance,
@@ -347,17 +343,6 @@ def exact(
             effects=effects,
             left_out=not_computed,
             notes=notes,
-        )
-        sources: list[Any] = [population_importances]
-        sources += [population_context_importances] if effects is not None else []
-        return ExactReport.of(
-            report,
-            table=_columns(importances, relevance),
-            references=tuple(dict.fromkeys(line for of in sources for line in references(of))),
-            importances=importances,
-            relevance=tuple(relevance),
-            boundaries=None if boundaries is None else tuple(boundaries),
-            effects=effects,
         )
 
 
@@ -504,17 +489,17 @@ def summarize(
     left_out: Sequence[str] = (),
     notes: Sequence[str] = (),
     n_rows: int = _ROWS,
-) -> Report:
+) -> ExactReport:
     """Return the report; `left_out` says what was not computed, and why."""
     criterion = importances.metadata["population"]["criterion"]
     unit = {"entropy": "bits", "gini": "Gini impurity", "variance": "variance"}[criterion]
     of_all, impurity = (f"{run.results[name]:.4f}" for name in ("information", "impurity"))
-    total = f"{float(importances.values.sum()):.4f}"
-    trees = _trees_words(run)
+    trees = _trees_words(run.settings)
     kinds = Counter(entry.relevance for entry in relevance)
+    sources: list[Any] = [population_importances]
+    sources += [] if effects is None else [population_context_importances]
     facts = {
-        "rows": thousands(run.n_rows),
-        "features": thousands(run.n_features),
+        **sizes(run),
         f"{unit}, of {impurity}": of_all,
         "strongly relevant": f"{kinds['strong']:,}",
         "weakly relevant": f"{kinds['weak']:,}",
@@ -530,30 +515,21 @@ def summarize(
         sections.append(Prose("Data preparation", tuple(notes), points=True))
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out), brief=tuple(left_out)))
-    if "loss" in importances.metadata:
-        name = "squared error" if importances.unit == "squared error" else "error rate"
-        loss = f"increase of the {name} of {float(importances.metadata['loss']):.4f}"
-        sum_words, meaning = f"{loss} when permuted", _accuracy_words(importances, loss)
-    else:
-        sum_words, meaning = f"{total} in all", _mdi_words(run, total, f"{of_all} {unit}")
-    sections += [
-        Prose(
-            "Interpretation",
-            (
-                f"The importances are those of {trees}, grown on all rows. They are computed, not "
-                "estimated, and so depend neither on a seed nor on a number of trees.",
-                meaning,
-                *_relevance_words(run.settings["level"]),
-            ),
-        ),
-        Prose("Limitations", _CAVEATS, points=True, caution=True),
-    ]
-    return Report(
+    sum_words, meaning = _importance_words(importances, run, f"{of_all} {unit}")
+    return page(
+        ExactReport,
+        run,
+        facts=facts,
+        sections=sections,
+        reading=[
+            f"The importances are those of {trees}, grown on all rows. They are computed, not "
+            "estimated, and so depend neither on a seed nor on a number of trees.",
+            meaning,
+            *_relevance_words(run.settings["level"]),
+        ],
+        cautions=_CAVEATS,
         kind="exact importances and relevance",
         title=f"Exact importances of the features for {run.target}",
-        run=run,
-        headline=tuple(Fact(name, value) for name, value in facts.items()),
-        sections=(*looked_at(run), *sections, *about(run)),
         conclusion=f"The {thousands(run.n_rows)} rows are taken as the whole population, without "
         "sampling error: of a sample, nearly every feature is relevant, and most are strongly "
         "relevant where there are few rows. duramen rank tests features of a sample.",
@@ -563,7 +539,13 @@ def summarize(
             f"{printable(run.target or '')}",
             f"Importances of {trees}: {sum_words}",
         ),
+        table=_columns(importances, relevance),
         further={} if effects is None else {OF_CONTEXTS: effects.columns()},
+        references=tuple(dict.fromkeys(line for of in sources for line in references(of))),
+        importances=importances,
+        relevance=tuple(relevance),
+        boundaries=None if boundaries is None else tuple(map(tuple, boundaries)),
+        effects=effects,
     )
 
 
@@ -571,10 +553,12 @@ def _main_table(importances: Importances, relevance: Sequence[Relevance], n_rows
     best = importances.top(max(n_rows, HELD))
     of_name = {entry.name: entry for entry in relevance}
     ranked = [of_name[name] for name in best.names]
-    conditionings = [
-        _shortened([" + ".join(names) or "nothing" for names in entry.conditionings])
-        for entry in ranked
-    ]
+    conditionings = []
+    for entry in ranked:
+        sets = [" + ".join(names) or "nothing" for names in entry.conditionings]
+        more = len(sets) - _CONDITIONINGS
+        sets[_CONDITIONINGS:] = [f"and {more:,} more"] if more > 0 else []
+        conditionings.append("; ".join(sets))
     return Table(
         "Importance and relevance",
         (
@@ -596,21 +580,14 @@ def _main_table(importances: Importances, relevance: Sequence[Relevance], n_rows
     )
 
 
-def _shortened(sets: Sequence[str]) -> str:
-    """Return the first sets of features that a feature is relevant given, and count the others."""
-    more = len(sets) - _CONDITIONINGS
-    return "; ".join([*sets[:_CONDITIONINGS], *([f"and {more:,} more"] if more > 0 else [])])
-
-
 def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:
-    n = len(boundaries)
-    lines = [joined(names, shown=len(names)) or "the empty set" for names in boundaries]
+    n, lines = len(boundaries), [", ".join(names) or "the empty set" for names in boundaries]
     brief = [f"{n:,} Markov boundar{'y' if n == 1 else 'ies'}:"]
-    for names in boundaries[:_BRIEF]:
+    for names in boundaries[:3]:
         listed = joined([printable(name) for name in names], shown=_MEMBERS) or "the empty set"
         brief.append(f"  {len(names)}: {listed}")
-    if n > _BRIEF:
-        brief.append(f"  and {n - _BRIEF:,} more in report.html and run.json")
+    if n > 3:
+        brief.append(f"  and {n - 3:,} more in report.html and run.json")
     if n > _BOUNDARIES:
         lines[_BOUNDARIES:] = [f"and {n - _BOUNDARIES:,} more"]
     return Prose("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
@@ -637,54 +614,47 @@ def _context_group(result: ContextImportances) -> Group:
     return Group(f"Context {name}", sections, folded=False)
 
 
-def _trees_words(run: Run) -> str:
+def _trees_words(settings: Mapping[str, Any]) -> str:
     """Say which trees there are infinitely many of."""
-    settings = run.settings
     K, depth = settings["max_features"], settings["max_depth"]
     deep = "" if depth is None else f" of depth {depth}"
-    trees = f"totally randomized trees{deep}"
-    if K > 1:
-        trees = f"trees{deep} with the best of {K} candidates at a node"
-    cut = "" if settings["cut"] == "random" else f", {settings['cut']} cuts"
-    return f"infinitely many {trees}, {settings['splits']} splits{cut}{_limits_words(run)}"
-
-
-def _limits_words(run: Run) -> str:
-    """Return the limits of the nodes other than the depth; a record has those that are set."""
-    words = ""
-    if least := run.settings.get("min_samples_split"):
+    trees = f"trees{deep} with the best of {K} candidates at a node"
+    words = f"infinitely many {f'totally randomized trees{deep}' if K == 1 else trees}, "
+    words += f"{settings['splits']} splits"
+    if settings["cut"] != "random":
+        words += f", {settings['cut']} cuts"
+    if least := settings.get("min_samples_split"):
         words += f", nodes with fewer than {100 * least:g} % of the rows not split"
-    if least := run.settings.get("min_impurity_decrease"):
+    if least := settings.get("min_impurity_decrease"):
         words += f", no split with a decrease of impurity below {least:g}"
     return words
 
 
-def _mdi_words(run: Run, total: str, of_all: str) -> str:
+def _importance_words(importances: Importances, run: Run, of_all: str) -> tuple[str, str]:
+    """Return what the importances add up to, and what they mean."""
+    if "loss" in importances.metadata:
+        chosen = importances.metadata["population"]
+        name = "squared error" if importances.unit == "squared error" else "error rate"
+        loss = f"increase of the {name} of {float(importances.metadata['loss']):.4f}"
+        among = "rows with equal values of the features associated with it"
+        whose = {
+            "tree": "the mean over trees",
+            "ensemble": "of their vote, each tree permuting for itself",
+            "predictor": "of their vote, all trees permuting alike",
+        }[chosen["votes"]]
+        return f"{loss} when permuted", (
+            f"An importance is the {loss} on the same rows when a feature is permuted among "
+            f"{'all rows' if chosen['given'] is None else among}, averaged over all permutations, "
+            f"{whose}. A relevant feature has an importance of 0 if trees read another feature in "
+            "its place, or its splits change no vote."
+        )
+    total, settings = f"{float(importances.values.sum()):.4f}", run.settings
+    limits = "max_depth", "min_samples_split", "min_impurity_decrease"
     whole = f"all that the features together account for, {of_all}"
-    if run.settings["max_depth"] is None and not _limits_words(run):
-        return f"An importance is a mean decrease of impurity. They add up to {total}: {whole}."
-    return (
-        f"An importance is a mean decrease of impurity. They add up to {total}. Full trees would "
-        f"make it {whole}."
-    )
-
-
-_SCORED = {
-    "tree": "the mean over trees of what each loses",
-    "ensemble": "what their vote loses, each tree permuting for itself",
-    "predictor": "what their vote loses, all trees permuting alike",
-}
-
-
-def _accuracy_words(importances: Importances, loss: str) -> str:
-    chosen = importances.metadata["population"]
-    within = "all rows"
-    if chosen["given"] is not None:
-        within = "rows with equal values of the features associated with it"
-    return (
-        f"An importance is the {loss} on the same rows when a feature is permuted among {within}, "
-        f"averaged over all permutations; {_SCORED[chosen['votes']]}. A relevant feature has an "
-        "importance of 0 if trees read another feature in its place, or its splits change no vote."
+    full = f": {whole}" if not any(map(settings.get, limits)) else ""
+    limited = "" if full else f" Full trees would make it {whole}."
+    return f"{total} in all", (
+        f"An importance is a mean decrease of impurity. They add up to {total}{full}.{limited}"
     )
 
 
@@ -692,11 +662,10 @@ def _relevance_words(level: float) -> tuple[str, ...]:
     none = f"at most {level:g} bits counts" if level else "no information counts"
     return (
         "A feature is relevant if it adds information about the target to some set of other "
-        "features, strongly relevant if it adds information to all other features together, "
-        "weakly relevant if it does so only for smaller sets, and irrelevant if it adds nothing "
-        "to any set. Its degree is the size of the smallest set given which it is relevant; the "
+        "features, strongly relevant if to all other features together, weakly relevant if only to "
+        "smaller sets. Its degree is the size of the smallest set given which it is relevant; the "
         f"table names the minimal such sets. Here {none} as nothing.",
         "A Markov boundary is a minimal set of features with all the information that the "
         "features have about the target. Every boundary contains the strongly relevant features; "
-        f"copies can replace each other.{' No level applies to boundaries.' if level else ''}",
+        "copies can replace each other. No level applies to boundaries.",
     )

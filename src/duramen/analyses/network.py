@@ -19,8 +19,8 @@ from duramen.io import read_table
 from duramen.networks import genie3
 from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL, ROC
 from duramen.reading.tables import read
-from duramen.reports.facts import about, looked_at, thousands
-from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Report, Run, Section, Table
+from duramen.reports.facts import ReportT, page, thousands
+from duramen.reports.report import HELD, Chart, Plot, Prose, Report, Run, Section, Table
 from duramen.results.columns import Column, counted, places, small
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
@@ -44,7 +44,7 @@ _HUBS = (
     "J. Sławek, T. Arodź (2013). ENNET: inferring large gene regulatory networks from expression "
     "data using gradient boosting. BMC Systems Biology 7:106."
 )
-_ROWS, _DRAWN, _SOURCES = 200, 40, 20  # of the table, the graph, the table of regulators
+_ROWS, _DRAWN = 200, 40  # of the table and the graph
 _NAME = 20  # characters that a narrow terminal leaves to names
 
 
@@ -187,20 +187,11 @@ def network(
     >>> report.network.n_candidates
     8
     """
-    execution = Execution.of(network, locals())
+    arguments = dict(locals())
+    execution = Execution.of(network, arguments)
     checks.check_integer("network", "links", links, 1)
-    asked: dict[str, Any] = {
-        "forest": forest,
-        "n_estimators": n_estimators,
-        "max_features": max_features,
-        "min_samples_leaf": min_samples_leaf,
-        "max_depth": max_depth,
-        "bootstrap": bootstrap,
-        "measure": measure.replace("-", "_"),
-        "normalization": normalization,
-        "source_scaling": source_scaling,
-        "n_permutations": n_permutations,
-    }
+    asked = {name: arguments[name] for name in (*_PUBLISHED, "n_estimators", "n_permutations")}
+    asked["measure"] = measure.replace("-", "_")
     estimator = _estimator(asked)
     with execution.warnings_as_notes():
         sources, sinks = _genes(regulators, "regulators"), _genes(targets, "targets")
@@ -252,7 +243,11 @@ def network(
         if inferred.p_values is not None:
             i, j = inferred.ranked(len(table["source"]))
             table["q_value"] = inferred.q_values()[i, j]
-        departures = _departures(asked)
+        departures = ", ".join(
+            f"{name}={asked[name]}"
+            for name, published in _PUBLISHED.items()
+            if asked[name] not in published
+        )
         n_sources = int(inferred.sources.sum())
         parts = [
             f"{named(run)}{thousands(run.n_rows)} samples x {counted(len(inferred.names), 'gene')}",
@@ -260,31 +255,42 @@ def network(
             counted(int(inferred.targets.sum()), "target"),
             f"{counted(n_estimators, 'tree')} per target",
         ]
-        return NetworkReport(
+        cautions = [
+            "A link means that the regulator helps to predict the target. Indirect regulation, "
+            "common causes and the reverse of a regulation also produce links: directions are "
+            "suggested only by the asymmetry of the weights.",
+            *inferred.notes,
+        ]
+        if inferred.p_values is not None:
+            cautions.append(
+                "P-values test that the target is independent of all regulators. An indirect link "
+                "is no false discovery under this null hypothesis."
+            )
+        return report_of_links(
+            NetworkReport,
+            inferred,
+            scores,
+            run,
+            facts={
+                "samples": thousands(run.n_rows),
+                "genes": f"{len(inferred.names):,}",
+                "regulators": f"{n_sources:,}",
+                "candidate links": f"{inferred.n_candidates:,}",
+            },
+            graph=graph(inferred, _DRAWN, "goes from {} to {}") if inferred.n_candidates else None,
+            reading="The weight of a link is the importance of the regulator in the forest that "
+            "predicts the target. Weights rank links; they are not probabilities.",
+            cautions=cautions,
             kind="network",
             title=f"Network of {len(inferred.names):,} genes "
             f"({'variant of ' if departures else ''}GENIE3)",
-            run=run,
-            headline=(
-                Fact("samples", thousands(run.n_rows)),
-                Fact("genes", f"{len(inferred.names):,}"),
-                Fact("regulators", f"{n_sources:,}"),
-                Fact("candidate links", f"{inferred.n_candidates:,}"),
-                *aupr_fact(scores),
-            ),
-            sections=(*looked_at(run), *_sections(inferred, scores), *about(run)),
             subject=(
                 ", ".join(parts),
                 f"GENIE3 but for {departures}" if departures else "GENIE3 as published",
             ),
             table=table,
             notes=tuple(execution.told),
-            references=(
-                *references(genie3),
-                *([_HUBS] if source_scaling == "variance" else []),
-            ),
-            network=inferred,
-            scores=scores,
+            references=(*references(genie3), *([_HUBS] if source_scaling == "variance" else [])),
         )
 
 
@@ -323,65 +329,6 @@ def _genes(asked: Any, parameter: str) -> Any:
             )
         genes += filter(None, lines)
     return genes
-
-
-def _departures(asked: Mapping[str, Any]) -> str:
-    """Return the settings that differ from those of GENIE3 as published."""
-    return ", ".join(
-        f"{name}={asked[name]}"
-        for name, published in _PUBLISHED.items()
-        if asked[name] not in published
-    )
-
-
-def _sections(inferred: Network, scores: NetworkScores | None) -> list[Section]:
-    """Return the links, their agreement with known ones, and what they are not."""
-    sections: list[Section] = []
-    if inferred.n_candidates:
-        sections = [
-            graph(inferred, _DRAWN, "goes from {} to {}"),
-            link_table(inferred),
-            _regulators(inferred),
-        ]
-    cautions = [
-        "A link means that the regulator helps to predict the target. Indirect regulation, "
-        "common causes and the reverse of a regulation also produce links: directions are "
-        "suggested only by the asymmetry of the weights.",
-        *inferred.notes,
-    ]
-    if inferred.p_values is not None:
-        cautions.append(
-            "P-values test that the target is independent of all regulators. An indirect link is "
-            "no false discovery under this null hypothesis."
-        )
-    reading = (
-        "The weight of a link is the importance of the regulator in the forest that predicts the "
-        "target: the part of the target's variability that splits on the regulator explain. "
-        "Weights rank links; they are not probabilities."
-    )
-    return [
-        *sections,
-        *score_sections(scores),
-        Prose("Interpretation", (reading,)),
-        Prose("Limitations", tuple(cautions), points=True, caution=True),
-    ]
-
-
-def _regulators(inferred: Network) -> Table:
-    """Count the links of each source among the heaviest p."""
-    n = min(len(inferred.names), inferred.n_candidates)
-    sources, _ = inferred.ranked(n)
-    counts = np.bincount(sources, minlength=len(inferred.names))
-    order = np.argsort(-counts, kind="stable")[:_SOURCES]
-    order = order[counts[order] > 0]
-    totals = inferred.weights[order].sum(axis=1).astype(np.float64)
-    columns = (
-        Column("regulator", [inferred.names[i] for i in order.tolist()], "name"),
-        Column("links", [str(k) for k in counts[order].tolist()]),
-        Column("sum of all weights", fixed(totals, 4)),
-    )
-    note = f"Regulators by their number of links among the {n:,} heaviest."
-    return Table("Regulators", columns, note)
 
 
 # --- what networks of genes and of neurons have in common -----------------------------------------
@@ -431,9 +378,34 @@ def named(run: Run) -> str:
     return f"{printable(run.file)}: " if run.file else ""
 
 
-def aupr_fact(scores: NetworkScores | None) -> list[Fact]:
-    """Return the agreement with known links as a figure to see first."""
-    return [] if scores is None else [Fact("AUPR against known links", f"{scores.aupr:.3f}")]
+def report_of_links(
+    report_class: type[ReportT],
+    inferred: Network,
+    scores: NetworkScores | None,
+    run: Run,
+    *,
+    facts: dict[str, str],
+    graph: Chart | None,
+    reading: str,
+    cautions: Sequence[str],
+    more: Sequence[Section] = (),
+    **fields: Any,
+) -> ReportT:
+    """Return the report of a network: its graph and links, their agreement with known ones."""
+    if scores is not None:
+        facts["AUPR against known links"] = f"{scores.aupr:.3f}"
+    links: list[Section] = [] if graph is None else [graph, link_table(inferred)]
+    return page(
+        report_class,
+        run,
+        facts=facts,
+        sections=[*links, *score_sections(scores), *more],
+        reading=[reading],
+        cautions=cautions,
+        network=inferred,
+        scores=scores,
+        **fields,
+    )
 
 
 def graph(inferred: Network, most: int, ends: str, positions: ArrayLike | None = None) -> Chart:

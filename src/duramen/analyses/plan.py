@@ -11,8 +11,8 @@ from typing import Any
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.io.store.reader import memory_bytes
 from duramen.plots.curves import FOUND
-from duramen.reports.facts import about
-from duramen.reports.report import Chart, Fact, Plot, Prose, Report, Run, Section, Table
+from duramen.reports.facts import page
+from duramen.reports.report import Chart, Plot, Prose, Report, Run, Table
 from duramen.results.columns import Column, counted
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
@@ -24,16 +24,15 @@ _READING = (
     "subspace method draws new features for every tree (keep = 0); the sequential random "
     "subspace method keeps a fraction of the places for features that were found before, so that "
     "features that are relevant only together with these can be found.",
-    "A feature of degree 0 has information about the target by itself; a feature of degree k has "
-    "it only given k other features. The probability that a tree holds a feature together with "
-    "its companions decreases steeply with the degree, unless these companions are kept.",
+    "A feature of degree k has information about the target only given k other features. The "
+    "probability that a tree holds it with its companions decreases steeply with k, unless these "
+    "are kept.",
 )
 _CAVEATS = (
     "The model assumes that each tree tests every feature that it is given.",
     "The advice depends on the relevant features that were assumed: with more of them, or of "
     "higher degree, more trees are needed.",
-    "Memory is counted for the codes of the features and for growing one tree at a time; each "
-    "additional thread needs the same amount again.",
+    "Memory is counted for growing one tree at a time; each further thread needs as much again.",
 )
 
 # Curves are drawn for so many trees, and features of one kind, at most.
@@ -220,33 +219,28 @@ def _columns(advice: Plan) -> dict[str, Any]:
 
 
 def _report(advice: Plan, run: Run, curves: Mapping[str, Mapping[float, FloatArray]]) -> PlanReport:
-    why, cautions = (
+    why, sample = (
         Prose(title, lines, points=True, caution=caution, brief=tuple(f"- {x}" for x in lines))
         for title, lines, caution in (
             ("Why", advice.reasons, False),
             (f"Effect of a sample of {advice.n_rows:,} rows", advice.cautions, True),
         )
     )
-    sections: tuple[Section, ...] = (
-        why,
-        _table(advice),
-        *(_chart(what, by_fraction, advice.keep) for what, by_fraction in curves.items()),
-        cautions,
-        Prose("Interpretation", _READING),
-        Prose("Limitations", _CAVEATS, points=True, caution=True),
-        *about(run),
-    )
-    return PlanReport(
+    charts = [_chart(what, by_fraction, advice.keep) for what, by_fraction in curves.items()]
+    return page(
+        PlanReport,
+        run,
+        facts={
+            "trees, for infinitely many rows": f"{advice.n_trees:,}",
+            "features a tree": f"{advice.subspace:,}",
+            "of all features": f"{advice.n_features:,}",
+            "fraction kept for features found": f"{advice.keep:g}",
+        },
+        sections=[why, _table(advice), *charts, sample],
+        reading=_READING,
+        cautions=_CAVEATS,
         kind="plan of a selection",
         title=advice_words(advice),
-        run=run,
-        headline=(
-            Fact("trees, for infinitely many rows", f"{advice.n_trees:,}"),
-            Fact("features a tree", f"{advice.subspace:,}"),
-            Fact("of all features", f"{advice.n_features:,}"),
-            Fact("fraction kept for features found", f"{advice.keep:g}"),
-        ),
-        sections=sections,
         table=_columns(advice),
         plan=advice,
         subject=(f"{advice_words(advice)}{_keep_words(advice)}", assumption_words(advice)),

@@ -350,7 +350,8 @@ def rank(
                 if tested_inputs is not inputs:
                     notes.append(sample_note(data, significance_test.name))
             test_it = partial(
-                *(significance.run_test, significance_test, choices, tested_measure, measures),
+                significance.run_test,
+                *(significance_test, choices, tested_measure, measures),
                 *(groups_to_test, source, tested_inputs, execution),
                 default=default,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import getdoc
 from itertools import takewhile
 from operator import attrgetter
@@ -30,8 +30,8 @@ from duramen.jobs.progress import estimates
 from duramen.plots.curves import FOUND
 from duramen.reading.tables import read
 from duramen.reports import Report
-from duramen.reports.facts import OTHER_METHODS, about, looked_at, subject, thousands, unit_words
-from duramen.reports.report import HELD, Chart, Fact, Plot, Prose, Run, Section, Table
+from duramen.reports.facts import OTHER_METHODS, page, sizes, subject, unit_words
+from duramen.reports.report import HELD, Chart, Plot, Prose, Run, Section, Table
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.selection import BaseSelector, SelectionSummary, Selector, catalogue
@@ -207,14 +207,10 @@ def select(
         },
     )
     report = selection_report(model, record, run)
-    report = SelectionReport.of(
+    report = replace(
         with_sections(report, sections_of(scores, variants, clustered)),
         table=with_clusters(report.table, variants, clustered),
         notes=tuple(execution.told),
-        references=(record.reference,) if record.reference else (),
-        selected=tuple(scores.names[j] for j in model.selected_.tolist()),
-        importances=scores,
-        selector=model,
     )
     if stop is not None:
         raise AnalysisInterrupted(report, stop) from None
@@ -351,7 +347,7 @@ def _announce(search: Any, data: LearningSet[Any], execution: Execution) -> None
 
 def selection_report(
     model: BaseSelector, record: Selector, run: Run, *, most: int = MOST_LISTED
-) -> Report:
+) -> SelectionReport:
     """Return the report of a fitted selector: curve, table of the features, how to read it.
 
     Up to `most` features, the table of results lists those that were not found, too.
@@ -381,24 +377,22 @@ def selection_report(
         sections.append(Prose("Features found", (f"{count}.", next_step), brief=(next_step,)))
     reading = _reading_of_search(model) if searches else _reading(record)
     cautions = (*(_CAUTIONS_OF_SEARCH if searches else ()), *_CAUTIONS, OTHER_METHODS)
-    sections += [
-        Prose("Interpretation", reading),
-        Prose("Limitations", cautions, points=True, caution=True),
-    ]
-    return Report(
+    return page(
+        SelectionReport,
+        run,
+        facts={**sizes(run), "features found": f"{n_found:,}", **dict(summary.facts)},
+        sections=sections,
+        reading=reading,
+        cautions=cautions,
         kind=record.title,
         title=f"Features selected for {run.target}",
-        run=run,
-        headline=(
-            Fact("rows", thousands(run.n_rows)),
-            Fact("features", thousands(run.n_features)),
-            Fact("features found", f"{n_found:,}"),
-            *(Fact(name, figure) for name, figure in summary.facts),
-        ),
-        sections=(*looked_at(run), *sections, *about(run)),
         conclusion=f"{count} ({', '.join(filter(None, (record.title, summary.run)))}).",
         subject=subject(run),
         table=table,
+        references=(record.reference,) if record.reference else (),
+        selected=tuple(scores.names[j] for j in model.selected_.tolist()),
+        importances=scores,
+        selector=model,
     )
 
 

@@ -570,7 +570,9 @@ def parallel_ranks(
     ax.axhline(k + 0.75, color=MUTED, linewidth=0.6, alpha=0.5)
     names = [f"{label(name)}  {i + 1}" for i, name in enumerate(best.names)]
     ax.set_yticks([*range(1, k + 1), below], [*names, f"not among the first {k}"])
-    slant = {"rotation": 30, "ha": "left", "rotation_mode": "anchor"} if len(measures) > 3 else {}
+    slant: dict[str, Any] = (
+        {"rotation": 30, "ha": "left", "rotation_mode": "anchor"} if len(measures) > 3 else {}
+    )
     ax.set_xticks(columns, [label(name, _WIDEST) for name in measures], **slant)
     ax.xaxis.tick_top()
     ax.set_xlim(-0.1, len(measures) - 0.9)
@@ -591,9 +593,7 @@ def _places(comparison: Comparison, best: Comparison, measures: list[str]) -> Fl
     return np.column_stack(rows)
 
 
-RANK_CORRELATIONS = figure(
-    rank_correlations, (Comparison,), lambda comparison, _: 1.5 + 0.3 * len(comparison.measures)
-)
+figure(rank_correlations, (Comparison,))
 PARALLEL_RANKS = figure(
     parallel_ranks,
     (Comparison,),

@@ -134,9 +134,26 @@ def label_circle(ax: Axes, names: list[str], where: FloatArray) -> None:
 
 
 def _label_places(ax: Axes, names: list[str], where: FloatArray) -> None:
-    """Write names beside points."""
+    """Write names beside points, toward the middle; leave out those that would cover another."""
+    figure: Any = ax.get_figure(root=True)
+    figure.draw_without_rendering()
+    middle, taken = float(where[:, 0].mean()), list[Any]()
     for name, at in zip(names, where.tolist(), strict=True):
-        ax.annotate(name, at, xytext=(5, 4), textcoords="offset points", color=INK, fontsize=_FONT)
+        text = ax.annotate(
+            name,
+            at,
+            xytext=(5 if at[0] <= middle else -5, 4),
+            textcoords="offset points",
+            ha="left" if at[0] <= middle else "right",
+            color=INK,
+            fontsize=_FONT,
+        )
+        text.set_in_layout(False)
+        box = text.get_window_extent()
+        if any(map(box.overlaps, taken)):
+            text.remove()
+        else:
+            taken.append(box)
 
 
 def _placed(

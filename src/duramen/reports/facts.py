@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,12 +11,24 @@ from duramen.forests.criteria import criterion_named
 from duramen.importances import Measure, catalogue
 from duramen.importances.comparison import Measured
 from duramen.plots.importances import BY_DEGREE, RANKING
-from duramen.reports.report import DRAWN, Chart, Fact, Facts, Plot, Prose, Run, joined
+from duramen.reports.report import (
+    DRAWN,
+    Chart,
+    Fact,
+    Facts,
+    Plot,
+    Prose,
+    Report,
+    Run,
+    Section,
+    joined,
+)
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 from duramen.support.text import printable
 
+ReportT = TypeVar("ReportT", bound=Report)
 UNIT_WORDS = {
     "bits": "bits of information",
     "gini": "decrease of Gini impurity",
@@ -28,9 +41,8 @@ UNIT_WORDS = {
 
 OTHER_METHODS = (
     "duramen rank, duramen select and Boruta may find different features in one file, because they "
-    "control different errors: rank the probability that any confirmed feature is false, among all "
-    "features while the target is permuted; select the false discovery rate of a search whose "
-    "trees are given some of the features, against a permuted copy of each feature; Boruta the "
+    "control different errors: rank the probability that any confirmed feature is false; select "
+    "the false discovery rate of a search, against a permuted copy of each feature; Boruta the "
     "errors of counting in how many forests a feature exceeds the largest permuted copy."
 )
 """Why commands disagree, for the reports of each."""
@@ -55,6 +67,36 @@ def looked_at(run: Run) -> tuple[Prose, ...]:
     lines = tuple(f"{finding['message']}. Hint: {finding['hint']}." for finding in run.findings)
     lines = tuple(line[0].upper() + line[1:] for line in lines)
     return (Prose("Look at the data", lines, points=True, caution=True),) if lines else ()
+
+
+def sizes(run: Run) -> dict[str, str]:
+    """Return the numbers of rows and features, for the head of a report."""
+    return {"rows": thousands(run.n_rows), "features": thousands(run.n_features)}
+
+
+def page(
+    report_class: type[ReportT],
+    run: Run,
+    *,
+    facts: Mapping[str, str],
+    sections: Sequence[Section],
+    reading: Sequence[str],
+    cautions: Sequence[str],
+    **fields: Any,
+) -> ReportT:
+    """Return a report whose sections lie between the look at the data and the settings."""
+    return report_class(
+        run=run,
+        headline=tuple(Fact(name, value) for name, value in facts.items()),
+        sections=(
+            *looked_at(run),
+            *sections,
+            Prose("Interpretation", tuple(reading)),
+            Prose("Limitations", tuple(cautions), points=True, caution=True),
+            *about(run),
+        ),
+        **fields,
+    )
 
 
 def about(run: Run) -> tuple[Facts, ...]:
@@ -217,25 +259,39 @@ def rows_note(shown: int, n_features: int) -> str:
     return f"All {counted(n_features, 'feature')}, as in result.csv and result.parquet."
 
 
-def importance_charts(
-    importances: Importances,
-    *,
-    columns: int = 9,
-    spread: str = "the trees",
-) -> list[Chart]:
-    """Return the ranking of the first features, and their parts by degree where known.
-
-    `columns` is the most of the heat map by degree, `spread` what the standard errors are over.
-    """
+def importance_charts(importances: Importances, columns: int = 9) -> list[Chart]:
+    """Return the ranking of the first features, and their parts by degree where known."""
     if not len(importances):
         return []
-    return [ranking_chart(importances, spread=spread), *degree_charts(importances, columns)]
+    return [ranking_chart(importances), *degree_charts(importances, columns)]
 
 
 def degree_charts(importances: Importances, columns: int = 9) -> list[Chart]:
     """Return the parts of the first features by degree, where known."""
-    drawable = importances.by_degree is not None and len(importances)
-    return [_degrees(importances, columns)] if drawable else []
+    if importances.by_degree is None or not len(importances):
+        return []
+    best = importances.top(DRAWN)
+    settings = importances.metadata.get("forest") or importances.metadata.get("population") or {}
+    meaning = (
+        "Each node is split on the best of several candidates (K > 1): degree 0 holds the "
+        "decrease of impurity when a feature is chosen for the first split, not its information "
+        "by itself. A weaker feature has little importance at degree 0 even if no features "
+        "interact; to see interactions, use K = 1."
+    )
+    if settings.get("max_features") == 1:
+        meaning = (
+            "Each node has one random candidate (K = 1): degree 0 holds the information of a "
+            "feature by itself, higher degrees the information that it adds given other features."
+        )
+    chart = Chart(
+        "By interaction degree",
+        Plot(BY_DEGREE, best, {"k": len(best), "columns": columns}),
+        "Heat map of the importance of these features by the number of splits above. The columns "
+        "degree_0, degree_1 ... of result.csv hold its numbers.",
+        "The importance of each feature by the number of splits above, in "
+        f"{unit_words(importances.unit)}. {meaning}",
+    )
+    return [chart]
 
 
 def ranking_chart(
@@ -263,33 +319,4 @@ def ranking_chart(
         text=f"Bar chart of the {len(best)} most important features{by}. First: {listed}.",
         caption=f"The {len(best)} most important of {len(importances):,} features{by}{unit}.{bars}"
         + f" {line}".rstrip(),
-    )
-
-
-def _degrees_words(importances: Importances) -> str:
-    """Return what the parts of an importance by degree are, which depends on K."""
-    settings = importances.metadata.get("forest") or importances.metadata.get("population") or {}
-    if settings.get("max_features") == 1:
-        return (
-            "Each node has one random candidate (K = 1): degree 0 holds the information of a "
-            "feature by itself, higher degrees the information that it adds given other features."
-        )
-    return (
-        "Each node is split on the best of several candidates (K > 1): degree 0 holds the "
-        "decrease of impurity when a feature is chosen for the first split, not its information "
-        "by itself. A weaker feature has little importance at degree 0 even if no features "
-        "interact; to see interactions, use K = 1."
-    )
-
-
-def _degrees(importances: Importances, columns: int) -> Chart:
-    best = importances.top(DRAWN)
-    return Chart(
-        title="By interaction degree",
-        plot=Plot(BY_DEGREE, best, {"k": len(best), "columns": columns}),
-        text="Heat map of the importance of these features by the number of splits above. "
-        "The columns degree_0, degree_1 ... of result.csv hold its numbers.",
-        caption="The importance of each feature by the number of splits above, in "
-        f"{unit_words(importances.unit)}. {_degrees_words(importances)} Cells below half a percent "
-        "of the largest are not labeled.",
     )

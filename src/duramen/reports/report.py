@@ -338,8 +338,6 @@ class Report(Saved, Framed):
         The result in a sentence, above everything else.
     subject : tuple of str
         Data and model, a line each, below the conclusion in a terminal.
-    remarks : tuple of str
-        Explanations of figures of the headline that seem to contradict each other.
     table : mapping of str to columns
         Columns of the table of results with all rows, those of ``result.csv``.
     further : mapping of str to columns
@@ -357,7 +355,6 @@ class Report(Saved, Framed):
     sections: tuple[Section, ...] = ()
     conclusion: str = ""
     subject: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
     table: Mapping[str, Any] = field(default_factory=dict)
     further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

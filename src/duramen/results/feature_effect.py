@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from duramen.results.columns import Column, hidden
+from duramen.results.columns import Column, Kind
 from duramen.results.result import Result
-from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray
-from duramen.support.text import fixed
 
 METHODS = {
     "ale": "accumulated local effect",
@@ -73,26 +71,23 @@ class FeatureEffect(Result):
         """Name of the method in words."""
         return METHODS[self.method]
 
-    def columns(self) -> dict[str, Any]:
-        """Return the points and the effect on each class, or on the mean, by name."""
-        points = list(self.labels) if self.labels else self.points
-        return {self.name: points, **dict(zip(self._outputs(), self.values.T, strict=True))}
-
-    def _outputs(self) -> tuple[str, ...]:
-        return self.classes or ("effect",)
-
-    def _summary(self, rows: int) -> Summary:
-        shown = min(rows, len(self))
-        first = self.labels[:shown] or [f"{value:.4g}" for value in self.points[:shown].tolist()]
-        columns = [
-            Column(self.name, list(first), kind="words" if self.labels else "number"),
+    def table(self) -> list[Column]:
+        """Return the points and the effect on each class, or on the mean."""
+        cells = list(self.labels) or [f"{value:.4g}" for value in self.points.tolist()]
+        points = None if self.labels else self.points
+        kind: Kind = "words" if self.labels else "number"
+        return [
+            Column(self.name, cells, kind, name=self.name, numbers=points),
             *(
-                Column(output, fixed(self.values[:shown, c], 4))
-                for c, output in enumerate(self._outputs())
+                Column(output, digits=4, name=output, numbers=numbers)
+                for output, numbers in zip(self.classes or ("effect",), self.values.T, strict=True)
             ),
         ]
-        heading = f"FeatureEffect: {self.title} of {self.name} at {len(self)} points"
-        return Summary((heading,), columns, hidden(len(self), shown, "points"))
+
+    _WHAT = "points"
+
+    def _heading(self) -> tuple[str, ...]:
+        return (f"FeatureEffect: {self.title} of {self.name} at {len(self)} points",)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,22 +125,17 @@ class InteractionStrengths(Result):
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def columns(self) -> dict[str, Any]:
+    def table(self) -> list[Column]:
         """Return the two features, the strength and H of each pair."""
-        return {
-            "feature": [left for left, _ in self.pairs],
-            "other": [other for _, other in self.pairs],
-            "strength": self.strengths,
-            "h": self.h,
-        }
-
-    def _summary(self, rows: int) -> Summary:
-        shown = min(rows, len(self))
-        columns = [
-            Column("feature", [left for left, _ in self.pairs[:shown]], kind="words"),
-            Column("other", [other for _, other in self.pairs[:shown]], kind="words"),
-            Column("strength", fixed(self.strengths[:shown], 4)),
-            Column("H", fixed(self.h[:shown], 3)),
+        first, second = zip(*self.pairs, strict=True) if self.pairs else ((), ())
+        return [
+            Column("feature", first, "words", name="feature"),
+            Column("other", second, "words", name="other"),
+            Column("strength", digits=4, name="strength", numbers=self.strengths),
+            Column("H", digits=3, name="h", numbers=self.h),
         ]
-        heading = f"InteractionStrengths of {len(self)} pairs"
-        return Summary((heading,), columns, hidden(len(self), shown, "pairs"))
+
+    _WHAT = "pairs"
+
+    def _heading(self) -> tuple[str, ...]:
+        return (f"InteractionStrengths of {len(self)} pairs",)

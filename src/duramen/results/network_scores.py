@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from duramen.results.result import Result
-from duramen.results.summary import Summary
+from duramen.results.saved import named_fields
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import quoted
 
@@ -82,14 +82,13 @@ class NetworkScores(Result):
             "false_positive_rate": self.false_positive_rate,
         }
 
-    def _summary(self, rows: int) -> Summary:
-        heading = (
+    def _heading(self) -> tuple[str, ...]:
+        return (
             f"NetworkScores: {self.n_true:,} of {self.n_pairs:,} pairs are links",
             f"AUROC {self.auroc:.4f} (random order 0.5)",
             f"AUPR {self.aupr:.4f} (random order {self.random_aupr:.4f})",
             f"early precision {self.early_precision:.4f}",
         )
-        return Summary(heading)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,18 +112,13 @@ class Orientation(Result):
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame`, in one row: the attributes."""
-        return {
-            "fraction": [self.fraction],
-            "n_links": [self.n_links],
-            "p_value": [self.p_value],
-        }
+        return {name: [value] for name, value in named_fields(self)}
 
-    def _summary(self, rows: int) -> Summary:
-        heading = (
+    def _heading(self) -> tuple[str, ...]:
+        return (
             f"Orientation: {100 * self.fraction:.1f} % of {self.n_links:,} links have the larger "
-            f"weight in their direction (p = {self.p_value:.2g})"
+            f"weight in their direction (p = {self.p_value:.2g})",
         )
-        return Summary((heading,))
 
 
 def orientation_of(forward: FloatArray, backward: FloatArray) -> Orientation:

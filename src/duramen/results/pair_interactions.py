@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column, hidden, places
+from duramen.results.columns import Column
 from duramen.results.local_importances import checked_matrix
 from duramen.results.result import Result
 from duramen.results.saved import is_sparse
-from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray
-from duramen.support.text import fixed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,47 +100,38 @@ class PairInteractions(Result):
             first, second = (index[row < column].astype(np.intp) for index in (row, column))
         else:
             first, second = np.triu_indices(len(self.names), 1)
-        order = np.argsort(-np.abs(self._at(first, second)), kind="stable")
+        order = np.argsort(-np.abs(_entries(self.values, first, second)), kind="stable")
         return first[order], second[order]
 
-    def _at(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> FloatArray:
-        """Return the values of some pairs, shape (m,)."""
-        return _entries(self.values, first, second)
-
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame`: the two features of each pair, value and error."""
+    def table(self) -> list[Column]:
+        """Return the two features of each pair, value, error and adjusted p-value."""
         first, second = self.order()
-        columns: dict[str, Any] = {
-            "feature": [self.names[j] for j in first],
-            "other": [self.names[j] for j in second],
-            "interaction": self._at(first, second),
-        }
-        if self.standard_error is not None:
-            columns["standard_error"] = self.standard_error[first, second]
-        if self.p_adjusted is not None:
-            columns["p_adjusted"] = _entries(self.p_adjusted, first, second)
-        return columns
-
-    def _summary(self, rows: int) -> Summary:
-        first, second = (index[:rows] for index in self.order())
-        values = self._at(first, second)
+        values = _entries(self.values, first, second)
         error = None if self.standard_error is None else self.standard_error[first, second]
-        ends = None if error is None else (values - error, values + error)
         columns = [
-            places(len(first)),
-            Column("feature", [self.names[j] for j in first], "name"),
-            Column("other", [self.names[j] for j in second], "words"),
-            Column(self.unit, fixed(values, 4), bars=values, whiskers=ends),
+            Column("feature", [self.names[j] for j in first], "name", name="feature"),
+            Column("other", [self.names[j] for j in second], "words", name="other"),
+            Column(
+                self.unit,
+                digits=4,
+                bars=values,
+                whiskers=None if error is None else (values - error, values + error),
+                name="interaction",
+                numbers=values,
+            ),
         ]
         if error is not None:
-            columns.append(Column("std. error", fixed(error, 2)))
+            columns.append(Column("std. error", digits=2, name="standard_error", numbers=error))
         if self.p_adjusted is not None:
-            columns.append(Column("adj. p", fixed(_entries(self.p_adjusted, first, second), 4)))
-        heading = (
-            f"PairInteractions: {self.measure} of {len(self)} pairs of {len(self.names)} features, "
-            f"in {self.unit}"
-        )
-        return Summary((heading,), columns, hidden(len(self), len(first), "pairs"), self.notes)
+            p = _entries(self.p_adjusted, first, second)
+            columns.append(Column("adj. p", digits=4, name="p_adjusted", numbers=p))
+        return columns
+
+    _WHAT = "pairs"
+
+    def _heading(self) -> tuple[str, ...]:
+        pairs = f"{len(self)} pairs of {len(self.names)} features"
+        return (f"PairInteractions: {self.measure} of {pairs}, in {self.unit}",)
 
 
 def _entries(matrix: Any, first: NDArray[np.intp], second: NDArray[np.intp]) -> FloatArray:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.catalogue import Catalogue, Entry
-from duramen.results.columns import Column, counted, features, hidden
+from duramen.results.columns import Column, counted, features, hidden, places
 from duramen.results.fields import ANY, checked_names, checked_notes, frozen, ranks
 from duramen.results.saved import Saved, is_sparse, named_fields, unpacked_fields
 from duramen.results.summary import Framed, Summary
@@ -84,6 +84,9 @@ class Result(Saved, Framed):
     arrays are read-only.
     """
 
+    _WHAT: ClassVar[str] = "rows"
+    """Noun for the rows of the table."""
+
     def __post_init__(self) -> None:
         """Check names, metadata and notes, where there are such fields, and lock the arrays."""
         owner = type(self).__name__
@@ -115,6 +118,25 @@ class Result(Saved, Framed):
     def notes(self) -> tuple[str, ...]:
         """Limits of the result, a sentence each; the results of tests have a field for it."""
         return ()
+
+    def table(self) -> list[Column]:
+        """Return the columns, of which those with a title are shown and those with a name saved."""
+        return []
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name."""
+        return {column.name: copy(column.values) for column in self.table() if column.name}
+
+    def _heading(self) -> tuple[str, ...]:
+        """Return the lines above the table of a summary."""
+        return (type(self).__name__,)
+
+    def _summary(self, rows: int) -> Summary:
+        columns = [column for column in self.table() if column.title]
+        n = len(columns[0].values) if columns else 0
+        shown = [column.first(rows).written() for column in columns]
+        below = hidden(n, min(rows, n), self._WHAT)
+        return Summary(self._heading(), [places(min(rows, n)), *shown], below, self.notes)
 
     def plot(self, figure: str | None = None, **options: Any) -> Any:
         """Draw the result with a function of `duramen.plots`.
@@ -241,12 +263,10 @@ class FeatureResult(Result, Generic[NumberT]):
         They are ``name``, ``rank`` (1 is the best feature by `order`), the columns of `table`, and
         those of `details`.
         """
-        columns: dict[str, Any] = {"name": list(self.names), "rank": ranks(self.order())}
-        for column in self.table():
-            if column.name:
-                columns[column.name] = copy(column.values)
+        first: dict[str, Any] = {"name": list(self.names), "rank": ranks(self.order())}
         details: Mapping[str, Any] = getattr(self, "details", {})
-        return {**columns, **{what: column.copy() for what, column in details.items()}}
+        copies = {what: column.copy() for what, column in details.items()}
+        return {**first, **super().columns(), **copies}
 
     def _heading(self) -> tuple[str, ...]:
         """Return the lines above the table of a summary."""

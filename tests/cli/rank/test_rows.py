@@ -60,7 +60,7 @@ def test_parts_add_up_to_the_prediction_out_of_bag(file, tmp_path):
     assert f"Row P5 (class {y[5]})" in result.stdout
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Single rows" in page
-    assert "Features of row P11" in page
+    assert "Row P11" in page
 
 
 def test_new_rows_are_predicted_as_by_the_forest(file, tmp_path):

@@ -105,7 +105,7 @@ def test_a_forest_on_representatives(folder, tmp_path):
         assert len({actual["importance"][row] for row in rows}) == 1
         assert len({actual["verdict"][row] for row in rows}) == 1
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "one representative of each" in page
+    assert "Features were clustered by" in page
 
 
 def test_clusters_of_a_table_and_of_a_selection(folder, tmp_path):

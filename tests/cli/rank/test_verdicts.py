@@ -123,9 +123,9 @@ def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
     n_forests = record["settings"]["significance"]["n_forests"]
     assert f"The test grew {n_forests} forests, with 20 trees each" in html
     assert ("stages: in each after the first" in html) == (n_forests > 40)
-    assert "if the rank statistic of the feature by itself confirms it" in html
+    assert "if its rank statistic confirms it" in html
     assert '<td class="words">evidence</td>' in html or ">evidence<" in html
-    assert "The table is ordered by the verdicts, and within a verdict by the importances" in html
+    assert "Features are in the order of verdicts, then of MDI-oob." in html
     assert '<td class="words">confirmed</td>' in html or ">confirmed</td>" in html
 
 

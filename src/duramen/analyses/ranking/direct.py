@@ -17,8 +17,8 @@ from duramen.analyses.ranking.samples import sampled_if_many
 from duramen.data import EncodedTable
 from duramen.importances import Inputs, representatives
 from duramen.plots.direct import DIRECT_FEATURES
-from duramen.reports.report import DRAWN, Chart, Group, Plot, Prose, Section, Table
-from duramen.results.columns import Column, counted, small
+from duramen.reports.report import DRAWN, Chart, Group, Plot, Prose, Section
+from duramen.results.columns import Column, counted
 from duramen.results.conditional_significance import (
     DIRECT,
     LEVEL,
@@ -33,23 +33,20 @@ TITLE = "Direct or by proxy"
 _MANY_FOUND = 10  # features; of more, some are likely to be associated through others
 _THRESHOLD = 0.7  # average correlation within the clusters that a report draws
 _CLUSTERED = 200  # features that are clustered for it, at most
-_SAID, _ROWS = 5, 50  # names in a sentence, rows of the table of clusters
+_SAID = 5  # names in a sentence
 _MEANINGS = (
     "Direct: the target depends on the feature given all other features, so that the others do not "
-    "replace it (q up to {level:g} in a test of each feature given all others). {rate}",
+    "replace it (q up to {level:g}). {rate} a fraction of at most {level:g} is expected to be "
+    "false, if the p-values are valid and nearly independent.",
     "Shared with A, B: the feature is associated with the target (false discovery rate {level:g}), "
     "but it is not shown to be direct; most of its association goes through A and B.",
     "Undecided: neither is shown. No verdict says that a feature is noise: of two nearly equal "
-    "features none tells much beside the other, and only both together can be shown to be direct.",
+    "features only both together can be shown to be direct.",
 )
-_RATE = (
-    "Of the features called direct, a fraction of at most {level:g} is expected to be false "
-    "(Storey, Taylor and Siegmund 2004), if the p-values are valid and nearly independent."
-)
+_RATE = "Of the features called direct (Storey, Taylor and Siegmund 2004),"
 _RATE_OF_TREE = (
     "Groups are tested first, then the members of direct groups. Of the groups and features called "
-    "direct, a fraction of at most {level:g} is expected to be false (Yekutieli 2008), if the "
-    "p-values are valid and independent."
+    "direct (Yekutieli 2008),"
 )
 
 
@@ -193,19 +190,18 @@ def section_of(
     clusters: Sequence[Sequence[str]],
 ) -> Section:
     """Return the section of a report: words, the figure, and the clusters as a table."""
-    rate = (_RATE if of_groups is None else _RATE_OF_TREE).format(level=LEVEL)
+    rate = _RATE if of_groups is None else _RATE_OF_TREE
     meanings = [meaning.format(level=LEVEL, rate=rate) for meaning in _MEANINGS]
     if (diagnosis := result.metadata.get("diagnosis")) is not None:
         meanings.append(
-            "The test draws features given the others. A forest told these draws from the data "
-            f"with an area under the ROC curve of {diagnosis['auc']:.2f} (95% interval "
-            f"{diagnosis['low']:.2f} to {diagnosis['high']:.2f}); it is .5 or less where the draws "
-            "are right."
+            "A forest told draws of features given the others from the data with an area under the "
+            f"ROC curve of {diagnosis['auc']:.2f} (95% interval {diagnosis['low']:.2f} to "
+            f"{diagnosis['high']:.2f}); it is .5 or less where the draws are right."
         )
     words = Prose("Result", (f"{line_of(result, of_groups)}.", *meanings, *result.notes))
     if not clusters:
         return Group(TITLE, (words,), folded=False)
-    return Group(TITLE, (words, _chart(result, clusters), _table(result, clusters)), folded=False)
+    return Group(TITLE, (words, _chart(result, clusters)), folded=False)
 
 
 def _chart(result: ConditionalSignificance, clusters: Sequence[Sequence[str]]) -> Chart:
@@ -217,30 +213,8 @@ def _chart(result: ConditionalSignificance, clusters: Sequence[Sequence[str]]) -
         "Correlated features, and which of them are direct",
         Plot(DIRECT_FEATURES, result, {"clusters": clusters, "k": DRAWN}),
         "Bar chart of -log10 of the q-value of each feature given all others, correlated features "
-        f"together. {len(direct):,} of the {len(drawn):,} features drawn are direct{listed}. The "
-        "table below has the clusters.",
-        "Bars: -log10 of the q-value of each feature given all others, blue if it is direct "
-        f"(beyond the dashed line, q = {LEVEL:g}); circles: of its association with the target, "
-        "whatever the others tell. Shaded blocks: clusters of correlated features.",
-    )
-
-
-def _table(result: ConditionalSignificance, clusters: Sequence[Sequence[str]]) -> Table:
-    found, rows, p_values = set(result.selected(LEVEL)), clusters[:_ROWS], dict(result)
-    direct, others = (
-        [joined([name for name in of if (name in found) == here], shown=_SAID) for of in rows]
-        for here in (True, False)
-    )
-    return Table(
-        "Clusters of the features that are direct or associated",
-        (
-            Column("features", [f"{len(members):,}" for members in rows]),
-            Column("direct", direct, "name"),
-            Column("others", others, "words"),
-            Column("smallest p", small(min(map(p_values.__getitem__, of)) for of in rows)),
-        ),
-        f"The first {len(rows):,} of {counted(len(clusters), 'cluster')}. Features are in one "
-        "cluster if their Spearman correlations are at least .7 on average, in absolute value. The "
-        "columns direct and conditional_q_value of result.csv hold all features.",
-        what="clusters",
+        f"together. {len(direct):,} of the {len(drawn):,} features drawn are direct{listed}.",
+        f"Bars: -log10 of the q-value given all others, blue beyond the dashed line, {LEVEL:g}; "
+        "circles: of the association with the target. Shaded blocks: clusters of correlated "
+        "features.",
     )

@@ -27,29 +27,25 @@ _DRAWN, _PAIRS = 3, 5  # features with figures, rows of the table of interaction
 _DIRECTION = 14  # characters that a narrow terminal leaves to a direction
 _READING = (
     'A direction is that of the accumulated local effect in this forest: "up" means that the '
-    "prediction increases with the feature while the other features stay the same. It is given "
-    "only where a test of the feature on the rows supports it, adjusted for the number of "
-    'features. "By interaction" means that the interaction with the other feature is stronger '
-    "than the effect of the feature alone. Effects describe the forest and are not causal."
+    "prediction increases with the feature while the other features stay the same."
 )
 _WITHIN = (
     'A direction is that of the effect within strata: "up" means that the target increases with '
-    "the feature among rows of the same stratum. It is given only where a test of the feature "
-    "within strata supports it, adjusted for the number of features. Curves are least-squares "
-    "means of the target, adjusted for the strata, and not effects in the forest, which does not "
-    'know the strata. "By interaction" means that the interaction with the other feature in the '
-    "forest is stronger than the effect of the feature alone. Effects are associations and not "
-    "causal."
+    "the feature among rows of the same stratum. Curves are least-squares means of the target, "
+    "adjusted for the strata, and not effects in the forest, which does not know the strata."
 )
-_OF_GROUPS = (
-    "The tests of directions and interactions allow rows of one group to depend on each other."
+_SUPPORTED = (
+    "It is given only where a test of the feature on the rows supports it, adjusted for the number "
+    'of features. "By interaction" means that the interaction with the other feature is stronger '
+    "than the effect of the feature alone. Effects are not causal."
 )
+_OF_GROUPS = "The tests of directions allow rows of one group to depend on each other."
 _ADJUSTED = (
     "Numbers are adjusted for the strata: less the mean of their stratum, plus the overall mean."
 )
 _RISK = (
-    "Predictions of survival are risks: the expected number of events among rows that are all like "
-    'this one, so that "risk up" means earlier events with larger values.'
+    'Predictions of survival are risks, expected numbers of events: "risk up" means earlier events '
+    "with larger values."
 )
 
 
@@ -65,6 +61,7 @@ def interpretation(data: LearningSet[EncodedTable]) -> str:
     rows = data.exchangeability
     sentences = [
         _READING if rows.strata is None else _WITHIN,
+        _SUPPORTED,
         *([] if rows.groups is None else [_OF_GROUPS]),
         *([_RISK] if data.target.censored else []),
     ]
@@ -180,9 +177,8 @@ def directed_noise(directions: Column | None, verdicts: Sequence[str], names: Se
     if not noise:
         return ""
     return (
-        f"Features called noise that have a direction: {joined(noise, shown=5)}. The direction is "
-        "based on a test of the feature by itself; the verdict compares its test statistic with "
-        "the largest of all features under permuted labels."
+        f"Features called noise that have a direction: {joined(noise, shown=5)}. A direction is "
+        "based on a test of the feature by itself, a verdict on a comparison with all features."
     )
 
 

@@ -20,7 +20,7 @@ from duramen.importances import Inputs, Measure, catalogue
 from duramen.importances.comparison import Measured, compare
 from duramen.importances.measure import TreeSums
 from duramen.importances.refit import leaves_rows_out
-from duramen.plots.importances import PARALLEL_RANKS, RANK_CORRELATIONS
+from duramen.plots.importances import PARALLEL_RANKS
 from duramen.reports.facts import as_importances, name_of, words_of
 from duramen.reports.report import DRAWN, Chart, Part, Plot, Table
 from duramen.results.columns import Column
@@ -245,10 +245,9 @@ def agreement(measures: Sequence[Measured]) -> list[Part]:
         "Rank correlations (Spearman): 1 if two measures order the features in the same way, 0 "
         "if their orders are unrelated, -1 if one order is the reverse of the other."
     )
-    shown, which = comparison, "all features"
     if few is not None:
-        shown, which = comparison.top(few), f"the first {few} features by {first}"
-        matrices |= {f"first {few}": shown.spearman, "in common": comparison.overlap(few)}
+        of_first = comparison.top(few).spearman
+        matrices |= {f"first {few}": of_first, "in common": comparison.overlap(few)}
         note += (
             f" They are computed over all features and over the first {few} by {first}; the last "
             f"number is the fraction of their first {few} features that two measures have in "
@@ -263,17 +262,7 @@ def agreement(measures: Sequence[Measured]) -> list[Part]:
             for heading, matrix in matrices.items()
         ),
     ]
-    sections: list[Part] = [Table("Agreement of the measures", tuple(columns), note)]
-    if len(measures) > 2:
-        what = f"of the rank correlation of every two measures among {which}."
-        sections.append(
-            Chart(
-                "Rank correlations",
-                Plot(RANK_CORRELATIONS, shown),
-                f"Heat map {what} The table above holds its numbers.",
-                f"Heat map {what}",
-            )
-        )
+    table = Table("Agreement of the measures", tuple(columns), note)
     k = min(DRAWN, len(comparison))
     others = joined(titles[1:], shown=20)
     place = {name: j for j, name in enumerate(comparison.names)}
@@ -288,7 +277,7 @@ def agreement(measures: Sequence[Measured]) -> list[Part]:
         f"that are not among the first {k} by some measure. Lines also cross because of random "
         "variation of the measures, which more trees reduce.",
     )
-    return [*sections, chart]
+    return [table, chart]
 
 
 def _number(value: float) -> str:

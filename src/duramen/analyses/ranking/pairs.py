@@ -116,46 +116,38 @@ class AllPairs(Savable):
         reading = (
             "The test asks, for each pair, whether the target depends on the two features together "
             "in a way that is no sum of their main effects: z is the contrast of the four means "
-            "over its standard error, or that with the product of their ranks if it is larger; its "
-            "sign is + where the target is larger with both features high or both low. A pair is "
-            "compared with the strongest of all pairs under random signs of the residuals. A pair "
-            "whose features are correlated with two that interact has a part of their interaction."
+            "over its standard error, or that with the product of their ranks if it is larger, "
+            "above 0 where the target is larger with both features high or both low. A pair is "
+            "compared with the strongest of all pairs under random signs of the residuals."
         )
         forest = (
             f"Of the trees: what the splits on one feature tell, in {self.in_forest.unit}, below "
-            "splits on the other, less what they tell without, both ways; above 0 synergy, below 0 "
-            "redundancy."
+            "splits on the other, less what they tell without; above 0 synergy, below 0 redundancy."
         )
         notes = (*self.tested.notes, *self.in_forest.notes, *self.notes)
-        words = Prose(
-            "Result",
-            (f"{self.line()}.", reading, forest, *notes),
-            brief=(self.line(),),
-        )
-        parts: list[Part] = [words]
+        line = self.line()
+        parts: list[Part] = [Prose("Result", (f"{line}.", reading, forest, *notes), brief=(line,))]
         if len(self.tested):
-            parts.append(self._network())
+            parts.append(
+                Chart(
+                    "Strongest pairs of the test",
+                    Plot(INTERACTION_NETWORK, self.tested, {"alpha": LEVEL}),
+                    f"Network of the strongest pairs. {line}.",
+                    "Lines: the strongest pairs of the test, the wider the larger z; blue above 0, "
+                    f"vermilion below; faint where the adjusted p-value is above {LEVEL:g}.",
+                )
+            )
         if len(self.in_forest):
-            parts.append(self._matrix())
+            parts.append(
+                Chart(
+                    "Interactions in the trees",
+                    Plot(INTERACTION_MATRIX, self.in_forest, {"k": DRAWN}),
+                    f"Matrix of the interactions of {DRAWN} features in the trees of the forest.",
+                    "Synergy (blue) and redundancy (vermilion) of the features with the strongest "
+                    "interactions in the trees.",
+                )
+            )
         return Group("Interactions of all pairs", (*parts, self._table()), folded=False)
-
-    def _network(self) -> Chart:
-        return Chart(
-            title="Strongest pairs of the test",
-            plot=Plot(INTERACTION_NETWORK, self.tested, {"alpha": LEVEL}),
-            text=f"Network of the strongest pairs. {self.line()}.",
-            caption="Lines: the strongest pairs of the test, the wider the larger z; blue above 0, "
-            f"vermilion below; faint where the adjusted p-value is above {LEVEL:g}.",
-        )
-
-    def _matrix(self) -> Chart:
-        return Chart(
-            title="Interactions in the trees",
-            plot=Plot(INTERACTION_MATRIX, self.in_forest, {"k": DRAWN}),
-            text=f"Matrix of the interactions of {DRAWN} features in the trees of the forest.",
-            caption="Synergy (blue) and redundancy (vermilion) of the features with the strongest "
-            "interactions in the trees.",
-        )
 
     def _table(self) -> Table:
         columns = {name: list(column)[:_ROWS] for name, column in self.columns().items()}

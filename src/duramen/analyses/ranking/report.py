@@ -277,7 +277,6 @@ def summarize(
         sections=(*looked_at(run), *sections),
         conclusion=conclusion(run, tested),
         subject=subject(run, counted(n_trees, "tree"), *words),
-        remarks=_remarks(measures, tested),
         table={column.name: column.values for column in named.values() if column.name},
         further={**of_rows, **of_pairs},
         references=(*sources, *more),
@@ -413,22 +412,6 @@ def accuracy_words(run: Run, error: float, baseline: float) -> str:
     if explained <= 0:
         return f"the forest explains none of the variance of {run.target}"
     return f"the forest explains {explained:.1%} of the variance of {run.target}, the mean alone 0%"
-
-
-def _remarks(measures: Sequence[Measured], tested: significance.Tested | None) -> tuple[str, ...]:
-    """Return an explanation of counts of features that seem to contradict each other."""
-    titles = [words_of(one).title for one in measures if isinstance(one, Significance)]
-    if not titles or (tested is None and len(titles) < 2):
-        return ()
-    evidence = ""
-    if tested is not None:
-        title = significance.title_of(tested)
-        evidence = f" Evidence of relevance is the count by {title}."
-    return (
-        "The counts differ because they answer different questions. The p-values of "
-        f"{' and '.join(titles)} depend on the number of trees and shrink as trees are added, also "
-        f"for irrelevant features: they compare features within this forest.{evidence}",
-    )
 
 
 def _counts(measures: Sequence[Measured]) -> list[str]:

@@ -20,15 +20,14 @@ from duramen.io.store.row_ids import of_table as naming_columns
 from duramen.io.store.row_ids import texts_of
 from duramen.plots.local import BEESWARM, ROW_CLUSTERS, WATERFALL
 from duramen.reading.text import FileOptions
-from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section, Table
-from duramen.results.columns import Column, counted
+from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section
+from duramen.results.columns import counted
 from duramen.results.local_importances import LocalImportances
 from duramen.results.saved import Savable
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
 from duramen.support.arrow import pa
 from duramen.support.files import expanded
-from duramen.support.text import fixed, joined, quoted
+from duramen.support.text import joined, quoted
 
 ALL = "all"  # names every row
 _PRIOR = 1.0  # weight of the class frequencies, in rows, that is added to nodes
@@ -150,64 +149,31 @@ class RowImportances(Savable):
         title = _NEW if self.new else _OF_TABLE
         words = Prose("Result", (*lines, self._reading(), *self.notes), brief=brief)
         parts: list[Part] = [words]
-        for row in shown:
-            parts += [self._chart(row), self._table(row)]
+        parts += map(self._chart, shown)
         return Group(title, (*parts, *self._together()), folded=False)
 
     def _reading(self) -> str:
-        rows = (
-            "Each row went down the trees that were grown without it."
-            if self.out_of_bag
-            else "The rows went down all trees."
-        )
-        own = (
-            ""
-            if self.own is None
-            else " The bits of the own class say whether they lead to the class that the row has "
-            "(above 0) or away from it."
-        )
+        paths = "the trees that were grown without it" if self.out_of_bag else "all trees"
+        own = " The bits of the own class lead to the class that the row has if above 0."
         return (
-            f"{rows} At every split on the path of a row the prediction changes from that of the "
-            "node to that of the child; the sum of the changes at splits on a feature, mean over "
-            "the trees, is its part of the prediction (Saabas 2014). Changes of the impurity say "
-            "how much purer the nodes become, whatever the row's class (local MDI, Sutera et al. "
-            f"2021).{own} They describe the forest; correlated features share the credit."
+            f"Each row went down {paths}. At every split on its path the prediction changes; the "
+            "sum of the changes at splits on a feature, mean over the trees, is its part of the "
+            "prediction (Saabas 2014). Changes of the impurity say how much purer the nodes become "
+            f"(local MDI, Sutera et al. 2021).{'' if self.own is None else own} They describe the "
+            "forest; correlated features share the credit."
         )
 
     def _chart(self, row: int) -> Chart:
+        what = "prediction"
+        if self.predicted is not None:
+            what = f"probability of {quoted(self.predicted[row])}"
+        options = {"row": row, "k": _FEATURES, "name": self.names[row]}
         return Chart(
-            title=f"Row {self.names[row]}",
-            plot=Plot(
-                WATERFALL, self.prediction, {"row": row, "k": _FEATURES, "name": self.names[row]}
-            ),
-            text=f"Bars of what each feature adds to the prediction. {self.line(row)}.",
-            caption=f"What the features add to the {self._what(row)}, from that without features "
-            "to that of the row (dashed lines).",
-        )
-
-    def _what(self, row: int) -> str:
-        if self.predicted is None:
-            return "prediction"
-        return f"probability of {quoted(self.predicted[row])}"
-
-    def _table(self, row: int) -> Table:
-        values = self.prediction.row(row).values
-        used = np.argsort(-np.abs(values), kind="stable")
-        best = used[: min(_FEATURES, max(1, int(np.count_nonzero(values))))]
-        here = slice(row, row + 1)
-        columns = [
-            Column("feature", [self.table.names[j] for j in best], "name"),
-            Column("value", [self.table_values(int(j), here)[0] for j in best], "words"),
-            Column("prediction", signed(values[best])),
-            Column(f"impurity, {self.impurity.unit}", signed(self.impurity.row(row).values[best])),
-        ]
-        if self.own is not None:
-            columns.append(Column("own class, bits", signed(self.own.row(row).values[best])))
-        return Table(
-            f"Features of row {self.names[row]}",
-            tuple(columns),
-            f"The first {counted(len(best), 'feature')} by what they add to the {self._what(row)}; "
-            "result-rows.csv holds all.",
+            f"Row {self.names[row]}",
+            Plot(WATERFALL, self.prediction, options),
+            f"Bars of what each feature adds to the prediction. {self.line(row)}.",
+            f"What the features add to the {what}, from that without features to that of the row "
+            "(dashed lines).",
         )
 
     def _together(self) -> list[Part]:
@@ -215,27 +181,26 @@ class RowImportances(Savable):
         n = len(self.names)
         if n < 3 or not np.any(self.impurity.mean_absolute()):
             return []
-        part, what = (self.impurity, "decrease of impurity")
+        part, what = self.impurity, "decrease of impurity"
         if self.own is not None:
             part, what = self.own, "bits of the class that the row has"
         charts: list[Part] = [
             Chart(
-                title="All rows, by feature",
-                plot=Plot(BEESWARM, part, {"k": _FEATURES, "X": self.table}),
-                text=f"A point for each of the {n:,} rows: {what} by each of the first features.",
-                caption=f"Points: rows, by the {what}; colors: the value of the feature, from low "
+                "All rows, by feature",
+                Plot(BEESWARM, part, {"k": _FEATURES, "X": self.table}),
+                f"A point for each of the {n:,} rows: {what} by each of the first features.",
+                f"Points: rows, by the {what}; colors: the value of the feature, from low "
                 "(vermilion) to high (blue).",
             )
         ]
         if n <= _CLUSTERED:
+            similar = "rows of similar importances are neighbors."
             charts.append(
                 Chart(
-                    title="Rows of similar importances",
-                    plot=Plot(ROW_CLUSTERS, part, {"k": _FEATURES}),
-                    text=f"Heat map of the {what} of {n:,} rows by feature; rows of similar "
-                    "importances are neighbors.",
-                    caption=f"{what.capitalize()}; rows of similar importances are neighbors, so "
-                    "that blocks are rows that the forest treats alike by the same features.",
+                    "Rows of similar importances",
+                    Plot(ROW_CLUSTERS, part, {"k": _FEATURES}),
+                    f"Heat map of the {what} of {n:,} rows by feature; {similar}",
+                    f"{what.capitalize()}; {similar}",
                 )
             )
         return charts
@@ -246,12 +211,6 @@ def columns_of(explained: Sequence[RowImportances]) -> dict[str, Any]:
     tables = [pa.table(rows.columns()) for rows in explained]
     joined_up = pa.concat_tables(tables, promote_options="default")
     return dict(zip(joined_up.column_names, joined_up.columns, strict=True))
-
-
-def signed(values: Sequence[float] | FloatArray) -> list[str]:
-    """Return numbers as text with their signs."""
-    numbers = np.asarray(values, dtype=np.float64)
-    return [text if text.startswith("-") else f"+{text}" for text in fixed(numbers, 3)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -278,9 +278,19 @@ def run_test(
         features = set(data.names)
         of_groups = result.of([name for name in result.names if name not in features])
         result = result.of(data.names)
-        notes.append(_about_hierarchy(of_groups))
+        sure = of_groups.selected(LEVEL, "fwer")
+        notes.append(
+            f"{result.method}: groups were tested first, and {len(sure):,} of {len(of_groups):,} "
+            f"are confirmed{_listed(sure)}; the features of a group are confirmed if they and "
+            "their group are"
+        )
     elif groups is not None:
-        notes.append(_about_groups(result))
+        low = [name for name, rate in result if rate <= LEVEL]
+        notes.append(
+            f"{result.method}: the rates are those of {len(result):,} groups, ranked by the "
+            f"{result.metadata['how']} of the importances of their features; {len(low):,} of the "
+            f"groups have a rate up to {LEVEL:g}{_listed(low)}"
+        )
         result = spread(result, groups, source)
     metadata = {**result.metadata, "measure": "" if measure is None else measure.name}
     return replace(result, notes=tuple(dict.fromkeys(notes)), metadata=metadata), of_groups
@@ -294,33 +304,12 @@ def _too_few(result: Any) -> list[str]:
         return []
     if (q_values <= LEVEL).any() or "fitted" in result.details or p <= LEVEL * (rounds + 1):
         return []
-    default = next(test for test in catalogue if test.default)
-    least, needed = 1 / (rounds + 1), round(p / LEVEL)
+    default, needed = next(test for test in catalogue if test.default), round(p / LEVEL)
     more = f"n_permutations={needed} or " * (needed <= _MANY_PERMUTATIONS)
     return [
-        f"{result.method}: with {rounds:,} permutations no p-value is below {least:.2g}, too "
-        f"large for a single feature, among {p:,}, to have q up to {LEVEL:g}; use {more}"
-        f"test={default.name!r}, which can confirm single features with 19 permutations"
+        f"{result.method}: {rounds:,} permutations are too few for a single feature, among {p:,}, "
+        f"to have q up to {LEVEL:g}; use {more}test={default.name!r}"
     ]
-
-
-def _about_hierarchy(of_groups: AdjustedSignificance) -> str:
-    chosen = of_groups.selected(LEVEL, "fwer")
-    return (
-        f"{of_groups.method}: groups were tested first, and {len(chosen):,} of "
-        f"{len(of_groups):,} are confirmed{_listed(chosen)}; the features of a group are confirmed "
-        "if they and their group are"
-    )
-
-
-def _about_groups(result: Any) -> str:
-    chosen = [name for name, rate in result if rate <= LEVEL]
-    return (
-        f"{result.method}: the rates are those of {len(result):,} groups, ranked by the "
-        f"{result.metadata['how']} of the importances of their features; each feature has the "
-        f"rate of its group; {len(chosen):,} of the groups have a rate up to {LEVEL:g}"
-        f"{_listed(chosen)}"
-    )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -400,20 +389,18 @@ def settings_of(result: Tested) -> dict[str, Any]:
 
 def figures_of(result: Tested) -> dict[str, Any]:
     """Return the null hypothesis and the numbers of selected features, for the record."""
-    figures: dict[str, Any]
-    if isinstance(result, AdjustedSignificance):
-        figures = {"null": result.null, "level": LEVEL, **counts_of(result)}
-        if beside := statistics_beside(result):
-            evidence = result.evidence(LEVEL)
-            words = (ALONE, *([JOINTLY] if "joint" in beside else []), WITH_OTHERS)
-            figures["evidence"] = {word: evidence.count(word) for word in words}
-    elif isinstance(result, Significance):
-        n = len(selected_by(result))
-        figures = {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": n}
-    else:
-        rate, n = test_of(result).rate.replace(" ", "_"), len(selected_by(result))
-        figures = {"meaning": result.meaning, f"features_with_{rate}_up_to_{LEVEL:g}": n}
-    return {**figures, "notes": list(result.notes)}
+    n, notes = len(selected_by(result)), {"notes": list(result.notes)}
+    if isinstance(result, ErrorRates):
+        rate = test_of(result).rate.replace(" ", "_")
+        return {"meaning": result.meaning, f"features_with_{rate}_up_to_{LEVEL:g}": n, **notes}
+    if not isinstance(result, AdjustedSignificance):
+        return {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": n, **notes}
+    figures = {"null": result.null, "level": LEVEL, **counts_of(result), **notes}
+    if beside := statistics_beside(result):
+        evidence = result.evidence(LEVEL)
+        words = (ALONE, *([JOINTLY] if "joint" in beside else []), WITH_OTHERS)
+        figures["evidence"] = {word: evidence.count(word) for word in words}
+    return figures
 
 
 def facts_of(result: Tested) -> dict[str, str]:
@@ -486,55 +473,36 @@ def _evidence(result: AdjustedSignificance) -> list[str]:
 _VERDICTS = (
     f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} "
     "are confirmed. Of the others, those with an estimated false discovery rate (FDR) up to "
-    f"{LEVEL:g} and a p-value of their own up to {LEVEL:g} are candidates: the rate is that of "
-    "selecting all features with at least this test statistic, and those confirmed before. The "
-    "others are called noise, because they were "
-    "not distinguished from noise; this is no evidence that a feature is irrelevant."
+    f"{LEVEL:g} and a p-value of their own up to {LEVEL:g} are candidates. The others are called "
+    "noise, because they were not distinguished from noise; this is no evidence that a feature is "
+    "irrelevant."
 )
 _EVIDENCE = (
-    'The evidence of a confirmed feature is "alone" if the rank statistic of the feature by itself '
-    '{jointly}confirms it, and "with others" if only its importance in the forests of the test '
-    "does, as that of features that act through interactions. The evidence of a candidate is its "
-    "largest statistic."
+    'The evidence of a confirmed feature is "alone" if its rank statistic confirms it, {jointly}'
+    'and "with others" if only its importance in the forests of the test does, as that of features '
+    "that act through interactions. The evidence of a candidate is its largest statistic."
 )
-_JOINTLY = 'confirms it, else "jointly" if its statistic in a linear model of all features '
-_IMPORTANCE = (
-    "standardized importance: the excess over its mean under permuted labels, in units of its "
-    "standard deviation under permuted labels"
-)
-_LARGEST = (
-    "the largest of {count} statistics, each on the scale of its maximum over all features under "
-    f"the same permutations: their {_IMPORTANCE}; a rank statistic of the feature by itself "
-    "(by the kinds of feature and target, that of Mann and Whitney, of Kruskal and Wallis, "
-    "Spearman's correlation, chi-squared, or the log-rank test){more}."
-)
-_RIDGE = (
-    "; and the effect of the feature in a ridge regression of the scores of the target on all "
-    "features, in standard errors"
-)
-_STATISTICS = {
-    (): f"their {_IMPORTANCE}.",
-    ("marginal",): _LARGEST.format(count="two", more=""),
-    ("marginal", "joint"): _LARGEST.format(count="three", more=_RIDGE),
-}
 _COMPARED = {
-    (): "importances standardized under permuted labels",
-    ("marginal",): "the larger of standardized importance and a rank statistic of the feature by "
-    "itself",
-    ("marginal", "joint"): "the largest of standardized importance, a rank statistic of the "
-    "feature by itself, and its effect in a linear model of all features",
+    "": "standardized importance",
+    "marginal": "a rank statistic of the feature by itself",
+    "joint": "its effect in a linear model of all features",
 }
+
+
+def compared_words(result: Tested) -> str:
+    """Return the statistics that verdicts compare."""
+    words = [_COMPARED[kind] for kind in ("", *statistics_beside(result))]
+    return words[0] if len(words) == 1 else f"the largest of {', '.join(words)}"
 
 
 def order_note(result: Tested, title: str) -> str:
     """Return how verdicts order a table, and what they compare; empty without verdicts."""
     if not isinstance(result, AdjustedSignificance):
         return ""
-    beside = statistics_beside(result)
-    alone = '; evidence "with others": only the importance reaches the threshold' if beside else ""
+    alone = '; evidence "with others": only the importance reaches the threshold'
     return (
         f"Features are in the order of verdicts, then of {title}. Verdicts compare "
-        f"{_COMPARED[beside]}{alone}."
+        f"{compared_words(result)}{alone if statistics_beside(result) else ''}."
     )
 
 
@@ -605,10 +573,9 @@ def _candidates(sure: int, likely: int) -> str:
 def sections_of(result: Tested) -> list[Part]:
     """Return the sections about a test: the histogram of its p-values, and its guarantee."""
     test, sections = test_of(result), list[Part]()
-    title, adjusted = f"Significance by {test.title}", list[str]()
+    title, promise = f"Significance by {test.title}", [test.promise.format(level=LEVEL)]
     if isinstance(result, Significance) and len(result):
-        below = int(np.count_nonzero(result.p_values <= LEVEL))
-        p = len(result)
+        below, p = int(np.count_nonzero(result.p_values <= LEVEL)), len(result)
         sections.append(
             Chart(
                 title,
@@ -620,15 +587,16 @@ def sections_of(result: Tested) -> list[Part]:
         )
         title = "Result of the test"
     if isinstance(result, AdjustedSignificance):
-        adjusted = [_VERDICTS]
+        promise.append(_VERDICTS)
         if beside := statistics_beside(result):
-            adjusted.append(_EVIDENCE.format(jointly=_JOINTLY if "joint" in beside else ""))
+            jointly = '"jointly" if that in a linear model of all features does, '
+            promise.append(_EVIDENCE.format(jointly=jointly if "joint" in beside else ""))
     elif isinstance(result, Significance):
-        adjusted = [adjusted_words(result)]
+        promise.append(adjusted_words(result))
     lines = (
         f"{count_words(result)}{_listed(selected_by(result))}.",
         meaning_of(result),
-        " ".join([test.promise.format(level=LEVEL), *adjusted]),
+        " ".join(promise),
         *([_grown(result)] if test.grows else []),
         *result.notes,
     )
@@ -639,20 +607,17 @@ def _grown(result: Tested) -> str:
     """Return a paragraph on the forests of the test."""
     if not isinstance(result, AdjustedSignificance):
         return (
-            "The test grew its own forests, with seeds other than that of the forest of this "
-            "report, so that its scores differ from the importances shown by random variation "
-            "between forests."
+            "The test grew its own forests, so that its scores differ from the importances shown "
+            "by random variation between forests."
         )
     metadata, stages = result.metadata, int(max(result.details.get("stage", ()), default=1))
     several = (
-        f"There were {stages} stages: in each after the first, the features confirmed before were "
-        "permuted together with the target, which keeps their association with it, and the others "
-        "were tested again. "
-    ) * (stages > 1)
+        f" There were {stages} stages: in each after the first, the features confirmed before were "
+        "permuted together with the target, and the others were tested again."
+    )
     return (
         f"The test grew {metadata.get('n_forests', metadata.get('n_permutations', 0) + 1):,} "
-        f"forests, with {metadata.get('parameters', {}).get('n_estimators', 'as many')} trees each "
-        "and with seeds other than that of the forest of this report. It compares features by "
-        f"{_STATISTICS[statistics_beside(result)]} {several}The table is ordered by the verdicts, "
-        "and within a verdict by the importances in the forest of this report."
+        f"forests, with {metadata.get('parameters', {}).get('n_estimators', 'as many')} trees "
+        f"each. It compares features by {compared_words(result)}, in units of their spread under "
+        f"permuted labels.{several * (stages > 1)}"
     )
