@@ -159,24 +159,6 @@ def test_table_has_all_features_and_contexts():
     assert "q" not in [column.title for column in bare.columns]
 
 
-def test_says_what_is_tested_and_promised():
-    report = reported(example())
-    said = words(report, "Interpretation")
-    assert "The context time is independent of the features and the target together." in said
-    assert "permuted among the rows 999 times" in said
-    assert "all 6 features and values (Benjamini and Hochberg)" in said
-    assert "at least 95% of the size" in said
-    assert "is left out" in said
-    said = words(reported(example(), alpha=0.1, control="fwer"), "Interpretation")
-    assert "(Holm): the chance of any false one among those up to 0.1 is at most 10%" in said
-    said = words(reported(example(), alpha=0.5, control="none"), "Interpretation")
-    assert "p is not adjusted: of 6 features and values" in said
-    assert "3 are expected" in said
-    ordered = example(metadata={"n_rows": 50, "forest": {"splits": "ordered"}})
-    caveats = reported(ordered).section("Limitations")
-    assert "cut numeric columns in two" in caveats.lines[0]
-
-
 def test_without_p_values():
     contextual = example(p=None, relevance_p_value=None, n_permutations=0)
     report = reported(contextual)
@@ -186,17 +168,6 @@ def test_without_p_values():
     assert "more than 5% of the largest importance" in words(report, "The context time itself")
     assert "p of time itself" not in {fact.name for fact in report.headline}
     assert "nan" not in Page(render(report)).words
-
-
-def test_several_contexts_have_a_section_each():
-    other = example(context_name="place", contexts=("u", "v"))
-    report = reported(example(), other, notes=["Note this."])
-    assert titles(report)[4:8] == [
-        *("The context place itself", "place = u", "place = v", "All features by place")
-    ]
-    assert "of one context" in words(report, "Interpretation")
-    assert report.section("Data preparation").lines == ("Note this.",)
-    assert report.title == "Importances of the features for type, by time and by place"
 
 
 def test_charts_of_effects():

@@ -124,16 +124,6 @@ def test_the_page(search):
     assert f'<p class="conclusion">{said}</p>' in html
 
 
-def test_shadow_features_are_told_of():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(60, 10))
-    search = dm.SequentialRandomSubspace(n_estimators=20, n_subspace_features=6, random_state=0)
-    report = selection_report(search.fit(X, X[:, 3] > 0), RECORD, a_run())
-    assert "9 shadow features were added" in " ".join(report.section("Interpretation").lines)
-    assert search.summary().results["shadow_features_of_each"] == 9
-    assert "positive" not in search.summary().settings
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -5,9 +5,9 @@ from pathlib import Path
 
 TOOL = Path(__file__).parents[2] / "tools" / "weight.py"
 MOST = {
-    "functions": 715,
-    "files": 101,
-    "kinds of dataclass": 59,
+    "functions": 712,
+    "files": 98,
+    "kinds of dataclass": 57,
     "frames above the kernel": 25,
 }
 

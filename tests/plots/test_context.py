@@ -115,26 +115,6 @@ def test_sign_and_significance_are_marked():
     assert not any(full for _, full in dots(context_effects(contextual, alpha=0).axes[0]).values())
 
 
-def test_without_p_values_the_tolerance_decides():
-    contextual = result(absolute_p_values=None, tolerance=0.3)
-    day = effects_in_context(contextual, "day")
-    names = [contextual.names[j] for j in contextual.order()]
-    full = {name for i, name in enumerate(names) if dots(day)[i][1]}
-    assert full == {
-        name for j, name in enumerate(contextual.names) if contextual.absolute[0, j] > 0.3 * 0.9
-    }
-
-
-def test_few_features_of_some_contexts():
-    contextual = result()
-    figure = context_effects(contextual, contexts=["night"], k=2)
-    (ax,) = figure.axes
-    assert len(ax.patches) == 2
-    many = result(contexts=tuple("uvwxy"), p=None)
-    assert len(context_effects(many).axes) == 5
-    assert "nothing" not in drawn(context_effects(many).axes[0])
-
-
 def test_effects_draw_on_the_axes_that_are_passed():
     ax = Figure().add_subplot()
     assert effects_in_context(result(), "day", ax=ax) is ax
@@ -274,3 +254,13 @@ def test_hostile_names_are_drawn_as_they_are():
 def test_links_refuse(words, message):
     with pytest.raises(ValueError, match=message):
         context_links(network(), **words)
+
+
+def test_without_p_values_the_tolerance_decides():
+    contextual = result(absolute_p_values=None, tolerance=0.3)
+    day = effects_in_context(contextual, "day")
+    names = [contextual.names[j] for j in contextual.order()]
+    full = {name for i, name in enumerate(names) if dots(day)[i][1]}
+    assert full == {
+        name for j, name in enumerate(contextual.names) if contextual.absolute[0, j] > 0.3 * 0.9
+    }

@@ -104,29 +104,6 @@ def test_other_features_are_refused():
 # --- words ---------------------------------------------------------------------------------------
 
 
-def test_says_what_each_measure_is_and_what_was_tested():
-    report = several()
-    reading = " ".join(report.section("Interpretation").lines)
-    for words in (
-        "The order of the features is that of MDI.",
-        "MDI is the mean decrease of impurity",
-        "in bits of information",
-        "MDA, the mean decrease of accuracy",
-        "in accuracy",
-        "J_chi2 compares the votes",
-        "they shrink as trees are added, for relevant features and for irrelevant ones",
-        f"this null hypothesis: {NULL} The p-values depend on the number of trees, here 1,234:",
-        "(after Benjamini and Hochberg)",
-        "error bars",
-        "heat map",
-    ):
-        assert words in reading
-    assert "{" not in reading
-    cautions = report.section("Limitations").lines
-    assert any("not significant by J_chi2" in line for line in cautions)
-    assert any("MDA of an irrelevant feature varies about 0" in line for line in cautions)
-
-
 def test_headline_counts_what_is_significant():
     results = {fact.name: fact.value for fact in several().headline}
     n = int((a_test().q_values <= 0.05).sum())
@@ -134,21 +111,6 @@ def test_headline_counts_what_is_significant():
     assert results["with q up to 0.05 by J_chi2"] == str(n)
     alone = {fact.name for fact in summarise(example(), a_run()).headline}
     assert not any("q up to" in name for name in alone)
-
-
-def test_other_adjustments_are_named():
-    tested = a_test(adjustment="by")
-    reading = " ".join(summarise(tested, a_run()).section("Interpretation").lines)
-    assert "Benjamini and Yekutieli" in reading
-    options = a_test(q_values=np.ones(7), adjustment="the rule of thumb")
-    reading = " ".join(summarise(options, a_run()).section("Interpretation").lines)
-    assert "after the rule of thumb" in reading
-
-
-def test_measures_that_are_not_known_have_their_name():
-    report = summarise(example(), a_run(), others=[an_mda(measure="my_own", unit="1")])
-    assert "Ranking by my own" in titles(report)
-    assert "my own" in [column.title for column in report.section("Ranking").columns]
 
 
 def test_what_was_left_out_is_said():
@@ -203,16 +165,6 @@ def test_a_constant_measure_has_a_dash():
     table = report.section("Agreement of the measures")
     assert [row[2] == "–" for row in table.rows] == [True, False, True]
     assert "nan" not in render(report).lower().replace("nanometer", "")
-
-
-def test_two_measures_have_no_heat_map_and_two_features_nothing_to_agree_on():
-    shown = titles(summarise(example(), a_run(), others=[an_mda()]))
-    assert "Rank correlations" not in shown
-    assert "Ranks side by side" in shown
-    two = HOSTILE[:2]
-    shown = titles(summarise(example(two), a_run(), others=[an_mda(names=two)]))
-    assert "Agreement of the measures" not in shown
-    assert "Ranking by MDA" in shown
 
 
 @pytest.mark.parametrize("K", [1, 3])

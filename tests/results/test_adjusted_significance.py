@@ -67,15 +67,6 @@ def test_order_top_and_columns():
     assert len(actual.to_frame()) == 4
 
 
-def test_prints_as_a_table():
-    text = repr(result())
-    assert text.startswith("AdjustedSignificance: max_t of 4 features, 2 confirmed (family-wise")
-    assert "1 more candidate (false" in text
-    assert "p adjusted" in text
-    assert text.splitlines()[-1].split()[-1] == "noise"
-    assert "2 of 4 features" in repr(result().top(2))
-
-
 def staged(**changes):
     """Two features of a first stage, three of a second; their marginal statistics are known."""
     options = {

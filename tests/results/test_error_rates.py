@@ -72,36 +72,9 @@ def test_refuses(changes, message):
         example(**changes)
 
 
-def test_top():
-    first = example(n_known=3).top(2)
-    assert first.names == ("b", "a")
-    assert first.n_known == 2
-    assert first.details["draws"].tolist() == [99, 99]
-    assert example().top(9).equals(example())
-    with pytest.raises(ValueError, match="k must be an int >= 0"):
-        example().top(-1)
-
-
 def test_to_frame_has_a_row_a_feature():
     frame = example(n_known=3).to_frame()
     assert list(frame.columns) == ["name", "rank", "score", "rate", "known", "draws"]
     assert frame["name"].tolist() == ["b", "a", "d", "c"]
     assert frame["rank"].tolist() == [1, 2, 3, 4]
     assert frame["known"].tolist() == [True, True, True, False]
-
-
-def test_prints_a_table_that_says_what_the_rates_are():
-    lines = repr(example(n_known=3)).splitlines()
-    assert lines[0] == "ErrorRates: conditional_error_rate of 4 features, 2 with rate <= 0.05"
-    assert lines[1] == "rate: Probability of a false one."
-    assert lines[2].split() == ["up", "to", "score", "rate"]
-    assert lines[3].split() == ["1", "b", "9.000", "0.01"]
-    assert lines[-1].split() == ["4", "c", "2.000", "not", "computed"]
-    many = example(
-        names=[f"f{j}" for j in range(30)],
-        scores=np.zeros(30),
-        rates=np.linspace(0, 1, 30),
-        details={},
-    )
-    assert repr(many).endswith("... and 20 more")
-    assert "0 features" in repr(of_nothing())

@@ -200,24 +200,11 @@ def test_prints_an_aligned_table():
     assert str(example()) == repr(example())
 
 
-def test_prints_few_of_many_and_no_control_characters():
-    names = tuple(f"f{j}" for j in range(30))
-    text = repr(Importances(("x\n\x1b[31m", *names[1:]), range(30, 0, -1), "mdi", "variance"))
-    assert text.endswith("... and 20 more")
-    assert "\x1b" not in text
-    assert "x\\n\\x1b[31m" in text
-    assert "f10" not in text
-
-
 def test_prints_wide_letters_aligned():
     from duramen.support.text import width
 
     result = Importances(("遺伝子の名前", "b"), [2.0, 1.0], "mdi", "bits")
     assert len({width(line) for line in repr(result).splitlines()[1:]}) == 1
-
-
-def test_empty_result_prints():
-    assert "0 features" in repr(Importances((), [], "mdi", "bits"))
 
 
 def test_top_of_more_than_any_integer_type_holds_is_all():

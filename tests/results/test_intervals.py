@@ -24,15 +24,6 @@ def example(**changes):
     return Intervals(**{**options, **changes})
 
 
-def test_behaves_as_a_collection():
-    result = example()
-    assert len(result) == 4
-    assert result["b"] == (0.2, 0.6)
-    assert dict(result)["a"] == (-0.1, 0.3)
-    with pytest.raises(KeyError, match="zz"):
-        result["zz"]
-
-
 def test_order_top_and_above():
     result = example()
     assert result.order().tolist() == [1, 3, 0, 2]  # ties keep the order of the columns
@@ -83,16 +74,3 @@ def test_to_frame_has_a_row_a_feature():
     assert list(frame.columns) == [*wanted, "replicate_mean"]
     assert frame["rank"].tolist() == [3, 1, 4, 2]
     assert list(example(p_values=None, replicate_mean=None).columns()) == wanted[:-1]
-
-
-def test_prints_a_table():
-    lines = repr(example()).splitlines()
-    assert lines[0] == "Intervals: mda of 4 features, 95 % normal intervals by subsampling"
-    assert lines[1].split() == ["feature", "accuracy", "std.", "error", "low", "high", "p"]
-    assert lines[2].split() == ["1", "b", "0.4000", "0.10", "0.2000", "0.6000", "0.001"]
-    assert len({len(line) for line in lines[1:]}) == 1
-    assert "p" not in repr(example(p_values=None)).splitlines()[1].split()
-    many = np.zeros(30)
-    text = repr(Intervals(tuple(map(str, range(30))), *[many] * 4, 0.9, "mdi", "1", "s", "normal"))
-    assert text.endswith("... and 20 more")
-    assert "of 1 feature," in repr(example().top(1))

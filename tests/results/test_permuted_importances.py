@@ -67,20 +67,3 @@ def test_too_few_permutations_have_no_threshold():
     assert made().threshold() == math.inf
     with pytest.raises(ValueError, match=r"PermutedImportances\.threshold: alpha must be"):
         made().threshold(1)
-
-
-def test_table_and_text():
-    frame = made().to_frame()
-    columns = ["name", "rank", "importance", "null_mean", "null_sd", "null_max"]
-    assert list(frame.columns) == columns
-    assert frame["rank"].to_list() == [1, 3, 2]
-    np.testing.assert_allclose(frame["null_mean"], [0.2, 0.15, 0.0])
-    np.testing.assert_allclose(frame["null_sd"], [0.1, 0.05, 0.0])
-    np.testing.assert_allclose(frame["null_max"], [0.3, 0.2, 0.0])
-    lines = repr(made(notes=("A limit.",))).splitlines()
-    assert lines[0] == "PermutedImportances: mdi of 3 features, 2 permutations"
-    assert lines[1] == f"null: {NULL}"
-    assert [line.split()[1] for line in lines[3:6]] == ["a", "c", "b"]
-    assert lines[-1] == "note: A limit."
-    assert "2 more" in made().summary(1).text()
-    assert "<table" in made()._repr_html_()

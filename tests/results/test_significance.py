@@ -150,25 +150,6 @@ def test_selected_names_come_in_order():
     assert example().mask().tolist() == [False, True, True, False]
 
 
-def test_nothing_selected_is_an_empty_selection():
-    assert of([0.9, 1.0]).selected() == ()
-    assert of([]).selected() == ()
-    assert of([0.9, 1.0]).mask().tolist() == [False, False]
-    assert example().selected(0.0) == ()
-
-
-def test_top_takes_everything_along():
-    best = example().top(2)
-    assert best.names == ("b", "c")
-    assert best.scores.tolist() == [9.0, 3.0]
-    assert best.details["degrees_of_freedom"].tolist() == [2.0, 6.0]
-    assert best.metadata["seed"] == 3
-    assert len(example().top(99)) == 4
-    assert example().top(0).selected() == ()
-    with pytest.raises(ValueError, match="k must be an int >= 0, got -1"):
-        example().top(-1)
-
-
 @one_test
 @pytest.mark.parametrize("alpha", [-0.1, 1.5, np.nan])
 def test_alpha_is_a_probability(alpha):
@@ -177,15 +158,6 @@ def test_alpha_is_a_probability(alpha):
 
 
 # --- as a result ---------------------------------------------------------------------------------
-
-
-def test_behaves_as_a_collection():
-    result = example()
-    assert len(result) == 4
-    assert result["c"] == 0.02
-    assert dict(result)["b"] == 0.001
-    with pytest.raises(KeyError, match="zz"):
-        result["zz"]
 
 
 @one_test
@@ -233,10 +205,3 @@ def test_prints_a_table_that_names_the_null_hypothesis():
     assert len({len(line) for line in lines[2:]}) == 1
     assert repr(example().top(1)).startswith("Significance: vote_change of 1 of 4 features, 1 with")
     assert repr(example(unit="bits")).splitlines()[2].split()[1] == "bits"
-
-
-def test_prints_few_of_many_and_an_empty_one():
-    text = repr(of(np.linspace(0, 1, 30)))
-    assert text.endswith("... and 20 more")
-    assert "f10" not in text
-    assert "0 features" in repr(of([]))

@@ -173,8 +173,9 @@ def _table(found: Clusters, variants: Any, best: Sequence[str]) -> Section:
         )
         rule = (
             f"Features were clustered by their {kind} correlation (|r| of "
-            f"{metadata['threshold']:g} on average), without the target, and the forest used one representative of each. Its "
-            "results stand for all members: the data cannot distinguish them."
+            f"{metadata['threshold']:g} on average), without the target, and the forest used one "
+            "representative of each. Its results stand for all members: the data cannot "
+            "distinguish them."
         )
     else:
         labels = [int(found.labels[place[name]]) for name in best]

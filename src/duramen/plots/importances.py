@@ -570,10 +570,11 @@ def parallel_ranks(
     ax.axhline(k + 0.75, color=MUTED, linewidth=0.6, alpha=0.5)
     names = [f"{label(name)}  {i + 1}" for i, name in enumerate(best.names)]
     ax.set_yticks([*range(1, k + 1), below], [*names, f"not among the first {k}"])
-    slant: dict[str, Any] = (
-        {"rotation": 30, "ha": "left", "rotation_mode": "anchor"} if len(measures) > 3 else {}
-    )
-    ax.set_xticks(columns, [label(name, _WIDEST) for name in measures], **slant)
+    titles = [label(name, _WIDEST) for name in measures]
+    if len(measures) > 3:
+        ax.set_xticks(columns, titles, rotation=30, ha="left", rotation_mode="anchor")
+    else:
+        ax.set_xticks(columns, titles)
     ax.xaxis.tick_top()
     ax.set_xlim(-0.1, len(measures) - 0.9)
     ax.set_ylim(below + 0.5, 0.4)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column
+from duramen.results.link_weights import at
 from duramen.results.local_importances import checked_matrix
 from duramen.results.result import Result
 from duramen.results.saved import is_sparse
@@ -100,13 +101,13 @@ class PairInteractions(Result):
             first, second = (index[row < column].astype(np.intp) for index in (row, column))
         else:
             first, second = np.triu_indices(len(self.names), 1)
-        order = np.argsort(-np.abs(_entries(self.values, first, second)), kind="stable")
+        order = np.argsort(-np.abs(at(self.values, first, second)), kind="stable")
         return first[order], second[order]
 
     def table(self) -> list[Column]:
         """Return the two features of each pair, value, error and adjusted p-value."""
         first, second = self.order()
-        values = _entries(self.values, first, second)
+        values = at(self.values, first, second)
         error = None if self.standard_error is None else self.standard_error[first, second]
         columns = [
             Column("feature", [self.names[j] for j in first], "name", name="feature"),
@@ -123,7 +124,7 @@ class PairInteractions(Result):
         if error is not None:
             columns.append(Column("std. error", digits=2, name="standard_error", numbers=error))
         if self.p_adjusted is not None:
-            p = _entries(self.p_adjusted, first, second)
+            p = at(self.p_adjusted, first, second)
             columns.append(Column("adj. p", digits=4, name="p_adjusted", numbers=p))
         return columns
 
@@ -132,10 +133,3 @@ class PairInteractions(Result):
     def _heading(self) -> tuple[str, ...]:
         pairs = f"{len(self)} pairs of {len(self.names)} features"
         return (f"PairInteractions: {self.measure} of {pairs}, in {self.unit}",)
-
-
-def _entries(matrix: Any, first: NDArray[np.intp], second: NDArray[np.intp]) -> FloatArray:
-    """Return entries of a dense or sparse matrix, shape (m,)."""
-    if not len(first):  # of which SciPy makes a sparse array
-        return np.empty(0)
-    return np.asarray(matrix[first, second], dtype=np.float64).ravel()

@@ -138,35 +138,20 @@ def _of_kind(
     impurity = criterion_for(growth["criterion"], task)
     if not target.censored:  # which has one criterion
         forest.set_params(criterion="squared_error" if impurity == "variance" else impurity)
-    parameters = forest.get_params()
-    if growth["max_features"] != "auto":
-        if "max_features" not in parameters:
-            raise ValueError(
-                f"rank: max_features must be auto with estimator={kind.name!r}, got "
-                f"{growth['max_features']}"
-            )
-        asked = growth["max_features"]
-        forest.set_params(max_features=None if asked == "all" else asked)
-    if (weights := growth["class_weight"]) is not None:
-        if not target.categorical:
-            raise ValueError(
-                f"rank: class_weight is for classes, but the task is {task}; leave it out"
-            )
-        if "class_weight" not in parameters:
-            raise ValueError(
-                f"rank: class_weight has no effect with estimator={kind.name!r}, which has no "
-                "class weights; leave it out"
-            )
-        forest.set_params(class_weight=_word(weights) if isinstance(weights, str) else weights)
-    for name, unlimited in (("max_depth", None), ("min_samples_leaf", 1)):
-        if growth[name] == unlimited:
+    parameters, unset = forest.get_params(), {"max_features": "auto", "min_samples_leaf": 1}
+    for name in ("max_features", "class_weight", "max_depth", "min_samples_leaf"):
+        value = growth[name]
+        if isinstance(value, str | int | float | None) and value == unset.get(name):
             continue
+        if name == "class_weight" and not target.categorical:
+            raise ValueError(f"rank: {name} is for classes, but the task is {task}; leave it out")
         if name not in parameters:
             raise ValueError(
-                f"rank: {name} has no effect with estimator={kind.name!r}, which has no such "
-                "limit; leave it out"
+                f"rank: {name} has no effect with estimator={kind.name!r}; leave it out"
             )
-        forest.set_params(**{name: growth[name]})
+        if name == "class_weight" and isinstance(value, str):
+            value = _word(value)
+        forest.set_params(**{name: None if value == "all" else value})
     if growth["bootstrap"] is not None:
         forest.set_params(bootstrap=growth["bootstrap"])
     return forest

@@ -11,7 +11,7 @@ import numpy as np
 
 from duramen.analyses.execution import Execution
 from duramen.analyses.ranking.measures import is_let_go
-from duramen.analyses.ranking.significance import LONG
+from duramen.analyses.ranking.significance import announce
 from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Inputs, Measure, catalogue
 from duramen.jobs.replicates import checkpoint_beside
@@ -26,7 +26,6 @@ from duramen.significance import (
     TreesNeeded,
     trees_needed,
 )
-from duramen.significance.measured import estimate_cost
 from duramen.significance.resampling_intervals import checked_tails
 from duramen.support import checks
 from duramen.support.text import fixed
@@ -150,18 +149,10 @@ def on_parts(
 ) -> Any:
     """Return the result of a function of forests on parts of the rows; show its cost and notes."""
     estimator = inputs.unfitted().estimator
-    if execution.announce is not None:
-        cost = estimate_cost(
-            estimator,
-            inputs.data,
-            None,
-            n_resamples,
-            measure=measure.name,
-            fraction=fraction,
-            n_jobs=inputs.n_jobs,
-        )
-        if cost.seconds > LONG:
-            execution.announce(f"{what} of {measure.title}: {cost}")
+    named = f"{what} of {measure.title}"
+    announce(
+        named, estimator, inputs, n_resamples, execution, measure=measure.name, fraction=fraction
+    )
     result = function(
         estimator,
         inputs.data,

@@ -169,33 +169,19 @@ def forest_of(test: SignificanceTest, inputs: Inputs) -> Any:
 
 
 def announce(
-    test: SignificanceTest,
-    arguments: Mapping[str, Any],
-    measure: Measure,
-    groups: Members | None,
-    inputs: Inputs,
-    execution: Execution,
-    *,
-    default: bool,
+    what: str, estimator: Any, inputs: Inputs, n_forests: int, execution: Execution, **options: Any
 ) -> None:
-    """Show how long the test will take, if that is more than a few seconds."""
-    if execution.announce is None or not test.grows or arguments.get("null") == "binomial":
+    """Show how long forests will take, if that is more than a few seconds.
+
+    A `most` among the options says that they may be fewer, a `skip` how to do without them.
+    """
+    most, skip = options.pop("most", ""), options.pop("skip", "")
+    if execution.announce is None:
         return
-    n_tested = inputs.data.n_columns if groups is None else len(whole(groups, inputs.data.names))
-    cost = estimate_cost(
-        forest_of(test, inputs),
-        inputs.data,
-        None,
-        test.forests(test.rounds(arguments.get(test.repeats)), n_tested),
-        measure=arguments.get("measure", measure.name),
-        permuted=test.permutes,
-        fraction=test.fraction,
-        n_jobs=inputs.n_jobs,
-    )
+    cost = estimate_cost(estimator, inputs.data, None, n_forests, n_jobs=inputs.n_jobs, **options)
     if cost.seconds > LONG:
-        most = "at most " if test.stops_early or "stop_after" in arguments else ""
-        skip = "; test='none' skips it" * (default and cost.seconds > _TOO_LONG)
-        execution.announce(f"{test.title} of {measure.title}: {most}{cost}{skip}")
+        skip = skip if cost.seconds > _TOO_LONG else ""
+        execution.announce(f"{what}: {most}{cost}{skip}")
 
 
 def run_test(
@@ -257,8 +243,21 @@ def run_test(
         "verbose": inputs.verbose,
     }
     arguments = {name: value for name, value in arguments.items() if test.takes(name)}
-    if measure is not None:
-        announce(test, arguments, measure, groups, inputs, execution, default=default)
+    quiet = not test.grows
+    if measure is not None and not quiet and arguments.get("null") != "binomial":
+        n_tested = len(data.names) if groups is None else len(whole(groups, data.names))
+        announce(
+            f"{test.title} of {measure.title}",
+            forest_of(test, inputs),
+            inputs,
+            test.forests(test.rounds(arguments.get(test.repeats)), n_tested),
+            execution,
+            measure=arguments.get("measure", measure.name),
+            permuted=test.permutes,
+            fraction=test.fraction,
+            most="at most " if test.stops_early or "stop_after" in arguments else "",
+            skip="; test='none' skips it" if default else "",
+        )
     with gathered_warnings() as gathered, nullcontext() if measure is None else estimates(None):
         if test.grows:
             result = test.function(forest_of(test, inputs), data, **arguments)
