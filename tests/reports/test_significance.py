@@ -70,7 +70,7 @@ def test_sentences_name_forests_stages_and_statistics():
     said = words(verdict())
     assert "The test grew 79 forests, with 50 trees each" in said
     assert "There were 2 stages: in each after the first" in said
-    assert "the largest of standardized importance, a rank statistic of the feature" in said
+    assert "the larger of standardized importance and a rank statistic of the feature" in said
     assert 'The evidence of a confirmed feature is "alone" if its rank statistic' in said
     assert "with others" in order_note(verdict(), "MDI")
     assert "linear model" not in said + order_note(verdict(), "MDI")

@@ -490,8 +490,10 @@ _COMPARED = {
 
 def compared_words(result: Tested) -> str:
     """Return the statistics that verdicts compare."""
-    words = [_COMPARED[kind] for kind in ("", *statistics_beside(result))]
-    return words[0] if len(words) == 1 else f"the largest of {', '.join(words)}"
+    first, *others = [_COMPARED[kind] for kind in ("", *statistics_beside(result))]
+    if len(others) < 2:
+        return " and ".join([f"the larger of {first}", *others]) if others else first
+    return f"the largest of {first}, {others[0]}, and {others[1]}"
 
 
 def order_note(result: Tested, title: str) -> str:
