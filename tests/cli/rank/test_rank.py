@@ -271,7 +271,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
         (["FILE", "--target", "number", "--estimator", "pert"], "classification only"),
         (
             ["FILE", "--target", "state", "--estimator", "pert", "--max-features", "2"],
-            "must be auto",
+            "has no effect with --estimator",
         ),
         (["FILE", "--target", "state", "--task", "regression"], "state"),
         (["FILE", "--target", "state", "--jobs", "0"], "--n-jobs must be"),

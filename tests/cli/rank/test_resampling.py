@@ -131,7 +131,7 @@ def test_survival_numbers_and_stores(file, tmp_path):
 
 
 def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.precision.LONG", 0.0)
+    monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)
     words = ["--intervals", "--stability", 2, "--n-resamples", 4, "--checkpoint", tmp_path / "kept"]
     result, _, _ = ranked(file, tmp_path / "out", *words)
     for what in ("intervals", "stability"):
@@ -145,7 +145,7 @@ def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
 
     monkeypatch.setattr("duramen.significance.measured.Measured.importances", fail)
     monkeypatch.setattr(
-        "duramen.analyses.ranking.precision.estimate_cost",
+        "duramen.analyses.ranking.significance.estimate_cost",
         lambda *_, **__: SimpleNamespace(seconds=-1.0),
     )
     ranked(file, tmp_path / "again", *words)
