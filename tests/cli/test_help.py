@@ -22,6 +22,7 @@ print(json.dumps(list(sys.modules)))
 """
 
 
+@pytest.mark.smoke
 def test_help_of_all_imports_nothing_that_is_slow():
     """Commands, which are made from functions, import these."""
     ended = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)

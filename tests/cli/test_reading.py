@@ -1,11 +1,8 @@
 """Sample annotations by name, words for missing values and decimal commas, in all commands."""
 
-import shlex
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
 from tests.io.store.stores import genotypes, write_bed
@@ -44,53 +41,10 @@ def sources(folder):
     }
 
 
-def results(out):
-    table = pq.read_table(out / "result.parquet").to_pydict()
-    return {name: values for name, values in table.items() if name != "seconds"}
-
-
 COMMANDS = {
     "rank": ["--trees", 20, "--measure", "mdi"],
     "select": ["--trees", 20, "--n-subspace-features", 20, "--relevance", "probe"],
 }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("command", "kind"),
-    [
-        ("rank", "PLINK"),
-        ("rank", "text"),
-        ("select", "store"),
-        ("select", "store with a column of names"),
-    ],
-)
-def test_the_order_of_annotations_does_not_matter(command, kind, tmp_path, people):
-    words = [command, *sources(tmp_path)[kind], "--target", "town", *COMMANDS[command]]
-    actual = {}
-    for name, frame in (("in-order", people), ("shuffled", people.iloc[ORDER])):
-        frame.to_csv(tmp_path / "people.csv", index=False)
-        result, run = done(tmp_path / name, *words, "--samples", tmp_path / "people.csv")
-        actual[name] = results(tmp_path / name)
-        assert "by column 'IID'" in " ".join(result.stderr.split())
-        assert "by column 'IID'" in run["settings"]["notes"][0]
-        assert run["n_features"] == 40
-    assert actual["shuffled"] == actual["in-order"]
-    assert actual["in-order"]["name"][0] == "rs20"
-
-
-@pytest.mark.slow
-def test_a_command_can_be_given_again(tmp_path, people, monkeypatch):
-    source = sources(tmp_path)["text"]
-    people.iloc[ORDER].to_csv(tmp_path / "people.csv", index=False)
-    words = ["--target", "town", "--samples", tmp_path / "people.csv", *COMMANDS["rank"]]
-    _, run = done(tmp_path / "out", "rank", *source, *words, "--na-values", "-1")
-    said = shlex.split(run["command"])
-    assert "--samples people.csv --samples-id IID" in run["command"]
-    assert run["settings"]["na_values"] == ["-1"]
-    monkeypatch.chdir(tmp_path)
-    done(tmp_path / "again", *said[1:])
-    assert results(tmp_path / "again") == results(tmp_path / "out")
 
 
 def test_packing_by_name(tmp_path, people):
@@ -174,89 +128,6 @@ def stray(tmp_path):
     german = frame.assign(signal=commas)
     german.to_csv(tmp_path / "commas.tsv", sep="\t", decimal=",", index=False)
     return tmp_path
-
-
-WORDS = {
-    "rank": ["--target", "y", "--trees", 20, "--measure", "mdi"],
-    "select": ["--target", "y", "--trees", 20, "--n-subspace-features", 2, "--relevance", "probe"],
-    "context": ["--target", "y", "--context", "day", "--trees", 10, "--permutations", 9],
-    "exact": ["--target", "y"],
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", list(WORDS))
-def test_stray_values_are_noted(command, stray):
-    words = [command, stray / "marks.csv", *WORDS[command]]
-    option = "na_values"
-    word = f"--{option.replace('_', '-')}"
-    result, _ = done(stray / "a", *words)
-    said = " ".join(result.stderr.split())
-    assert (
-        "note: column 'signal' has numbers in 95 % of its rows, but '?' in 3 rows; it is treated "
-        f"as categorical. Hint: {word} '?' reads it as missing; --categorical signal confirms that "
-        "it is right"
-    ) in said
-    assert "chromosome" not in said
-    result, run = done(stray / "b", *words, word, "?")
-    assert "treated as categorical" not in result.stderr
-    assert f"{word} '?'" in run["command"]
-    assert run["settings"][option] == ["?"]
-    if command == "exact":
-        result, _ = done(stray / "c", *words, "--categorical", "signal")
-        assert "treated as categorical" not in result.stderr
-
-
-@pytest.mark.slow
-def test_a_column_that_is_read_as_numbers_ranks_first(stray):
-    words = [*WORDS["rank"], "--drop", "chromosome"]
-    _, run = done(stray / "a", "rank", stray / "marks.csv", "--na-values", "?", *words)
-    assert results(stray / "a")["name"][0] == "signal"
-    exact = ["exact", stray / "commas.tsv", "--target", "y"]
-    result, run = done(stray / "b", *exact, "--decimal", ".")
-    assert "column 'signal' has numbers with commas, such as '" in result.stderr
-    assert "--decimal , reads decimal commas" in " ".join(result.stderr.split())
-    result, run = done(stray / "d", *exact)
-    assert "numbers of commas.tsv have decimal commas, such as '" in result.stderr
-    _, run = done(stray / "c", "rank", stray / "commas.tsv", "--decimal", ",", *words)
-    assert results(stray / "c")["name"][0] == "signal"
-    assert "--decimal ," in run["command"]
-    assert "commas" not in str(run["settings"]["notes"])  # only that the columns differ
-
-
-@pytest.mark.slow
-def test_targets_contexts_and_packed_columns_are_noted_too(stray):
-    words = ["--target", "signal", "--trees", 5, "--measure", "mdi", "--estimator", "extra-trees"]
-    result, _ = done(stray / "a", "rank", stray / "marks.csv", *words)
-    assert "--task classification confirms that it is right" in " ".join(result.stderr.split())
-    words = ["--target", "y", "--context", "signal", "--trees", 5, "--permutations", 9]
-    result, _ = done(stray / "c", "context", stray / "marks.csv", *words)
-    assert "column 'signal' has numbers in 95 %" in " ".join(result.stderr.split())
-    result, _ = done(stray / "d", "pack", stray / "marks.csv")
-    assert "note: column 'signal' has numbers in 95 %" in " ".join(result.stderr.split())
-    result, run = done(stray / "e", "pack", stray / "marks.csv", "--na-values", "?")
-    [note] = result.stderr.splitlines()
-    assert note.startswith("note: packing ")
-    assert dm.open_store(stray / "e").kinds[0] == "numeric"
-    assert run["command"].split()[3:5] == ["--na-values", "'?'"]
-
-
-def test_annotations_with_stray_values(tmp_path, people):
-    (bed,) = sources(tmp_path)["PLINK"]
-    weight = [f"{value:.1f}" for value in np.linspace(50, 90, N)]
-    weight[5] = "?"
-    people.assign(weight=weight).to_csv(tmp_path / "people.csv", index=False)
-    words = [bed, "--samples", tmp_path / "people.csv", "--target", "weight"]
-    words += ["--trees", 5, "--n-subspace-features", 5, "--relevance", "probe"]
-    result, _ = done(tmp_path / "a", "select", *words)
-    said = " ".join(result.stderr.split())
-    assert "note: column 'weight' has numbers in 98 % of its rows, but '?' in 1 row" in said
-    hint = "--na-values '?' --drop-missing-target leaves these rows out; --task classification"
-    assert f"{hint} confirms" in said
-    assert "Warning" not in result.stderr
-    assert_refused(
-        "select", tmp_path / "b", [*words, "--na-values", "?"], "is missing in 1 of 60 rows"
-    )
 
 
 def test_files_that_words_for_missing_values_are_for():

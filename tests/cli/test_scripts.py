@@ -85,12 +85,6 @@ def test_numbers_that_are_not_finite_are_null(folder):
     assert all(printed["rows"][i][key] is None for i, key in infinite)
 
 
-def test_an_error_prints_no_json(folder):
-    ended = duramen("rank", "absent.csv", "--target", "y", "--json")
-    assert ended.exit_code == 2
-    assert ended.stdout == ""
-
-
 def test_every_command_has_examples():
     assert set(EXAMPLES) == set(COMMANDS)
 

@@ -82,10 +82,3 @@ def test_interrupted(file, tmp_path):
 def test_bad_input(words, message, file, tmp_path):
     options = [file, "--target", "y", *words]
     assert_refused("compare", tmp_path / "out", options, message)
-
-
-def test_methods_are_those_of_the_library(file):
-    for name, near in (("mdi-obb", "mdi-oob"), ("all-feature", "all-features")):
-        refused = duramen("compare", file, "--target", "y", "--methods", name)
-        assert refused.exit_code == 2
-        assert f"did you mean '{near}'?" in refused.stderr

@@ -1,5 +1,4 @@
 import os
-import re
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,6 @@ from tests.cli.commands import (
     duramen,
 )
 
-import duramen as dm
 from duramen import __version__
 
 FEW = ["--trees", 30, "--permutations", 99, "--jobs", 2]
@@ -135,132 +133,7 @@ def test_the_primary_tumor_set(out):
         assert words in page(out)
 
 
-def test_the_primary_tumor_set_with_permutations_among_all_rows(out):
-    words = ["--demo", "--trees", 100, "--permutations", 399, "--permute", "all"]
-    result, run = done(out, "context", *words)
-    kinds = by_cell(out)
-    assert kinds["histologic-type", "female"] == "redundant"
-    assert kinds["neck", "female"] == "mixed, redundant"
-    assert "--permute all" in run["command"]
-    assert "independent of the features and the target together" in run["results"]["sex"]["null"]
-    assert "sex is associated with the target" in result.stderr
-    assert "sex is associated with the target" in page(out)
-
-
-def test_strata_of_the_propensity_score(tmp_path, out):
-    """A context that shifts a feature is noted; within strata of the score it is no more."""
-    random = np.random.default_rng(2)
-    place = np.arange(160) % 2
-    table = {
-        "shifted": random.normal(size=160) + place,
-        "x": random.normal(size=160),
-        "place": np.where(place == 1, "north", "south"),
-        "y": random.integers(0, 2, 160),
-    }
-    file = tmp_path / "places.parquet"
-    pq.write_table(pa.table(table), file)
-    words = ["context", file, "--target", "y", "--context", "place", *FEW]
-    plain, _ = done(out, *words)
-    assert "place shifts features among rows of the same target (q <= 0.05): shifted" in (
-        " ".join(plain.stderr.split())
-    )
-    result, run = done(out, *words, "--propensity-strata", 5)
-    assert "shifts features" not in result.stderr
-    assert "only within strata" in run["results"]["place"]["null"]
-    assert "--propensity-strata 5" in run["command"]
-    done(tmp_path / "both", *words, "--context", "x", "--propensity-strata", 5)
-    assert set(written(tmp_path / "both")["context_name"]) == {"place", "x"}  # each has its own
-
-
-def test_strata_and_blocks_are_columns(tmp_path, out):
-    random = np.random.default_rng(3)
-    batch, person = np.arange(80) // 40, np.arange(80) // 2
-    table = {
-        "x": random.integers(0, 2, 80),
-        "z": random.normal(size=80),
-        "batch": batch,
-        "person": person,
-        "sex": np.repeat(random.integers(0, 2, 40), 2),
-        "y": np.repeat(random.integers(0, 2, 40), 2),
-    }
-    file = tmp_path / "persons.parquet"
-    pq.write_table(pa.table(table), file)
-    words = ["context", file, "--target", "y", "--context", "sex", *FEW]
-    _, run = done(out, *words, "--strata", "batch", "--groups", "person")
-    assert run["n_features"] == 2
-    assert (run["settings"]["strata"], run["settings"]["groups"]) == ("batch", "person")
-    assert "Whole groups of rows are exchanged within strata" in run["results"]["sex"]["null"]
-    result = dm.contexts.context_importances(
-        *(pa.table({name: table[name] for name in "xz"}), table["y"], {"sex": table["sex"]}),
-        estimator=dm.TotallyRandomizedTreesClassifier(30, splits="auto"),
-        **{"n_permutations": 99, "random_state": 0},
-        strata=batch,
-        groups=person,
-    )
-    p_values = dict(zip(result.names, result.absolute_p_values[0].tolist(), strict=True))
-    assert by_cell(out, "absolute_p_value")["z", "0"] == p_values["z"]
-    for more, message in (
-        (["--strata", "sex"], "--context 'sex' is --strata sex; leave out one"),
-        (["--strata", "batch", "--propensity-strata", 3], "cannot be combined with --strata"),
-        (["--groups", "bach"], "bach"),
-    ):
-        assert_refused("context", tmp_path / "new", [*words[1:], *more], message)
-
-
-def test_says_so_where_nothing_depends(gates, out):
-    words = ["context", gates, "--target", "y", "--context", "coin", "--drop", "time"]
-    result, run = done(out, *words, "--drop", "hour", "--drop", "amount", *FEW)
-    assert run["results"]["coin"]["features_that_depend"] == 0
-    assert "No feature depends on coin (q <= 0.05).\n" in result.stdout
-    assert "coin itself has an importance" in result.stdout
-    assert "as expected under the null hypothesis" in result.stdout
-    assert "absolute" not in result.stdout  # no table
-    assert "Features may depend on it all the same" in page(out)
-
-
 # --- contexts ------------------------------------------------------------------------------------
-
-
-@pytest.mark.smoke
-def test_several_contexts(gates, out):
-    words = ["--context", "time", "--context", "coin", "--drop", "hour", "--drop", "amount"]
-    result, run = done(out, "context", gates, "--target", "y", *words, *FEW)
-    table = written(out)
-    assert table["context_name"] == ["time"] * 6 + ["coin"] * 6
-    assert set(table["context"][6:]) == {"0", "1"}
-    assert list(run["results"]) == run["settings"]["context"] == ["time", "coin"]
-    assert "2 features depend on time (q <= 0.05)." in result.stdout
-    assert "No feature depends on coin (q <= 0.05)." in result.stdout
-    assert "time = night" in result.stdout
-    sections = re.findall(r"<h2>(.*?)</h2>", page(out))
-    assert sections[:8] == [
-        *("The context time itself", "time = day", "time = night", "All features by time"),
-        *("The context coin itself", "coin = 0", "coin = 1", "All features by coin"),
-    ]
-
-
-@pytest.mark.slow
-def test_a_context_of_numbers_is_cut(gates, out):
-    words = ["context", gates, "--target", "y", "--context", "hour", "--drop", "time"]
-    words += ["--drop", "amount", *FEW]
-    result, run = done(out, *words, "--context-bins", 2)
-    actual = run["results"]["hour"]
-    assert len(actual["cuts"]) == 1
-    assert 11 < actual["cuts"][0] < 13
-    assert list(actual["rows"].values()) == [96, 96]
-    assert actual["features_that_depend"] == 2
-    assert "note: the numeric context hour was cut into 2 quantile intervals" in result.stderr
-    assert f"cut at {actual['cuts'][0]:.6g}" in page(out)
-    result, run = done(out, *words, "--context-bandwidth", "auto", "--context-bins", 2)
-    weighted = run["results"]["hour"]
-    assert (weighted["cuts"], weighted["bandwidth"]) == (None, 0.5)
-    assert list(weighted["rows"].values()) == [96, 96]
-    assert "note: rows count by kernel weights at 2 values of the numeric context" in result.stderr
-    assert "triangular kernel weights of bandwidth 0.5" in page(out)
-    result, run = done(out, *words, "--categorical", "hour", "--permutations", 1, "--trees", 8)
-    assert run["results"]["hour"]["cuts"] is None
-    assert len(run["results"]["hour"]["rows"]) > 80
-    assert "some contexts of hour have few rows" in result.stderr
 
 
 def test_missing_values(holes, out):
@@ -274,60 +147,7 @@ def test_missing_values(holes, out):
     assert run["n_rows"] == 60
 
 
-# --- the network ---------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_network(gates, out):
-    words = ["context", gates, "--network", "--context", "time", "--drop", "hour", "--drop", "coin"]
-    words += ["--drop", "amount", "--categorical", "y", "--plain", "p-values", *FEW]
-    result, run = done(out, *words)
-    table = written(out)
-    assert list(table)[:4] == ["context_name", "source", "target", "context"]
-    links = set(zip(table["source"], table["target"], strict=True))
-    variables = ("gate", "left", "right", "y")
-    assert links == {(a, b) for a in variables for b in variables if a != b}
-    assert len(table["kind"]) == 24
-    kind = {
-        (source, target, context): kind
-        for source, target, context, kind in zip(
-            *(table[name] for name in ("source", "target", "context", "kind")), strict=True
-        )
-    }
-    assert kind["left", "y", "day"] == "complementary"
-    assert kind["gate", "y", "day"] == "independent"
-    assert kind["y", "left", "day"] == kind["y", "right", "night"] == "complementary"
-    q = dm.results.fields.adjusted(np.array(table["absolute_p_value"]), "fdr")
-    assert table["absolute_q_value"] == pytest.approx(q, rel=1e-12)
-    assert table["absolute_p_value"] == sorted(table["absolute_p_value"])
-    assert (run["target"], run["task"], run["classes"]) == (None, None, None)
-    assert run["settings"]["targets"] == list(variables)
-    n = run["results"]["time"]["links_that_depend"]
-    assert f"{n} links depend on time (q <= 0.05).\n" in result.stdout
-    assert "192 rows x 4 variables" in result.stdout
-    html = page(out)
-    for title in ("Links in time = day", "Links in time = day, plain effects"):
-        assert f"<h2>{title}</h2>" in html
-    assert "Links that depend on the context" in html
-
-
 # --- as it should be -----------------------------------------------------------------------------
-
-
-def test_goes_on_from_a_checkpoint(gates, out, tmp_path, monkeypatch):
-    done(out, *by_time(gates))
-    expected = (out / "result.csv").read_bytes()
-    words = by_time(gates, "--checkpoint", tmp_path / "kept.npz")
-    done(out, *words)
-    (file,) = tmp_path.glob("kept*.npz")
-
-    def fail(*_, **__):
-        raise AssertionError("permuted again")
-
-    monkeypatch.setattr("duramen.contexts.effects.context_effects", fail)
-    done(out, *words)
-    assert (out / "result.csv").read_bytes() == expected
-    assert_refused("context", tmp_path / "new", [*words[1:], "--seed", 1], file.name)
 
 
 def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
@@ -415,34 +235,6 @@ def test_a_checkpoint_must_be_a_file_to_be(gates, out, tmp_path):
     assert_refused(
         "context", out, [*words, tmp_path / "no" / "f.npz"], "does not exist; create that folder"
     )
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        (b"a,c,y\n1,u,x\n2,u,z\n", "must have at least two values"),
-        (b"c,y\nu,x\nv,z\n", "no column is left besides"),
-        (b"a,c,y\n1,u,x\n1,v,z\n", "every column is constant"),
-    ],
-)
-def test_mistakes_in_the_file(content, message, tmp_path, out):
-    (tmp_path / "bad.csv").write_bytes(content)
-    assert_refused(
-        "context", out, [tmp_path / "bad.csv", "--target", "y", "--context", "c"], message
-    )
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        *(["--n-bins", "1"], ["--context-bins", "1"], ["--n-permutations", "-1"], ["--alpha", "2"]),
-        *(["--tolerance", "1"], ["--control", "bh"], ["--splits", "any"], ["--empty", "no"]),
-        *(["--propensity-strata", "1"], ["--n-estimators", "0"], ["--max-features", "0"]),
-    ],
-)
-def test_mistakes_in_options(option, gates, out):
-    words = [gates, "--target", "y", "--context", "time", *option]
-    assert_refused("context", out, words, option[0])
 
 
 # --- all or nothing ------------------------------------------------------------------------------

@@ -2,7 +2,6 @@ import json
 import os
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
@@ -14,7 +13,7 @@ from tests.cli.commands import (
     done,
 )
 
-from duramen import __version__, datasets, exact, theory
+from duramen import __version__, datasets, exact
 from duramen.theory.dependence import relevant_features
 
 # The exact importances of the primary tumor set, from the thesis; and their sum.
@@ -167,78 +166,6 @@ def test_relevance_and_boundaries_of_an_exclusive_or(copied, out):
     assert "X1; X3" in page(out)
 
 
-def test_other_trees(digits, out):
-    done(out, "exact", digits, "--target", "digit", "--max-features", 2)
-    importance = [by_name(out)[f"X{m}"] for m in range(1, 8)]
-    np.testing.assert_allclose(
-        importance, [0.363, 0.665, 0.513, 0.525, 0.730, 0.140, 0.386], atol=5e-4
-    )
-    words = ["--splits", "ordered", "--cut", "best", "--max-features", 7, "--criterion", "gini"]
-    _, run = done(out, "exact", digits, "--target", "digit", *words, "--max-depth", 2)
-    assert run["results"]["unit"] == "gini"
-    assert run["results"]["importance_sum"] < run["results"]["information"] == pytest.approx(0.9)
-    assert "Full trees would make it all" in page(out)
-    assert "trees of depth 2 with the best of 7 candidates" in page(out)
-
-
-def test_limits_of_nodes(digits, out):
-    dist = theory.examples.digits7()
-    limits = {"min_samples_split": 0.3, "min_impurity_decrease": 0.05}
-    words = ["--min-samples-split", 0.3, "--min-impurity-decrease", 0.05]
-    result, run = done(out, "exact", digits, "--target", "digit", *words)
-    limited = theory.population_importances(dist, **limits)
-    assert by_name(out) == pytest.approx(dict(limited), abs=1e-12)
-    assert run["results"]["importance_sum"] < run["results"]["information"] - 0.1
-    assert limits.items() <= run["settings"].items()
-    assert "--min-samples-split 0.3 --min-impurity-decrease 0.05" in run["command"]
-    for words in (
-        "nodes with fewer than 30 % of the rows not split",
-        "no split with a decrease of impurity below 0.05",
-    ):
-        assert words in page(out)
-        assert words in " ".join(result.stdout.split())
-    assert "Full trees would make it all" in page(out)
-
-
-def test_limits_of_nodes_by_hand(copied, out):
-    # The root alone is split, and a single split of an exclusive or decreases nothing.
-    _, run = done(out, "exact", copied, "--target", "y", "--min-samples-split", 0.6)
-    assert run["results"]["importance_sum"] == 0
-    assert "min_impurity_decrease" not in run["settings"]
-    for least, total in ((1e-6, 0), (0, 1)):
-        _, run = done(out, "exact", copied, "--target", "y", "--min-impurity-decrease", least)
-        assert run["results"]["importance_sum"] == pytest.approx(total, abs=1e-12)
-
-
-def test_a_target_of_numbers_has_variance(patients, out):
-    result, run = done(
-        out, "exact", patients, "--target", "score", "--drop", "patient", "--drop", "risk"
-    )
-    assert (run["task"], run["classes"]) == ("regression", None)
-    assert run["settings"]["criterion"] == run["results"]["unit"] == "variance"
-    assert run["results"]["importance_sum"] == pytest.approx(run["results"]["information"])
-    assert max(by_name(out).items(), key=lambda item: item[1])[0] == "sex"
-    assert " variance of score" in result.stdout
-
-
-@pytest.mark.slow
-def test_a_level_makes_small_informations_none(out):
-    done(out, "exact", "--demo", "--level", "0.2")
-    kinds = by_name(out, "relevance")
-    assert {name for name, kind in kinds.items() if kind == "irrelevant"} == {
-        *("bone-marrow", "brain", "skin")
-    }
-    assert "0.2 bits counts as nothing" in page(out)
-
-
-def test_a_search_that_stops_early_says_so(copied, out):
-    result, run = done(out, "exact", copied, "--target", "y", "--max-degree", 0)
-    assert run["settings"]["max_degree"] == 0
-    assert by_name(out, "relevance")["X1"] == "unknown"
-    for said in (result.stdout, page(out)):
-        assert "3 features for which it was not found are called unknown" in said
-
-
 def test_too_many_boundaries_are_left_out(copied, out, monkeypatch):
     monkeypatch.setattr(relevant_features, "MOST_SETS", 2)
     result, run = done(out, "exact", copied, "--target", "y")
@@ -257,55 +184,6 @@ def test_default_search_is_cut_where_there_are_many_features():
         degree = _searchable(p)
         assert count_subsets(p, degree + 1) <= _SETS < count_subsets(p, degree + 2)
     assert _searchable(10_000) == 0
-
-
-# --- what becomes of the table -------------------------------------------------------------------
-
-
-def test_missing_values_are_a_category_or_drop_their_rows(patients, out):
-    words = ["exact", patients, "--target", "risk", "--drop", "patient", "--drop", "score"]
-    result, record = done(out, *words)
-    assert record["n_rows"] == 120
-    assert "incomplete" not in result.stderr
-    result, dropped = done(out, *words, "--missing", "drop")
-    missing = pa_csv.read_csv(
-        patients, convert_options=pa_csv.ConvertOptions(strings_can_be_null=True)
-    )["blood"].null_count
-    assert missing > 0
-    assert dropped["n_rows"] == 120 - missing
-    assert dropped["settings"]["incomplete_rows_dropped"] == missing
-    assert f"{missing} of 120 rows are incomplete" in result.stderr
-    assert dropped["fingerprint"] != record["fingerprint"]
-
-
-def test_many_numbers_become_intervals(patients, out):
-    words = ["exact", patients, "--target", "risk", "--drop", "patient", "--drop", "score"]
-    result, run = done(out, *words)
-    assert {name: len(cuts) for name, cuts in run["settings"]["cuts"].items()} == {"age": 4}
-    assert "were cut into 5 quantile intervals: age" in result.stderr
-    assert "were cut into 5 quantile intervals: age" in page(out)
-    result, run = done(out, *words, "--discretize", "uniform", "--n-bins", 3)
-    assert {name: len(cuts) for name, cuts in run["settings"]["cuts"].items()} == {
-        **{"age": 2, "dose": 2}
-    }
-    assert result.stderr == ""
-    _, run = done(out, *words, "--discretize", "mdl")
-    assert run["settings"]["discretize"] == "mdl"
-    _, run = done(out, *words, "--categorical", "age")
-    assert run["settings"]["cuts"] == {}
-    _, run = done(out, *words, "--discretize", "none")
-    assert (run["settings"]["discretize"], run["settings"]["cuts"]) == ("none", {})
-
-
-def test_names_of_rows_are_pointed_out(patients, out):
-    result, _ = done(out, "exact", patients, "--target", "risk", "--drop", "score")
-    assert "patient has a different value in every row" in result.stderr
-    table = pd.DataFrame({"a": [0, 1] * 20, "y": [0, 1, 1, 1] * 10})
-    table.to_csv(out.parent / "numbered.csv")  # rows 0 to 39 in a column without a name
-    numbered, _ = done(out, "exact", out.parent / "numbered.csv", "--target", "y")
-    assert "'' has a different value in every row" in numbered.stderr
-    silent, _ = done(out, "exact", patients, "--target", "risk", "--drop", "score", "--quiet")
-    assert silent.output == ""
 
 
 # --- as it should be -----------------------------------------------------------------------------
@@ -379,21 +257,6 @@ def test_what_is_hopeless_is_refused(tmp_path, out):
     assert_refused("exact", out, words, "--max-depth ")
 
 
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        (b"a,y\n,x\n1,\n", "--missing drop leaves no row"),
-        (b"a,b,y\n1,z,0\n1,z,1\n", "every column is constant"),
-        (b"a,y\n1,x\n2,x\n", "one class"),
-        (b"y\n1\n2\n", "no column besides the target"),
-    ],
-)
-def test_mistakes_in_the_file(content, message, tmp_path, out):
-    (tmp_path / "bad.csv").write_bytes(content)
-    words = [tmp_path / "bad.csv", "--target", "y", "--missing", "drop"]
-    assert_refused("exact", out, words, message)
-
-
 # --- all or nothing ------------------------------------------------------------------------------
 
 
@@ -404,49 +267,3 @@ def test_ctrl_c_while_computing_stops_within_a_second(tmp_path):
     columns = {f"x{j}": random.integers(0, 3, 500) for j in range(80)}
     pq.write_table(pa.table({**columns, "y": random.integers(0, 3, 500)}), tmp_path / "t.parquet")
     assert_stops(tmp_path, ["exact", "t.parquet", "--target", "y", "--max-hours", "99"], after=2.5)
-
-
-def test_mda_of_the_digits_is_that_of_the_theory(digits, out):
-    result, record = done(out, "exact", digits, "--target", "digit", "--measure", "mda")
-    assert "increase of the error rate of 0.0000 when permuted" in " ".join(result.stdout.split())
-    exact = theory.population_mda(theory.examples.digits7())
-    actual = by_name(out)
-    assert actual == pytest.approx(dict(exact), abs=1e-12)
-    assert record["settings"]["measure"] == "mda"
-    assert record["results"]["unit"] == "accuracy"
-    assert "permuted among all rows" in page(out)
-
-
-def test_a_context_and_several_candidates(tmp_path, out):
-    random = np.random.default_rng(0)
-    X = random.integers(0, 2, (60, 3))
-    c = random.integers(0, 2, 60)
-    y = np.where(c == 1, X[:, 0], X[:, 1])
-    words = np.array(["off", "on"])[c]
-    columns = {"a": X[:, 0], "b": X[:, 1], "n": X[:, 2], "power": words, "y": y}
-    pa_csv.write_csv(pa.table(columns), tmp_path / "t.csv")
-    line = ("exact", tmp_path / "t.csv", "--target", "y", "--context", "power")
-    result, record = done(out, *line, "--max-features", 2)
-    dist = theory.FiniteDistribution.from_table(X, y, context=words, names=["a", "b", "n"])
-    exact = theory.population_context_importances(dist, max_features=2)
-    file = pa_csv.read_csv(out / "result-contexts.csv").to_pydict()
-    assert file["context"] == ["off"] * 3 + ["on"] * 3
-    assert np.allclose(file["absolute"], exact.absolute.ravel())
-    assert np.allclose(file["signed"], exact.signed.ravel())
-    assert record["results"]["contexts"] == pytest.approx({"off": 0.45, "on": 0.55})
-    assert record["results"]["context_importance"] == pytest.approx(exact.relevance)
-    assert "features depend on the context power" in result.stdout
-    assert "Context power" in page(out)
-    assert set(by_name(out)) == {"a", "b", "n"}
-    refused = {("--splits", "any"): "--context needs --splits multiway"}
-    refused[("--measure", "mda")] = "--context needs --measure mdi"
-    for more, reason in refused.items():
-        assert_refused("exact", tmp_path / "no", [*line[1:], *more], reason)
-
-
-@pytest.mark.slow
-def test_the_context_of_the_thesis(out):
-    """Sex, which the demo leaves out otherwise."""
-    record = done(out, "exact", "--demo", "--context", "sex", "--max-depth", 2)[1]
-    assert set(record["results"]["contexts"]) == {"female", "male"}
-    assert record["results"]["context_importance"] > 0

@@ -64,22 +64,3 @@ def test_mistakes_of_the_user(made, monkeypatch, words, message):
     _, folder = made
     monkeypatch.chdir(folder)
     assert_refused("network", folder / "out", words, message)
-
-
-def test_files_in_the_record(made):
-    _, folder = made
-    names = folder / "factors.txt"
-    names.write_text("G1\nG2\n")
-    words = ("--regulators", names, "--adjacencies", folder / "links.tsv", "--max-rows", 20)
-    result, record = done(folder / "out", "network", folder / "columns.csv", *QUICK, *words)
-    assert "random sample of 20 of 30" in result.stderr
-    assert record["paths"]["file"] == str(folder / "columns.csv")
-    assert record["n_rows"] == 20
-    assert " --adjacencies links.tsv " in f"{record['command']} "
-    assert pd.read_csv(folder / "links.tsv", sep="\t")["TF"].isin(["G1", "G2"]).all()
-
-
-def test_text_that_is_no_expression(made):
-    _, folder = made
-    words = (folder / "columns.parquet", "--transpose")
-    assert_refused("network", folder / "out", words, "with --transpose it holds the names")

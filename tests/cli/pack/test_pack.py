@@ -56,27 +56,6 @@ def test_makes_a_store_with_a_record(out, table):
     assert result.stderr.startswith("note: packing 15 columns takes up to 512 MB of memory; ")
 
 
-def test_options(out, table, tmp_path):
-    pd.DataFrame({"y": range(30)}).to_csv(tmp_path / "who.csv", index=False)
-    words = ["--samples", tmp_path / "who.csv", "--categorical", "g3", "--memory", "2MB"]
-    result, run = done(out, "pack", table, *words, "--jobs", 1)
-    store = open_store(out)
-    assert store.kinds[3] == "nominal"
-    assert store.target("y")[1].tolist() == list(range(30))
-    assert "Also stored for each row: y" in result.stdout
-    assert run["command"] == (
-        "duramen pack genes.csv --samples who.csv --categorical g3 --memory 2MB"
-    )
-    result, _ = done(out, "pack", table, "--overwrite", "--quiet")
-    assert result.output == ""
-    assert open_store(out).samples is None
-    turned = read_table(table).drop_columns("word").to_pandas().T.rename_axis("g").reset_index()
-    turned.to_csv(tmp_path / "turned.csv", index=False)
-    _, run = done(tmp_path / "t", "pack", tmp_path / "turned.csv", "--transpose")
-    assert run["command"].startswith("duramen pack turned.csv --transpose")
-    assert open_store(tmp_path / "t").shape == (30, 14)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -4,7 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import FILES, assert_refused, done, duramen
 
-from duramen.analyses.plan import found_curves, numbers_by_degree
+from duramen.analyses.plan import numbers_by_degree
 from duramen.io.store.reader import memory_bytes
 from duramen.theory import expected_trees, search_plan
 
@@ -74,41 +74,6 @@ def test_writes_four_files(out):
     }
     assert table["chain_trees"] == [expected_trees(**chain, keep=a) for a in (0.0, 0.5, 1.0)]
     assert table["chance_degree_2"] == [option.chances[2][1] for option in expected.options]
-
-
-def test_curves_end_at_what_is_found(out):
-    expected = advice()
-    chain, alone = found_curves(expected).items()
-    assert (chain[0], alone[0]) == ("a chain of 3 features", "5 features of degree 0")
-    for what, curves in (chain, alone):
-        assert list(curves) == [0.0, 0.5, 1.0], what
-        for curve in curves.values():
-            assert len(curve) == expected.n_trees + 1
-            assert np.all(np.diff(curve) >= 0)
-    assert chain[1][0.0][-1] < 2.5 < 2.99 < chain[1][0.5][-1]
-    done(out, "plan", *ASKED)
-    page = (out / "report.html").read_text(encoding="utf-8")
-    for words in ("Finding a chain of 3 features", "Finding 5 features of degree 0", "keep = 0.5"):
-        assert words in page
-    assert page.count("<svg") == 2
-
-
-def test_no_curves_of_what_is_out_of_reach(out):
-    words = ["--n-rows", 1000, "--n-features", 10**7, "--memory", "150kB", "--relevant", "0:4,3:4"]
-    result, run = done(out, "plan", *words)
-    assert run["results"]["n_trees"] > 10**6
-    assert "rarely feasible" in result.stdout
-    assert "<svg" not in (out / "report.html").read_text(encoding="utf-8")
-
-
-def test_nothing_to_be_kept_where_memory_holds_all(out):
-    words = ["--n-rows", 100, "--n-features", 50, "--memory", "1GB", "--relevant", 3]
-    result, run = done(out, "plan", *words)
-    assert run["results"]["subspace"] == 50
-    assert "Grow one forest on all 50 features: memory holds them\n" in result.stdout
-    assert "1 tree finds all relevant features with probability 0.95 if rows are" in result.stdout
-    assert "Grow 1 tree" not in result.stdout
-    assert pq.read_table(out / "result.parquet").num_rows == 1
 
 
 # --- what it is given ----------------------------------------------------------------------------

@@ -40,62 +40,6 @@ def columns_of(out):
 
 
 @pytest.mark.slow
-def test_column_direct_is_what_the_library_says(file, tmp_path):
-    result, record = done(tmp_path / "out", *words(file, "--drop", "batch"))
-    columns = columns_of(tmp_path / "out")
-    X, y = frame().drop(columns=["y", "batch"]), frame()["y"].to_numpy()
-    forest = dm.RandomForestRegressor(TREES, random_state=0)
-    wanted = dm.significance.conditional(forest, X, y, random_state=0)
-    place = [wanted.names.index(name) for name in columns["name"]]
-    assert columns["direct"] == [wanted.verdicts()[j] for j in place]
-    assert columns["conditional_q_value"] == wanted.q_values[place].tolist()
-    verdicts = dict(zip(columns["name"], columns["direct"], strict=True))
-    assert verdicts["x0"] == verdicts["x4"] == "direct"
-    assert verdicts["x1"] == "shared with x0"
-    listed = ", ".join(wanted.selected(0.1))
-    said = (
-        f"{len(wanted.selected(0.1))} of 8 features are direct (false discovery rate 0.1): {listed}"
-    )
-    assert said in " ".join(result.stdout.split())
-    assert record["results"]["direct"]["direct"] == wanted.verdicts().count("direct")
-    assert record["settings"]["direct"]["n_folds"] == 5
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Direct or by proxy" in page
-    assert "expected to be false" in page
-    assert wanted.null not in record["results"].get("significance", {})
-    assert any("projected covariance" in source for source in record["references"])
-    # The call in Python gives the same, and the test itself.
-    report = dm.rank(
-        frame().drop(columns="batch"),
-        "y",
-        estimator=dm.RandomForestRegressor(TREES),
-        test=False,
-        direct=True,
-    )
-    assert report.direct.verdicts() == wanted.verdicts()
-    assert list(report.table["direct"]) == columns["direct"]
-    assert "x1" in str(report)
-
-
-@pytest.mark.slow
-def test_groups_are_tested_before_their_members(file, tmp_path):
-    groups = tmp_path / "groups.csv"
-    groups.write_text("feature,group\n" + "".join(f"x{j},copies\n" for j in range(4)))
-    result, record = done(
-        tmp_path / "out", *words(file, "--drop", "batch", "--feature-groups", groups)
-    )
-    rows = pd.read_csv(tmp_path / "out" / "result-groups.csv").set_index("name")
-    assert rows.loc["copies", "direct"] == "direct"
-    assert np.isnan(rows.loc["x4", "conditional_p_value"])  # in the table of features
-    assert record["results"]["direct"]["direct_groups"] == ["copies"]
-    assert record["results"]["direct"]["adjustment"] == "hierarchical"
-    assert "1 of 1 group: copies" in " ".join(result.stdout.split())
-    columns = columns_of(tmp_path / "out")
-    of_features = dict(zip(columns["name"], columns["conditional_q_value"], strict=True))
-    assert of_features["x0"] >= rows.loc["copies", "conditional_q_value"]
-
-
-@pytest.mark.slow
 def test_clusters_are_offered_where_rows_are_too_few(tmp_path):
     random = np.random.default_rng(0)
     signal = random.normal(size=(40, 3))
@@ -129,21 +73,6 @@ def test_clusters_do_not_depend_on_the_target():
     table = frame().drop(columns=["y", "batch"])
     groups = correlated_groups(dm.encode(table), 0.6)
     assert [sorted(features) for features in groups.values()] == [["x0", "x1", "x2", "x3"]]
-
-
-@pytest.mark.slow
-def test_strata_are_of_the_direct_test_too(file, tmp_path):
-    _, record = done(tmp_path / "out", *words(file, "--strata", "batch"))
-    assert "within strata" in record["results"]["direct"]["null"]
-    assert "strata" in record["settings"]["direct"]
-
-
-@pytest.mark.slow
-def test_a_checkpoint_of_its_own(file, tmp_path):
-    saved = tmp_path / "saved.npz"
-    done(tmp_path / "out", *words(file, "--drop", "batch", "--checkpoint", saved))
-    assert (tmp_path / "saved-direct.npz").exists()
-    assert not saved.exists()
 
 
 @pytest.mark.parametrize(

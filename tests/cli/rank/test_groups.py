@@ -63,26 +63,6 @@ def test_groups_are_permuted_together(folder, tmp_path):
     assert not (tmp_path / "out" / "result-groups.csv").exists()  # it would be of another run
 
 
-def test_clusters_as_groups(folder, tmp_path):
-    words = [*FEW, "--clusters", 0.8, "--feature-groups", "clusters"]
-    _, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words)
-    result = of_groups(tmp_path / "out")
-    assert sorted(result[0]["features"].split(";")) == ["x0", "x1"]
-    assert result[0]["name"] in ("x0", "x1")
-    assert len(result) == 4
-    assert "--feature-groups" not in record["paths"]
-
-
-def test_the_conditional_error_rate_ranks_the_groups_of_any_forest(folder, tmp_path):
-    words = ["--target", "y", "--trees", 10, "--feature-groups", folder / "groups.csv"]
-    test = ["--test", "conditional-error-rate", "--permutations", 19]
-    forest = ["--estimator", "extra-trees"]
-    result, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words, *test, *forest)
-    assert record["settings"]["significance"]["n_groups"] == 3
-    assert "MDA of groups left out: every tree sees all rows" in " ".join(result.stderr.split())
-    assert not (tmp_path / "out" / "result-groups.csv").exists()
-
-
 @pytest.mark.slow
 def test_the_default_test_has_verdicts_of_groups_beside_those_of_their_members(folder, tmp_path):
     words = ["--target", "y", "--trees", TREES, "--feature-groups", folder / "groups.csv"]
@@ -138,13 +118,3 @@ def test_what_does_not_go_together_is_refused(words, message, folder, tmp_path, 
     options = [folder / "groups.csv" if word == "GROUPS" else word for word in words]
     table = folder / "t.parquet"
     assert_refused("rank", tmp_path / "out", [table, "--target", "y", *options], message)
-
-
-def test_blocks_of_variants_are_as_wide_as_the_distance(folder, tmp_path):
-    (tmp_path / "map.csv").write_text(
-        "name,chromosome,position\n" + "".join(f"x{j},1,{1000 * (j + 1)}\n" for j in range(5))
-    )
-    words = ["--feature-groups", tmp_path / "map.csv", "--distance", 1000]
-    _, record = done(tmp_path / "out", "rank", folder / "t.parquet", *FEW, *words)
-    assert sorted(int(row["n_features"]) for row in of_groups(tmp_path / "out")) == [1, 2, 2]
-    assert "--distance 1000" in record["command"]

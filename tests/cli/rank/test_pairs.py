@@ -1,7 +1,5 @@
 """`duramen rank --interactions`: a planted pair among main effects, in every output."""
 
-import json
-
 import numpy as np
 import pandas as pd
 from tests.cli.commands import assert_refused, done
@@ -72,23 +70,3 @@ def test_python_says_the_same_and_few_groups_of_rows_are_refused(tmp_path):
     table.assign(person=np.arange(N) % 15).to_csv(tmp_path / "t.csv", index=False)
     line = [*words(tmp_path / "t.csv")[1:], "--groups", "person"]
     assert_refused("rank", tmp_path / "out", line, "--interactions: ")
-
-
-def test_groups_and_the_checkpoint_are_used_without_another_test(tmp_path):
-    table = frame().assign(person=np.arange(N) // 2)
-    table.to_csv(tmp_path / "t.csv", index=False)
-    more = ("--groups", "person", "--checkpoint", tmp_path / "saved.npz")
-    _, record = done(tmp_path / "out", *words(tmp_path / "t.csv", *more))
-    assert (tmp_path / "saved-interactions.npz").exists()
-    report = dm.rank(
-        dm.read(table, "y", groups="person"),
-        estimator=dm.RandomForestRegressor(TREES),
-        test=False,
-        interactions=True,
-        checkpoint=tmp_path / "python.npz",
-    )
-    assert (tmp_path / "python-interactions.npz").exists()
-    assert (
-        json.loads(report.run.to_json())["results"]["interactions"]
-        == (record["results"]["interactions"])
-    )

@@ -1,8 +1,4 @@
-import json
 import os
-import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -11,11 +7,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import FILES, assert_refused, assert_stops, done, duramen
-from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
 from duramen import __version__, datasets
-from duramen.estimators.catalogue import FORESTS
 
 
 @pytest.fixture(scope="module")
@@ -97,26 +91,6 @@ def test_writes_four_files(file, tmp_path):
     assert result.stderr == ""
 
 
-def test_command_of_the_record_does_the_same_again(file, tmp_path):
-    import shlex
-
-    _, run = run_in(tmp_path, file, "--target", "number", "--trees", 5, "--categorical", "f3")
-    words = shlex.split(run["command"])
-    assert words[:3] == ["duramen", "rank", "cells.parquet"]
-    again = tmp_path / "again"
-    result = duramen("rank", file, *words[3:], "--out", again)
-    assert result.exit_code == 0
-    assert (again / "result.csv").read_bytes() == (tmp_path / "out/result.csv").read_bytes()
-
-
-def test_threads_do_not_change_a_byte(file, tmp_path):
-    tables = []
-    for jobs in (1, 2):
-        run_in(tmp_path, file, "--target", "state", "--trees", 30, "--jobs", jobs)
-        tables.append((tmp_path / "out" / "result.csv").read_bytes())
-    assert tables[0] == tables[1]
-
-
 @pytest.mark.smoke
 def test_formats_give_the_same_ranking(table, tmp_path):
     exact = table.select(["f1", "f2", "state"]).set_column(
@@ -132,69 +106,6 @@ def test_formats_give_the_same_ranking(table, tmp_path):
         _, run = run_in(tmp_path, tmp_path / name, "--target", "state", "--trees", 9)
         result.add(((tmp_path / "out/result.csv").read_bytes(), run["fingerprint"]))
     assert len(result) == 1
-
-
-def test_regression_has_variance_and_its_own_error(file, tmp_path):
-    result, run = run_in(tmp_path, file, "--target", "number", "--drop", "state", "--trees", 20)
-    assert run["task"] == "regression"
-    assert run["settings"]["criterion"] == "variance"
-    assert run["results"]["unit"] == "variance"
-    assert run["classes"] is None
-    assert "out-of-bag mean squared error" in result.stdout
-
-
-@pytest.mark.parametrize("kind", FORESTS, ids=lambda kind: kind.name)
-def test_every_forest_grows(kind, file, tmp_path):
-    _, run = run_in(tmp_path, file, "--target", "state", "--estimator", kind.name, "--trees", 5)
-    assert run["settings"]["forest"] == kind.name
-    has_error = run["results"]["oob_error"] is not None
-    assert has_error == kind.samples_rows
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert ("Error against number of trees" in page) == has_error
-
-
-def test_pert_grows(file, tmp_path):
-    run_in(tmp_path, file, "--target", "state", "--estimator", "pert", "--trees", 5)
-
-
-@pytest.mark.parametrize(
-    "options, resolved", [("sqrt", 4), ("all", 20), ("3", 3), ("0.5", 10), ("auto", 4), ("log2", 4)]
-)
-def test_max_features(options, resolved, file, tmp_path):
-    _, run = run_in(
-        tmp_path,
-        *(file, "--target", "state", "--drop", "number", "--trees", 2, "--max-features", options),
-    )
-    assert run["settings"]["max_features"] == resolved
-
-
-def test_categorical_columns_are_nominal(file, tmp_path):
-    results = []
-    for extra in ([], ["--categorical", "f0", "--categorical", "f1"]):
-        run_in(tmp_path, file, "--target", "state", "--trees", 9, *extra)
-        results.append((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
-    first, second = map(json.loads, results)
-    assert second["settings"]["categorical"] == ["f0", "f1"]
-    assert first["fingerprint"] != second["fingerprint"]
-
-
-def test_terminal_shows_the_top(file, tmp_path):
-    result, _ = run_in(tmp_path, file, "--target", "state", "--trees", 5, "--top", 3)
-    assert "... and 18 more features" in result.stdout
-    silent, _ = run_in(tmp_path, file, "--target", "state", "--trees", 5, "--quiet")
-    assert silent.output == ""
-
-
-@pytest.mark.smoke
-def test_hostile_names_are_shown_as_they_are(tmp_path):
-    names = ["[red]x[/red]", "<script>alert(1)</script>", "a\x1b[31mb", "$y$"]
-    columns = {name: np.arange(40) % (k + 3) for k, name in enumerate(names)}
-    pq.write_table(pa.table({**columns, "y": np.arange(40) % 2}), tmp_path / "t.parquet")
-    result, _ = run_in(tmp_path, tmp_path / "t.parquet", "--target", "y", "--trees", 5)
-    assert "[red]x[/red]" in result.stdout
-    assert "\x1b[31m" not in result.stdout
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "<script>" not in page
 
 
 def test_other_files_in_the_folder_stay(file, tmp_path):
@@ -223,24 +134,6 @@ def test_a_store_gives_the_same_as_its_table(file, tmp_path):
     assert run["file"] == "s"
     assert tuple(run["timings"])[:2] == ("read", "load")
     assert result.stdout.splitlines()[1].startswith("s: 600 rows x 20 features, target state of 2")
-
-
-def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
-    values = genotypes(90, 30)
-    values[:, 20] = np.arange(90) % 3
-    write_bed(tmp_path / "a.bed", values)
-    people = ["north" if i % 3 < 2 else "south" for i in range(90)]
-    pa_csv.write_csv(pa.table({"people": people}), tmp_path / "people.csv")
-    words = [tmp_path / "a.bed", "--samples", tmp_path / "people.csv", "--target", "people"]
-    words += ["--samples-match", "position"]
-    _, run = run_in(tmp_path, *words, "--drop", "rs5", "--trees", 20)
-    ranked = pq.read_table(tmp_path / "out/result.parquet")["name"].to_pylist()
-    assert ranked[0] == "rs20"
-    assert set(ranked) == {f"rs{j}" for j in range(30)} - {"rs5"}
-    assert run["settings"]["samples"] == "people.csv"
-    said = shlex.split(run["command"])
-    assert said[2:5] == ["a.bed", "--target", "people"]
-    assert "--samples people.csv --samples-match position" in run["command"]
 
 
 # --- what it refuses -----------------------------------------------------------------------------
@@ -332,20 +225,6 @@ def test_places_that_cannot_hold_results(file, tmp_path):
     assert "does not exist" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        (["--trees", "0"], "--n-estimators must be"),
-        (["--seed", "-1"], "--random-state must be"),
-        (["--estimator", "oak"], "Invalid value"),
-    ],
-)
-def test_mistakes_in_options(option, said, file):
-    result = duramen("rank", file, "--target", "state", *option)
-    assert result.exit_code == 2
-    assert said in result.stderr
-
-
 # --- all or nothing ------------------------------------------------------------------------------
 
 
@@ -392,39 +271,3 @@ def test_interruption_while_writing_leaves_nothing(file, tmp_path, monkeypatch):
 def test_ctrl_c_while_growing_stops_within_a_second(tmp_path):
     words = ["rank", "--demo", "--trees", "200000", "--max-features", "all"]
     assert_stops(tmp_path, words, after=2.5)  # past reading and encoding
-
-
-# --- as a program; the demo is run by tools/smoke ------------------------------------------------
-
-
-@pytest.mark.smoke
-def test_help_is_light_and_version_is_right():
-    code = (
-        "import sys; sys.argv = ['duramen', '--help']\n"
-        "from duramen.cli import main\n"
-        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0\n"
-        "heavy = {'numpy', 'matplotlib', 'sklearn', 'pyarrow', 'scipy', 'jinja2'}\n"
-        "heavy &= set(sys.modules)\n"
-        "sys.exit(', '.join(heavy) or 0)"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
-    for command in ("rank", "exact", "plan"):
-        assert command in ended.stdout
-    assert duramen("--version").stdout == f"duramen {__version__}\n"
-
-
-def test_help_names_every_option():
-    shown = duramen("rank", "--help").stdout
-    for option in (
-        "--target",
-        "--drop",
-        "--categorical",
-        "--estimator",
-        "--seed",
-        "--out",
-        "--demo",
-    ):
-        assert option in shown

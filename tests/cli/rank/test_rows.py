@@ -63,23 +63,6 @@ def test_parts_add_up_to_the_prediction_out_of_bag(file, tmp_path):
     assert "Row P11" in page
 
 
-def test_new_rows_are_predicted_as_by_the_forest(file, tmp_path):
-    new = frame().iloc[:3][["word", "d", "c", "b", "a"]].assign(name=["N1", "N2", "N3"])
-    new.to_csv(tmp_path / "new.csv", index=False)
-    line = words(file, "--explain-rows", tmp_path / "new.csv", target="z", other="y")
-    record = done(tmp_path / "out", *line)[1]
-    X, z = frame().drop(columns=["y", "z"]), frame()["z"]
-    forest = dm.RandomForestRegressor(TREES, random_state=0, **_of_numbers(record)).fit(X, z)
-    (figures,) = record["results"]["rows"]
-    assert figures["new"]
-    assert figures["rows"] == ["N1", "N2", "N3"]
-    assert figures["prediction"] == pytest.approx(forest.predict(X.iloc[:3]).tolist())
-
-
-def _of_numbers(record):
-    return {"max_features": record["settings"]["max_features"]}
-
-
 def test_numbers_count_rows_of_the_file(file, tmp_path):
     table = frame()
     table.loc[[0, 3], "y"] = None
@@ -121,16 +104,3 @@ def test_python_explains_the_same(file, tmp_path):
         dm.rank(table, "y", estimator=forest, test=False, explain=[2.5])
     with pytest.raises(ValueError, match="lack 1 of the 5 features"):
         dm.rank(table, "y", test=False, explain_rows=new.drop(columns="b"))
-
-
-def test_stores_and_annotations_name_rows(file, tmp_path):
-    table = pd.read_csv(file)
-    dm.pack(file, tmp_path / "store")
-    table[["id", "y"]].iloc[::-1].to_csv(tmp_path / "people.csv", index=False)
-    table.drop(columns="y").to_csv(tmp_path / "values.csv", index=False)
-    done(tmp_path / "plain", *words(file, "--explain", "P7"))
-    done(tmp_path / "stored", *words(tmp_path / "store", "--explain", "P7"))
-    more = ("--samples", tmp_path / "people.csv", "--explain", "P7")
-    done(tmp_path / "paired", *words(tmp_path / "values.csv", *more))
-    for out in ("stored", "paired"):
-        assert values(tmp_path / out, "P7").equals(values(tmp_path / "plain", "P7")), out

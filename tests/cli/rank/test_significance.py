@@ -2,9 +2,7 @@
 
 import inspect
 import re
-import shlex
 import signal
-import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +18,6 @@ from duramen.analyses.ranking.significance import (
     columns_of,
     line_words,
     measure_to_test,
-    sections_of,
     selected_by,
     threshold_of,
 )
@@ -33,13 +30,11 @@ from duramen.significance.measured import Measured
 N, P, TREES = 80, 6, 20
 CER = "conditional-error-rate"
 PROBES = ("forest-probe-ranking", "probe-ranking")  # whose rates bound no error
-RATES = ("multiple-probes", CER, "fdr-curve", *PROBES)
 OPTIONS = {test.option: test for test in tests}
 LEFT_OUT = (
     "interrupted; left out of the results: the significance test, the directions of effects, the "
     "number of trees that is needed"
 )
-REFITTING = [test.option for test in tests if test.repeats]
 
 
 @pytest.fixture(scope="module")
@@ -66,82 +61,6 @@ def page(out):
 
 
 # --- every method --------------------------------------------------------------------------------
-
-
-def by_the_library(method, file):
-    """What the library says, called as a user would."""
-    table = pq.read_table(file)
-    y = np.array(table["y"].to_pylist())
-    X = table.drop_columns(["y"])
-    forest = dm.RandomForestClassifier(TREES, criterion="entropy", random_state=0)
-    entry = OPTIONS[method]
-    function = entry.function
-    if method == "janitza":
-        with pytest.warns(UserWarning, match="are negative"):
-            return function(dm.importances.holdout_mda(forest, X, y, random_state=0))
-    if method == "probe-ranking":
-        return function(X, y)
-    # The command tests the measure of its ranking.
-    own = {"measure": "mdi"} if "measure" in inspect.signature(function).parameters else {}
-    if entry.repeats:
-        own[entry.repeats] = 19
-    return function(forest, X, y, random_state=0, **own)
-
-
-def assert_verdicts(wanted, columns, place, result, record):
-    order = list(columns)[-7:-2]
-    assert order == ["verdict", "evidence", "direction", "p_adjusted", "fdr"]
-    assert columns["evidence"] == [wanted.evidence()[j] for j in place]
-    assert columns["verdict"] == [wanted.verdicts()[j] for j in place]
-    assert columns["p_adjusted"] == wanted.p_adjusted[place].tolist()
-    assert columns["fdr"] == wanted.q_values[place].tolist()
-    figures = record["results"]["significance"]
-    for verdict in ("confirmed", "candidate", "noise"):
-        assert figures[verdict] == wanted.verdicts().count(verdict)
-    for word in ("alone", "jointly", "with others"):
-        assert figures["evidence"][word] == wanted.evidence().count(word)
-    assert figures["level"] == 0.05
-    sure = figures["confirmed"]
-    are = "is" if sure == 1 else "are"
-    said = f"{sure} of {P} features {are} confirmed by max-T of MDI (family-wise error rate 0.05"
-    assert said in " ".join(result.stdout.split())
-    assert record["settings"]["significance"]["n_estimators"] == TREES
-    assert record["settings"]["significance"]["balanced"] is True
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", OPTIONS)
-def test_method_says_what_the_library_says(method, file, tmp_path):
-    result, record = asked(file, tmp_path / "out", method)
-    wanted = by_the_library(method, file)
-    columns = written(tmp_path / "out")
-    short = method.replace("-", "_").removesuffix("_error_rate")
-    assert pa_csv.read_csv(tmp_path / "out" / "result.csv").column_names == list(columns)
-    place = [wanted.names.index(name) for name in columns["name"]]
-    rate = "probe_rate" if method in PROBES else "error_rate"
-    ends = ("_p_value", "_q_value", f"_{rate}")
-    own = [name for name in columns if name.startswith(f"{short}_") and name.endswith(ends)]
-    if method == "max-t":
-        assert_verdicts(wanted, columns, place, result, record)
-        return
-    if method in RATES:
-        assert own == [f"{short}_{rate}"]
-        assert columns[own[0]] == wanted.rates[place].tolist()
-        n_found, what = np.count_nonzero(wanted.rates <= 0.05), rate
-        meaning = wanted.meaning
-    else:
-        assert own == [f"{short}_p_value", f"{short}_q_value"]
-        assert columns[own[0]] == wanted.p_values[place].tolist()
-        assert columns[own[1]] == wanted.q_values[place].tolist()
-        n_found, what, meaning = np.count_nonzero(wanted.q_values <= 0.05), "q", wanted.null
-    figures = record["results"]["significance"]
-    assert figures[f"features_with_{what}_up_to_0.05"] == n_found
-    assert meaning in figures.values()
-    assert f"{n_found} of {P} features have " in result.stdout
-    assert meaning in result.stdout
-    assert record["settings"]["significance"]["method"] == wanted.method
-    assert meaning in page(tmp_path / "out")
-    assert tests[wanted.method].promise.format(level=0.05) in page(tmp_path / "out")
 
 
 def test_records_fit_their_functions():
@@ -209,73 +128,7 @@ def test_the_first_measure_that_can_be_is_tested(method, names, measure):
     assert tested.name == measure
 
 
-def test_what_is_tested_is_said_and_shown(file, tmp_path):
-    words = ("--measure", "vote-change", "--measure", "minimal-depth", "--permutations", 3)
-    result, record = run(file, tmp_path / "out", *words, "--test", "altmann")
-    assert record["settings"]["measures"] == ["vote_change", "minimal_depth"]
-    assert record["settings"]["significance"]["measure"] == "minimal_depth"
-    assert "by Altmann of minimal depth" in result.stdout
-    assert "by Altmann of minimal depth" in page(tmp_path / "out")
-    header = next(line for line in result.stdout.splitlines() if "feature  " in line)
-    heads = ["feature", "J_chi2", "q, Altmann", "direction", "p, J_chi2", "q, J_chi2"]
-    assert re.split(r"\s{2,}", header.strip()) == heads
-    for title in ("p, J_chi2", "q, J_chi2", "q, Altmann"):
-        assert f'<th scope="col" class="number">{title}</th>' in page(tmp_path / "out")
-    assert '<th scope="col" class="number minor">p, Altmann</th>' in page(tmp_path / "out")
-
-
-def test_a_measure_that_was_not_asked_for_is_computed_to_be_tested(file, tmp_path):
-    _, record = asked(file, tmp_path / "out", "janitza")
-    assert record["settings"]["measures"] == ["mdi", "holdout_mda"]
-    assert record["settings"]["significance"]["n_negative"] > 0
-    assert "holdout_mda" in written(tmp_path / "out")
-
-
-def test_one_candidate_needs_no_permutations(file, tmp_path, monkeypatch):
-    calls = count_forests(monkeypatch)
-    words = ("--measure", "mdi", "--max-features", 1, "--test", "frequency-control")
-    _, record = run(file, tmp_path / "out", *words)
-    assert record["settings"]["significance"]["null"] == "binomial"
-    assert not calls
-    _, record = run(file, tmp_path / "out", *words, "--permutations", 3)
-    assert record["settings"]["significance"]["null"] == "permuted"
-    assert len(calls) >= 3
-
-
 # --- the report ----------------------------------------------------------------------------------
-
-
-def test_report_has_histogram_line_and_promise(file, tmp_path):
-    asked(file, tmp_path / "out", "one-probe", permutations=199)
-    html = page(tmp_path / "out")
-    assert "<h3>Significance by one probe</h3>" in html
-    assert "<h3>Result of the test</h3>" in html
-    assert f"Histogram of the p-values of {P} features" in html
-    assert "Benjamini and Hochberg" in html
-    columns = written(tmp_path / "out")
-    pairs = zip(columns["name"], columns["one_probe_q_value"], strict=True)
-    results = {name for name, q in pairs if q <= 0.05}
-    listed = re.search(r"features have q up to 0.05 by one probe of MDI: ([^.]*)\.", html)
-    assert results
-    assert set(listed[1].split(", ")) == results
-
-
-def test_report_says_so_where_nothing_is_selected(file, tmp_path):
-    result, record = asked(file, tmp_path / "out", "altmann", permutations=3)
-    assert record["results"]["significance"]["features_with_q_up_to_0.05"] == 0
-    said = f"0 of {P} features have q up to 0.05 by Altmann of MDI"
-    assert result.stdout.startswith(said)
-    assert f'<p class="conclusion">{said}' in page(tmp_path / "out")
-    assert "use --n-permutations 120 or --test max-t" in result.stderr
-    assert "use n_permutations=120 or test='max_t'" in page(tmp_path / "out")
-
-
-def test_report_of_error_rates_has_no_histogram(file, tmp_path):
-    asked(file, tmp_path / "out", CER)
-    html = page(tmp_path / "out")
-    assert "<h3>Significance by conditional error rate</h3>" in html
-    assert "Histogram" not in html
-    assert '<td class="number">&gt; 0.05</td>' in html
 
 
 def verdict(p_values):
@@ -312,54 +165,7 @@ def test_columns_follow_the_names_and_tell_what_was_not_computed():
         columns_of(rated, ["d"])
 
 
-def test_sections_of_no_feature():
-    assert len(sections_of(verdict([]))) == 1
-
-
 # --- options of some methods ---------------------------------------------------------------------
-
-
-def forest_and_rows(file):
-    table = pq.read_table(file)
-    y = np.array(table["y"].to_pylist())
-    forest = dm.RandomForestClassifier(TREES, criterion="entropy", random_state=0)
-    return forest, table.drop_columns(["y"]), y
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("method", "words", "choices"),
-    [
-        ("altmann", ["--distribution", "normal"], {"distribution": "normal"}),
-        ("altmann", ["--distribution", "gamma"], {"distribution": "gamma"}),
-        ("altmann", ["--distribution", "empirical"], {}),
-        ("altmann", ["--stop-after", 2], {"stop_after": 2}),
-        ("hapfelmeier", ["--stop-after", 2], {"stop_after": 2}),
-        (CER, ["--rank-based", "later"], {"rank_based": "later"}),
-    ],
-)
-def test_options_do_what_the_library_does(method, words, choices, file, tmp_path):
-    _, record = asked(file, tmp_path / "out", method, *words)
-    function = OPTIONS[method].function
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "altmann: q-values of (normal|gamma) tails")
-        wanted = function(
-            *forest_and_rows(file),
-            n_permutations=19,
-            random_state=0,
-            **{"measure": "mdi", **choices},
-        )
-    columns = written(tmp_path / "out")
-    place = [wanted.names.index(name) for name in columns["name"]]
-    if method in RATES:
-        assert columns["conditional_error_rate"] == wanted.rates[place].tolist()
-    else:
-        assert columns[f"{method}_p_value"] == wanted.p_values[place].tolist()
-    settings = record["settings"]["significance"]
-    assert {name: settings[name] for name in choices} == choices
-    assert settings["n_grown"] == wanted.metadata["n_grown"]
-    said = " ".join(str(word) for word in words)
-    assert f"--test {method} --n-permutations 19 {said}" in record["command"]
 
 
 def test_fitted_distribution_and_ranks_have_notes_on_their_error_rates(file, tmp_path):
@@ -394,87 +200,7 @@ def groups(tmp_path):
     return path
 
 
-@pytest.mark.parametrize(
-    ("words", "choices"),
-    [([], {}), (["--group-score", "max", "--rank-based", "later"], {"how": "max"})],
-)
-def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp_path):
-    choices = {**choices, "rank_based": "later" if "--rank-based" in words else None}
-    asked_for = ["--feature-groups", groups, *words]
-    result, record = asked(file, tmp_path / "out", CER, *asked_for)
-    own = {"first": ["x0", "x1"], "said": ["x2", "x4"]}
-    wanted = dm.significance.conditional_error_rate(
-        *forest_and_rows(file),
-        measure="mdi",
-        feature_groups=own,
-        n_permutations=19,
-        random_state=0,
-        **choices,
-    )
-    assert set(wanted.names) == {"first", "said", "x3", "x5"}
-    columns = written(tmp_path / "out")
-    for name, rate in zip(columns["name"], columns["conditional_error_rate"], strict=True):
-        assert rate == wanted[PAIRS.get(name) or name]
-    assert wanted["said"] <= 0.05 < wanted["first"]
-    assert (
-        "2 of 6 features have an error rate up to 0.05 by conditional error rate" in result.stdout
-    )
-    assert "if the groups " in " ".join(result.stdout.split())
-    settings = record["settings"]["significance"]
-    assert (settings["feature_groups"], settings["n_groups"]) == ("groups.csv", 4)
-    assert settings["how"] == choices.get("how", "mean")
-    remark = record["results"]["significance"]["notes"][-1]
-    assert "rates are those of 4 groups, ranked by the " in remark
-    assert remark.endswith("1 of the groups have a rate up to 0.05: said")
-    assert remark in page(tmp_path / "out")
-    assert "--feature-groups groups.csv" in record["command"]
-
-
-def test_groups_of_all_features_in_one_or_each_alone(file, tmp_path):
-    alone, together = tmp_path / "alone.csv", tmp_path / "one.csv"
-    names = [f"x{j}" for j in range(P)]
-    pa_csv.write_csv(pa.table({"feature": names, "group": [f"of {x}" for x in names]}), alone)
-    pa_csv.write_csv(pa.table({"feature": names, "group": ["all"] * P}), together)
-    asked(file, tmp_path / "plain", CER)
-    asked(file, tmp_path / "own", CER, "--feature-groups", alone)
-    column = "conditional_error_rate"
-    assert written(tmp_path / "own")[column] == written(tmp_path / "plain")[column]
-    asked(file, tmp_path / "all", CER, "--feature-groups", together, "--group-score", "sum")
-    assert len(set(written(tmp_path / "all")[column])) == 1
-
-
-def test_early_stopping_and_groups_lower_what_is_announced(file, groups, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)
-    result, _ = asked(file, tmp_path / "out", CER, "--feature-groups", groups)
-    assert f"note: conditional error rate of MDI: at most {19 * 4} forests" in result.stderr
-    result, _ = asked(file, tmp_path / "out", "altmann", "--stop-after", 2, permutations=3)
-    assert "note: Altmann of MDI: at most 4 forests" in result.stderr
-
-
 # --- the same again ------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", REFITTING)
-def test_threads_do_not_change_a_byte(method, file, tmp_path):
-    tables = []
-    for jobs in (1, 3):
-        asked(file, tmp_path / "out", method, "--jobs", jobs)
-        tables.append((tmp_path / "out" / "result.csv").read_bytes())
-    assert tables[0] == tables[1]
-
-
-def test_command_of_the_record_asks_for_the_test(file, tmp_path):
-    out, again = tmp_path / "out", tmp_path / "again"
-    path = tmp_path / "kept"
-    words = ("--measure", "vote-change", "--test", "mean-rank-test", "--permutations", 4)
-    _, record = run(file, out, *words, "--checkpoint", path)
-    assert path.is_file()
-    command = shlex.split(record["command"])
-    end = "--measure vote-change --test mean-rank-test --n-permutations 4"
-    assert " ".join(command).endswith(end)
-    done(again, "rank", file, *command[3:])
-    assert (again / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
 
 
 @pytest.mark.slow
@@ -555,16 +281,6 @@ def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
     assert not partial.exists()
 
 
-def test_long_runs_are_announced(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.significance.LONG", 0.0)
-    result, _ = asked(file, tmp_path / "out", "altmann", permutations=3)
-    assert re.search(r"note: Altmann of MDI: 4 forests, \d+ at a time: about ", result.stderr)
-    result, _ = asked(file, tmp_path / "out", CER)
-    assert f"note: conditional error rate of MDI: at most {19 * P} forests" in result.stderr
-    result, _ = asked(file, tmp_path / "out", "altmann", "--quiet", permutations=3)
-    assert result.output == ""
-
-
 # --- what it refuses -----------------------------------------------------------------------------
 
 
@@ -576,12 +292,6 @@ def no_growth(monkeypatch):
         raise AssertionError("a forest grew")
 
     monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
-
-
-def test_names_of_no_method(file, no_growth):
-    result = duramen("rank", file, "--target", "y", "--test", "boruta")
-    assert result.exit_code == 2
-    assert "for --test. Choose from: " in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -644,49 +354,9 @@ def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
     assert_refused("rank", tmp_path / "out", [file, "--target", "y", *words], message)
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (["f", "x0"], "must have two columns, the features and the group of each; it has 1"),
-        (["f,g", "x0,a", "x0,b"], "'x0' occurs twice; groups must not overlap"),
-        (["f,g", ",a"], "row 1 names no feature"),
-        (["f,g", "x0,"], "assigns no feature to a group"),
-        (
-            ["f,g", "x11,a"],
-            "['a'] holds 'x11'",
-        ),
-        (["f,g", "y,a"], "['a'] holds 'y'"),
-        (["f,g", "x0,x1"], "'x1' is the name of a group and of a column that is in no group"),
-    ],
-)
-def test_groups_that_are_none(lines, message, file, tmp_path, no_growth):
-    path = tmp_path / "g.csv"
-    path.write_text("\n".join(lines) + "\n")
-    words = [file, "--target", "y", "--test", CER, "--feature-groups", path]
-    assert_refused("rank", tmp_path / "out", words, message)
-
-
 def test_what_a_method_says_is_the_users_error(tmp_path):
     table = pa.table({"x": list(range(20)), "y": ["a", "b"] * 10})
     pq.write_table(table, tmp_path / "t.parquet")
     words = [tmp_path / "t.parquet", "--target", "y", "--test", "mean-rank-test"]
     words.append("--keep-identifiers")
     assert_refused("rank", tmp_path / "out", words, "ranks need two features or more")
-
-
-def test_a_measure_to_be_tested_is_not_left_out(tmp_path):
-    table = pa.table({"x": list(range(8)), "y": ["a"] * 7 + ["b"]})
-    pq.write_table(table, tmp_path / "t.parquet")
-    words = [tmp_path / "t.parquet", "--target", "y", "--test", "janitza"]
-    assert_refused("rank", tmp_path / "out", words, "class 'b' has 1 row,")
-
-
-def test_help_names_the_methods():
-    shown = duramen("rank", "--help").stdout
-    words = re.sub(r"[^\w-]+", " ", shown)
-    assert all(name in words for name in OPTIONS)
-    for option in (
-        *("--permutations", "--checkpoint", "--distribution", "--stop-after", "--rank-based"),
-        *("--feature-groups", "--group-score", "--test", "none"),
-    ):
-        assert option in shown

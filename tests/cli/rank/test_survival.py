@@ -1,15 +1,12 @@
 """`duramen rank` on survival."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import assert_refused, done, duramen
+from tests.cli.commands import assert_refused, done
 from tests.estimators.test_survival import drawn
-from tests.io.store.stores import write_bed
 
 import duramen as dm
 
@@ -64,14 +61,6 @@ def test_noise_columns_of_many_values_do_not_outrank_a_binary_feature():
     assert result.loc[result["name"] == "sex", "mdi"].item() == result["mdi"].min()
 
 
-def test_a_test_permutes_times_with_events(file, tmp_path):
-    """The default one, with few rounds."""
-    words = "--target", "months", "--event", "died", "--trees", 30
-    test = "--test", "max-t", "--permutations", 19
-    _, run = done(tmp_path / "out", "rank", *words, *test, "--estimator", "extra-trees", file)
-    assert run["results"]["significance"]["confirmed"] == 1
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -90,44 +79,3 @@ def test_what_does_not_go_together_is_refused(file, tmp_path, words, said):
     """With the option to change."""
     options = file, "--target", "months", *words, "--test", "none"
     assert_refused("rank", tmp_path / "out", options, said)
-
-
-def test_missing_events_are_found_by_the_look(file, tmp_path):
-    """And left out with --drop-missing-target."""
-    table = pq.read_table(file)
-    died = [None, *table["died"].to_pylist()[1:]]
-    pq.write_table(table.set_column(5, "died", pa.array(died)), file)
-    words = "rank", file, "--target", "months", "--event", "died", "--test", "none", "--trees", 5
-    result = duramen(*words, "--out", tmp_path / "out")
-    assert result.exit_code != 0
-    assert "--drop-missing-target" in result.stderr
-    _, run = done(tmp_path / "out", *words, "--drop-missing-target")
-    assert run["n_rows"] == 159
-    assert json.dumps(run)
-
-
-@pytest.mark.parametrize("kind", ["store", "bed", "annotations"])
-def test_events_of_stores_and_sample_annotations(kind, tmp_path):
-    """Times and events are columns of a store, or of the annotations of a .bed or other file."""
-    X, time, event = drawn(0, 80, 3, distinct=30, values=3)
-    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
-    clinic = pd.DataFrame({"months": time, "died": pd.array(event, dtype="Int64")})
-    clinic.loc[3, "died"] = pd.NA
-    words = ["--samples", tmp_path / "s.csv"]
-    if kind == "store":
-        file, words = tmp_path / "store", []
-        dm.pack(pd.concat([frame, clinic], axis=1), file)
-    elif kind == "bed":
-        file = write_bed(tmp_path / "a.bed", X.astype(int), names=["x0", "x1", "x2"])
-        clinic.insert(0, "id", [f"I{i}" for i in range(80)])
-    else:
-        file = tmp_path / "a.csv"
-        frame.to_csv(file, index=False)
-        words += ["--samples-match", "position"]
-    clinic.to_csv(tmp_path / "s.csv", index=False)
-    words = "rank", file, *words, "--target", "months", "--event", "died", "--test", "none"
-    result = duramen(*words, "--out", tmp_path / "out")
-    assert "target 'died' is missing in 1 of 80 rows" in result.stderr
-    assert "--drop-missing-target" in result.stderr
-    _, run = done(tmp_path / "out", *words, "--drop-missing-target", "--trees", 20)
-    assert (run["task"], run["n_rows"], run["n_features"]) == ("survival", 79, 3)

@@ -1,7 +1,5 @@
 """`duramen rank` on tall tables: trees that are let go, samples of rows, limits of trees."""
 
-import json
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -129,34 +127,6 @@ def test_number_of_trees_by_default():
     assert {n: trees_by_default(n) for n in expected} == expected
 
 
-def test_fewer_trees_by_default_are_a_note(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.forest.MANY_ROWS", 12)
-    words = ["rank", table, "--target", "y", "--test", "none", "--measure", "mdi"]
-    result, record = done(tmp_path / "a", *words)
-    assert record["settings"]["n_estimators"] == 50
-    said = "note: the forest has 50 trees instead of 1,000, as the table has 240 rows"
-    assert said in " ".join(result.stderr.split())
-    result, record = done(tmp_path / "b", *words, "--trees", 70)
-    assert record["settings"]["n_estimators"] == 70
-    assert "instead of" not in result.stderr
-
-
-def test_limits_of_trees(table, tmp_path):
-    words = ["rank", table, "--target", "y", "--trees", 9, "--test", "none", "--seed", 4]
-    _, record = done(tmp_path / "a", *words, "--max-depth", 2, "--min-samples-leaf", 30)
-    assert record["settings"]["max_depth"] == 2
-    assert record["settings"]["min_samples_leaf"] == 30
-    assert "--max-depth 2 --min-samples-leaf 30" in record["command"]
-    X = pq.read_table(table)
-    forest = dm.RandomForestClassifier(
-        9, criterion="entropy", max_depth=2, min_samples_leaf=30, random_state=4
-    ).fit(X.drop_columns(["y"]), X["y"].to_pylist())
-    expected = dict(zip(forest.forest_.names, dm.importances.mdi(forest).values, strict=True))
-    read = pq.read_table(tmp_path / "a" / "result.parquet").to_pydict()
-    column = next(name for name in ("mdi", "importance") if name in read)
-    assert dict(zip(read["name"], read[column], strict=True)) == expected
-
-
 def test_sample_of_the_rows(table, tmp_path):
     words = [table, "--target", "y", "--max-rows", 100]
     own = ["--trees", 9, "--test", "none"]
@@ -176,19 +146,6 @@ def test_sample_of_the_rows(table, tmp_path):
     done(tmp_path / "d", "rank", table, "--target", "y", "--max-rows", N, *own)
     done(tmp_path / "e", "rank", table, "--target", "y", *own)
     assert figures(tmp_path / "d") == figures(tmp_path / "e")
-
-
-def test_sample_of_other_commands(table, tmp_path):
-    words = [table, "--target", "y", "--max-rows", 100]
-    for command, own in (
-        ("compare", ["--trees", 5, "--n-resamples", 2]),
-        ("select", ["--selector", "boruta", "--max-rounds", 2]),
-    ):
-        out = tmp_path / command
-        result, _ = done(out, command, *words, *own)
-        assert "a random sample of 100 of 240" in " ".join(result.stderr.split())
-        record = json.loads((out / "run.json").read_text(encoding="utf-8"))
-        assert record["n_rows"] == 100 if "n_rows" in record else "100" in json.dumps(record)
 
 
 def test_sample_of_a_store(table, tmp_path):

@@ -1,7 +1,5 @@
 """Methods of `duramen select` on rows with strata, and on targets that they do not take."""
 
-import json
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -22,20 +20,6 @@ def table(tmp_path, monkeypatch):
     ill = np.where(dose + random.normal(size=60) > 0, "yes", "no")
     pa_csv.write_csv(pa.table({**columns, "ill": ill}), "table.csv")
     return ["table.csv", "--target", "ill"]
-
-
-def test_artificial_features_of_stability_selection_are_those_asked_for(table, tmp_path):
-    words = ["--selector", "stability-selection", "--n-draws", 4, "--trees", 5, "--drop", "batch"]
-    for artificial in ("permuted", "knockoff"):
-        out = tmp_path / artificial
-        done = duramen("select", *table, *words, "--artificial", artificial, "--out", out)
-        assert done.exit_code == 0, done.output
-        record = json.loads((out / "run.json").read_text())
-        assert record["settings"]["artificial"] == artificial
-        assert f"--artificial {artificial}" in record["command"]
-    refused = duramen("select", *table, "--selector", "boruta", "--artificial", "knockoff")
-    assert refused.exit_code == 2
-    assert "--artificial does not apply" in refused.output
 
 
 def test_methods_that_permute_rows_take_strata_and_others_refuse_them(table, tmp_path):

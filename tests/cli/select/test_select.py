@@ -1,6 +1,5 @@
 import json
 import os
-import shlex
 import time
 
 import numpy as np
@@ -15,7 +14,7 @@ from tests.cli.commands import (
     done,
     duramen,
 )
-from tests.io.store.stores import genotypes, write_bed
+from tests.io.store.stores import write_bed
 
 import duramen as dm
 
@@ -96,70 +95,7 @@ def test_finds_what_is_relevant(genes, out, tmp_path):
         assert words in page(out)
 
 
-def test_probes(genes, out):
-    words = ["--relevance", "probe", "--min-draws", 5, "--min-win-rate", "0.9", "--n-probes", 2]
-    result, run = done(out, *of_kind(genes, *words))
-    table = written(out)
-    assert list(table) == ["name", "found", "entered", "draws", "wins", "importance"]
-    assert {"g7", "g11"} <= set(selected_names(out))
-    assert (run["settings"]["n_probes"], run["settings"]["min_win_rate"]) == (2, 0.9)
-    assert "alpha" not in run["settings"]
-    assert "beat the probes in" in result.stdout
-    assert "in a fraction of 0.9 or more of them" in page(out)
-    assert "all of 2 probes" in page(out)
-    _, run = done(out, *of_kind(genes, "--relevance", "binomial", "--alpha", "0.01"))
-    assert {"g7", "g11"} <= set(selected_names(out))
-    assert run["settings"]["alpha"] == 0.01
-    assert "1 in 2, at a false discovery rate of 0.01" in page(out)
-
-
-def test_says_so_where_nothing_is_found(tmp_path, out):
-    random = np.random.default_rng(2)
-    columns = {f"x{j}": random.normal(size=40) for j in range(60)}
-    pq.write_table(pa.table(columns | {"y": random.integers(0, 2, 40)}), tmp_path / "t.parquet")
-    words = [
-        "select",
-        tmp_path / "t.parquet",
-        "--target",
-        "y",
-        "--trees",
-        40,
-        "--n-subspace-features",
-        "0.25",
-    ]
-    result, run = done(out, *words)
-    assert run["results"]["features_found"] == 0
-    assert "No feature was found; each was given to 10.0 of 40 trees on average" in result.stdout
-    said = " ".join(result.stdout.split())
-    assert "duramen rank tests every feature" in said
-    assert "duramen rank tests every feature" in page(out)
-    few, _ = done(out, *words[:-4], "--trees", 20, "--n-subspace-features", "0.1")
-    assert "A feature needs 10 trees or more to be judged: --trees" in " ".join(few.stdout.split())
-    assert "given to trees" not in result.stdout  # no table
-    assert "No feature was found" in page(out)
-    assert "--alpha 0.2" in said
-    assert str(pq.read_schema(out / "result.parquet").field("entered").type) == "int64"
-
-
-def test_patience_ends_early(genes, out):
-    _, run = done(out, *of_kind(genes, "--patience", 40))
-    assert run["results"]["trees"] == max(written(out)["entered"][:2]) + 40 < 120
-    assert run["settings"]["n_estimators"] == 120
-    assert "--n-estimators 120" in run["command"]
-
-
 # --- from stores ---------------------------------------------------------------------------------
-
-
-def test_a_store_gives_the_same_as_its_table(genes, out, tmp_path):
-    done(out, *of_kind(genes, "--drop", "g3"))
-    dm.pack(genes, tmp_path / "s")
-    result, run = done(tmp_path / "b", *of_kind(tmp_path / "s", "--drop", "g3"))
-    assert (tmp_path / "b/result.csv").read_bytes() == (out / "result.csv").read_bytes()
-    assert (run["file"], run["n_features"], run["target"]) == ("s", 100, "kind")
-    assert set(run["classes"]) == {"ill", "well"}
-    assert sum(run["classes"].values()) == 150
-    assert "\ns: 150 rows x 100 features, target kind of 2 classes\n" in result.stdout
 
 
 def test_only_the_columns_of_a_tree_are_read_from_a_store(genes, out, tmp_path, monkeypatch):
@@ -175,31 +111,6 @@ def test_only_the_columns_of_a_tree_are_read_from_a_store(genes, out, tmp_path, 
     monkeypatch.setattr(dm.ColumnStore, "as_table", None)
     done(out, *of_kind(tmp_path / "s"))
     assert max(widest) == 30
-
-
-def test_a_plink_file_in_place(out, tmp_path):
-    values = genotypes(90, 70)
-    values[:, 20] = np.arange(90) % 3
-    write_bed(tmp_path / "a.bed", values)
-    fam = [f"{'NS'[i % 3 == 2]} I{i} 0 0 1 -9\n" for i in range(90)]
-    (tmp_path / "a.fam").write_text("".join(fam))
-    result, run = done(out, "select", tmp_path / "a.bed", "--target", "FID", "--drop", "rs5", *FEW)
-    assert selected_names(out)[0] == "rs20"
-    assert run["n_features"] == 69
-    assert "\na.bed: 90 rows x 69 features, target FID of 2 classes\n" in result.stdout
-
-
-def test_a_store_by_its_url(genes, out, tmp_path):
-    dm.pack(genes, tmp_path / "s")
-    done(out, *of_kind(tmp_path / "s"))
-    fsspec = pytest.importorskip("fsspec")
-    fsspec.filesystem("memory").put(str(tmp_path / "s"), "/cohort.store", recursive=True)
-    url = "memory://cohort.store"
-    result, run = done(tmp_path / "far", *of_kind(url))
-    assert (tmp_path / "far/result.csv").read_bytes() == (out / "result.csv").read_bytes()
-    assert run["file"] == url
-    assert shlex.split(run["command"])[2] == url
-    assert f"\n{url}: 150 rows x 101 features" in result.stdout
 
 
 # --- as it should be -----------------------------------------------------------------------------
@@ -264,16 +175,6 @@ def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
     first = (out / "result.csv").read_bytes()
     done(out, *of_kind(genes))
     assert (out / "result.csv").read_bytes() == first
-
-
-@pytest.mark.slow
-def test_demo(out):
-    _, run = done(out, "select", "--demo")
-    assert (run["n_rows"], run["n_features"]) == (72, 7129)
-    assert run["settings"]["n_subspace_features"] == 1000
-    assert {"X95735_at", "M27891_at"} & set(selected_names(out))
-    assert "Golub" in page(out)
-    assert len(selected_names(out)) == run["results"]["features_found"] > 5
 
 
 # --- what it refuses -----------------------------------------------------------------------------

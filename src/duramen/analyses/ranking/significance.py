@@ -243,8 +243,7 @@ def run_test(
         "verbose": inputs.verbose,
     }
     arguments = {name: value for name, value in arguments.items() if test.takes(name)}
-    quiet = not test.grows
-    if measure is not None and not quiet and arguments.get("null") != "binomial":
+    if measure is not None and test.grows and arguments.get("null") != "binomial":
         n_tested = len(data.names) if groups is None else len(whole(groups, data.names))
         announce(
             f"{test.title} of {measure.title}",
