@@ -1,4 +1,4 @@
-"""Results stay what they are: every public function against its pinned digest.
+"""Results stay what they are: every path through the kernel against its pinned digest.
 
 A redesign keeps these digests; where one must change, ``python -m tests.contracts --pin KEY`` pins
 it anew, and the commit says why.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tests.contracts import extracts
 from tests.contracts.inputs import (
-    NAMES,
     N,
     classes,
     features,
@@ -25,7 +22,7 @@ from tests.contracts.inputs import (
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen.contexts import KernelWeights, propensity_strata
+from duramen.contexts import KernelWeights
 
 
 def place() -> np.ndarray:
@@ -74,7 +71,6 @@ def _contexts(**options: Any) -> Any:
 for label, options in (
     ("classification", {}),
     ("regression", {"y": numbers()}),
-    ("context of numbers", {"context": degrees(), "context_bins": 2}),
     ("permute=all", {"permute": "all"}),
     ("strata", {"strata": strata()}),
     (
@@ -85,9 +81,7 @@ for label, options in (
             "context": np.array(["p", "q", "q"])[np.arange(N) // 2 % 3],
         },
     ),
-    ("empty=zero", {"empty": "zero"}),
     ("entropy", trees(criterion="entropy", max_depth=3)),
-    ("gini", trees(criterion="gini", max_depth=3)),
     ("multiway in bins", {**trees(splits="multiway"), "n_bins": 3}),
     (
         "multiway of numbers",
@@ -95,11 +89,7 @@ for label, options in (
     ),
     ("ordered, K = 3", trees(splits="ordered", max_features=3, min_samples_leaf=3)),
     ("missing values", {"X": missing()}),
-    ("plain p-values", {"plain": "p_values", "n_permutations": 4}),
-    ("no plain importances", {"plain": "none"}),
-    ("no permutations", {"n_permutations": 0}),
     ("data frame", {"X": mixed(), "y": mixed_target()}),
-    ("data frame, numbers", {"X": mixed(), "y": numbers()}),
 ):
     case(f"context_importances/{label}", **options)(_contexts)
 
@@ -109,31 +99,6 @@ case(
     context=degrees(),
     context_bins=KernelWeights(),
 )(_contexts)
-
-
-@case("context_importances/several contexts")
-def _several() -> Any:
-    import pandas as pd
-
-    frame = pd.DataFrame({"place": place(), "degree": degrees()})
-    return {name: extracts.contexts(analyzed(context=frame[[name]])) for name in frame.columns}
-
-
-@case("ContextImportances/methods")
-def _methods() -> Any:
-    result = analyzed(dm.encode(features(), names=NAMES))
-    with tempfile.TemporaryDirectory() as folder:
-        result.save(Path(folder) / "context.npz")
-        again = dm.ContextImportances.load(Path(folder) / "context.npz")
-    return (
-        result.q_values("signed"),
-        result.order(),
-        [str(text) for text in result.verdicts(0.5).ravel()],
-        result.mask("absolute", 0.5, "none"),
-        extracts.significance(result.significance("signed")),
-        extracts.frame(result)[2:],
-        again.equals(result),
-    )
 
 
 def _links(network: Any) -> Any:
@@ -152,15 +117,6 @@ def _links(network: Any) -> Any:
 
 
 @case("context_network/data frame")
-@case("context_network/some targets", targets=["count", "flag"])
-@case("context_network/strata", targets=["count"], strata=strata())
-@case(
-    "context_network/multiway",
-    targets=["flag"],
-    estimator=dm.TotallyRandomizedTreesClassifier(4),
-    n_bins=3,
-    empty="zero",
-)
 def _network(**options: Any) -> Any:
     network = dm.contexts.context_network(
         mixed().fillna({"size": 0.5, "color": "none"}),
@@ -170,30 +126,3 @@ def _network(**options: Any) -> Any:
     to, contexts = network.targets, network.contexts
     tested = [network.in_context(context).p_values[:, to] for context in contexts]
     return (_links(network), tested, network.mask("signed", contexts[0], 0.5, "none")[:, to])
-
-
-@case("ContextNetwork/methods")
-def _network_kept() -> Any:
-    network = dm.contexts.context_network(
-        features()[:, :3],
-        place(),
-        n_permutations=9,
-        random_state=2,
-        n_jobs=jobs(),
-        **default_trees(4),
-    )
-    links = network.links("absolute", alpha=0.9, control="none")
-    with tempfile.TemporaryDirectory() as folder:
-        network.save(Path(folder) / "network.npz")
-        again = dm.ContextNetwork.load(Path(folder) / "network.npz")
-    return (
-        extracts.frame(network),
-        [links[name].tolist() for name in links.columns],
-        again.equals(network),
-    )
-
-
-@case("propensity_strata/two contexts", n_strata=3)
-@case("propensity_strata/numbers", numeric=True)
-def _strata(numeric: bool = False, **options: Any) -> Any:
-    return propensity_strata(features(), degrees() if numeric else place(), **options)

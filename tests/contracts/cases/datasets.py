@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
@@ -12,46 +11,6 @@ from tests.contracts.registry import case
 from duramen import datasets
 
 
-@case("datasets/digits7", make=datasets.digits7)
-@case("datasets/xor", make=datasets.xor)
-@case(
-    "datasets/linear_sign",
-    make=datasets.linear_sign,
-    n_samples=20,
-    n_features=8,
-    n_relevant=3,
-    random_state=1,
-)
-@case(
-    "datasets/madelon_like",
-    make=datasets.madelon_like,
-    n_samples=30,
-    n_informative=3,
-    n_redundant=2,
-    n_repeated=2,
-    n_probes=3,
-    random_state=1,
-)
-def _made(make: Any, **options: Any) -> Any:
-    result = make(**options)
-    return (np.asarray(result.X), result.y, result.names, result.relevant, result.n_rows)
-
-
-@case("datasets/load_leukemia")
-def _leukemia() -> Any:
-    result = datasets.load_leukemia()
-    names = hashlib.sha256("\n".join(result.names).encode()).hexdigest()
-    return (result.X[:, ::500], result.X.sum(axis=1), result.y.tolist(), names, result.n_features)
-
-
-@case("datasets/load_primary_tumor")
-def _tumor() -> Any:
-    result = datasets.load_primary_tumor()
-    columns = [[str(x) for x in result.X[name].to_pylist()] for name in result.names]
-    return (columns, result.y.tolist(), result.names)
-
-
-@case("datasets/calcium_culture", strength=14.0)
 @case(
     "datasets/calcium_culture, models",
     strength=12.0,

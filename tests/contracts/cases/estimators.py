@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from tests.contracts.inputs import (
     mixed,
     mixed_target,
     numbers,
-    table,
     target,
     uniform,
     weights,
@@ -68,50 +65,26 @@ def grown(kind: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
 for estimator_class in (*CLASSIFIERS, *REGRESSORS):
     name = estimator_class.__name__.removesuffix("Classifier").removesuffix("Regressor")
     where = f"{name}/{task_of(estimator_class)}"
-    case(f"{where}/grown", kind=estimator_class)(grown)
     case(f"{where}/grown on missing values", kind=estimator_class, X=missing())(grown)
-    case(
-        f"{where}/grown on a data frame",
-        kind=estimator_class,
-        X=mixed(),
-        y=(None if task_of(estimator_class) == "regression" else mixed_target()),
-    )(grown)
-    case(f"{where}/grown with weights", kind=estimator_class, weighted=True)(grown)
-    case(
-        f"{where}/grown to limits",
-        kind=estimator_class,
-        max_depth=3,
-        min_samples_leaf=3,
-        min_samples_split=8,
-    )(grown)
 
 FOREST, REGRESSION = dm.RandomForestClassifier, dm.RandomForestRegressor
+for kind in (FOREST, REGRESSION):
+    name = f"RandomForest/{task_of(kind)}"
+    case(f"{name}/grown", kind=kind)(grown)
+    case(f"{name}/grown with weights", kind=kind, weighted=True)(grown)
 for label, kind, options in (
     ("entropy", FOREST, {"criterion": "entropy"}),
     ("two classes", FOREST, {"y": binary()}),
-    ("max_features=log2", FOREST, {"max_features": "log2"}),
-    ("max_features=0.5", FOREST, {"max_features": 0.5}),
     ("max_leaf_nodes", FOREST, {"max_leaf_nodes": 5}),
     ("min_impurity_decrease", FOREST, {"min_impurity_decrease": 0.02}),
-    ("min_impurity_decrease of numbers", REGRESSION, {"min_impurity_decrease": 0.02}),
-    ("min_samples_leaf=0.1", REGRESSION, {"min_samples_leaf": 0.1}),
-    ("max_leaf_nodes of numbers", REGRESSION, {"max_leaf_nodes": 5}),
     ("no bootstrap", FOREST, {"bootstrap": False}),
-    ("max_samples", FOREST, {"max_samples": 0.5}),
-    ("max_samples, no bootstrap", FOREST, {"max_samples": 20, "bootstrap": False}),
-    ("class_weight=balanced", FOREST, {"class_weight": "balanced"}),
     ("class_weight=balanced_subsample", FOREST, {"class_weight": "balanced_subsample"}),
-    ("class_weight of a class", FOREST, {"class_weight": {"top": 3.0, "mid": 1.0, "low": 0.5}}),
     ("stop_alpha", FOREST, {"stop_alpha": 0.05}),
     ("stop_permutations", FOREST, {"stop_alpha": 0.5, "stop_permutations": 9}),
-    ("min_impurity_split", FOREST, {"min_impurity_split": 0.3}),
     ("ccp_alpha", FOREST, {"ccp_alpha": 0.02}),
-    ("ccp_alpha of numbers", REGRESSION, {"ccp_alpha": 0.02}),
-    ("n_best_splits", FOREST, {"n_best_splits": 5}),
     ("n_best_splits of numbers", REGRESSION, {"n_best_splits": 5, "splits": "any", "X": mixed()}),
     ("feature first", dm.PERTClassifier, {"feature_first": True}),
     ("PERT, splits=any", dm.PERTClassifier, {"splits": "any", "X": mixed(), "y": mixed_target()}),
-    ("count_constant_features", FOREST, {"count_constant_features": True, "max_features": 1}),
     ("splits=multiway", FOREST, {"splits": "multiway", "max_depth": 3}),
     ("splits=one-vs-rest", FOREST, {"splits": "one-vs-rest", "max_depth": 3}),
     ("splits=any", FOREST, {"splits": "any", "max_depth": 3, "X": mixed(), "y": mixed_target()}),
@@ -129,29 +102,23 @@ for label, kind, options in (
         {"splits": "one-vs-rest", "X": mixed(), "y": mixed_target()},
     ),
     ("random ordered", dm.TotallyRandomizedTreesRegressor, {"splits": "ordered"}),
-    ("random, K = 3", dm.TotallyRandomizedTreesClassifier, {"max_features": 3}),
     ("categorical_features", FOREST, {"categorical_features": [0, 2], "splits": "multiway"}),
-    ("encoded table", FOREST, {"X": table()}),
-    ("n_subspace_features", dm.RandomSubspaceClassifier, {"n_subspace_features": 2}),
-    ("patches", dm.RandomPatchesClassifier, {"n_subspace_features": 3, "max_samples": 20}),
 ):
     case(f"forest options/{label}", kind=kind, **options)(grown)
 
 
 @case("predictions/classification")
-@case("predictions/PERT", kind=dm.PERTClassifier)
 @case("predictions/missing", missing_too=True)
-def _classified(kind: Any = FOREST, missing_too: bool = False) -> Any:
-    model = fitted(kind, missing() if missing_too else None, max_depth=4)
+def _classified(missing_too: bool = False) -> Any:
+    model = fitted(FOREST, missing() if missing_too else None, max_depth=4)
     X = missing()[::3] if missing_too else features()[::3] + 0.05
     logs = np.maximum(model.predict_log_proba(X), -99.0)
     return (model.predict_proba(X), model.predict(X), logs, model.apply(X), model.classes_)
 
 
 @case("predictions/regression")
-@case("predictions/Extra-Trees", kind=dm.ExtraTreesRegressor)
-def _regressed(kind: Any = REGRESSION) -> Any:
-    model = fitted(kind, max_depth=4)
+def _regressed() -> Any:
+    model = fitted(REGRESSION, max_depth=4)
     X = features()[::3] + 0.05
     return (model.predict(X), model.apply(X), model.score(features(), numbers()))
 
@@ -182,41 +149,12 @@ def _paths() -> Any:
     return (model.proximity(features()[:8]), indicator.toarray().astype(int), offsets)
 
 
-@case("estimators/export")
-@case("estimators/export of numbers", kind=REGRESSION)
-@case("estimators/export of categories", X=mixed(), y=mixed_target(), splits="any")
-def _exported(kind: Any = FOREST, X: Any = None, y: Any = None, splits: str = "ordered") -> Any:
-    model = fitted(kind, X, y, max_depth=2, splits=splits)
-    return (model.export_text(0).split("\n"), model.export_dot(1).split("\n"))
-
-
-@case("estimators/save and load")
-@case("estimators/save and load numbers", kind=REGRESSION)
-def _kept(kind: Any = FOREST) -> Any:
-    model = fitted(kind, max_depth=3)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "forest.npz"
-        model.save(path)
-        again = kind.load(path)
-        model.forest_.save(path)
-        read = dm.Forest.load(path)
-    return (again.predict(features()).tolist(), extracts.forest(read))
-
-
-@case("estimators/parameters")
-def _parameters() -> Any:
-    return [kind().get_params() for kind in (*CLASSIFIERS, *REGRESSORS)]
-
-
-for label, settings in (("importance", "importance"), ("enriched", "enriched"), ("given", None)):
-
-    @case(f"GuidedForestClassifier/{label}")
-    def _guided(options: Any = settings) -> Any:
-        X = uniform(40, 6, seed=2)
-        options = np.arange(1.0, 7.0) if options is None else options
-        kind = dm.GuidedForestClassifier(8, feature_weights=options, random_state=3, n_jobs=jobs())
-        forest = kind.fit(X, X[:, 0] > 0.5)
-        return extracts.forest(forest.forest_), forest.feature_weights_
+@case("GuidedForestClassifier/importance")
+def _guided() -> Any:
+    X = uniform(40, 6, seed=2)
+    kind = dm.GuidedForestClassifier(8, feature_weights="importance", random_state=3, n_jobs=jobs())
+    forest = kind.fit(X, X[:, 0] > 0.5)
+    return extracts.forest(forest.forest_), forest.feature_weights_
 
 
 @case("GuidedForestRegressor")

@@ -7,26 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from tests.contracts import extracts
-from tests.contracts.inputs import classes, features, forest, jobs, numbers, table, weights
+from tests.contracts.inputs import classes, forest, jobs, table, uniform, weights
 from tests.contracts.registry import case
+from tests.io.store.stores import write_bed
 
 import duramen as dm
 from duramen.forests import (
     GrowthSettings,
-    classical_scaling,
     cost_complexity_pruning_path,
     grow,
-    outlier_measure,
     patch_memory,
     pruned,
-    shap_trees,
 )
 
 
 @case("forests.grow/entropy")
-@case("forests.grow/best of all", criterion="gini", max_features=5)
-@case("forests.grow/bootstrap", criterion="gini", bootstrap=True)
 @case("forests.grow/weights", weighted=True)
 @case("forests.grow/later trees", first_tree=3)
 def _grown(weighted: bool = False, first_tree: int = 0, **changes: Any) -> Any:
@@ -58,35 +55,6 @@ def _patches() -> Any:
         return memory.shared, memory.per_thread, memory.total, extracts.forest(grown)
 
 
-@case("forests.grow/regression")
-def _grown_regression() -> Any:
-    settings = GrowthSettings(criterion="variance", max_features=3, row_samples=20)
-    return extracts.forest(grow(dm.learning_set(table(), numbers()), settings, n_trees=3, seed=7))
-
-
-@case("forests.Tree/classification")
-@case("forests.Tree/regression", task="regression")
-def _tree(task: str = "classification") -> Any:
-    tree = forest(task).forest_.tree(2)
-    return (
-        tree.decrease,
-        tree.depth,
-        tree.parent,
-        tree.n_children,
-        tree.weight,
-        tree.degree,
-        tree.values,
-        tree.n_nodes,
-        tree.n_leaves,
-    )
-
-
-@case("forests.Forest/sizes")
-def _sizes() -> Any:
-    grown = forest().forest_
-    return (grown.n_trees, grown.n_nodes, grown.n_features, grown.n_values, grown.names)
-
-
 @case("forests.cost_complexity_pruning_path")
 def _path() -> Any:
     path = cost_complexity_pruning_path(forest().forest_)
@@ -98,18 +66,23 @@ def _pruned() -> Any:
     return extracts.forest(pruned(forest().forest_, 0.02))
 
 
-@case("forests.classical_scaling")
-def _map() -> Any:
-    # Eigenvectors have no sign of their own: distances between the rows are what counts.
-    places = classical_scaling(forest().proximity(features()), n_components=2)[:10]
-    return np.linalg.norm(places[:, None] - places[None], axis=2).round(7)
+@case("forests.grow/sparse columns", sparse=True)
+@case("forests.grow/codes of two bytes")
+def _of_other_codes(sparse: bool = False) -> Any:
+    """Columns that are mostly zero, or of more than 256 values."""
+    X = uniform(600, 6, seed=7) + uniform(600, 6, seed=9) / 100
+    y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0.6, "yes", "no")
+    table = dm.encode(csr_array(np.where(X > 0.9, X, 0.0)) if sparse else X)
+    assert (table.sparse is not None) == sparse
+    assert sparse or table.n_codes().min() > 256
+    model = dm.RandomForestClassifier(3, random_state=2, n_jobs=jobs()).fit(table, y)
+    return extracts.forest(model.forest_)
 
 
-@case("forests.shap_trees")
-def _shap_trees() -> Any:
-    return [[tree[name] for name in sorted(tree)] for tree in shap_trees(forest())["trees"][:2]]
-
-
-@case("forests.outlier_measure")
-def _outliers() -> Any:
-    return outlier_measure(forest().proximity(features()), classes())
+@case("forests.grow/packed genotypes")
+def _of_genotypes() -> Any:
+    values = np.floor(3 * uniform(120, 6, seed=8)).astype(int)
+    with tempfile.TemporaryDirectory() as folder:
+        store = dm.open_store(write_bed(Path(folder) / "a.bed", values))
+        model = dm.RandomForestClassifier(3, random_state=2, n_jobs=jobs())
+        return extracts.forest(model.fit(store, values[:, 0] > 0).forest_)

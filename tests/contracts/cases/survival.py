@@ -36,16 +36,9 @@ def grown(kind: Any, **options: Any) -> Any:
 
 
 for estimator_class in KINDS:
-    case(f"{estimator_class.__name__}/grown", kind=estimator_class)(grown)
     case(f"{estimator_class.__name__}/grown on missing values", kind=estimator_class, X=missing())(
         grown
     )
-    case(
-        f"{estimator_class.__name__}/grown to limits",
-        kind=estimator_class,
-        max_depth=3,
-        max_leaf_nodes=4,
-    )(grown)
 
 
 @case("RandomSurvivalForest/curves")
@@ -62,10 +55,10 @@ def _curves() -> Any:
     )
 
 
-for measure in ("mda", "conditional_mda", "mdi", "frequency", "minimal_depth"):
+for measure in ("mda", "conditional_mda"):
 
     @case(f"RandomSurvivalForest/{measure}", measure=measure)
     def _measured(measure: str) -> Any:
         model = fitted(dm.RandomSurvivalForest)
-        options = (features(), np.column_stack(survival())) if measure.endswith("mda") else ()
-        return getattr(dm.importances, measure)(model, *options).values
+        rows = features(), np.column_stack(survival())
+        return getattr(dm.importances, measure)(model, *rows).values

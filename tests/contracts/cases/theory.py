@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from tests.contracts import extracts
-from tests.contracts.cases.distributions import empirical
-from tests.contracts.inputs import jobs, numbers
+from tests.contracts.inputs import N, jobs, numbers, uniform
 from tests.contracts.registry import case
 
 from duramen import theory
 from duramen.theory import examples
-from duramen.theory.subspaces.simulation import conditionings_of
+
+
+def empirical(context: bool = False, y: Any = None) -> Any:
+    """Rows of four small columns, taken for all there is."""
+    X = (uniform(N, 4, seed=2) * 3).astype(int)
+    y = (X[:, 0] + X[:, 1] * (X[:, 2] > 1)) % 3 if y is None else y
+    options = np.where(X[:, 3] > 0, "in", "out") if context else None
+    return theory.FiniteDistribution.from_table(X[:, : 3 if context else 4], y, context=options)
+
 
 POPULATION = theory.population_importances
 
 
 @case("population_importances/digits", make=examples.digits7)
-@case("population_importances/rows")
-@case("population_importances/gini", criterion="gini")
 @case("population_importances/variance", number=True, criterion="variance")
 @case("population_importances/depth", max_depth=2)
 @case("population_importances/K = 2", max_features=2)
-@case("population_importances/subspace", subspace=2)
-@case("population_importances/ordered", splits="ordered")
 @case("population_importances/ordered, best", splits="ordered", cut="best", max_features=2)
 @case("population_importances/one-vs-rest", splits="one-vs-rest")
 @case("population_importances/any", splits="any")
@@ -39,7 +43,6 @@ def _population(make: Any = None, number: bool = False, **options: Any) -> Any:
     return extracts.importances(POPULATION(dist, **options, **jobs_too))
 
 
-@case("population_mda")
 @case("population_mda/ensemble", votes="ensemble", max_features=2)
 @case("population_mda/predictor", votes="predictor", max_depth=2)
 @case("population_mda/given", given="associated", unseen="node")
@@ -48,8 +51,6 @@ def _population_mda(**options: Any) -> Any:
 
 
 @case("population_local_mdi")
-@case("population_local_mdi/gini", criterion="gini")
-@case("population_local_mdi/class", of="class")
 def _population_local(**options: Any) -> Any:
     result = theory.population_local_mdi(empirical(), **options)
     return result.values, result.names, result.weights, result.start, result.unit
@@ -57,7 +58,6 @@ def _population_local(**options: Any) -> Any:
 
 @case("population_context_importances")
 @case("population_context_importances/K = 2", max_features=2)
-@case("population_context_importances/zero", empty="zero", criterion="gini", max_depth=2)
 def _context(**options: Any) -> Any:
     makers = (lambda: empirical(context=True), examples.problem_1)
     return [
@@ -66,24 +66,11 @@ def _context(**options: Any) -> Any:
     ]
 
 
-@case("simulate/chain", scenario="chain", n_relevant=3)
-@case("simulate/clique, K = 4", scenario="clique", n_relevant=2, max_features=4)
-@case("simulate/drawn", drawn=True)
-def _simulated(drawn: bool = False, scenario: Any = None, **options: Any) -> Any:
-    scenario = (
-        theory.subspaces.random_conditionings(4, max_degree=3, random_state=1)
-        if drawn
-        else scenario
-    )
+@case("simulate/drawn")
+def _simulated() -> Any:
+    scenario = theory.subspaces.random_conditionings(4, max_degree=3, random_state=1)
     result = theory.subspaces.simulate(
-        scenario,
-        n_features=20,
-        subspace=8,
-        keep=0.5,
-        n_trees=12,
-        n_repeats=20,
-        random_state=5,
-        **options,
+        scenario, n_features=20, subspace=8, keep=0.5, n_trees=12, n_repeats=20, random_state=5
     )
     return (
         result.curve,
@@ -92,13 +79,3 @@ def _simulated(drawn: bool = False, scenario: Any = None, **options: Any) -> Any
         result.standard_error,
         result.feature_curves,
     )
-
-
-@case("conditionings")
-def _conditionings() -> Any:
-    named = [conditionings_of("simulate", name, 3) for name in ("chain", "clique", "marginal")]
-    drawn = theory.subspaces.random_conditionings(5, max_degree=3, random_state=2)
-    return [
-        [[sorted(int(x) for x in subset) for subset in sets] for sets in scenario]
-        for scenario in (*named, drawn)
-    ]

@@ -15,7 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from tests.contracts.cases.distributions import empirical
+from tests.contracts.cases.theory import empirical
 from tests.contracts.registry import cases
 from tests.faults.batches import READ, REFUSED
 from tests.faults.files.crafted_forests import ODD, alter_array
