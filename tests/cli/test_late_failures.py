@@ -23,12 +23,11 @@ def table(tmp_path):
 WORDS = ("--target", "y", "--trees", 20, "--test", "none")
 
 
-@pytest.mark.parametrize("backend", ["module://no.such.module", "nonsense"])
-def test_the_backend_of_a_notebook_is_not_read(backend, table, tmp_path):
+def test_the_backend_of_a_notebook_is_not_read(table, tmp_path):
     words = [sys.executable, "-m", "duramen", "rank", table, *WORDS, "--out", tmp_path / "out"]
     result = subprocess.run(
         list(map(str, words)),
-        env={**os.environ, "MPLBACKEND": backend},
+        env={**os.environ, "MPLBACKEND": "module://no.such.module"},
         capture_output=True,
         text=True,
         check=False,

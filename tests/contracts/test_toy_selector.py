@@ -1,7 +1,6 @@
 """A selector written and registered in one file is everywhere at once."""
 
 import json
-import re
 
 import numpy as np
 import pyarrow as pa
@@ -32,10 +31,6 @@ def table(tmp_path):
     return tmp_path / "t.csv"
 
 
-def plain(text):
-    return " ".join(re.sub(r"[^\w(),.:-]", " ", text).split())
-
-
 def test_it_keeps_the_contract():
     X = np.random.default_rng(0).normal(size=(80, 5))
     y = np.where(X[:, 2] > 0, "a", "b")
@@ -50,16 +45,6 @@ def test_it_keeps_the_contract():
     np.testing.assert_array_equal(again.importances_.values, model.importances_.values)
     with pytest.raises(AttributeError, match="without feature names"):
         model.feature_names_in_  # noqa: B018
-
-
-def test_help_lists_it():
-    shown = plain(duramen("select", "--help").stdout)
-    names = ", ".join(entry.option for entry in catalogue)
-    assert names.endswith(", toy-selector")
-    assert f"choices: {names}" in shown
-    assert "--margin MARGIN Margin of a toy; 0 by default (toy-selector)." in " ".join(
-        duramen("select", "--help").stdout.split()
-    )
 
 
 def test_it_runs_with_a_report(table, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,11 +58,6 @@ def rank(file: Path, *words: str) -> tuple[str, dict[str, list[float]], str]:
     return " ".join(done.stdout.split()), pq.read_table(out / "result.parquet").to_pydict(), html
 
 
-def test_toys_are_in_the_help() -> None:
-    shown = duramen("rank", "--help").stdout
-    assert {"toy-correlation", "toy-ranks"} <= set(re.sub(r"[^\w-]+", " ", shown).split())
-
-
 @pytest.mark.slow
 def test_toy_measure_ranks_and_stands_in_the_report(file: Path) -> None:
     printed, table, html = rank(file, "--measure", "toy-correlation", "--test", "none")
@@ -93,13 +87,6 @@ def test_toy_test_runs_and_stands_in_the_report(file: Path) -> None:
     assert "by toy ranks of MDI" in printed
     for words_ in ("Significance by toy ranks", "promised at the level 0.05", "A. Toy (2021)"):
         assert words_ in html
-
-
-def test_toys_go_together(file: Path) -> None:
-    words = ("--measure", "toy-correlation", "--test", "toy-ranks")
-    printed, table, _ = rank(file, *words)
-    assert "by toy ranks of toy correlation" in printed
-    assert set(table["name"][:2]) == {"x1", "x3"}
 
 
 @pytest.mark.parametrize("words", [["--permutations", "1"], ["--checkpoint", "kept"]])
