@@ -131,8 +131,8 @@ class AdditiveModel:
             coefficients += step * (1.0 if linear else min(1.0, _LARGEST_MOVE / move))
         if np.abs(residuals).max() <= _ROUNDING * np.abs(outcomes).max():
             residuals = np.zeros(residuals.shape)
-        inverse = np.asarray(inverse, dtype=np.float64)
-        return cls(terms, means, residuals, weights, coefficients, inverse)
+        last = np.asarray(inverse, dtype=np.float64)
+        return cls(terms, means, residuals, weights, coefficients, last)
 
     def with_terms(self, terms: FloatArray) -> AdditiveModel:
         """Return the model with further terms, whose coefficients are 0."""
@@ -140,8 +140,8 @@ class AdditiveModel:
         terms = np.hstack([self.terms, terms])
         ridge = np.full(coefficients.shape, _RIDGE)
         ridge[:, 0] = 0.0
-        inverse = np.linalg.inv(_information(terms, self.weights) + np.diag(ridge.ravel()))
-        inverse = np.asarray(inverse, dtype=np.float64)
+        information = _information(terms, self.weights) + np.diag(ridge.ravel())
+        inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
         return replace(self, terms=terms, coefficients=coefficients, inverse=inverse)
 
     def scores(self, columns: FloatArray, k: int) -> FloatArray:
@@ -219,17 +219,17 @@ def additive_model(
         terms = np.hstack([terms, basis_of(strata, True, effective)])
     model = AdditiveModel.fit(terms, outcomes, target)
 
-    def joining(size: FloatArray, columns_of: IntArray, limit: float) -> list[int]:
+    def joining(size: FloatArray, columns_of: IntArray, limit: float) -> IntArray:
         """Return the largest statistics above a limit, one of each column, in their order."""
         order = np.argsort(-size, kind="stable")
         strong = order[size[order] > max(limit, _NEAR * size.max(initial=0.0))]
         _, first_of_column = np.unique(columns_of[strong], return_index=True)
-        return strong[np.sort(first_of_column)][:_JOINING].tolist()
+        return np.asarray(strong[np.sort(first_of_column)][:_JOINING])
 
     while True:
         size = np.where(in_use, 0.0, _statistics(model, indicators.values, unit))
         n_before = terms.shape[1]
-        for k in joining(size, of, limit):
+        for k in joining(size, of, limit).tolist():
             codes, nominal = table.codes(columns[of[k]]), table.kinds[columns[of[k]]] == "nominal"
             functions = basis_of(np.asarray(codes), nominal, effective)
             if terms.shape[1] + functions.shape[1] > most:
@@ -244,7 +244,7 @@ def additive_model(
     while True:
         size = _statistics(model, steps.values, unit)
         chosen = joining(size, of, limit)[: max(0, most - terms.shape[1])]
-        if not chosen:
+        if not len(chosen):
             return model
         more = steps.values[:, chosen] - steps.values[:, chosen].mean(axis=0)
         terms = np.hstack([terms, more / more.std(axis=0)])

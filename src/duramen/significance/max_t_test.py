@@ -12,8 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.jobs.batches import Batches, Steps
-from duramen.jobs.replicates import ExecutionParameters, replicate_seed
+from duramen.jobs.replicates import Batches, ExecutionParameters, Steps, replicate_seed
 from duramen.results.columns import counted
 from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance
@@ -367,7 +366,7 @@ def sequential_levels(n: int, look: int | None) -> FloatArray:
     has the same probability, and none of j is among the first m with that of the fraction there.
     """
     if look is None:
-        return (1.0 + np.arange(n + 1)) / (n + 1.0)
+        return np.asarray((1.0 + np.arange(n + 1)) / (n + 1.0), dtype=np.float64)
     drawn = np.arange(n)
     none_early = np.concatenate([[1.0], np.cumprod(np.maximum(n - look - drawn, 0) / (n - drawn))])
     return np.asarray(1.0 / (look + 1.0) + np.cumsum(1.0 - none_early) / (n + 1.0))
@@ -399,7 +398,8 @@ class _Stage:
         """False discovery rate of the kept features and the first i tested ones, (t,)."""
         ranked = self.statistics[0][self.order]
         counts = len(self.rejected) + np.searchsorted(-ranked, -ranked, side="right")
-        return np.minimum(expected_discoveries(ranked, self.statistics) / counts, 1.0)
+        rates = expected_discoveries(ranked, self.statistics) / counts
+        return np.asarray(np.minimum(rates, 1.0))
 
     def may_find(self, alpha: float, n: int) -> bool:
         """Tell whether n permutations in all may find a feature at twice the level."""
