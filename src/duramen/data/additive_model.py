@@ -17,6 +17,7 @@ _STEPS_OF_COLUMN = 15
 _JOINING = 10  # columns that join the model at a time
 _NEAR = 0.8  # of the largest statistic, from which on columns join with the strongest
 _ROWS_PER_TERM = 5
+_ROWS_PER_COEFFICIENT = 2  # of all classes but the first
 _RIDGE = 0.1  # on coefficients of terms of variance 1: it bounds those of separated classes
 _STEPS = 50
 _LARGEST_MOVE = 3.0  # of a logit, in a step
@@ -200,11 +201,10 @@ def additive_model(
     three cuts, exceeds what the largest of q independent ones does by chance, sqrt(2 log q); those
     of the largest statistics join first. The rows of a unit, a number from 0 on, may depend on each
     other. The functions of a column have about three quarters of the cube root of the effective
-    number of rows as degrees of freedom, and all terms together at most a fifth of that number,
-    and no more than there are rows for the coefficients of all classes.
-    Then steps of these columns join at fifteen quantiles, by the same limit. At most ten
-    columns join at a time, those whose statistics are near the largest. The largest strata have an
-    effect in any model.
+    number of rows for an outcome as degrees of freedom. All terms together are at most a fifth of
+    that number of rows, and their coefficients in all outcomes a half. Then steps of these columns
+    join at fifteen quantiles, by the same limit. At most ten columns join at a time, those whose
+    statistics are near the largest. The largest strata have an effect in any model.
     """
     n, outcomes = len(table), _outcomes(target)
     informative = float(outcomes.sum()) if target.censored else float(n)
@@ -213,7 +213,8 @@ def additive_model(
     effective = min(n, 2.0 * informative) * np.sqrt((int(unit.max()) + 1) / n)
     indicators = Indicators.of(table, columns, max(n_cuts, _SCREENED))
     of, limit = indicators.columns(), np.sqrt(2.0 * np.log(max(indicators.first[-1], 2)))
-    most = int(effective / max(_ROWS_PER_TERM, len(outcomes)))
+    most = int(effective / max(_ROWS_PER_TERM, _ROWS_PER_COEFFICIENT * len(outcomes)))
+    effective /= len(outcomes)
     terms, in_use = np.ones((n, 1)), np.zeros(len(of), dtype=np.bool_)
     if strata is not None:
         terms = np.hstack([terms, basis_of(strata, True, effective)])
