@@ -187,12 +187,12 @@ def compare(
             "n_train": evaluation.n_train,
             "n_test": evaluation.n_test,
             **data.provenance.settings,
-            "notes": list(execution.told),
+            "notes": list(execution.remarks),
         },
         results={"splits": evaluation.n_resamples, "enough": _enough(evaluation)},
     )
     report = _report(
-        evaluation, run, notes=tuple(execution.told), references=references(evaluate_selection)
+        evaluation, run, notes=tuple(execution.remarks), references=references(evaluate_selection)
     )
     if stop is not None:
         raise AnalysisInterrupted(report, stop) from None

@@ -324,7 +324,7 @@ def connectome(
             title=f"Connectome of {len(inferred.names):,} neurons",
             subject=(f"{named(run)}{shape}; {inferred.measure}",),
             table=inferred.columns(min(links, inferred.n_candidates)),
-            notes=tuple(execution.told),
+            notes=tuple(execution.remarks),
             references=references(connectome),
             ceiling=ceiling,
         )

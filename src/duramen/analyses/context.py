@@ -322,7 +322,7 @@ def context(
         )
         report = report_of(effects, run, [*notes, *remarks], links)
         sources = tuple(references(context_importances))
-        return replace(report, notes=tuple(execution.told), references=sources)
+        return replace(report, notes=tuple(execution.remarks), references=sources)
 
 
 def _check_combination(arguments: Mapping[str, Any]) -> None:

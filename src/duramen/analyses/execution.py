@@ -48,7 +48,7 @@ class Execution:
     verbose: int = 0  # above 0: progress bars
     checkpoint: Path | None = None
     client: Any = None  # of a Dask cluster, for work that is repeated
-    told: list[str] = field(default_factory=list)  # remarks, for the report
+    remarks: list[str] = field(default_factory=list)  # remarks, for the report
     left_out: list[str] = field(default_factory=list)  # results that are not computed, and why
     stop: KeyboardInterrupt | None = None  # which ended the work before all was computed
     unfinished: list[str] = field(default_factory=list)  # parts that it has left out
@@ -94,8 +94,8 @@ class Execution:
 
     def tell(self, text: str) -> None:
         """Show a remark, once."""
-        if text not in self.told:
-            self.told.append(text)
+        if text not in self.remarks:
+            self.remarks.append(text)
             if self.show is not None:
                 self.show(text)
 

@@ -289,7 +289,7 @@ def network(
                 f"GENIE3 but for {departures}" if departures else "GENIE3 as published",
             ),
             table=table,
-            notes=tuple(execution.told),
+            notes=tuple(execution.remarks),
             references=(*references(genie3), *([_HUBS] if source_scaling == "variance" else [])),
         )
 

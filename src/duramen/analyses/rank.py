@@ -546,7 +546,7 @@ def rank(
             clustering.with_sections(report, sections),
             table=clustering.with_clusters(table, variants, clustered),
             further={**further, **report.further},
-            notes=tuple(dict.fromkeys((*provenance.remarks, *execution.told))),
+            notes=tuple(dict.fromkeys((*provenance.remarks, *execution.remarks))),
         )
     if execution.stop is not None:
         raise AnalysisInterrupted(report, execution.stop) from None

@@ -198,7 +198,7 @@ def select(
             **scores.metadata.get("forest", {}),
             **data.provenance.settings,
             **({} if clusters is None else {"clusters": clusters, "distance": distance}),
-            "notes": list(execution.told),
+            "notes": list(execution.remarks),
         },
         results={
             "features_found": len(model.selected_),
@@ -210,7 +210,7 @@ def select(
     report = replace(
         with_sections(report, sections_of(scores, variants, clustered)),
         table=with_clusters(report.table, variants, clustered),
-        notes=tuple(execution.told),
+        notes=tuple(execution.remarks),
     )
     if stop is not None:
         raise AnalysisInterrupted(report, stop) from None

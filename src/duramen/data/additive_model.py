@@ -114,15 +114,13 @@ class AdditiveModel:
         cumulative hazard of Breslow.
         """
         size = (len(outcomes), terms.shape[1])
-        ridge = np.full(size, _RIDGE)
-        ridge[:, 0] = 0.0
-        coefficients = np.zeros(size)
+        coefficients, ridge = np.zeros(size), _RIDGE * (np.arange(size[1]) > 0)
         if first is not None:
             coefficients[:, : first.shape[1]] = first
         for _ in range(_STEPS):
             means, weights = _moments(coefficients @ terms.T, target)
             residuals = outcomes - means
-            inverse = np.linalg.inv(_information(terms, weights) + np.diag(ridge.ravel()))
+            inverse = _inverse(terms, weights)
             scores = residuals @ terms - ridge * coefficients
             step = (inverse @ scores.ravel()).reshape(size)
             move = np.abs(step @ terms.T).max()
@@ -132,17 +130,13 @@ class AdditiveModel:
             coefficients += step * (1.0 if linear else min(1.0, _LARGEST_MOVE / move))
         if np.abs(residuals).max() <= _ROUNDING * np.abs(outcomes).max():
             residuals = np.zeros(residuals.shape)
-        last = np.asarray(inverse, dtype=np.float64)
-        return cls(terms, means, residuals, weights, coefficients, last)
+        return cls(terms, means, residuals, weights, coefficients, inverse)
 
     def with_terms(self, terms: FloatArray) -> AdditiveModel:
         """Return the model with further terms, whose coefficients are 0."""
         coefficients = np.hstack([self.coefficients, np.zeros((len(self.means), terms.shape[1]))])
         terms = np.hstack([self.terms, terms])
-        ridge = np.full(coefficients.shape, _RIDGE)
-        ridge[:, 0] = 0.0
-        information = _information(terms, self.weights) + np.diag(ridge.ravel())
-        inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
+        inverse = _inverse(terms, self.weights)
         return replace(self, terms=terms, coefficients=coefficients, inverse=inverse)
 
     def scores(self, columns: FloatArray, k: int) -> FloatArray:
@@ -308,14 +302,16 @@ def _moments(linear: FloatArray, target: Target) -> tuple[FloatArray, FloatArray
     return means, weights
 
 
-def _information(terms: FloatArray, weights: FloatArray) -> FloatArray:
+def _inverse(terms: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the inverse of the penalized information of all coefficients, shape (m q, m q)."""
     m, q = len(weights), terms.shape[1]
     information = np.empty((m, q, m, q))
     for k in range(m):
         for other in range(k + 1):
             block = (terms * weights[k, other][:, np.newaxis]).T @ terms
             information[k, :, other], information[other, :, k] = block, block.T
-    return information.reshape(m * q, m * q)
+    penalty = np.diag(np.tile(_RIDGE * (np.arange(q) > 0), m))  # none of the constant term
+    return np.asarray(np.linalg.inv(information.reshape(m * q, m * q) + penalty), dtype=np.float64)
 
 
 def _statistics(model: AdditiveModel, values: BoolArray, unit: IntArray) -> FloatArray:

@@ -177,8 +177,8 @@ def max_t(
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto"
         is "mdi_oob" if trees leave rows out ("mdi" for survival), else "mdi". It grows trees for
         classes by entropy, and splits no node of fewer than n / 30 rows, or 50, unless
-        `min_samples_split` says more: measures on out-of-bag rows find more, and so do trees that
-        end there; MDA controls less, and so does the Gini index with many classes
+        `min_samples_split` says more: measures on out-of-bag rows find more, and so do trees of
+        many rows that end there; MDA controls less, and so does the Gini index with many classes
         (docs/explanation/tests/max-t-measured.md).
     n_permutations : int
         Largest number B of permutations of a stage. The least adjusted p-value is 1 / (B + 1), and
@@ -480,11 +480,12 @@ class _Design:
         stages, of_kept = list[_Stage](), list[FloatArray]()
         rejected = np.empty(0, dtype=np.intp)
         while True:
-            rows, kept = self.importances[np.newaxis], self.features_of(rejected)
+            rows, kept = self._pooled(self.importances[np.newaxis]), self.features_of(rejected)
             last = len(stages) + 1 == self.max_stages
-            confirmed = np.zeros(len(self._pooled(rows[0])) - len(rejected), dtype=np.bool_)
+            confirmed = np.zeros(rows.shape[1] - len(rejected), dtype=np.bool_)
             for look in looks:
-                rows = np.vstack([rows, (yield [(b, kept) for b in range(len(rows) - 1, look)])])
+                null = yield [(b, kept) for b in range(len(rows) - 1, look)]
+                rows = np.vstack([rows, self._pooled(null)])
                 stage = self._stage(rows, rejected, of_kept)
                 reached = np.rint(stage.p_adjusted * (look + 1)).astype(np.intp) - 1
                 if look == n:
@@ -506,16 +507,15 @@ class _Design:
             if last or new.size in (0, stage.tested.size):
                 return stages
             rejected = np.concatenate([rejected, new])
-            of_kept.append(self._pooled(rows)[:, new])
+            of_kept.append(rows[:, new])
 
     def _stage(self, rows: FloatArray, rejected: IndexArray, of_kept: list[FloatArray]) -> _Stage:
         """Compare the features that are not kept, and place the kept ones on their scale.
 
-        `rows` are importances on the data and b permutations, (b + 1, p). Those of kept features,
-        as many rows of k for each stage, are of the stage that confirmed them. They are
-        standardized among themselves, with the least standard deviation of this stage.
+        `rows` are importances of what is tested first, on the data and b permutations. Those of
+        kept features, as many rows of k for each stage, are of the stage that confirmed them. They
+        are standardized among themselves, with the least standard deviation of this stage.
         """
-        rows = self._pooled(rows)
         tested = np.setdiff1d(np.arange(rows.shape[1]), rejected)
         importance, least = rows[:, tested], None
         if self.balanced:

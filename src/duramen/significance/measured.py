@@ -44,7 +44,7 @@ MeasureLike = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
 
 
 # With measure="auto" a node is split from a thirtieth of the rows on, or 50 rows: splits of fewer
-# add more noise to importances than signal, and take half of the time.
+# add more noise to importances than signal (docs/explanation/tests/max-t.md).
 _ROWS_PER_SPLIT, _MOST_SPLIT = 30, 50
 
 # Bytes that the trees of a forest may take to be kept until it is measured; those of a larger one

@@ -211,12 +211,16 @@ def permuted_joint(refits: Refits, n: int) -> Callable[[NDArray[np.integer]], Fl
     They are None where the table has too few rows for them.
     """
     data, model = refits.subject.data, JointModel.of(refits.subject.data)
+    computed: dict[bytes, FloatArray] = {}  # by the kept features: every look of a stage asks again
 
     def statistics(kept: NDArray[np.integer]) -> FloatArray | None:
         if model is None:
             return None
-        rows = model.statistics(lambda b: permuted_order(refits, b - 1), n + 1, kept)
-        return standardized(rows) if data.exchangeability.restricted else rows
+        key = kept.tobytes()
+        if key not in computed:
+            rows = model.statistics(lambda b: permuted_order(refits, b - 1), n + 1, kept)
+            computed[key] = standardized(rows) if data.exchangeability.restricted else rows
+        return computed[key]
 
     return statistics
 
