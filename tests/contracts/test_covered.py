@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from tests.cli.commands import arguments
+from tests.contracts.public import public
 from tests.contracts.registry import cases
 from tests.grid import one_test
 from tests.record.cases import cases as recorded_cases
@@ -38,30 +35,14 @@ ELSEWHERE |= {("compare", "--methods")}  # selectors and measures
 ELSEWHERE |= {(name, "--task") for name in ("compare", "select")}  # they refuse survival
 
 
-# Tests call it without its package, which the other function of its name is in.
-SHORTER = ["theory.distributions.specification.xor"]
-
-
-def modules() -> Iterator[tuple[str, ModuleType]]:
-    """Yield the package and its public modules that say what is public in them."""
-    yield "", dm
-    for result in pkgutil.walk_packages(dm.__path__, "duramen."):
-        path = result.name.removeprefix("duramen.")
-        if not any(part.startswith("_") for part in path.split(".")):
-            module = importlib.import_module(result.name)
-            if hasattr(module, "__all__") and not path.startswith("support"):
-                yield path, module
-
-
-def public() -> dict[str, Any]:
+def own_names() -> dict[str, Any]:
     """Return the public functions, estimators and selectors by one of their names."""
-    result: dict[int, tuple[str, Any]] = {}
-    for path, module in modules():
-        for name in module.__all__:
-            value = getattr(module, name)
-            if inspect.isfunction(value) or hasattr(value, "fit"):
-                result.setdefault(id(value), (f"{path}.{name}".lstrip("."), value))
-    return dict(result.values())
+    return {
+        name.removeprefix("duramen."): thing
+        for name, thing in public().items()
+        if not name.startswith("duramen.support")
+        and (inspect.isfunction(thing) or hasattr(thing, "fit"))
+    }
 
 
 def called() -> set[tuple[str, str]]:
@@ -74,7 +55,7 @@ def called() -> set[tuple[str, str]]:
 
 def test_public_names_are_tested() -> None:
     """A name that several packages have counts where the package stands before it."""
-    places, names = called(), public()
+    places, names = called(), own_names()
     last = Counter(name.rpartition(".")[2] for name in names)
     left = []
     for full in names:
@@ -84,11 +65,11 @@ def test_public_names_are_tested() -> None:
             before &= {package.rpartition(".")[2] or "dm"}
         if not before and name not in COMMANDS:
             left.append(full)
-    assert left == SHORTER
+    assert left == []
 
 
 def test_public_names_are_found() -> None:
-    names = public()
+    names = own_names()
     assert len(names) > 150
     assert {
         "RandomForestClassifier",

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.contracts.public import exported, packages, public
 
 import duramen
 
 EXECUTION = ("random_state", "n_jobs", "client", "checkpoint", "verbose")
 # Words that the table "One meaning a name" in docs/api.md replaces, for any parameter.
 REPLACED = {"blocks", "confidence", "n_replicates", "n_runs", "model"}
-
-
-def packages() -> Iterator[Any]:
-    yield duramen
-    for module in pkgutil.walk_packages(duramen.__path__, "duramen."):
-        if module.ispkg and not module.name.startswith("duramen.cli"):
-            yield importlib.import_module(module.name)
-
-
-def public() -> dict[str, Callable[..., Any]]:
-    """Functions and classes of every `__all__`, each once, by the shortest name that it has."""
-    things: dict[int, tuple[str, Callable[..., Any]]] = {}
-    for package in packages():
-        for name in getattr(package, "__all__", ()):
-            thing = getattr(package, name)
-            if (inspect.isfunction(thing) or inspect.isclass(thing)) and id(thing) not in things:
-                things[id(thing)] = f"{package.__name__}.{name}", thing
-    return dict(things.values())
-
-
-PUBLIC = public()
 
 
 def parameters(thing: Callable[..., Any]) -> list[str]:
@@ -51,7 +30,7 @@ def functions() -> dict[str, list[str]]:
     """Parameters of the public functions, but for those that collect any others."""
     return {
         name: [one.name for one in signature(f) if one.kind is not one.VAR_KEYWORD]
-        for name, f in PUBLIC.items()
+        for name, f in public().items()
         if inspect.isfunction(f)
     }
 
@@ -73,7 +52,7 @@ def test_no_function_hides_a_module() -> None:
 def test_parameters_have_no_replaced_name() -> None:
     replaced = {
         name: REPLACED.intersection(parameters(thing))
-        for name, thing in PUBLIC.items()
+        for name, thing in public().items()
         if (inspect.isfunction(thing) or hasattr(thing, "fit"))
         and REPLACED.intersection(parameters(thing))
     }
@@ -82,9 +61,8 @@ def test_parameters_have_no_replaced_name() -> None:
 
 def test_all_lists_public_names_only() -> None:
     internal = [
-        f"{package.__name__}.{name}"
-        for package in packages()
-        for name in getattr(package, "__all__", ())
+        f"{package}.{name}"
+        for package, name, _ in exported()
         if name.startswith("_") and not name.startswith("__")
     ]
     assert internal == []
@@ -93,10 +71,9 @@ def test_all_lists_public_names_only() -> None:
 def undocumented(listed: str) -> list[str]:
     """Names of the packages that the list of public names, with code in backticks, lacks."""
     return [
-        f"{package.__name__}.{name}"
-        for package in packages()
-        for name in getattr(package, "__all__", ())
-        if not inspect.ismodule(getattr(package, name))
+        f"{package}.{name}"
+        for package, name, thing in exported()
+        if not inspect.ismodule(thing)
         and not re.search(rf"`(?:(?:dm|duramen)\.)?(?:\w+\.)*{re.escape(name)}\b", listed)
     ]
 
@@ -143,12 +120,14 @@ def undescribed(thing: Callable[..., Any]) -> set[str]:
 
 
 def test_parameters_are_described() -> None:
-    left = {name: undescribed(thing) for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
+    left = {
+        name: undescribed(thing) for name, thing in public().items() if inspect.isfunction(thing)
+    }
     assert {name: names for name, names in left.items() if names} == {}
 
 
 def test_results_with_a_frame_can_be_saved() -> None:
-    framed = {name: thing for name, thing in PUBLIC.items() if hasattr(thing, "to_frame")}
+    framed = {name: thing for name, thing in public().items() if hasattr(thing, "to_frame")}
     assert framed
     assert [name for name, thing in framed.items() if not hasattr(thing, "save")] == []
     assert [name for name, thing in framed.items() if not hasattr(thing, "load")] == []

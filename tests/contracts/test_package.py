@@ -1,17 +1,16 @@
 """What holds for the package as a whole, whatever it contains."""
 
 import ast
-import importlib
 import importlib.metadata
 import importlib.resources
 import inspect
 import json
-import pkgutil
 import subprocess
 import sys
 from typing import Any
 
 import pytest
+from tests.contracts.public import exported
 from tests.contracts.sources import SOURCE, nodes
 from tests.grid import one_test
 
@@ -123,14 +122,9 @@ def test_import_starts_no_thread_and_touches_no_state(imported: dict[str, Any]) 
 
 def test_a_result_type_has_one_address() -> None:
     """The types of results are listed by one package each, and `docs/api.md` says where."""
-    addresses: dict[type, set[str]] = {}
-    for result in pkgutil.walk_packages(dm.__path__, "duramen."):
-        if not any(part.startswith("_") for part in result.name.split(".")):
-            module = importlib.import_module(result.name)
-            for name in getattr(module, "__all__", ()):
-                addresses.setdefault(getattr(module, name), set()).add(f"{result.name}.{name}")
-    for name in dm.__all__:
-        addresses.setdefault(getattr(dm, name), set()).add(f"duramen.{name}")
+    addresses: dict[Any, set[str]] = {}
+    for package, name, thing in exported():
+        addresses.setdefault(thing, set()).add(f"{package}.{name}")
     types = {kind: places for kind, places in addresses.items() if is_result(kind)}
     assert {kind.__name__: places for kind, places in types.items() if len(places) > 1} == {}
     documented = (SOURCE.parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
