@@ -154,10 +154,8 @@ def _results() -> dict[str, Any]:
         "challenge": duramen.networks.challenge_score({"a": scores}, n_random=1000),
         "orientation": network.orientation(links),
         "components": duramen.networks.connectome.components(network),
-        "Bayes model": duramen.theory.distributions.bayes_model(xor),
         "terms": duramen.theory.population.conditioning_terms(xor, "X1"),
         "properties": duramen.theory.properties(xor),
-        "faithfulness": duramen.theory.dependence.faithfulness(xor, {"Y": ["X1", "X2"]}),
         "redundancy": duramen.theory.redundancy(duramen.theory.examples.correlated_xor()),
         "pruning": duramen.forests.cost_complexity_pruning_path(forest.forest_),
     }

@@ -6,13 +6,8 @@ from tests.grid import one_test
 
 from duramen import theory
 from duramen.theory.dependence import (
-    conditioning_order,
-    d_separated,
-    degree_of_redundancy,
-    faithfulness,
     feature_relevance,
     minimal_optimal,
-    strong_informations,
 )
 from duramen.theory.population import gaussian_mda, last_level_importances, lattice_cost
 from duramen.theory.subspaces import simulate
@@ -24,7 +19,6 @@ from duramen.theory.subspaces import simulate
     [
         theory.relevance,
         feature_relevance,
-        strong_informations,
         theory.markov_boundaries,
         minimal_optimal,
         theory.redundancy,
@@ -40,7 +34,6 @@ def test_a_table_is_no_distribution(function):
 
 
 DIST = theory.examples.noisy_copy(0.05)
-GRAPH = {"Y": ["X1", "X2"], "X3": ["Y"]}
 
 
 @one_test
@@ -50,11 +43,7 @@ GRAPH = {"Y": ["X1", "X2"], "X3": ["Y"]}
         lambda some: DIST.entropy(some),
         lambda some: DIST.mutual_information("X3", some, other="X1"),
         lambda some: DIST.marginal(some).names,
-        lambda some: degree_of_redundancy(DIST, "X1", "X3", some),
         lambda some: theory.redundancy(DIST).redundant_to("X3", some),
-        lambda some: conditioning_order(DIST, "X1", some),
-        lambda some: d_separated(GRAPH, "X1", "X3", some),
-        lambda some: faithfulness(DIST, GRAPH | {"X1": some}),
         lambda some: theory.total_sobol_indices(DIST, feature_groups={"a": some}).values,
         lambda some: theory.population_mda(DIST, given={"X1": some}).values,
         lambda some: gaussian_mda([[1]], [1], names=["X2"], feature_groups={"a": some}).values,

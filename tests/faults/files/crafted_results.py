@@ -53,14 +53,12 @@ HOSTILE += ["\ud800", "a\tb\nc", "", "\x9b31m", "a" * 5000]
 def compute_others() -> None:
     """Compute a result of each class that no case has."""
     dist = empirical()
-    theory.distributions.bayes_model(dist, loss="squared", features=[0, 1])
     theory.population.conditioning_terms(dist, 0)
     covariance = [[1.0, 0.6, 0.1], [0.6, 2.0, 0.3], [0.1, 0.3, 1.5]]
     both = {"both": [0, 1]}
     theory.population.gaussian_mda(covariance, [0.5, 0.3, 0.1], feature_groups=both)
     theory.properties(dist)
     theory.redundancy(dist)
-    theory.dependence.faithfulness(dist, {"x0": ["x1"], "Y": ["x0", "x2"]})
     expression = np.random.default_rng(0).normal(size=(30, 5)).cumsum(axis=1)
     network = dm.genie3(expression, estimator=dm.RandomForestRegressor(4), random_state=0)
     gold = [("x0", "x1", 1), ("x2", "x3", 1), ("x4", "x0", 0), ("x1", "x4", 0)]

@@ -6,7 +6,6 @@ from tests.oracles.theory import information as oracle
 from tests.theory.drawn import as_table, with_sets
 
 from duramen.theory import CONTEXT, TARGET, FiniteDistribution
-from duramen.theory.distributions import examples
 from duramen.theory.distributions.variables import Partition
 
 EXACT = 1e-12
@@ -142,36 +141,12 @@ def test_products_of_many_values_do_not_overflow():
 
 
 def test_clear_errors(bits):
-    with pytest.raises(ValueError, match="entropy: unit must be 'bits' or 'nats', got 'hartley'"):
-        bits.entropy(unit="hartley")
     with pytest.raises(ValueError, match="criterion must be one of 'entropy', 'gini', 'variance'"):
         bits.impurity_decrease(0, criterion="mse")
     with pytest.raises(ValueError, match="several variables or sets"):
         bits.multivariate_information()
+    with pytest.raises(ValueError, match=r"several variables or sets, .* got \[\['X1', 'X2'\]\]"):
+        bits.multivariate_information(["X1", "X2"])
     words = FiniteDistribution.from_table([[0], [1]], ["no", "yes"])
     with pytest.raises(ValueError, match="needs a numeric target, but Y has values such as 'no'"):
         words.impurity(criterion="variance")
-
-
-@given(with_sets(3))
-def test_the_total_correlation_is_that_of_entropies(drawn):
-    dist, a, c, b = drawn
-    expected = dist.entropy(a, b) + dist.entropy(c, b) - dist.entropy([*a, *c], b)
-    assert dist.total_correlation(a, c, given=b) == pytest.approx(expected, abs=1e-10)
-    assert all(dist.total_correlation(variable) == 0 for variable in a)
-    three = dist.total_correlation(a, c, b)
-    sums = dist.entropy(a) + dist.entropy(c) + dist.entropy(b) - dist.entropy([*a, *c, *b])
-    assert three == pytest.approx(sums, abs=1e-10)
-
-
-def test_total_correlation_of_independent_and_equal_variables():
-    xor = examples.xor()
-    assert xor.total_correlation("X1", "X2") == 0
-    assert xor.total_correlation("X1", "X2", "Y") == pytest.approx(1)
-    copies = examples.correlated_xor()
-    assert copies.total_correlation("X2", "X4", unit="nats") == pytest.approx(np.log(2))
-    with pytest.raises(ValueError, match="several variables or sets"):
-        xor.total_correlation()
-    for of in (xor.total_correlation, xor.multivariate_information):
-        with pytest.raises(ValueError, match=rf"{of.__name__}: .* got \[\['X1', 'X2'\]\]"):
-            of(["X1", "X2"])

@@ -17,7 +17,7 @@ from tests.theory.drawn import table_with_an_outlier
 import duramen as dm
 from duramen.importances import mdi
 from duramen.theory import FiniteDistribution, examples, population_importances
-from duramen.theory.dependence import strong_informations
+from duramen.theory.dependence.relevant_features import strong_informations
 from duramen.theory.distributions import TOLERANCE
 from duramen.theory.population.recursion import Trees
 from duramen.theory.population.splits import best_of_cuts, best_of_features

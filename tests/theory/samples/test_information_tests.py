@@ -13,7 +13,6 @@ from duramen.theory.samples import (
     expected_information,
     information_p_value,
     information_threshold,
-    miller_madow,
     node_test,
 )
 
@@ -59,7 +58,7 @@ def mean_plug_in(n_rows, x, y):
 )
 def test_mean_is_exact_to_the_order_of_the_rows(x, y):
     rows = np.array([500, 1000, 2000, 4000])
-    formula = [expected_information(int(n), len(x), len(y), unit="nats") for n in rows]
+    formula = [expected_information(int(n), len(x), len(y)) * math.log(2) for n in rows]
     errors = np.array([mean_plug_in(n, x, y) for n in rows]) / formula - 1
     # What is left of the relative error falls as 1/N.
     assert np.all(np.abs(errors) < 10 / rows)
@@ -95,7 +94,6 @@ def test_distribution_of_samples(shape):
 def test_known_bias():
     assert expected_information(100, 3, 4) == pytest.approx(6 / (200 * math.log(2)))
     assert expected_information(100, 3, 4, 5) == pytest.approx(30 / (200 * math.log(2)))
-    assert expected_information(100, 3, 4, unit="nats") == pytest.approx(0.03)
     assert degrees_of_freedom(3, 4, 5) == 30
     assert degrees_of_freedom(1, 4) == 0
 
@@ -105,11 +103,6 @@ def test_threshold_inverts_the_p_value(level, n_rows, K):
     setting = {"n_values": 4, "n_classes": 3, "n_candidates": K}
     bits = information_threshold(level, n_rows, **setting)
     assert information_p_value(bits, n_rows, **setting) == pytest.approx(level, rel=1e-8)
-    nats = information_threshold(level, n_rows, **setting, unit="nats")
-    assert nats == pytest.approx(bits * math.log(2), rel=1e-12)
-    assert information_p_value(nats, n_rows, **setting, unit="nats") == pytest.approx(
-        level, rel=1e-8
-    )
 
 
 def test_best_of_many_candidates_keeps_the_level():
@@ -152,20 +145,6 @@ def test_node_against_lists_and_scipy(parts):
     assert many.p_value == min(1.0, 7 * result.p_value)
 
 
-@given(tables)
-def test_miller_madow_against_lists(counts):
-    xs, ys = spread(counts)
-    cells, values, classes = len(set(zip(xs, ys, strict=True))), len(set(xs)), len(set(ys))
-    expected = plug_in(xs, ys) - (cells - values - classes + 1) / (2 * len(xs))
-    assert miller_madow(counts) == pytest.approx(expected, abs=1e-12)
-    assert miller_madow(counts, unit="bits") == pytest.approx(expected / math.log(2), abs=1e-12)
-
-
-def test_miller_madow_is_centred():
-    values = [miller_madow(counts[0]) for counts in null_samples(3000, 500, 3, 4, 1, seed=2)]
-    assert abs(np.mean(values)) < 4 * np.std(values) / np.sqrt(3000)
-
-
 # --- errors ---------------------------------------------------------------------------------------
 
 
@@ -174,7 +153,6 @@ def test_miller_madow_is_centred():
     "call, message",
     [
         (lambda: expected_information(0, 2, 2), "expected_information: n_rows must be an int >= 1"),
-        (lambda: expected_information(5, 2, 2, unit="hartleys"), "unit must be 'bits' or 'nats'"),
         (lambda: information_p_value(np.nan, 5, 2, 2), "information must be finite numbers"),
         (lambda: information_p_value(0.1, 0, 2, 2), "n_rows must be at least 1"),
         (lambda: node_test([1, 2]), "node_test: counts must be numbers with axes"),

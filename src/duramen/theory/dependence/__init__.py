@@ -2,10 +2,7 @@
 
 from duramen.theory.dependence.assumptions import (
     Counterexample,
-    Faithfulness,
     Properties,
-    d_separated,
-    faithfulness,
     properties,
 )
 from duramen.theory.dependence.contexts import (
@@ -16,18 +13,15 @@ from duramen.theory.dependence.contexts import (
 )
 from duramen.theory.dependence.redundant_features import (
     Redundancy,
-    degree_of_redundancy,
     redundancy,
 )
 from duramen.theory.dependence.relevant_features import (
     Relevance,
     all_relevant,
-    conditioning_order,
     feature_relevance,
     markov_boundaries,
     minimal_optimal,
     relevance,
-    strong_informations,
     strongly_relevant,
 )
 
@@ -35,16 +29,11 @@ __all__ = [
     "ContextDependence",
     "ContextWitness",
     "Counterexample",
-    "Faithfulness",
     "Properties",
     "Redundancy",
     "Relevance",
     "all_relevant",
-    "conditioning_order",
     "context_dependence",
-    "d_separated",
-    "degree_of_redundancy",
-    "faithfulness",
     "feature_context_dependence",
     "feature_relevance",
     "markov_boundaries",
@@ -52,6 +41,5 @@ __all__ = [
     "properties",
     "redundancy",
     "relevance",
-    "strong_informations",
     "strongly_relevant",
 ]

@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.support.arrays import BoolArray, FloatArray, native_frame
+from duramen.support.arrays import FloatArray, native_frame
 from duramen.support.checks import check_real
 from duramen.theory.dependence.relevant_features import searched_degree
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.information import TOLERANCE
-from duramen.theory.distributions.subsets import (
-    conditional_entropies,
-    gains,
-    layers,
-)
 from duramen.theory.distributions.variables import CONTEXT
-from duramen.theory.population.context import NodesInContext, check_context
-from duramen.theory.population.recursion import MOST_NODES, Step, Trees
-from duramen.theory.population.splits import Words, unpacked
+from duramen.theory.population.context import check_context
 
 Change = Literal["independent", "complementary", "redundant", "uncharacterized"]
 
 _FUNCTION = "context_dependence"
-_AVERAGES = ("eq_6_4", "eq_6_6")
-# By whether information rises in the context at some node, and whether it falls.
+_ROUNDING = 1e-13  # a difference of so few bits is none
+# By whether information rises in the context at some cell, and whether it falls.
 _CHANGES: dict[tuple[bool, bool], Change] = {
     (False, False): "independent",
     (True, False): "complementary",
     (False, True): "redundant",
     (True, True): "uncharacterized",
 }
-_BY_CELL = ("eq_6_1", "eq_6_3", "eq_6_5")
 EQUATIONS = ("eq_6_1", "eq_6_3", "eq_6_4", "eq_6_5", "eq_6_6")
 """The definitions of context-dependence that are decided, by their equations in the thesis."""
 
@@ -130,7 +122,6 @@ def context_dependence(
     *,
     tolerance: float = TOLERANCE,
     max_degree: int | None = None,
-    max_nodes: int = MOST_NODES,
 ) -> Any:
     r"""Decide the context-dependence of every feature; return a data frame.
 
@@ -142,8 +133,6 @@ def context_dependence(
         Difference in bits, or between probabilities, that counts as none.
     max_degree : int, optional
         Look at sets B up to this size only. Default: all.
-    max_nodes : int, default=1_000_000
-        The most distinct cells of rows to look at.
 
     Returns
     -------
@@ -165,12 +154,10 @@ def context_dependence(
     >>> found["eq_6_1"].tolist()
     [False, True, True]
     """
-    features = feature_context_dependence(
-        dist, tolerance=tolerance, max_degree=max_degree, max_nodes=max_nodes
-    )
+    features = feature_context_dependence(dist, tolerance=tolerance, max_degree=max_degree)
     columns: dict[str, Any] = {"name": [feature.name for feature in features]}
     columns |= {eq: [getattr(feature, eq) for feature in features] for eq in EQUATIONS}
-    for c, value in enumerate(_values(dist)):
+    for c, value in enumerate(dist.values(CONTEXT).tolist()):
         columns[f"{dist.context_name}={value}"] = [feature.changes[c] for feature in features]
     for what in ("weakly_sensitive", "strongly_sensitive"):
         columns[what] = [getattr(feature, what) for feature in features]
@@ -185,7 +172,6 @@ def feature_context_dependence(
     *,
     tolerance: float = TOLERANCE,
     max_degree: int | None = None,
-    max_nodes: int = MOST_NODES,
 ) -> tuple[ContextDependence, ...]:
     r"""Decide the context-dependence of every feature; return one object a feature.
 
@@ -204,8 +190,6 @@ def feature_context_dependence(
     max_degree : int, optional
         Look at sets B up to this size only; what is false, or "independent", then is so as far
         as they tell. Default: all.
-    max_nodes : int, default=1_000_000
-        The most distinct cells of rows to look at.
 
     Returns
     -------
@@ -217,8 +201,8 @@ def feature_context_dependence(
     TypeError
         If `dist` is not a distribution.
     ValueError
-        If it has no context or a constant one, a parameter is not allowed, there are more than
-        `max_nodes` cells, or more than 2**20 subsets would have to be looked at.
+        If it has no context or a constant one, a parameter is not allowed, or more than 2**20
+        subsets would have to be looked at.
 
     References
     ----------
@@ -238,134 +222,85 @@ def feature_context_dependence(
     allowed = check_real(_FUNCTION, "tolerance", tolerance, 0.0)
     p = dist.n_features
     searched = searched_degree(_FUNCTION, p, max_degree, "leave features out")
-    trees = Trees(_FUNCTION, dist, max_depth=max(1, searched + 1), max_nodes=max_nodes)
-    search = _Search(dist, trees, allowed)
-    for step in trees:
-        search.look(step)
-    true = search.true | _averages(dist, searched, allowed)
-    marginal = dist.mutual_information(CONTEXT) > allowed
-    return tuple(
-        ContextDependence(
-            name=dist.names[m],
-            **{eq: bool(true[eq][m]) for eq in EQUATIONS},
-            changes=tuple(
-                _CHANGES[more, less]
-                for more, less in zip(
-                    search.more[:, m].tolist(), search.less[:, m].tolist(), strict=True
-                )
-            ),
-            weakly_sensitive=bool(search.sensitive[m]),
-            strongly_sensitive=bool(search.sensitive[m])
-            and not marginal
-            and dist.mutual_information(m) > allowed,
-            witness=search.witness(m),
-            searched_degree=searched,
+    uninformative = dist.mutual_information(CONTEXT) <= allowed
+    return tuple(_dependence(dist, m, searched, allowed, uninformative) for m in range(p))
+
+
+def _dependence(
+    dist: FiniteDistribution, m: int, searched: int, tolerance: float, uninformative: bool
+) -> ContextDependence:
+    """Decide the definitions for one feature by going through all sets B and their cells b."""
+    assert dist.context is not None
+    assert dist.context_values is not None
+    n_contexts, size, n_classes = dist.n_contexts, int(dist.cardinalities[m]), dist.n_classes
+    true = dict.fromkeys(EQUATIONS, False)
+    more, less = np.zeros((2, n_contexts), dtype=np.bool_)
+    sensitive = False
+    witness = None
+    others = [j for j in range(dist.n_features) if j != m]
+    for given in (B for k in range(searched + 1) for B in combinations(others, k)):
+        part = dist.partition(given)
+        place = (dist.context.astype(np.int64) * part.n_cells + part.cell) * size
+        place = (place + dist.codes[:, m]) * n_classes + dist.target
+        shape = (n_contexts, part.n_cells, size, n_classes)
+        masses = np.bincount(place, dist.weights, int(np.prod(shape))).reshape(shape)
+        of_context = masses.sum(axis=(2, 3))  # P(x_c, b)
+        of_cell = of_context.sum(axis=0)
+        here = of_context > 0
+        overall, within = _informations(masses.sum(axis=0)), _informations(masses)
+        gap = np.where(here, overall - within, 0.0)
+        gap[np.abs(gap) <= _ROUNDING] = 0.0
+        differs = np.abs(gap) > tolerance
+        more |= (gap < -tolerance).any(axis=1)
+        less |= (gap > tolerance).any(axis=1)
+        spread = np.where(here, within, -np.inf).max(axis=0) - np.where(here, within, np.inf).min(
+            axis=0
         )
-        for m in range(p)
+        by_context = (of_context * within).sum(axis=1)  # P(x_c) I(Y;X_m|B,x_c)
+        fractions = of_context.sum(axis=1)
+        mean = float(of_cell @ overall)
+        true["eq_6_1"] |= bool(differs.any())
+        true["eq_6_3"] |= bool((spread > tolerance).any())
+        true["eq_6_4"] |= bool((np.abs(by_context / fractions - mean) > tolerance).any())
+        true["eq_6_5"] |= bool((np.abs((of_context * gap).sum(axis=0) / of_cell) > tolerance).any())
+        true["eq_6_6"] |= bool(abs(by_context.sum() - mean) > tolerance)
+        of_value = _distribution(masses)
+        off = np.abs(of_value - _distribution(masses.sum(axis=0))) > tolerance
+        off &= np.abs(of_value - _distribution(masses.sum(axis=2, keepdims=True))) > tolerance
+        off &= masses.sum(axis=3, keepdims=True) > 0
+        sensitive |= bool(off.any())
+        if witness is None and differs.any():
+            b, c = np.argwhere(differs.T)[0].tolist()
+            row = part.first_rows()[b]
+            witness = ContextWitness(
+                given=tuple(
+                    (dist.names[j], dist.labels[j].tolist()[dist.codes[row, j]]) for j in given
+                ),
+                context=dist.context_values.tolist()[c],
+                overall=float(overall[b]),
+                within=float(within[c, b]),
+            )
+    return ContextDependence(
+        name=dist.names[m],
+        **true,
+        changes=tuple(_CHANGES[bool(up), bool(down)] for up, down in zip(more, less, strict=True)),
+        weakly_sensitive=sensitive,
+        strongly_sensitive=sensitive and uninformative and dist.mutual_information(m) > tolerance,
+        witness=witness,
+        searched_degree=searched,
     )
 
 
-class _Search:
-    """Context-dependence found at the nodes visited so far: a node is a cell b of some sets B."""
-
-    def __init__(self, dist: FiniteDistribution, trees: Trees, tolerance: float) -> None:
-        self.dist = dist
-        self.nodes, self.effects = trees.nodes, NodesInContext(dist, trees)
-        self.tolerance = tolerance
-        p = dist.n_features
-        self.true = {eq: np.zeros(p, dtype=np.bool_) for eq in _BY_CELL}
-        self.more, self.less = np.zeros((2, dist.n_contexts, p), dtype=np.bool_)
-        self.sensitive = np.zeros(p, dtype=np.bool_)
-        self.best: dict[int, tuple[int, Words, int, float, float]] = {}
-
-    def look(self, step: Step) -> None:
-        """Update the findings with some nodes."""
-        contexts = self.effects.splits(step)
-        fractions = np.stack([some.fraction for some in contexts], axis=1)
-        here = (fractions > 0)[:, :, np.newaxis]
-        gap, within = self.effects.gaps(step, contexts)
-        differs = np.abs(gap) > self.tolerance
-        self.more |= (gap < -self.tolerance).any(axis=0)
-        self.less |= (gap > self.tolerance).any(axis=0)
-        self.true["eq_6_1"] |= differs.any(axis=(0, 1))
-        low, high = np.where(here, within, np.inf), np.where(here, within, -np.inf)
-        self.true["eq_6_3"] |= (high.max(axis=1) - low.min(axis=1) > self.tolerance).any(axis=0)
-        mean = (fractions[:, :, np.newaxis] * gap).sum(axis=1) / step.splits.fraction[:, np.newaxis]
-        self.true["eq_6_5"] |= (np.abs(mean) > self.tolerance).any(axis=0)
-        degrees = np.argmax(step.reach > 0, axis=1)
-        for m in np.flatnonzero(differs.any(axis=(0, 1))).tolist():
-            some = np.flatnonzero(differs[:, :, m].any(axis=1))
-            i = int(some[np.argmin(degrees[some])])
-            if m not in self.best or degrees[i] < self.best[m][0]:
-                c = int(np.argmax(differs[i, :, m]))
-                bits = float(within[i, c, m])
-                self.best[m] = (
-                    int(degrees[i]),
-                    step.nodes[i].copy(),
-                    c,
-                    bits + float(gap[i, c, m]),
-                    bits,
-                )
-        of_value = _distribution(step.splits.cells)
-        feature_of = self.nodes.feature_of
-        for cells in (some.cells for some in contexts):
-            within_value = _distribution(cells)
-            of_node = _distribution(cells[:, feature_of == 0].sum(axis=1, keepdims=True))
-            off = np.abs(within_value - of_value) > self.tolerance
-            off &= np.abs(within_value - of_node) > self.tolerance
-            off &= cells.sum(axis=2, keepdims=True) > 0
-            self.sensitive[feature_of[off.any(axis=(0, 2))]] = True
-
-    def witness(self, m: int) -> ContextWitness | None:
-        """Return a smallest cell where a feature depends on the context."""
-        if m not in self.best:
-            return None
-        degree, node, c, overall, within = self.best[m]
-        table = self.nodes.table
-        row = int(np.argmax(unpacked(node[np.newaxis], table.n_rows)))
-        return ContextWitness(
-            given=tuple(
-                (table.names[j], table.labels[j].tolist()[table.codes[row, j]])
-                for j in self.nodes.conditioning(node, degree)
-            ),
-            context=_values(self.dist)[c],
-            overall=overall,
-            within=within,
-        )
-
-
-def _averages(dist: FiniteDistribution, searched: int, tolerance: float) -> dict[str, BoolArray]:
-    """Decide (6.4) and (6.6), which compare means over all cells of a set B."""
-    p = dist.n_features
-    lattice = layers(p, searched + 1)
-    context = cast("NDArray[np.uint32]", dist.context)
-    plain = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
-    overall = gains(lattice, plain)
-    mean = [np.zeros_like(information) for information in overall]
-    differs = {eq: np.zeros(p, dtype=np.bool_) for eq in _AVERAGES}
-
-    def compare(eq: str, informations: list[FloatArray]) -> None:
-        for layer, here, there in zip(lattice, informations, overall, strict=True):
-            np.logical_or.at(differs[eq], layer.members, np.abs(here - there) > tolerance)
-
-    for c, fraction in enumerate(dist.probabilities(CONTEXT).tolist()):
-        rows = context == c
-        weights = dist.weights[rows] / fraction
-        within = conditional_entropies(dist.codes[rows], dist.target[rows], weights, lattice)
-        informations = gains(lattice, within)
-        compare("eq_6_4", informations)
-        for total, information in zip(mean, informations, strict=True):
-            total += fraction * information
-    compare("eq_6_6", mean)
-    return differs
+def _informations(masses: FloatArray) -> FloatArray:
+    """Compute I(Y;X_m) in bits in each cell, from masses by cell, value and class."""
+    total = masses.sum(axis=(-2, -1), keepdims=True)
+    p = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
+    apart = p.sum(axis=-1, keepdims=True) * p.sum(axis=-2, keepdims=True)
+    ratio = np.divide(p, apart, out=np.ones_like(p), where=p > 0)
+    return np.maximum((p * np.log2(ratio)).sum(axis=(-2, -1)), 0.0)
 
 
 def _distribution(masses: FloatArray) -> FloatArray:
     """Return the distribution of Y along the last axis, 0 where there is no mass."""
     total = masses.sum(axis=-1, keepdims=True)
     return np.asarray(np.divide(masses, total, out=np.zeros_like(masses), where=total > 0))
-
-
-def _values(dist: FiniteDistribution) -> list[Any]:
-    values: list[Any] = cast("NDArray[Any]", dist.context_values).tolist()
-    return values

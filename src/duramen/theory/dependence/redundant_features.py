@@ -9,7 +9,6 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden
 from duramen.results.result import Result
@@ -19,7 +18,6 @@ from duramen.theory.dependence.relevant_features import conditionings_of
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
 from duramen.theory.distributions.information import TOLERANCE
 from duramen.theory.distributions.subsets import Layer, gains, joint_entropies, minimal
-from duramen.theory.distributions.variables import TARGET
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,18 +97,13 @@ class Redundancy(Result):
         ValueError
             If a name is unknown, or `feature` is among `others`.
         """
-        others_given = {others} if isinstance(others, str) else set(others)
-        for name in (feature, *sorted(map(str, others_given))):
-            if name not in self.names:
-                raise ValueError(
-                    f"redundant_to: there is no feature {name!r}; the features are "
-                    f"{', '.join(map(repr, self.names))}."
-                )
-        if feature in others_given:
+        wanted = {others} if isinstance(others, str) else set(others)
+        if unknown := ({feature} | wanted) - set(self.names) | ({feature} & wanted):
             raise ValueError(
-                f"redundant_to: others must not contain the feature itself, {feature!r}."
+                f"redundant_to: feature and others must be different ones of {list(self.names)}, "
+                f"got {sorted(map(str, unknown))}."
             )
-        return any(others_given.issuperset(shield) for shield in self.shields.get(feature, ()))
+        return any(wanted.issuperset(shield) for shield in self.shields.get(feature, ()))
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame`, one row an ordered pair of different features.
@@ -210,7 +203,7 @@ def redundancy(dist: FiniteDistribution) -> Redundancy:
         entropies[k + 1][comb(p, k + 1) :] - entropies[k][: comb(p, k)] for k in range(p + 1)
     ]
     informations = gains(features, uncertainty)
-    shape = (p, p)
+    shape, apart = (p, p), ~np.eye(p, dtype=np.bool_)
     most_left, degrees = np.zeros(shape), np.zeros(shape)  # largest I(X_i;Y|B,X_j); with B empty
     reduced = np.ones(shape, dtype=np.bool_)  # X_j takes some of it away wherever > 0
     lowest, highest = np.full(shape, np.inf), np.full(shape, -np.inf)
@@ -227,81 +220,26 @@ def redundancy(dist: FiniteDistribution) -> Redundancy:
             np.maximum.at(highest, place, degree)
             if size == 2:
                 degrees[place] = degree
-    relevant = _relevant(p, features, informations)
-    return Redundancy(
-        names=dist.names,
-        relevant=relevant,
-        total=_settled(most_left <= TOLERANCE, False),
-        determined=_settled(_determined(p, features, entropies), False),
-        partial=_settled((most_left > TOLERANCE) & reduced, False),
-        degree=_settled(degrees, 0.0),
-        lowest=_settled(lowest, 0.0),
-        highest=_settled(highest, 0.0),
-        shields=_shields(dist.names, relevant, features, informations, entropies),
-    )
-
-
-def degree_of_redundancy(
-    dist: FiniteDistribution, i: str | int, j: str | int, given: Iterable[str | int] = ()
-) -> float:
-    r"""Compute the degree of redundancy of two features with respect to Y given B, in bits.
-
-    .. math:: I(X_i;X_j;Y|B) = I(X_i;Y|B) - I(X_i;Y|B,X_j)
-
-    Symmetric in i and j; negative where the two are complementary.
-
-    Parameters
-    ----------
-    dist : FiniteDistribution
-        Joint distribution of any number of features and Y.
-    i, j : str or int
-        The two features, by name or index.
-    given : iterable of str or int, default=()
-        The set B of other features.
-
-    Raises
-    ------
-    ValueError
-        If `i`, `j` and `given` are not different features.
-
-    References
-    ----------
-    McGill 1954; thesis, definition 2.16 and eq. 2.30.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> from duramen.theory.dependence import degree_of_redundancy
-    >>> degree_of_redundancy(dm.theory.examples.correlated_xor(), "X2", "X4", given=["X1"])
-    1.0
-    """
-    check_distribution("degree_of_redundancy", dist)
-    first, second = dist.index(i), dist.index(j)
-    rest = dist.indices([given] if isinstance(given, str | int) else given)
-    if first == second or {first, second} & set(rest):
-        names = [dist.names[b] for b in (first, second, *rest)]
-        raise ValueError(
-            f"degree_of_redundancy: i, j and given must be different features, got {names}."
-        )
-    return dist.multivariate_information(first, second, TARGET, given=rest)
-
-
-def _determined(p: int, features: Sequence[Layer], entropies: Sequence[FloatArray]) -> BoolArray:
-    determined = np.zeros((p, p), dtype=np.bool_)
+    relevant = np.zeros(p, dtype=np.bool_)
+    for layer, information in zip(features, informations, strict=True):
+        np.logical_or.at(relevant, layer.members, information > TOLERANCE)
+    determined = np.zeros(shape, dtype=np.bool_)
     if p > 1:
         i, j = features[2].members.T
         both, single = entropies[2][: comb(p, 2)], entropies[1]
         determined[i, j] = both - single[j] <= TOLERANCE
         determined[j, i] = both - single[i] <= TOLERANCE
-    return determined
-
-
-def _relevant(p: int, features: Sequence[Layer], informations: Sequence[FloatArray]) -> BoolArray:
-    relevant = np.zeros(p, dtype=np.bool_)
-    for layer, information in zip(features, informations, strict=True):
-        np.logical_or.at(relevant, layer.members, information > TOLERANCE)
-    relevant.setflags(write=False)
-    return relevant
+    return Redundancy(
+        names=dist.names,
+        relevant=relevant,
+        total=(most_left <= TOLERANCE) & apart,
+        determined=determined,
+        partial=(most_left > TOLERANCE) & reduced & apart,
+        degree=degrees,
+        lowest=np.where(apart, lowest, 0.0),
+        highest=np.where(apart, highest, 0.0),
+        shields=_shields(dist.names, relevant, features, informations, entropies),
+    )
 
 
 def _shields(
@@ -323,9 +261,3 @@ def _shields(
         hits.append(weak[members] & (given_rest - least[members] <= TOLERANCE))
     shields = conditionings_of(names, features, minimal(features, hits))
     return {names[m]: shields[m] for m in np.flatnonzero(weak).tolist()}
-
-
-def _settled(matrix: NDArray[Any], diagonal: bool | float) -> NDArray[Any]:
-    np.fill_diagonal(matrix, diagonal)
-    matrix.setflags(write=False)
-    return matrix

@@ -22,7 +22,7 @@ from duramen.theory.distributions.subsets import (
     layers,
     minimal,
 )
-from duramen.theory.distributions.variables import IndexArray, Partition, Variable
+from duramen.theory.distributions.variables import IndexArray, Partition
 from duramen.theory.population.importances import last_level_decreases
 from duramen.theory.population.splits import as_integer
 
@@ -255,28 +255,8 @@ def strongly_relevant(dist: FiniteDistribution) -> tuple[str, ...]:
 
 
 def strong_informations(dist: FiniteDistribution) -> FloatArray:
-    """Compute I(X_m;Y|V-m) in bits for every feature, given all others.
-
-    This is also the importance at the last level of totally randomized trees (thesis, eq. 8.1).
-
-    Parameters
-    ----------
-    dist : FiniteDistribution
-        Joint distribution of any number of features and Y.
-
-    Returns
-    -------
-    ndarray of float64, shape (p,)
-        The informations, in the order of the columns.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> from duramen.theory.dependence import strong_informations
-    >>> strong_informations(dm.theory.examples.xor()).tolist()
-    [1.0, 1.0]
-    """
-    return np.maximum(last_level_decreases("strong_informations", dist, "entropy"), 0.0)
+    """Compute I(X_m;Y|V-m) in bits for every feature, given all others, shape (p,)."""
+    return np.maximum(last_level_decreases("strongly_relevant", dist, "entropy"), 0.0)
 
 
 def conditionings_of(
@@ -322,68 +302,6 @@ def searched_degree(function: str, p: int, max_degree: int | None, otherwise: st
             f"{LIMIT} that can be searched. Hint: {hint}{otherwise}."
         )
     return searched
-
-
-_ORDER = "conditioning_order"
-
-
-def conditioning_order(
-    dist: FiniteDistribution, feature: Variable, conditioning: Sequence[Variable]
-) -> tuple[str, ...] | None:
-    r"""Order a minimal conditioning of a feature so that each member can be found after the former.
-
-    In a strictly positive distribution with composition (PC), a minimal conditioning
-    :math:`B = \{X_1, \ldots, X_k\}` of a relevant feature, one with :math:`I(X;Y|B) > 0` and no
-    proper part like it, can be ordered so that :math:`\deg(X'_i) < i` (thesis, theorem 7.6): the
-    i-th is relevant given at most i - 1 others. Then sequential random subspaces that keep what
-    they found need never draw two of them at once. In other distributions there may be no such
-    order, as in the exclusive or.
-
-    Parameters
-    ----------
-    dist : FiniteDistribution
-        Joint distribution of p features and Y.
-    feature : str or int
-        The feature X, by name or index.
-    conditioning : sequence of str or int
-        The features in B.
-
-    Returns
-    -------
-    tuple of str or None
-        Names in such an order, smaller degrees first; None if there is none.
-
-    Raises
-    ------
-    ValueError
-        If B is not a minimal conditioning of the feature, or p is above what `feature_relevance`
-        takes.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> from duramen.theory.dependence import conditioning_order
-    >>> conditioning_order(dm.theory.examples.chain(3), "X3", ["X2", "X1"])
-    ('X1', 'X2')
-    >>> conditioning_order(dm.theory.examples.clique(3), "X3", ["X2", "X1"]) is None
-    True
-    """
-    check_distribution(_ORDER, dist)
-    m = dist.index(feature)
-    members = {dist.names[j] for j in dist.indices(conditioning)}
-    features = {entry.name: entry for entry in feature_relevance(dist)}
-    if members not in map(set, features[dist.names[m]].conditionings):
-        raise ValueError(
-            f"{_ORDER}: conditioning must be a minimal conditioning of {dist.names[m]!r}, got "
-            f"{sorted(members)!r}. Hint: feature_relevance lists them."
-        )
-    by_degree = [
-        (features[name].degree, j, name) for j, name in enumerate(dist.names) if name in members
-    ]
-    ranked = sorted((degree, j, name) for degree, j, name in by_degree if degree is not None)
-    if len(ranked) < len(members) or any(d > i for i, (d, _, _) in enumerate(ranked)):
-        return None
-    return tuple(name for _, _, name in ranked)
 
 
 # --- markov boundaries of the target --------------------------------------------------------------

@@ -25,7 +25,6 @@ from duramen.support.checks import check_choice, check_integer
 Method: TypeAlias = Literal["quantile", "uniform", "mdl"]
 METHODS: tuple[str, ...] = ("quantile", "uniform", "mdl")
 
-_SHOWN_CUTS = 5
 _TIE = 1e-12  # descriptions no farther apart, in bits a row, are equally long
 
 
@@ -95,7 +94,7 @@ class Discretized(Summarized):
         columns = [
             Column("column", [name for name, _ in shown], kind="words"),
             Column("intervals", [str(len(cuts) + 1) for _, cuts in shown]),
-            Column("cuts", [_listed(cuts) for _, cuts in shown], kind="words"),
+            Column("cuts", [", ".join(f"{cut:.4g}" for cut in cuts) for _, cuts in shown], "words"),
         ]
         return Summary((heading,), columns, hidden(len(self.cuts), len(shown)))
 
@@ -179,17 +178,39 @@ def discretize(
         classes = coded_variable(y, "y", table.n_rows, "discretize")[1]
     columns, labels, cuts = [], [], {}
     kinds = table.kinds or ("numeric",) * len(table.names)
-    read = zip(table.names, kinds, table.codes, table.labels, strict=True)
-    for name, kind, codes, values in read:
-        numbers = _numbers(values) if kind == "numeric" else None
-        if numbers is not None and len(numbers) > n_bins:
-            if not np.all(np.isfinite(numbers)):
-                raise ValueError(f"discretize: column {name!r} holds an infinite value.")
-            points = _separating(numbers, _cuts(method, numbers, codes, int(n_bins), classes))
-            codes, values = _in_intervals(codes, numbers, points)
-            cuts[name] = points
-        columns.append(codes)
-        labels.append(values)
+    for name, kind, codes, values in zip(
+        table.names, kinds, table.codes, table.labels, strict=True
+    ):
+        numbers = np.empty(0)  # sorted and distinct, without the missing one
+        if kind == "numeric" and values.dtype.kind in "iuf":
+            numbers = values.astype(np.float64)
+            numbers = numbers[~np.isnan(numbers)]
+        if len(numbers) <= n_bins:
+            columns.append(codes)
+            labels.append(values)
+            continue
+        if not np.all(np.isfinite(numbers)):
+            raise ValueError(f"discretize: column {name!r} holds an infinite value.")
+        present = codes < len(numbers)
+        if classes is None:
+            points = _evenly(method, numbers, codes[present], int(n_bins))
+        else:
+            counts = np.zeros((len(numbers), int(classes.max()) + 1))
+            np.add.at(counts, (codes[present], classes[present]), 1.0)
+            points = _least_description(numbers, counts)
+        # Cuts with values on both sides, one where several do the same.
+        below, first = np.unique(np.searchsorted(numbers, points, side="right"), return_index=True)
+        cuts[name] = points = points[first[(below > 0) & (below < len(numbers))]]
+        place = np.append(np.searchsorted(points, numbers), len(points) + 1)  # missing is last
+        columns.append(place.astype(np.uint32)[codes])
+        edge = [f"{cut:.4g}" for cut in points]
+        if len(set(edge)) < len(edge):
+            edge = [repr(cut) for cut in points.tolist()]
+        intervals: list[Any] = ["any number"]
+        if edge:
+            between = [f"({a}, {b}]" for a, b in pairwise(edge)]
+            intervals = [f"<= {edge[0]}", *between, f"> {edge[-1]}"]
+        labels.append(objects([*intervals, *([] if present.all() else [None])]))
     return Discretized(
         names=table.names,
         columns=tuple(columns),
@@ -201,83 +222,23 @@ def discretize(
     )
 
 
-def _numbers(values: NDArray[Any]) -> FloatArray | None:
-    """Return the sorted distinct numbers of a column without the missing one, or None."""
-    if values.dtype.kind not in "iuf":
-        return None
-    numbers = values.astype(np.float64)
-    return numbers[~np.isnan(numbers)]
-
-
-def _cuts(
-    method: str, numbers: FloatArray, codes: Codes, n_bins: int, classes: Codes | None
-) -> FloatArray:
-    present = codes < len(numbers)
-    if classes is not None:
-        counts = np.zeros((len(numbers), int(classes.max()) + 1))
-        np.add.at(counts, (codes[present], classes[present]), 1.0)
-        return _least_description(numbers, counts)
+def _evenly(method: str, numbers: FloatArray, codes: Codes, n_bins: int) -> FloatArray:
+    """Return cuts at the quantiles i / n_bins of a column, or at equal distances."""
     # Differences of huge numbers would overflow, and halves of the smallest ones lose their digits.
     factor = 0.5 if np.abs(numbers[[0, -1]]).max() > 2.0**1022 else 1.0
-    scaled = numbers * factor
-    if method == "quantile":
-        cuts = _quantiles(np.sort(scaled[codes[present]]), n_bins)
-    else:
-        cuts = _equally_spaced(scaled[0], scaled[-1], n_bins)
-    return np.asarray(cuts / factor, dtype=np.float64)
-
-
-def _quantiles(ordered: FloatArray, n_bins: int) -> FloatArray:
-    """Return the quantiles i / n_bins, which a bin includes.
-
-    One that is a number of the column is that number, and one between two numbers is below the
-    upper one: rounding would take either to the other side.
-    """
-    place, rest = np.divmod((len(ordered) - 1) * np.arange(1, n_bins), n_bins)
-    below, above = ordered[place], ordered[place + (rest > 0)]
-    cuts = np.quantile(ordered, np.arange(1, n_bins) / n_bins)
-    return np.where((cuts < below) | (cuts >= above), below, cuts)
-
-
-def _equally_spaced(low: float, high: float, n_bins: int) -> FloatArray:
-    """Return the ends of all bins but the last; whole ones are exact, as a bin includes its end."""
-    factor = 2.0**-64 if high - low > 2.0**900 else 1.0  # multiples of the range would overflow
-    return np.asarray(low + (high - low) * factor * np.arange(1, n_bins) / n_bins / factor)
-
-
-def _separating(numbers: FloatArray, cuts: FloatArray) -> FloatArray:
-    """Keep the cuts that have values on both sides, one where several do the same."""
-    below = np.searchsorted(numbers, cuts, side="right")
-    _, first = np.unique(below, return_index=True)
-    separating = [i for i in first.tolist() if 0 < below[i] < len(numbers)]
-    return cuts[separating]
-
-
-def _in_intervals(
-    codes: Codes, numbers: FloatArray, cuts: FloatArray
-) -> tuple[Codes, NDArray[Any]]:
-    """Return codes and labels of the intervals."""
-    interval = np.searchsorted(cuts, numbers, side="left")
-    place = np.append(interval, len(cuts) + 1).astype(np.uint32)  # missing is last
-    labels: list[Any] = _interval_labels(cuts)
-    if len(codes) and int(codes.max()) == len(numbers):
-        labels.append(None)
-    return place[codes], objects(labels)
-
-
-def _interval_labels(cuts: FloatArray) -> list[str]:
-    if not len(cuts):
-        return ["any number"]
-    edge = [f"{cut:.4g}" for cut in cuts]
-    if len(set(edge)) < len(edge):
-        edge = [repr(cut) for cut in cuts.tolist()]
-    between = [f"({a}, {b}]" for a, b in pairwise(edge)]
-    return [f"<= {edge[0]}", *between, f"> {edge[-1]}"]
-
-
-def _listed(cuts: FloatArray) -> str:
-    shown = ", ".join(f"{cut:.4g}" for cut in cuts[:_SHOWN_CUTS])
-    return shown + (", ..." if len(cuts) > _SHOWN_CUTS else "")
+    scaled, inner = numbers * factor, np.arange(1, n_bins)
+    if method == "uniform":
+        # Whole numbers stay exact: a bin includes its end. Multiples of a huge range overflow.
+        low, width = scaled[0], scaled[-1] - scaled[0]
+        down = 2.0**-64 if width > 2.0**900 else 1.0
+        return np.asarray((low + width * down * inner / n_bins / down) / factor)
+    # A quantile that is a number of the column is that number, and one between two numbers is
+    # below the upper one: rounding would take either to the other side.
+    ordered = np.sort(scaled[codes])
+    place, rest = np.divmod((len(ordered) - 1) * inner, n_bins)
+    lower, upper = ordered[place], ordered[place + (rest > 0)]
+    cuts = np.quantile(ordered, inner / n_bins)
+    return np.asarray(np.where((cuts < lower) | (cuts >= upper), lower, cuts) / factor)
 
 
 # --- minimum description length ----------------------------------------------------------------
@@ -297,15 +258,11 @@ def _least_description(numbers: FloatArray, counts: FloatArray) -> FloatArray:
         middle = _worth_cutting(below[first : end + 1] - below[first])
         if middle is not None:
             middle += first
-            cuts.append(_between(numbers[middle - 1], numbers[middle]))
+            low, high = numbers[middle - 1], numbers[middle]
+            between = low / 2 + high / 2
+            cuts.append(between if low <= between < high else low)  # rounding may take it to high
             pending += [(first, middle), (middle, end)]
     return np.sort(np.array(cuts, dtype=np.float64))
-
-
-def _between(low: float, high: float) -> float:
-    """Return the middle, or `low` where rounding would take it to `high`."""
-    middle = low / 2 + high / 2
-    return middle if low <= middle < high else low
 
 
 def _worth_cutting(below: FloatArray) -> int | None:

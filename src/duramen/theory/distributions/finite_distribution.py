@@ -34,7 +34,7 @@ from duramen.support.arrays import OF_DISTRIBUTIONS, FloatArray, check_magnitude
 from duramen.support.checks import check_choice, check_integer, is_integer, refuse
 from duramen.support.provenance import frozen_metadata
 from duramen.theory.distributions import information
-from duramen.theory.distributions.information import CRITERIA, Criterion, Unit, unit_scale
+from duramen.theory.distributions.information import CRITERIA, Criterion
 from duramen.theory.distributions.variables import (
     CONTEXT,
     TARGET,
@@ -147,32 +147,26 @@ class FiniteDistribution(Saved, Summarized):
         """Number of values of each feature; int64 of shape (p,)."""
         return np.array([len(labels) for labels in self.labels], dtype=np.int64)
 
-    @cached_property
-    def class_numbers(self) -> FloatArray:
-        """Values of Y as numbers, float64 of shape (n_classes,), for the variance.
+    def centered_numbers(self, function: str, criterion: str) -> FloatArray:
+        """Return the values of Y less their mean if the criterion is the variance, else zeros.
 
         Raises
         ------
         ValueError
-            If Y is not numeric, or its variance out of the range of float64.
+            If the criterion is unknown, or is the variance, and Y is not numeric or too large.
         """
-        if self.classes.dtype.kind not in "biuf":
-            raise ValueError(
-                f"FiniteDistribution: the variance needs a numeric target, but {self.target_name} "
-                f"has values such as {self.classes.tolist()[0]!r}. Hint: use 'entropy' or 'gini'."
-            )
-        numbers = float_labels(self.classes, f"the target {self.target_name}", "FiniteDistribution")
-        check_magnitude(numbers, self.target_name, "FiniteDistribution", OF_DISTRIBUTIONS)
-        return numbers
-
-    def centered_numbers(self, function: str, criterion: str) -> FloatArray:
-        """Return `class_numbers` less their mean if the criterion is the variance, else zeros."""
         check_choice(function, "criterion", criterion, CRITERIA)
         if criterion != "variance":
             return np.zeros(self.n_classes)
-        numbers: FloatArray = self.class_numbers - self.class_numbers[0]  # an offset costs no digit
-        numbers -= np.sum(self.weights * numbers[self.target])
-        return numbers
+        if self.classes.dtype.kind not in "biuf":
+            raise ValueError(
+                f"{function}: the variance needs a numeric target, but {self.target_name} "
+                f"has values such as {self.classes.tolist()[0]!r}. Hint: use 'entropy' or 'gini'."
+            )
+        numbers = float_labels(self.classes, f"the target {self.target_name}", function)
+        check_magnitude(numbers, self.target_name, function, OF_DISTRIBUTIONS)
+        centered: FloatArray = numbers - numbers[0]  # an offset costs no digit
+        return centered - np.sum(self.weights * centered[self.target])
 
     @cached_property
     def _columns(self) -> dict[int | Role, Column]:
@@ -268,10 +262,6 @@ class FiniteDistribution(Saved, Summarized):
         """Return the values of a variable, in code order."""
         return self._columns[self._place(variable)].values
 
-    def values_of_rows(self, variables: Variables, rows: IndexArray) -> dict[str, NDArray[Any]]:
-        """Return the values of some variables in some rows, by name."""
-        return {column.name: column.values_of(rows) for column in self._chosen(variables)}
-
     def equals(self, other: object, *, atol: float = 0.0) -> bool:
         """Return whether two distributions have the same variables, values and probabilities.
 
@@ -296,7 +286,7 @@ class FiniteDistribution(Saved, Summarized):
     _rows_shown = 12
 
     def _summary(self, rows: int) -> Summary:
-        p = self.n_features
+        p, shown = self.n_features, min(rows, self.n_rows)
         counts = [
             counted(self.n_rows, "row"),
             counted(p, "feature"),
@@ -305,15 +295,20 @@ class FiniteDistribution(Saved, Summarized):
         if self.context is not None:
             counts.append(f"{counted(self.n_contexts, 'value')} of the context")
         columns = list(self._columns.values())
-        first = self.weights[:rows]
-        shown = np.arange(len(first))
         cells = [
-            ShownColumn(column.name, list(map(str, column.values_of(shown).tolist())))
+            ShownColumn(column.name, list(map(str, column.values[column.codes[:shown]].tolist())))
             for column in [*columns[: min(p, _SHOWN_FEATURES)], *columns[p:]]
         ]
+        first = self.weights[:shown]
         cells.append(ShownColumn("probability", [f"{weight:.6g}" for weight in first], bars=first))
-        more = {"more row": self.n_rows - len(first), "more feature": p - _SHOWN_FEATURES}
-        below = [f"... and {counted(count, noun)}" for noun, count in more.items() if count > 0]
+        below = [
+            f"... and {counted(count, noun)}"
+            for noun, count in (
+                ("more row", self.n_rows - shown),
+                ("more feature", p - _SHOWN_FEATURES),
+            )
+            if count > 0
+        ]
         return Summary((f"FiniteDistribution: {', '.join(counts)}",), cells, tuple(below))
 
     @classmethod
@@ -442,9 +437,8 @@ class FiniteDistribution(Saved, Summarized):
             raise refuse(function, "names", f"a list with one entry for each of {n} axes", names)
         axes: dict[Any, int] = {axis: axis % n for axis in range(-n, n)}
         axes |= {name: axis for axis, name in enumerate(names or ())}
-        roles = {"target": target} if context is None else {"target": target, "context": context}
-        for role, axis in roles.items():
-            if axis not in axes:
+        for role, axis in {"target": target, "context": context}.items():
+            if axis not in axes and (role, axis) != ("context", None):
                 allowed = f"one of the names or the number of an axis, {-n} to {n - 1}"
                 raise refuse(function, role, allowed, axis)
         y, c = axes[target], None if context is None else axes[context]
@@ -454,7 +448,17 @@ class FiniteDistribution(Saved, Summarized):
         if names is None:
             numbered = {axis: f"X{number}" for number, axis in enumerate(features, start=1)}
             names = [{y: "Y", c: "Xc"}.get(axis) or numbered[axis] for axis in range(n)]
-        values = _axis_labels(labels or {}, names, table.shape, function)
+        if unknown := [name for name in labels or () if name not in names]:
+            raise ValueError(
+                f"{function}: labels names {unknown[0]!r}, which is not a variable here."
+            )
+        values = []
+        for name, size in zip(names, table.shape, strict=True):
+            own = np.asarray((labels or {}).get(name, range(size))).tolist()
+            if len(own) != size or len(set(own)) != size:
+                allowed = f"{size} different values, one for each position along its axis"
+                raise refuse(function, f"labels[{name!r}]", allowed, own)
+            values.append(labels_of(own))
         occupied = np.nonzero(table)
         codes = [codes.astype(np.uint32) for codes in occupied]
         return cls.from_codes(
@@ -537,12 +541,10 @@ class FiniteDistribution(Saved, Summarized):
             metadata={} if metadata is None else metadata,
         )
 
-    def entropy(
-        self, variables: Variables = TARGET, given: Variables = (), *, unit: Unit = "bits"
-    ) -> float:
-        r"""Return the conditional Shannon entropy H(A | B).
+    def entropy(self, variables: Variables = TARGET, given: Variables = ()) -> float:
+        r"""Return the conditional Shannon entropy H(A | B) in bits.
 
-        .. math:: H(A|B) = -\sum_{a,b} p(a,b) \log p(a|b)
+        .. math:: H(A|B) = -\sum_{a,b} p(a,b) \log_2 p(a|b)
 
         Parameters
         ----------
@@ -550,22 +552,15 @@ class FiniteDistribution(Saved, Summarized):
             The set A; by default Y.
         given : variable or list of variables
             The set B; by default empty.
-        unit : {"bits", "nats"}
         """
-        scale = unit_scale("FiniteDistribution.entropy", unit)
         condition = self.partition(given)
         joint = self._refined(condition, variables)
-        return scale * information.conditional_entropy(self.weights, joint, condition)
+        return information.conditional_entropy(self.weights, joint, condition)
 
     def mutual_information(
-        self,
-        m: Variables,
-        given: Variables = (),
-        *,
-        other: Variables = TARGET,
-        unit: Unit = "bits",
+        self, m: Variables, given: Variables = (), *, other: Variables = TARGET
     ) -> float:
-        r"""Return the conditional mutual information I(A; C | B), at least 0.
+        r"""Return the conditional mutual information I(A; C | B) in bits, at least 0.
 
         .. math:: I(A;C|B) = H(A|B) - H(A|B,C)
 
@@ -580,25 +575,21 @@ class FiniteDistribution(Saved, Summarized):
             The set B; by default empty.
         other : variable or list of variables
             The set C; by default Y.
-        unit : {"bits", "nats"}
         """
-        scale = unit_scale("FiniteDistribution.mutual_information", unit)
         condition = self.partition(given)
         left, right = (self._refined(condition, part) for part in (m, other))
-        joint = self._refined(left, other)
-        return scale * information.conditional_information(
-            self.weights, joint, left, right, condition
+        return information.conditional_information(
+            self.weights, self._refined(left, other), left, right, condition
         )
 
-    def multivariate_information(
-        self, *variables: Variables, given: Variables = (), unit: Unit = "bits"
-    ) -> float:
-        r"""Return the information that several sets of variables share, I(A; C; D ... | B).
+    def multivariate_information(self, *variables: Variables, given: Variables = ()) -> float:
+        r"""Return the information in bits that sets of variables share, I(A; C; D ... | B).
 
         .. math:: I(A;C;D|B) = I(A;C|B) - I(A;C|B,D)
 
         It does not depend on the order of the sets. It can be negative from three sets on: then
-        they are complementary (McGill 1954; thesis, eq. 2.29).
+        they are complementary (McGill 1954; thesis, eq. 2.29). Of two features and Y it is their
+        degree of redundancy (thesis, definition 2.16).
 
         Parameters
         ----------
@@ -606,81 +597,27 @@ class FiniteDistribution(Saved, Summarized):
             The sets, at least one; of a single variable it is the entropy.
         given : variable or list of variables
             The set B; by default empty.
-        unit : {"bits", "nats"}
 
         Raises
         ------
         ValueError
             If no set is given, or one list of several variables alone.
         """
-        scale = unit_scale("FiniteDistribution.multivariate_information", unit)
-        parts, condition = (
-            self._several("multivariate_information", variables),
-            self.partition(given),
-        )
-        total = 0.0
-        for size in range(1, len(parts) + 1):
-            for chosen in combinations(parts, size):
-                joint = condition
-                for part in chosen:
-                    joint = joint.refined(part.cell, part.n_cells)
-                entropy = information.conditional_entropy(self.weights, joint, condition)
-                total -= (-1) ** size * entropy
-        return scale * total
-
-    def total_correlation(
-        self, *variables: Variables, given: Variables = (), unit: Unit = "bits"
-    ) -> float:
-        r"""Return the total correlation of several sets of variables, at least 0.
-
-        .. math:: R(A;C;D|B) = H(A|B) + H(C|B) + H(D|B) - H(A,C,D|B)
-
-        It is 0 if and only if the sets are independent of each other given B, and of two sets it is
-        the mutual information (Watanabe 1960; thesis, eq. 2.27). What is at most `TOLERANCE` counts
-        as zero.
-
-        Parameters
-        ----------
-        *variables : variables or lists of variables
-            The sets, at least one; of a single variable it is 0.
-        given : variable or list of variables
-            The set B; by default empty.
-        unit : {"bits", "nats"}
-
-        Raises
-        ------
-        ValueError
-            If no set is given, or one list of several variables alone.
-
-        Examples
-        --------
-        >>> import duramen as dm
-        >>> xor = dm.theory.examples.xor()
-        >>> xor.total_correlation("X1", "X2", "Y"), xor.multivariate_information("X1", "X2", "Y")
-        (1.0, -1.0)
-        """
-        scale = unit_scale("FiniteDistribution.total_correlation", unit)
-        first, *others = self._several("total_correlation", variables)
-        condition, total = self.partition(given), 0.0
-        joint = condition.refined(first.cell, first.n_cells)
-        for part in others:
-            # The chain rule: where parts are independent, a term is 0 up to rounding of one sum.
-            alone = condition.refined(part.cell, part.n_cells)
-            both = joint.refined(part.cell, part.n_cells)
-            total += information.conditional_information(
-                self.weights, both, joint, alone, condition
-            )
-            joint = both
-        return scale * total
-
-    def _several(self, method: str, variables: Sequence[Variables]) -> list[Partition]:
-        """Return the partitions by sets of variables; a list in the place of sets is refused."""
         if not variables or (len(variables) == 1 and len(as_list(variables[0])) > 1):
             raise ValueError(
-                f"FiniteDistribution.{method}: expected several variables or sets, each an "
-                f"argument of its own, got {list(variables)!r}."
+                "FiniteDistribution.multivariate_information: expected several variables or sets, "
+                f"each an argument of its own, got {list(variables)!r}."
             )
-        return [self.partition(part) for part in variables]
+        condition, total = self.partition(given), 0.0
+        for size in range(1, len(variables) + 1):
+            for chosen in combinations(variables, size):
+                joint = condition
+                for part in chosen:
+                    joint = self._refined(joint, part)
+                total -= (-1) ** size * information.conditional_entropy(
+                    self.weights, joint, condition
+                )
+        return total
 
     def impurity(self, given: Variables = (), *, criterion: Criterion = "entropy") -> float:
         r"""Return the mean impurity of Y given some variables.
@@ -814,17 +751,18 @@ class FiniteDistribution(Saved, Summarized):
         upper = np.cumsum(self.weights)
         # Dividing by the last one keeps a draw just below 1 inside the table.
         uniform = np.random.default_rng(seed).random(n)
-        rows = np.searchsorted(upper / upper[-1], uniform, side="right").astype(np.int64)
-        values = {place: column.values_of(rows) for place, column in self._columns.items()}
+        rows = np.searchsorted(upper / upper[-1], uniform, side="right")
         kinds = {labels.dtype.kind for labels in self.labels}
-        X: NDArray[Any]
-        if kinds and (kinds <= set("iuf") or kinds == {"b"}):
-            X = np.empty((n, self.n_features), dtype=np.result_type(*self.labels))
-        else:  # Python's own numbers, strings and dates
-            X = np.empty((n, self.n_features), dtype=object)
-        for j in range(self.n_features):
-            X[:, j] = objects(values[j].tolist()) if X.dtype == object else values[j]
-        return Sample(X, values[TARGET], values.get(CONTEXT))
+        alike = bool(kinds) and (kinds <= set("iuf") or kinds == {"b"})
+        # Otherwise Python's own numbers, strings and dates.
+        X = np.empty((n, self.n_features), np.result_type(*self.labels) if alike else object)
+        for j, labels in enumerate(self.labels):
+            drawn = labels[self.codes[rows, j]]
+            X[:, j] = drawn if alike else objects(drawn.tolist())
+        context = None
+        if self.context is not None and self.context_values is not None:
+            context = self.context_values[self.context[rows]]
+        return Sample(X, self.classes[self.target[rows]], context)
 
 
 class Sample(NamedTuple):
@@ -867,24 +805,6 @@ def check_probabilities(probabilities: FloatArray, what: str, function: str) -> 
         raise ValueError(f"{function}: {what} must be at least 0, got {probabilities.min():g}.")
     if not abs(float(probabilities.sum()) - 1.0) <= _SUM:
         raise ValueError(f"{function}: {what} must sum to 1, got {probabilities.sum():.12g}.")
-
-
-def _axis_labels(
-    labels: Mapping[str, Sequence[Any]], names: Sequence[str], shape: Sequence[int], function: str
-) -> list[NDArray[Any]]:
-    """Return the values along each axis, by default 0, 1, 2, ..."""
-    if unknown := [name for name in labels if name not in names]:
-        raise ValueError(f"{function}: labels names {unknown[0]!r}, which is not a variable here.")
-    values = []
-    for name, size in zip(names, shape, strict=True):
-        own = np.asarray(labels[name]).tolist() if name in labels else list(range(size))
-        if len(own) != size or len(set(own)) != size:
-            raise ValueError(
-                f"{function}: {name!r} must have {size} different values, one for each position "
-                f"along its axis, got {own!r}."
-            )
-        values.append(labels_of(own))
-    return values
 
 
 def check_distribution(function: str, dist: object) -> None:

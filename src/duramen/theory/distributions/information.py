@@ -14,21 +14,12 @@ from numpy.typing import NDArray
 from duramen.support.arrays import FloatArray
 from duramen.theory.distributions.variables import Partition
 
-Unit: TypeAlias = Literal["bits", "nats"]
 Criterion: TypeAlias = Literal["entropy", "gini", "variance"]
 
 TOLERANCE = 1e-10
 """Information of at most this many bits counts as zero, everywhere in this package."""
 
-UNITS: dict[str, float] = {"bits": 1.0, "nats": float(np.log(2.0))}
 CRITERIA: tuple[str, ...] = ("entropy", "gini", "variance")
-
-
-def unit_scale(function: str, unit: str) -> float:
-    """Return the number of units in a bit."""
-    if unit not in UNITS:
-        raise ValueError(f"{function}: unit must be 'bits' or 'nats', got {unit!r}.")
-    return UNITS[unit]
 
 
 def conditional_entropy(weights: FloatArray, joint: Partition, given: Partition) -> float:

@@ -28,10 +28,22 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.categories import Codes, in_order, labels_of
-from duramen.support.arrays import FloatArray, is_missing
+from duramen.data.categories import in_order, labels_of
+from duramen.support.arrays import is_missing
 from duramen.support.checks import check_choice, check_integer, check_real, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_probabilities
+
+__all__ = [
+    "Factor",
+    "bernoulli",
+    "categorical",
+    "copy",
+    "function",
+    "specify",
+    "table",
+    "uniform",
+    "xor",
+]
 
 Outcomes: TypeAlias = Mapping[Any, float]
 
@@ -133,7 +145,7 @@ def categorical(probabilities: Mapping[Any, float]) -> Factor:
             f"{probabilities!r}. Hint: categorical({{'a': 0.2, 'b': 0.8}})."
         )
     outcomes = dict(probabilities)
-    check_outcomes(outcomes, "categorical: the probabilities")
+    _checked(outcomes, "categorical: the probabilities")
     return _independent(outcomes, f"categorical({outcomes!r})")
 
 
@@ -155,7 +167,7 @@ def xor(*parents: str) -> Factor:
             )
         return {reduce(exclusive_or, values): 1.0}
 
-    return Factor(parents, outcomes, f"xor({quoted(parents)})")
+    return Factor(parents, outcomes, f"xor({', '.join(map(repr, parents))})")
 
 
 def copy(
@@ -222,7 +234,8 @@ def function(rule: Callable[..., Any], *parents: str) -> Factor:
     name = getattr(rule, "__name__", type(rule).__name__)
 
     def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
-        return _outcomes(rule(*values))
+        result = rule(*values)
+        return result if isinstance(result, Mapping) else {result: 1.0}
 
     return Factor(parents, outcomes, f"function({', '.join([name, *map(repr, parents)])})")
 
@@ -252,63 +265,39 @@ def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
     def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
         for key in (values, values[0]) if len(values) == 1 else (values,):
             if key in rows_of:
-                return _outcomes(rows_of[key])
+                row = rows_of[key]
+                return row if isinstance(row, Mapping) else {row: 1.0}
         raise ValueError(
-            f"table: there is no row for {setting(parents, values)}, which has a positive "
+            f"table: there is no row for {_setting(parents, values)}, which has a positive "
             "probability."
         )
 
-    return Factor(parents, outcomes, f"table({rows_of!r}, {quoted(parents)})")
+    return Factor(parents, outcomes, f"table({rows_of!r}, {', '.join(map(repr, parents))})")
 
 
-def check_outcomes(outcomes: Outcomes, what: str) -> None:
-    """Refuse invalid probabilities; `what` names the function and the variable.
+def _checked(outcomes: Outcomes, what: str) -> Outcomes:
+    """Refuse probabilities of values that are invalid; `what` names function and variable.
 
-    What rounding leaves of 0, such as 1 - .7 - .2 - .1, is allowed on either side.
+    What rounding leaves of 0, such as 1 - .7 - .2 - .1, is left out, on either side of it.
     """
-    function, _, rest = what.partition(": ")
-    if not outcomes:
-        raise ValueError(f"{what} are empty; they must sum to 1.")
     for value, p in outcomes.items():
         if is_missing(value):
             raise ValueError(f"{what} have {value!r} among the values; name it by a value.")
         if not isinstance(p, Real):
             raise TypeError(f"{what} must be numbers, got {p!r} for {value!r}.")
-    probabilities = np.array(list(outcomes.values()), dtype=np.float64)
-    probabilities[np.abs(probabilities) <= ROUNDING] = 0.0
-    check_probabilities(probabilities, rest, function)
-
-
-def _outcomes(result: Any) -> Outcomes:
-    """Return a value, or a mapping from values to probabilities, as the latter."""
-    return result if isinstance(result, Mapping) else {result: 1.0}
+    positive = {value: float(p) for value, p in outcomes.items() if not abs(p) <= ROUNDING}
+    function, _, name = what.partition(": ")
+    check_probabilities(np.array(list(positive.values()), dtype=np.float64), name, function)
+    return positive
 
 
 def _independent(probabilities: Outcomes, text: str) -> Factor:
     return Factor((), lambda values, domains: probabilities, text, tuple(probabilities))
 
 
-def quoted(names: Sequence[str]) -> str:
-    """Return names in quotes, for errors."""
-    return ", ".join(map(repr, names))
-
-
-def setting(parents: Sequence[str], values: Sequence[Any]) -> str:
-    """Return the values of some variables, for errors."""
+def _setting(parents: Sequence[str], values: Sequence[Any]) -> str:
     return ", ".join(f"{p} = {v!r}" for p, v in zip(parents, values, strict=True))
 
-
-__all__ = [
-    "Factor",
-    "bernoulli",
-    "categorical",
-    "copy",
-    "function",
-    "specify",
-    "table",
-    "uniform",
-    "xor",
-]
 
 MOST_ROWS = 1 << 20
 """A specification may lead to at most so many rows, hidden variables included."""
@@ -360,34 +349,30 @@ def specify(
     >>> round(noisy.mutual_information("X3"), 3)
     0.714
     """
-    checked = _checked_factors(factors)
+    if not isinstance(factors, Mapping):
+        raise refuse("specify", "factors", "a mapping of names to factors", factors)
     unseen = (hidden,) if isinstance(hidden, str) else tuple(hidden)
-    _check_roles(checked, target, context, unseen)
-    values, codes, weights = _joint(checked)
-    apart = {target, context, *unseen}
-    names = tuple(name for name in checked if name not in apart)
-    return FiniteDistribution.from_codes(
-        codes=[codes[name] for name in names],
-        target=codes[target],
-        weights=weights,
-        names=names,
-        labels=[values[name] for name in names],
-        classes=values[target],
-        target_name=target,
-        context=None if context is None else codes[context],
-        context_values=None if context is None else values[context],
-        context_name="Xc" if context is None else context,
-        metadata={"specification": {name: factor.text for name, factor in checked.items()}},
-    )
-
-
-def _joint(
-    factors: Mapping[str, Factor],
-) -> tuple[dict[str, NDArray[Any]], dict[str, Codes], FloatArray]:
-    """Return the values of each variable, and the codes and probabilities of all rows."""
-    parents_of = {name: factor.parents for name, factor in factors.items()}
+    roles = [("target", target), *(("hidden", name) for name in unseen)]
+    roles += [] if context is None else [("context", context)]
+    named = list(roles)
+    for name, factor in factors.items():
+        if not isinstance(name, str) or not isinstance(factor, Factor):
+            raise TypeError(
+                f"specify: factors must map names to factors, got {name!r}: {factor!r}. Hint: such "
+                "as uniform(2), xor('X1', 'X2'), copy('Y', 0.95), table({...}, 'X1') or "
+                "function(rule, 'X1')."
+            )
+        named += [(f"a parent of {name!r}", parent) for parent in factor.parents]
+    for role, name in named:
+        if name not in factors:
+            allowed = f"one of {list(factors)}, which have a factor"
+            raise refuse("specify", role, allowed, name)
+    role_of = {name: role for role, name in roles}
+    for role, name in roles:
+        if role_of[name] != role:
+            raise ValueError(f"specify: {name!r} cannot be both {role} and {role_of[name]}.")
     try:
-        order = list(TopologicalSorter(parents_of).static_order())
+        order = list(TopologicalSorter({n: f.parents for n, f in factors.items()}).static_order())
     except CycleError as error:
         circle = " -> ".join(map(repr, error.args[1]))
         raise ValueError(
@@ -402,10 +387,11 @@ def _joint(
         outcomes: dict[tuple[int, ...], Outcomes] = {}
         for at in dict.fromkeys(tuple(row[i] for i in places) for row, _ in rows):
             parents = tuple(some[code] for some, code in zip(labels, at, strict=True))
-            outcomes_here = dict(factor.outcomes(parents, tuple(map(tuple, labels))))
-            where = f" given {setting(factor.parents, parents)}" if parents else ""
-            check_outcomes(outcomes_here, f"specify: the probabilities of {name!r}{where}")
-            outcomes[at] = {v: float(p) for v, p in outcomes_here.items() if p > ROUNDING}
+            where = f" given {_setting(factor.parents, parents)}" if parents else ""
+            outcomes[at] = _checked(
+                factor.outcomes(parents, tuple(map(tuple, labels))),
+                f"specify: the probabilities of {name!r}{where}",
+            )
         seen = {value for some in outcomes.values() for value in some}
         ordered = in_order(seen) if factor.values is None else factor.values
         values[name] = labels_of([value for value in ordered if value in seen])
@@ -423,43 +409,18 @@ def _joint(
             for value, p in some
         ]
     columns = np.array([row for row, _ in rows], dtype=np.uint32).reshape(len(rows), -1).T
-    return values, dict(zip(order, columns, strict=True)), np.array([weight for _, weight in rows])
-
-
-def _checked_factors(factors: Mapping[str, Factor]) -> dict[str, Factor]:
-    if not isinstance(factors, Mapping):
-        raise TypeError(
-            f"specify: factors must map names to factors, got {type(factors).__name__}."
-        )
-    for name, factor in factors.items():
-        if not isinstance(name, str):
-            raise TypeError(f"specify: names must be strings, got {name!r}.")
-        if not isinstance(factor, Factor):
-            raise TypeError(
-                f"specify: {name!r} must have a factor, got {factor!r}. Hint: such as uniform(2), "
-                "xor('X1', 'X2'), copy('Y', 0.95), table({...}, 'X1') or function(rule, 'X1')."
-            )
-        for parent in factor.parents:
-            if parent not in factors:
-                raise ValueError(
-                    f"specify: {name!r} depends on {parent!r}, which has no factor; there are "
-                    f"{quoted(tuple(factors))}."
-                )
-    return dict(factors)
-
-
-def _check_roles(
-    factors: Mapping[str, Factor], target: str, context: str | None, hidden: Sequence[str]
-) -> None:
-    roles = {"target": [target], "context": [] if context is None else [context], "hidden": hidden}
-    taken: dict[str, str] = {}
-    for role, names in roles.items():
-        for name in names:
-            if name not in factors:
-                raise ValueError(
-                    f"specify: {role} names {name!r}, which has no factor; there are "
-                    f"{quoted(tuple(factors))}."
-                )
-            if taken.get(name, role) != role:
-                raise ValueError(f"specify: {name!r} cannot be both {taken[name]} and {role}.")
-            taken[name] = role
+    codes = dict(zip(order, columns, strict=True))
+    names = tuple(name for name in factors if name not in role_of)
+    return FiniteDistribution.from_codes(
+        codes=[codes[name] for name in names],
+        target=codes[target],
+        weights=np.array([weight for _, weight in rows]),
+        names=names,
+        labels=[values[name] for name in names],
+        classes=values[target],
+        target_name=target,
+        context=None if context is None else codes[context],
+        context_values=None if context is None else values[context],
+        context_name="Xc" if context is None else context,
+        metadata={"specification": {name: factor.text for name, factor in factors.items()}},
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.categories import Codes
-from duramen.support.arrays import FloatArray, IntArray, is_missing
+from duramen.support.arrays import FloatArray, is_missing
 from duramen.support.text import joined
 
 _SHOWN_VALUES = 8
@@ -48,11 +48,6 @@ class Column:
     name: str
     codes: Codes
     values: NDArray[Any]
-
-    def values_of(self, rows: IntArray) -> NDArray[Any]:
-        """Return the values in some rows."""
-        values: NDArray[Any] = self.values[self.codes[rows]]
-        return values
 
     def code_of(self, value: Any) -> int:
         """Return the code of a value.

@@ -14,16 +14,14 @@ a tree. A split that is the best of K candidates is a maximum: its p-value is mu
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer, check_real, refuse
-from duramen.theory.distributions.information import UNITS, Unit, unit_scale
 
 __all__ = [
     "NodeTest",
@@ -31,11 +29,10 @@ __all__ = [
     "expected_information",
     "information_p_value",
     "information_threshold",
-    "miller_madow",
     "node_test",
 ]
 
-_NATS_IN_A_BIT = UNITS["nats"]
+_NATS = math.log(2.0)  # in a bit
 
 
 # --- distribution for given numbers of values -----------------------------------------------------
@@ -69,13 +66,13 @@ def degrees_of_freedom(n_values: int, n_classes: int, n_conditions: int = 1) -> 
 
 
 def expected_information(
-    n_rows: int, n_values: int, n_classes: int, n_conditions: int = 1, *, unit: Unit = "bits"
+    n_rows: int, n_values: int, n_classes: int, n_conditions: int = 1
 ) -> float:
     r"""Return the mean of the plug-in information of independent variables, to order 1/N.
 
     .. math:: \frac{|Z| (|X|-1) (|Y|-1)}{2 N \ln 2}
 
-    in bits; without the ln 2 in nats. Rows are drawn from the variables' joint distribution.
+    in bits. Rows are drawn from the variables' joint distribution.
 
     Parameters
     ----------
@@ -83,8 +80,6 @@ def expected_information(
         Number N of rows.
     n_values, n_classes, n_conditions : int
         As for `degrees_of_freedom`.
-    unit : {"bits", "nats"}, default="bits"
-        Unit of the result.
 
     Raises
     ------
@@ -105,7 +100,7 @@ def expected_information(
     function = "expected_information"
     rows = check_integer(function, "n_rows", n_rows, 1, most=inf)
     freedom = degrees_of_freedom(n_values, n_classes, n_conditions)
-    return freedom / (2.0 * rows * _nats(function, unit))
+    return freedom / (2.0 * rows * _NATS)
 
 
 def information_p_value(
@@ -116,14 +111,13 @@ def information_p_value(
     n_conditions: int = 1,
     *,
     n_candidates: int = 1,
-    unit: Unit = "bits",
 ) -> FloatArray | float:
     r"""Compute the p-value of plug-in information under independence.
 
     Parameters
     ----------
     information : array_like
-        Plug-in information, in `unit`.
+        Plug-in information in bits.
     n_rows : array_like
         Number N of rows that it was computed from; one number, or one for each value.
     n_values, n_classes, n_conditions : int
@@ -131,8 +125,6 @@ def information_p_value(
     n_candidates : int, default=1
         Number K of candidates of which this was the best: the p-value is multiplied by it, up
         to 1, which holds however the candidates depend on each other (Bonferroni).
-    unit : {"bits", "nats"}, default="bits"
-        Unit of `information`.
 
     Returns
     -------
@@ -165,7 +157,7 @@ def information_p_value(
         raise refuse(function, "information", "finite numbers", information)
     if not np.all(rows >= 1):
         raise refuse(function, "n_rows", "at least 1", n_rows)
-    statistic = 2.0 * rows * _nats(function, unit) * shared
+    statistic = 2.0 * rows * _NATS * shared
     if freedom == 0:
         return _plain(np.ones_like(statistic))
     return _plain(np.minimum(1.0, K * special.chdtrc(freedom, statistic)))
@@ -179,7 +171,6 @@ def information_threshold(
     n_conditions: int = 1,
     *,
     n_candidates: int = 1,
-    unit: Unit = "bits",
 ) -> float:
     """Return the information that independent variables exceed with probability `alpha`.
 
@@ -187,7 +178,7 @@ def information_threshold(
     ----------
     alpha : float
         Probability, in (0, 1).
-    n_rows, n_values, n_classes, n_conditions, n_candidates, unit
+    n_rows, n_values, n_classes, n_conditions, n_candidates
         As for `information_p_value`; with K candidates it is the probability that any of them
         exceeds the threshold, at the most.
 
@@ -209,7 +200,7 @@ def information_threshold(
     rows = check_integer(function, "n_rows", n_rows, 1, most=inf)
     K = check_integer(function, "n_candidates", n_candidates, 1, most=inf)
     freedom = degrees_of_freedom(n_values, n_classes, n_conditions)
-    scale = 2.0 * rows * _nats(function, unit)
+    scale = 2.0 * rows * _NATS
     return float(special.chdtri(freedom, alpha / K)) / scale if freedom else 0.0
 
 
@@ -255,10 +246,6 @@ class NodeTest:
         """Information minus its mean under independence, in bits; can be negative."""
         return self.information - self.expected
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, as plain numbers."""
-        return asdict(self)
-
     def __repr__(self) -> str:
         best = f", best of {self.n_candidates}" if self.n_candidates > 1 else ""
         return (
@@ -300,68 +287,26 @@ def node_test(counts: ArrayLike, *, n_candidates: int = 1) -> NodeTest:
 
     function = "node_test"
     K = check_integer(function, "n_candidates", n_candidates, 1, most=inf)
-    cells = _checked_counts(function, counts)
+    table = np.asarray(counts)
+    if table.ndim not in (2, 3) or table.dtype.kind not in "biuf":
+        raise refuse(function, "counts", "numbers with axes (X, Y) or (Z, X, Y)", counts)
+    cells = table.astype(np.float64).reshape(-1, *table.shape[-2:])
+    whole = np.all((cells >= 0) & (cells == np.floor(cells)) & np.isfinite(cells))
+    if not whole or not cells.sum() > 0:
+        allowed = "whole numbers >= 0, some of them above 0"
+        raise refuse(function, "counts", allowed, counts, "give rows, not fractions or weights")
     n = int(cells.sum())
     freedom = sum(_freedom(cell) for cell in cells)
     nats = math.fsum(_information(cell) * float(cell.sum()) for cell in cells) / n
     tail = float(special.chdtrc(freedom, 2.0 * n * nats)) if freedom else 1.0
     return NodeTest(
-        information=nats / _NATS_IN_A_BIT,
+        information=nats / _NATS,
         n_rows=n,
         freedom=freedom,
-        expected=freedom / (2.0 * n * _NATS_IN_A_BIT),
+        expected=freedom / (2.0 * n * _NATS),
         p_value=min(1.0, K * tail),
         n_candidates=K,
     )
-
-
-def miller_madow(counts: ArrayLike, *, unit: Unit = "nats") -> float:
-    r"""Return the information of a table of counts, corrected after Miller and Madow.
-
-    .. math:: \hat I - \frac{m_{XY} - m_X - m_Y + 1}{2 N}
-
-    in nats, with m the number of occupied cells of the table, of its rows and of its columns.
-
-    Parameters
-    ----------
-    counts : array_like of numbers, shape (\|X\|, \|Y\|)
-        Whole numbers of rows.
-    unit : {"bits", "nats"}, default="nats"
-        Unit of the result.
-
-    Raises
-    ------
-    ValueError
-        If counts have another shape, are negative or not whole, or are all zero.
-
-    Examples
-    --------
-    >>> from duramen.theory.samples import miller_madow
-    >>> round(miller_madow([[30, 10], [10, 30]], unit="bits"), 4)
-    0.1797
-    """
-    function = "miller_madow"
-    if np.ndim(counts) != 2:
-        raise refuse(function, "counts", "a table with two axes", counts)
-    table = _checked_counts(function, counts)[0]
-    occupied = [np.count_nonzero(sums) for sums in (table, table.sum(axis=1), table.sum(axis=0))]
-    excess = occupied[0] - occupied[1] - occupied[2] + 1
-    return float(_information(table) - excess / (2.0 * table.sum())) / _nats(function, unit)
-
-
-def _checked_counts(function: str, counts: ArrayLike) -> FloatArray:
-    """Return counts as an array with axes Z, X, Y."""
-    table = np.asarray(counts)
-    if table.ndim not in (2, 3) or table.dtype.kind not in "biuf":
-        raise refuse(function, "counts", "numbers with axes (X, Y) or (Z, X, Y)", counts)
-    cells = table.astype(np.float64).reshape(-1, *table.shape[-2:])
-    if not np.all(cells >= 0) or not np.all(cells == np.floor(cells)) or np.any(np.isinf(cells)):
-        raise refuse(
-            function, "counts", "whole numbers >= 0", counts, "give rows, not fractions or weights"
-        )
-    if not cells.sum() > 0:
-        raise refuse(function, "counts", "above 0 in at least one cell", counts)
-    return cells
 
 
 def _freedom(table: FloatArray) -> int:
@@ -379,11 +324,6 @@ def _information(table: FloatArray) -> float:
     seen = table > 0
     terms = table[seen] * np.log(table[seen] * total / outer[seen])
     return max(0.0, float(terms.sum() / total))
-
-
-def _nats(function: str, unit: str) -> float:
-    """Return the number of nats in a unit."""
-    return _NATS_IN_A_BIT / unit_scale(function, unit)
 
 
 def _plain(values: FloatArray) -> FloatArray | float:
