@@ -68,7 +68,6 @@ BY_MDI = (
     "conditional_error_rate",
     "fdr_curve",
     "forest_probe_ranking",
-    "mean_of_maxima",
     "mean_rank_test",
     "multiple_probes",
     "one_probe",
@@ -110,14 +109,6 @@ def janitza(measure: str, n_trees: int = LARGE, **options: Any) -> Run:
 def vote_change(n_trees: int = LARGE) -> Run:
     def run(X: EncodedTable, y: NDArray[Any], seed: int, folder: Path) -> Any:
         return dm.importances.vote_change(forest(n_trees, random_state=seed).fit(X, y), X, y)
-
-    return run
-
-
-def z_scores(n_trees: int = LARGE) -> Run:
-    def run(X: EncodedTable, y: NDArray[Any], seed: int, folder: Path) -> Any:
-        values = dm.importances.mda(forest(n_trees, random_state=seed).fit(X, y), X, y)
-        return dm.significance.z_scores(values)
 
     return run
 
@@ -165,7 +156,6 @@ def methods(trees: int = TREES, large: int = LARGE) -> list[Method]:
         "frequency_control, K=1": single_candidate(trees),
         "frequency_control, K=sqrt(p)": refitted("frequency_control", small, **permuted),
         "vote_change": vote_change(large),
-        "z_scores, mda": z_scores(large),
         "confidence_intervals, mda": intervals(small),
     }
     any_at_all = {

@@ -5,7 +5,7 @@
 * how often q-values of fitted distributions take anything (`altmann`, 100 permutations);
 * how often those of `janitza` do, with and without counting the value itself;
 * the rates of `janitza` at .05 and .01 where classes are unbalanced;
-* the rates of `frequency_control` with one candidate and of `z_scores` by kinds of columns.
+* the rates of `frequency_control` with one candidate by kinds of columns.
 
 A run that was killed goes on from its checkpoints in DIR; one processor takes about five minutes.
 """
@@ -104,17 +104,6 @@ def one_candidate(estimator: Any, n_trees: int = 100) -> Task:
     return task
 
 
-def over_trees(n_trees: int) -> Task:
-    """Fractions of p-values <= .05 of z-scores, by kind of mixed columns."""
-
-    def task(_: int, seed: int) -> FloatArray:
-        X, y = data_set("mixed cardinality", (200, 40), seed)
-        forest = dm.RandomForestClassifier(n_trees, random_state=seed % 2**32, n_jobs=1).fit(X, y)
-        return by_kind(dm.significance.z_scores(dm.importances.mda(forest, X, y)).p_values)
-
-    return task
-
-
 def by_kind(p_values: FloatArray) -> FloatArray:
     return np.array([(p_values[kind::KINDS] <= LEVEL).mean() for kind in range(KINDS)])
 
@@ -132,8 +121,6 @@ def runs(n: int) -> list[tuple[str, Task, int, int]]:
     for estimator in (dm.RandomForestClassifier, dm.ExtraTreesClassifier):
         name = f"frequency, K = 1, {estimator.__name__}: by kind"
         table.append((name, one_candidate(estimator), KINDS, n))
-    for n_trees in (100, 1000, 4000):
-        table.append((f"z_scores, {n_trees} trees: by kind", over_trees(n_trees), KINDS, n // 4))
     return table
 
 

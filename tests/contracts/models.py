@@ -225,7 +225,6 @@ RESULTS: dict[str, Any] = {
     "ConditionalSignificance": _refitted(_s.conditional, 60),
     "ErrorRates": _refitted(_s.conditional_error_rate, n_permutations=20),
     "Intervals": _refitted(_s.confidence_intervals, measure="mdi", n_resamples=8),
-    "MeanOfMaxima": _refitted(_s.mean_of_maxima, n_permutations=5),
     "PermutedImportances": _refitted(_s.permuted_importances, n_permutations=5),
     "Stability": _refitted(_s.ranking_stability, k=2, n_resamples=6),
     "TreesNeeded": lambda X, y: _s.trees_needed(

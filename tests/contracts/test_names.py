@@ -148,7 +148,6 @@ def _results() -> dict[str, Any]:
         "effect": duramen.effects.accumulated_local_effects(forest, X, "x0"),
         "partial dependence": duramen.effects.partial_dependence(forest, X, "x1"),
         "interactions": duramen.effects.interaction_strength(forest, X),
-        "maxima": duramen.significance.mean_of_maxima(forest, X, y, n_permutations=3),
         "Monte Carlo": duramen.importances.mcfs(X, y, n_subsets=10, random_state=0),
         "network scores": scores,
         "challenge": duramen.networks.challenge_score({"a": scores}, n_random=1000),

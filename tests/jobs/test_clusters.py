@@ -65,7 +65,7 @@ def call_of(function, **options):
 
 
 CALLS = {
-    "altmann": call_of(significance.altmann, n_permutations=7, stop_after=3),
+    "altmann": call_of(significance.altmann, n_permutations=7),
     "altmann, own measure": call_of(significance.altmann, n_permutations=4, measure=own),
     "max_t": call_of(significance.max_t, n_permutations=7),
     "permuted_importances": call_of(significance.permuted_importances, n_permutations=5),

@@ -308,7 +308,6 @@ TESTS: dict[str, dict[str, Any]] = {
     "frequency_control": {"n_permutations": 6},
     "mean_rank_test": {"n_permutations": 4},
     "forest_probe_ranking": {"n_permutations": 3, "n_probes": 8},
-    "mean_of_maxima": {"n_permutations": 6},
 }
 for name, options in TESTS.items():
 

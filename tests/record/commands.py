@@ -55,7 +55,7 @@ command("mdi-plus", f"{GRADE} --measure mdi-plus --no-test", digits=LINEAR_ALGEB
 command("mcfs", "rank grade.csv --target grade --trees 6 --measure mcfs --no-test")
 for test, words in {
     "max-t": "--permutations 19 --forest bagged-trees",
-    "altmann": "--permutations 12 --stop-after 2 --distribution empirical",
+    "altmann": "--permutations 12 --distribution empirical",
     "janitza": "--measure holdout-mda",
     "multiple-probes": "--permutations 6",
     "one-probe": "--permutations 6 --forest random-subspace",

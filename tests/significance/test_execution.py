@@ -20,7 +20,7 @@ STUMPS = dm.ExtraTreesClassifier(5, max_features=2, max_depth=2)
 CALLS = {
     name: partial(getattr(dm.significance, name), FOREST, n_permutations=4)
     for name in (
-        *("altmann", "hapfelmeier", "fdr_curve", "mean_of_maxima", "permuted_importances"),
+        *("altmann", "hapfelmeier", "fdr_curve", "permuted_importances"),
         *("one_probe", "multiple_probes", "forest_probe_ranking"),
     )
 }

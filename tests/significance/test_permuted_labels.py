@@ -12,8 +12,6 @@ from duramen.significance import (
     altmann,
     fdr_curve,
     max_t,
-    mean_of_maxima,
-    permutation_test,
     permuted_importances,
 )
 from duramen.significance.association import marginal_statistics
@@ -39,10 +37,8 @@ FAST = ("own measure", "noise")
 READINGS = {
     "altmann": (altmann, {}),
     "lognormal": (altmann, {"distribution": "lognormal"}),
-    "stop_after": (altmann, {"stop_after": 2}),
     "fdr_curve": (fdr_curve, {}),
     "balanced": (fdr_curve, {"balanced": True}),
-    "mean_of_maxima": (mean_of_maxima, {}),
     "max_t": (max_t, {}),
     "importances alone": (max_t, {"marginal": False}),
     "unbalanced, another level": (max_t, {"balanced": False, "alpha": 0.2}),
@@ -51,8 +47,6 @@ READINGS = {
 
 def numbers(result):
     """All that a result holds."""
-    if isinstance(result, dm.significance.MeanOfMaxima):
-        return {"maxima": result.maxima.tolist(), "importances": result.importances.to_arrays()}
     return {name: np.asarray(array) for name, array in result.to_arrays().items() if name != "json"}
 
 
@@ -130,21 +124,6 @@ def test_matrix_is_that_of_fitting_by_hand():
     assert result.metadata["data"] == data.fingerprint
 
 
-def test_any_permutation_test_reads_it():
-    def of_forest(table, target, seed):
-        forest = dm.RandomForestClassifier(5, random_state=seed)
-        return dm.importances.mdi(forest.fit(table, target))
-
-    common = {"n_permutations": 19, "random_state": 2}
-    expected = permutation_test(of_forest, X, Y, stop_after=3, **common)
-    result = permutation_test(
-        permuted_importances(FOREST, X, Y, measure="mdi", **common), stop_after=3
-    )
-    assert result.equals(expected)
-    assert (result.null, result.method) == (expected.null, expected.method)
-    assert result.metadata["n_computed"] == expected.metadata["n_computed"]
-
-
 def test_readings_grow_no_forest():
     calls = [0]
 
@@ -156,12 +135,11 @@ def test_readings_grow_no_forest():
     assert calls == [20]
     for test, options in READINGS.values():
         test(permuted, **options)
-    permutation_test(permuted)
     assert calls == [20]
 
 
 @one_test
-@pytest.mark.parametrize("first", [permuted_importances, altmann, fdr_curve, mean_of_maxima])
+@pytest.mark.parametrize("first", [permuted_importances, altmann, fdr_curve])
 def test_interrupted_run_resumes_and_checkpoints_are_shared(tmp_path, first):
     common = {"n_permutations": 12, "random_state": 5, "checkpoint": tmp_path / first.__name__}
     with pytest.raises(Interrupted):
@@ -190,15 +168,14 @@ def test_interrupted_run_resumes_and_checkpoints_are_shared(tmp_path, first):
         (altmann, {"n_permutations": 100}, "n_permutations must not"),
         (altmann, {"X": X, "y": Y}, "X, y must not"),
         (fdr_curve, {"measure": "mdi", "random_state": 0}, "measure, random_state must not"),
-        (mean_of_maxima, {"strata": STRATA}, "strata must not"),
+        (fdr_curve, {"strata": STRATA}, "strata must not"),
         (max_t, {"max_stages": 3}, "max_stages must not"),
         (max_t, {"checkpoint": "file", "n_jobs": 2}, "n_jobs, checkpoint must not"),
     ],
 )
 def test_what_is_about_growing_forests_is_refused(test, options, words):
     permuted = permuted_importances(TINY, X, Y, measure=correlation, n_permutations=3)
-    first = "importance" if test is permutation_test else "estimator"
-    for call in (lambda: test(permuted, **options), lambda: test(**{first: permuted}, **options)):
+    for call in (lambda: test(permuted, **options), lambda: test(estimator=permuted, **options)):
         with pytest.raises(
             ValueError, match=f"{test.__name__}: {words} be given with PermutedImportances"
         ):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
-from duramen.significance.null_distributions import all_decided, sequential_p_values
+from duramen.significance.null_distributions import sequential_p_values
 
 
 @given(
@@ -33,23 +33,6 @@ def test_known_answers():
     np.testing.assert_allclose(sequential_p_values(observed, null, 3, 2), [2 / 3, 1 / 4, 1])
 
 
-@given(seed=st.integers(0, 10**6), stop_after=st.integers(1, 4), p=st.integers(1, 4))
-@settings(max_examples=100)
-def test_what_comes_after_the_decision_changes_nothing(seed, stop_after, p):
-    random = np.random.default_rng(seed)
-    observed, null = random.random(p), random.random((40, p))
-    decided = all_decided(observed, stop_after)
-    stops = [b for b in range(1, 41) if decided(null[:b])]
-    counts = np.cumsum(null >= observed, axis=0)
-    wanted = np.flatnonzero((counts >= stop_after).all(axis=1)) + 1
-    np.testing.assert_array_equal(stops, wanted)
-    if stops:
-        np.testing.assert_array_equal(
-            sequential_p_values(observed, null[: stops[0]], 40, stop_after),
-            sequential_p_values(observed, null, 40, stop_after),
-        )
-
-
 @one_test
 @pytest.mark.parametrize("stop_after", [None, 1, 3, 10])
 @pytest.mark.parametrize("levels", [None, 5])
@@ -73,13 +56,3 @@ def test_valid_under_the_null(stop_after, levels):
         assert fraction <= a + tolerance
         if levels is None:
             assert fraction >= a - tolerance
-
-
-def test_stopping_saves_most_draws_of_what_is_irrelevant():
-    random = np.random.default_rng(1)
-    draws = []
-    for _ in range(200):
-        observed, null = random.random(1), random.random((999, 1))
-        decided = all_decided(observed, 10)
-        draws.append(next((b for b in range(1, 1000) if decided(null[:b])), 999))
-    assert np.mean(draws) < 100  # about h (1 + ln(B / h)) = 56

@@ -129,7 +129,7 @@ def rank(
         themselves, or one fitted to them; empirical by default.
     stop_after : int, optional
         Number of permutations with at least the importance of a feature after which its test stops
-        early, for altmann and hapfelmeier; no early stop by default.
+        early, for hapfelmeier; no early stop by default.
     n_probes : int, optional
         Number of random probes of forest-probe-ranking and probe-ranking, such as 200; by default
         the number of features for forests, and 1 for the linear model.

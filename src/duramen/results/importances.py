@@ -164,7 +164,7 @@ class PermutedImportances(Result):
     """Importances of p features on the data and after each of B permutations of the target.
 
     The significance tests that compare the two take it in place of an estimator and data, and grow
-    no forest: `altmann`, `max_t`, `fdr_curve`, `mean_of_maxima` and `permutation_test`.
+    no forest: `altmann`, `max_t` and `fdr_curve`.
 
     Parameters
     ----------

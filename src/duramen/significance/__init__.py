@@ -16,7 +16,7 @@ from duramen.significance.column_permutations import HAPFELMEIER, hapfelmeier
 from duramen.significance.conditional_rates import CONDITIONAL_ERROR_RATE, conditional_error_rate
 from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.significance.conditional_tests.knockoffs import knockoffs
-from duramen.significance.importance_tests import JANITZA, janitza, z_scores
+from duramen.significance.importance_tests import JANITZA, janitza
 from duramen.significance.max_t_test import MAX_T, max_t
 from duramen.significance.mean_ranks import MEAN_RANK_TEST, mean_rank_test
 from duramen.significance.measured import Cost, estimate_cost
@@ -24,10 +24,8 @@ from duramen.significance.pair_contrasts import interaction_test
 from duramen.significance.permutation_tests import (
     ALTMANN,
     FDR_CURVE,
-    MeanOfMaxima,
     altmann,
     fdr_curve,
-    mean_of_maxima,
     permutation_test,
 )
 from duramen.significance.permutations import permuted_importances
@@ -51,7 +49,6 @@ __all__ = [
     "Cost",
     "ErrorRates",
     "Intervals",
-    "MeanOfMaxima",
     "PermutedImportances",
     "SignificanceTest",
     "Stability",
@@ -72,7 +69,6 @@ __all__ = [
     "janitza",
     "knockoffs",
     "max_t",
-    "mean_of_maxima",
     "mean_rank_test",
     "multiple_probes",
     "one_probe",
@@ -82,7 +78,6 @@ __all__ = [
     "ranking_stability",
     "stability",
     "trees_needed",
-    "z_scores",
 ]
 
 catalogue = Catalogue(

@@ -16,8 +16,8 @@ statistic of a table, or the score test of Cox's model, each times a constant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -54,79 +54,42 @@ def marginal_statistics(data: Data, order: Callable[[int], IntArray], n_orders: 
         Normal scores of the statistics: chi-squared values by Wilson and Hilferty's cube root. A
         feature that does not vary has 0.
     """
-    scores, mean, whitening = _response(data)
-    n, q = scores.shape
+    table, strata = data.table, data.exchangeability.strata
+    scores = weighted_scores(data, data.target.association_scores())
+    scores = _whole(scores if strata is None else centered_within(scores, strata))
+    mean, (n, q) = scores.mean(axis=0), scores.shape
+    lengths, axes = np.linalg.eigh((scores - mean).T @ (scores - mean))
+    spanned = lengths > 1e-9 * max(float(lengths[-1]), 1e-300)
+    whitening = axes[:, spanned] / np.sqrt(lengths[spanned])  # W of V^- = W W^T
     statistics = np.zeros((n_orders, data.n_columns))
     at_a_time = max(1, _NUMBERS // (n * q))
     for first in range(0, n_orders, at_a_time):
-        numbers = range(first, min(n_orders, first + at_a_time))
-        permuted = np.concatenate([scores[order(b)] for b in numbers], axis=1)
-        for columns, features in _blocks(data.table, max(1, _NUMBERS // n)):
-            sums = (features.scores @ permuted).reshape(-1, len(numbers), q)
-            rows = features.statistics(sums, mean, whitening)
-            statistics[numbers.start : numbers.stop, columns] = rows
-    return statistics
-
-
-def _response(data: Data) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return scores of the target, their means, and the root W of V^- = W W^T.
-
-    The scores, of shape (n, q), are whole numbers, times row weights, and centered within strata.
-    """
-    scores = weighted_scores(data, data.target.association_scores())
-    strata = data.exchangeability.strata
-    if strata is not None:
-        scores = centered_within(scores, strata)
-    scores = _whole(scores)
-    mean = scores.mean(axis=0)
-    sizes, axes = np.linalg.eigh((scores - mean).T @ (scores - mean))
-    spanned = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
-    return scores, mean, axes[:, spanned] / np.sqrt(sizes[spanned])
-
-
-@dataclass(frozen=True, eq=False)
-class _Features:
-    """Scores of some features: one row each, or one for each value of a nominal one."""
-
-    scores: FloatArray  # (k, n), whole numbers
-    squares: FloatArray  # (k,), sums of squares
-    totals: FloatArray  # (k,), sums
-    first: IntArray  # row of `scores` at which each feature begins
-    freedom: IntArray  # values of each nominal feature less one; 1 of the others
-
-    def statistics(self, sums: FloatArray, mean: FloatArray, whitening: FloatArray) -> FloatArray:
-        """Return the normal scores, of shape (permutations, features), from sums (k, b, q)."""
-        centered = sums - self.totals[:, None, None] * mean
-        whitened = np.einsum("kbq,qr->kbr", centered, whitening)
-        scale = (self.scores.shape[1] - 1) / np.maximum(self.squares, 1.0)
-        of_row = np.einsum("kbr,kbr->bk", whitened, whitened) * scale
-        chi_squared = np.add.reduceat(of_row, self.first, axis=1)
-        varies = self.freedom > 0
-        degrees = np.maximum(self.freedom, 1) * max(1, whitening.shape[1])
-        return np.where(varies, np.round(normal_scores(chi_squared, degrees), _DECIMALS), 0.0)
-
-
-def _blocks(table: EncodedTable, rows: int) -> Iterator[tuple[slice, _Features]]:
-    """Yield consecutive columns, and their scores, about `rows` rows of scores at a time."""
-    first, n_rows, scores, freedom = 0, 0, list[FloatArray](), list[int]()
-    for j in range(table.n_columns):
-        of_column, degrees = _scores_of(table, j)
-        scores.append(of_column)
-        freedom.append(degrees)
-        n_rows += len(of_column)
-        if n_rows >= rows or j + 1 == table.n_columns:
-            stacked, sizes = np.concatenate(scores), np.array([len(part) for part in scores])
-            yield (
-                slice(first, j + 1),
-                _Features(
-                    stacked,
-                    np.einsum("kn,kn->k", stacked, stacked),
-                    stacked.sum(axis=1),
-                    np.cumsum(sizes) - sizes,
-                    np.array(freedom, dtype=np.int64),
-                ),
+        last = min(n_orders, first + at_a_time)
+        permuted = np.concatenate([scores[order(b)] for b in range(first, last)], axis=1)
+        begin, n_parts, parts, freedom = 0, 0, list[FloatArray](), list[int]()
+        for j in range(data.n_columns):
+            of_column, degrees = _scores_of(table, j)
+            parts.append(of_column)
+            freedom.append(degrees)
+            n_parts += len(of_column)
+            if n_parts < max(1, _NUMBERS // n) and j + 1 < data.n_columns:
+                continue
+            sizes = np.array([len(part) for part in parts])
+            stacked = np.concatenate(parts)
+            sums = (stacked @ permuted).reshape(-1, last - first, q)
+            sums = sums - stacked.sum(axis=1)[:, None, None] * mean
+            whitened = np.einsum("kbq,qr->kbr", sums, whitening)
+            squares = np.maximum(np.einsum("kn,kn->k", stacked, stacked), 1.0)
+            of_row = np.einsum("kbr,kbr->bk", whitened, whitened) * ((n - 1) / squares)
+            chi_squared = np.add.reduceat(of_row, np.cumsum(sizes) - sizes, axis=1)
+            varies = np.array(freedom) > 0
+            of_block = normal_scores(
+                chi_squared, np.maximum(freedom, 1) * max(1, whitening.shape[1])
             )
-            first, n_rows, scores, freedom = j + 1, 0, [], []
+            rounded = np.round(of_block, _DECIMALS)
+            statistics[first:last, begin : j + 1] = np.where(varies, rounded, 0.0)
+            begin, n_parts, parts, freedom = j + 1, 0, [], []
+    return statistics
 
 
 def _scores_of(table: EncodedTable, column: int) -> tuple[FloatArray, int]:
@@ -192,14 +155,12 @@ _ROWS_OF_A_COLUMN = 2  # fewer rows of each column of the regression leave too f
 _MOST_COLUMNS = 2000  # of the regression: eigenvalues of more take longer than the forests
 _MOST_NUMBERS = 1 << 25  # of the regression, 256 MB
 _MOST_CLASSES = 2
-Blocks = list[tuple[IntArray, IntArray]]  # features, and their columns
 _AT_A_TIME = 1 << 19  # numbers of permuted scores, 4 MB
 _PENALTIES = np.logspace(-4.0, 2.0, 13)  # times the mean of the eigenvalues
 _CUT = 4.0  # robust standard deviations from the median at which numbers are cut
 _QUANTILES = (0.16, 0.5, 0.84)  # of a normal distribution: the mean, one deviation to each side
 _SPANNED = 1e-7  # of the largest singular value
 _LEAST_VARIANCE = 1e-9  # of residuals, where that of the scores is 1
-_DECIMALS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +171,6 @@ class JointModel:
     columns: FloatArray  # (n, d), standardized
     of_feature: IntArray  # (d,), feature of each column, in order
     scores: FloatArray  # (n,), of the target
-    _computed: dict[tuple[int, ...], FloatArray] = field(default_factory=dict)
 
     @classmethod
     def of(cls, data: Data) -> JointModel | None:
@@ -222,26 +182,34 @@ class JointModel:
         """
         if data.target.n_classes > _MOST_CLASSES:
             return None
-        rows, n = data.exchangeability, data.n_rows
-        units = rows.n_units
-        units -= 1 if rows.strata is None else len(np.unique(rows.strata))
+        table, strata, n = data.table, data.exchangeability.strata, data.n_rows
+        units = data.exchangeability.n_units - (1 if strata is None else len(np.unique(strata)))
         most = min(units // _ROWS_OF_A_COLUMN, _MOST_COLUMNS, _MOST_NUMBERS // max(1, n))
         columns, n_columns = list[FloatArray](), 0
         for j in range(data.n_columns):
-            if n_columns + _about(data.table, j) > most:
+            n_values = len(table.values(j))
+            about = n_values - 1 if table.kinds[j] == "nominal" else min(1, n_values)
+            if n_columns + about > most:
                 return None
-            columns.append(_columns_of(data.table, j, rows.strata))
+            columns.append(_columns_of(table, j, strata))
             n_columns += columns[-1].shape[1]
         if not 0 < n_columns <= most:
             return None
         scores = data.target.association_scores()[:, -1:]  # of two classes, those of the second
         if isinstance(data.target, NumberTarget):
-            scores = _target_scores(data.target.values, scores)
+            numbers = data.target.values
+            if numbers.min() >= 0 and not np.any(numbers % 1):
+                # Normal scores of a count that is often 0 are mostly one value, far from others.
+                scores = _cut(numbers, numbers)[:, None]
+            else:
+                from scipy.special import ndtri  # not needed by the help of commands
+
+                scores = ndtri((scores / n + 1.0) / 2.0)
         return cls(
             data,
             np.concatenate(columns, axis=1),
             np.repeat(np.arange(data.n_columns), [column.shape[1] for column in columns]),
-            _spanning(weighted_scores(data, scores), rows.strata).sum(axis=1),  # 0 if all are equal
+            _spanning(weighted_scores(data, scores), strata).sum(axis=1),  # 0 if all are equal
         )
 
     @cached_property
@@ -270,118 +238,67 @@ class JointModel:
             Normal scores of the statistics, as those of `marginal_statistics`. A feature that does
             not vary has 0, and so have the kept ones.
         """
-        key = tuple(sorted(map(int, kept)))
-        if key in self._computed:
-            return self._computed[key]
         is_kept = np.isin(self.of_feature, kept)
         scores, columns = self.scores, self.columns[:, ~is_kept]
         if is_kept.any():
             fixed = self.columns[:, is_kept]
             scores = scores - fixed @ np.linalg.lstsq(fixed, scores, rcond=_SPANNED)[0]
         n, strata = len(scores), self.data.exchangeability.strata
-        self._computed[key] = statistics = np.zeros((n_orders, self.data.n_columns))
+        statistics = np.zeros((n_orders, self.data.n_columns))
         if not (columns.size and scores.any()):
             return statistics
-        freedom = n - (1 if strata is None else len(np.unique(strata)))
-        ridge = _Ridge.of(self.products[np.ix_(~is_kept, ~is_kept)], freedom)
-        features, first_of, sizes = np.unique(
+        products = self.products[np.ix_(~is_kept, ~is_kept)]
+        sizes, axes = np.linalg.eigh(products)
+        spanned = sizes > _SPANNED**2 * len(products) * max(float(sizes[-1]), 0.0)
+        sizes, axes = sizes[spanned], axes[:, spanned]
+        penalties = _PENALTIES * sizes.sum() / len(products)
+        n_free = n - (1 if strata is None else len(np.unique(strata)))
+        features, first_of, widths = np.unique(
             self.of_feature[~is_kept], return_index=True, return_counts=True
         )
-        blocks = [  # features with the same number m of columns, (g,), and these, (g, m)
-            (features[sizes == m], first_of[sizes == m, None] + np.arange(m))
-            for m in np.unique(sizes)
-        ]
+        shrunk = sizes / (sizes + penalties[:, None])  # (l, r), of each axis
+        lost = 1.0 - (1.0 - shrunk) ** 2
         at_a_time = max(1, _AT_A_TIME // n)
         for first in range(0, n_orders, at_a_time):
-            numbers = range(first, min(n_orders, first + at_a_time))
-            permuted = np.stack([scores[order(b)] for b in numbers], axis=1)
+            last = min(n_orders, first + at_a_time)
+            permuted = np.stack([scores[order(b)] for b in range(first, last)], axis=1)
             permuted = centered_within(permuted, strata)  # groups of other sizes may be drawn
-            rows = statistics[numbers.start : numbers.stop]
-            ridge.compare(columns.T @ permuted, np.square(permuted).sum(axis=0), blocks, rows)
+            rotated = axes.T @ (columns.T @ permuted) / np.sqrt(sizes)[:, None]  # (r, b)
+            left = np.square(permuted).sum(axis=0) - lost @ np.square(rotated)
+            chosen = (left / (n_free - shrunk.sum(axis=1))[:, None] ** 2).argmin(axis=0)
+            for i in np.unique(chosen):
+                mine = np.flatnonzero(chosen == i)
+                freedom = float(n_free - lost[i].sum())  # tr(M^2)
+                variance = (left[i, mine] + _LEAST_VARIANCE * n_free) / freedom
+                own = rotated[:, mine] / np.sqrt(variance)
+                for m in np.unique(widths):  # features with the same number of columns
+                    places = first_of[widths == m, None] + np.arange(m)
+                    scored = _ridge_scores(sizes, axes[places], penalties[i], own, freedom)
+                    statistics[np.ix_(first + mine, features[widths == m])] = scored
         return np.round(statistics, _DECIMALS, out=statistics)
 
 
-@dataclass(frozen=True, eq=False)
-class _Ridge:
-    """Ridge regressions on columns with given products, one for each penalty."""
+def _ridge_scores(
+    sizes: FloatArray, axes: FloatArray, penalty: float, rotated: FloatArray, freedom: float
+) -> FloatArray:
+    """Return the normal scores of g features of m columns each, (b, g).
 
-    values: FloatArray  # (r,), eigenvalues of the products
-    axes: FloatArray  # (d, r), eigenvectors
-    penalties: FloatArray  # (l,)
-    freedom: int  # rows less the means that are subtracted
-
-    @classmethod
-    def of(cls, products: FloatArray, freedom: int) -> _Ridge:
-        values, axes = np.linalg.eigh(products)
-        spanned = values > _SPANNED**2 * len(products) * max(float(values[-1]), 0.0)
-        values, axes = values[spanned], axes[:, spanned]
-        return cls(values, axes, _PENALTIES * values.sum() / len(products), freedom)
-
-    def compare(
-        self,
-        sums: FloatArray,
-        squares: FloatArray,
-        blocks: list[tuple[IntArray, IntArray]],
-        result: FloatArray,
-    ) -> None:
-        """Write the normal scores of the features of all blocks into their columns of the result.
-
-        `sums` (d, b) are the products of columns and permuted scores, `squares` (b,) the sums of
-        squares of these scores, `result` has the shape (b, p).
-        """
-        rotated = self.axes.T @ sums / np.sqrt(self.values)[:, None]  # (r, b)
-        shrunk = self.values / (self.values + self.penalties[:, None])  # (l, r), of each axis
-        lost = 1.0 - (1.0 - shrunk) ** 2
-        left = squares - lost @ np.square(rotated)
-        chosen = (left / (self.freedom - shrunk.sum(axis=1))[:, None] ** 2).argmin(axis=0)
-        for i in np.unique(chosen):
-            mine = np.flatnonzero(chosen == i)
-            freedom = float(self.freedom - lost[i].sum())  # tr(M^2)
-            variance = (left[i, mine] + _LEAST_VARIANCE * self.freedom) / freedom
-            own = rotated[:, mine] / np.sqrt(variance)
-            for features, columns in blocks:
-                scores = self._of_block(columns, self.penalties[i], own, freedom)
-                result[np.ix_(mine, features)] = scores
-
-    def _of_block(
-        self, columns: IntArray, penalty: float, rotated: FloatArray, freedom: float
-    ) -> FloatArray:
-        """Return the normal scores of features, (b, g), from scores with residuals of variance 1.
-
-        `rotated`, of shape (r, b), are the products of the axes and the permuted scores.
-        """
-        (g, m), (r, n) = columns.shape, rotated.shape
-        weights, roots = 1.0 / (self.values + penalty), np.sqrt(self.values)
-        axes = self.axes[columns]  # (g, m, r)
-        effects = ((axes * (roots * weights)).reshape(-1, r) @ rotated).reshape(g, m, n)
-        again = ((axes * (roots * weights**2)).reshape(-1, r) @ rotated).reshape(g, m, n)  # P b
-        variance = (axes * (self.values * weights**2)) @ axes.swapaxes(1, 2)
-        # P is 1 / penalty where the columns have no axes, as they depend on each other.
-        inverse = (axes * (weights - 1.0 / penalty)) @ axes.swapaxes(1, 2) + np.eye(m) / penalty
-        alone = np.linalg.solve(inverse, effects)
-        # The squared residuals of the model without the feature are larger by this.
-        more = (alone * (2.0 * penalty * again + variance @ alone)).sum(axis=1)
-        ratio = (effects * np.linalg.solve(variance, effects)).sum(axis=1)
-        return normal_scores(ratio * (freedom / (freedom + more)), m).T
-
-
-def _target_scores(numbers: FloatArray, ranks: FloatArray) -> FloatArray:
-    """Return the scores of numbers with these mid-ranks, (n, 1): normal scores; of counts, numbers.
-
-    Counts are cut as columns are. Normal scores of a count that is often 0 are mostly one value,
-    far from the others, and less linear in the features.
+    `sizes` are the eigenvalues of the products, (r,), `axes` the rows of the eigenvectors for these
+    columns, (g, m, r), and `rotated`, (r, b), the products of the axes and the permuted scores,
+    whose residuals have a variance of 1.
     """
-    if numbers.min() >= 0 and not np.any(numbers % 1):
-        return _cut(numbers, numbers)[:, None]
-    from scipy.special import ndtri  # not needed by the help of commands
-
-    return np.asarray(ndtri((ranks / len(ranks) + 1.0) / 2.0))
-
-
-def _about(table: EncodedTable, j: int) -> int:
-    """Return the number of columns of a feature if all its values occur and none is missing."""
-    n_values = len(table.values(j))
-    return n_values - 1 if table.kinds[j] == "nominal" else min(1, n_values)
+    (g, m, r), n = axes.shape, rotated.shape[1]
+    weights, roots = 1.0 / (sizes + penalty), np.sqrt(sizes)
+    effects = ((axes * (roots * weights)).reshape(-1, r) @ rotated).reshape(g, m, n)
+    again = ((axes * (roots * weights**2)).reshape(-1, r) @ rotated).reshape(g, m, n)  # P b
+    variance = (axes * (sizes * weights**2)) @ axes.swapaxes(1, 2)
+    # P is 1 / penalty where the columns have no axes, as they depend on each other.
+    inverse = (axes * (weights - 1.0 / penalty)) @ axes.swapaxes(1, 2) + np.eye(m) / penalty
+    alone = np.linalg.solve(inverse, effects)
+    # The squared residuals of the model without the feature are larger by this.
+    more = (alone * (2.0 * penalty * again + variance @ alone)).sum(axis=1)
+    ratio = (effects * np.linalg.solve(variance, effects)).sum(axis=1)
+    return normal_scores(ratio * (freedom / (freedom + more)), m).T
 
 
 def _columns_of(table: EncodedTable, j: int, strata: IntArray | None) -> FloatArray:

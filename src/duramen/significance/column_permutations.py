@@ -135,14 +135,16 @@ def hapfelmeier(
     refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
     subject, seed = refits.subject, refits.seed
     subject.exchangeability.require(n, name)
-    every = range(len(subject.names))
-    columns = checks.places_of(
-        every if features is None else features, subject.names, f"{name}: features"
-    )
+    every = range(len(subject.names)) if features is None else features
+    columns = checks.places_of(every, subject.names, f"{name}: features")
     importances = refits.observed()
     observed = importances.values[columns]
-    names = [subject.names[j] for j in columns]
-    choices: dict[str, Any] = {"features": names, "n_permutations": n, "stop_after": stop_after}
+    names = tuple(subject.names[j] for j in columns)
+    choices: dict[str, Any] = {
+        "features": list(names),
+        "n_permutations": n,
+        "stop_after": stop_after,
+    }
 
     def task(_: int, __: int, column: int, draw: int) -> FloatArray:
         """Return the importance of a column after a permutation of its rows, shape (1,)."""
@@ -154,9 +156,14 @@ def hapfelmeier(
 
     waves = _waves(columns, observed, n, stop_after)
     values, places = refits.follow(task, len(columns) * n, 1, waves, **choices)
-    p_values, draws = _p_values(values, places, observed, n, stop_after)
+    p_values, draws = np.empty((2, len(columns)))
+    for i in range(len(columns)):
+        null = values[places == i]
+        p_values[i] = sequential_p_values(observed[[i]], null, n, stop_after)[0]
+        reached = np.cumsum(null[:, 0] >= observed[i])
+        draws[i] = len(null) if stop_after is None else 1 + (reached[:-1] < stop_after).sum()
     return Significance(
-        names=tuple(names),
+        names=names,
         scores=observed,
         p_values=p_values,
         method=name,
@@ -195,22 +202,6 @@ def _waves(
         reached += np.bincount(place[values[:, 0] >= observed[place]], minlength=len(wave))
         draws += wave
         places.append(place)
-
-
-def _p_values(
-    values: FloatArray, place: IntArray, observed: FloatArray, n_draws: int, stop_after: int | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return the p-value of each feature, and how many draws it rests on: shapes (p,)."""
-    in_order = values[np.argsort(place, kind="stable")]
-    of_feature = np.split(in_order, np.cumsum(np.bincount(place))[:-1])
-    p_values, draws = np.empty(len(of_feature)), np.empty(len(of_feature))
-    for i, null in enumerate(of_feature):
-        p_values[i] = sequential_p_values(observed[[i]], null, n_draws, stop_after)[0]
-        counts = np.cumsum(null[:, 0] >= observed[i])
-        draws[i] = len(counts)
-        if stop_after is not None and counts[-1] >= stop_after:
-            draws[i] = int(np.searchsorted(counts, stop_after)) + 1
-    return p_values, draws
 
 
 HAPFELMEIER = SignificanceTest(

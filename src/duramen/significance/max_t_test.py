@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.jobs.replicates import Batches, ExecutionParameters, Steps, replicate_seed
+from duramen.jobs.replicates import ExecutionParameters, Steps, replicate_seed
 from duramen.results.columns import counted
 from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance
@@ -24,20 +23,19 @@ from duramen.significance.null_distributions import (
     sequential_p_values,
 )
 from duramen.significance.permutations import (
+    JointStatistics,
     mean_variance,
-    permuted_joint,
-    permuted_marginal,
     permuted_order,
     pivotality_notes,
     reads_permuted,
     standardized,
+    statistics_beside,
 )
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
 IndexArray = NDArray[np.intp]
-JointStatistics = Callable[[IndexArray], FloatArray | None]
 
 NULL = (
     "The target is independent of all features together: its values could be in any order. In "
@@ -270,23 +268,19 @@ def max_t(
             f"{name}: balanced must be True with feature_groups, as sums over large groups are "
             "larger by chance, got False."
         )
-    marginals: FloatArray = np.empty((0, 0))
+    marginals: FloatArray | None = None
     joints: JointStatistics | None = None
-    refits: Refits | None = None
-    if isinstance(estimator, PermutedImportances):
-        if marginal and estimator.marginal is None:
+    first = estimator if isinstance(estimator, PermutedImportances) else None
+    if first is not None:
+        if marginal and first.marginal is None:
             raise ValueError(
                 f"{name}: marginal must be False for PermutedImportances without marginal "
                 "statistics. Hint: permuted_importances(..., marginal=True) computes them."
             )
-        observed, n, stages, choices["max_stages"] = (
-            estimator.importances,
-            len(estimator.permuted),
-            1,
-            1,
-        )
-        if marginal and estimator.marginal is not None:
-            marginals, joints = estimator.marginal, lambda kept: estimator.joint
+        if marginal:
+            marginals, joints = first.marginal, lambda kept: first.joint
+        observed, n, stages = first.importances, len(first.permuted), 1
+        choices["max_stages"] = 1
     else:
         n = checks.check_integer(name, "n_permutations", n_permutations, 1)
         stages = checks.check_integer(name, "max_stages", max_stages, 1)
@@ -295,23 +289,19 @@ def max_t(
         refits = Refits.checked(
             name, estimator, X, y, measure, execution, strata=strata, groups=groups
         )
-        subject = refits.subject
+        subject, seed = refits.subject, refits.seed
         subject.exchangeability.require(n, name, subject.data.target.values)
         observed = refits.observed()
         if marginal:
-            marginals, joints = permuted_marginal(refits, n), permuted_joint(refits, n)
+            marginals, joints = statistics_beside(refits, n)
         # Targets of groups of different sizes are permuted, and features cannot be kept with them.
         if len(np.unique(permuted_order(refits, 0))) < subject.data.n_rows:
             stages = 1
     tested = Hypotheses.of(observed.names, feature_groups, grouped, name)
     design = _Design(tested, observed.values, marginals, joints, n, stages, balanced, alpha)
-    if refits is None:
-        first, until, batches = estimator, 0, Batches(design.stages())
-        while (more := min(batches.ready(first.permuted[:until]), n)) > until:
-            until = more  # up to the look at which the stage ends
-        null, walked = first.permuted[:until], cast(list[_Stage], batches.outcome)
+    if first is not None:
+        null, walked = design.walked(first.permuted)
     else:
-        seed = refits.seed  # a task is sent without the client
 
         def task(_: int, __: int, b: int, kept: IndexArray) -> FloatArray:
             seed_b = replicate_seed(seed, b)
@@ -320,26 +310,25 @@ def max_t(
         null, walked = refits.follow(
             task, stages * n, len(subject.names), design.stages(), **choices
         )
-        metadata, notes = refits.metadata(), pivotality_notes(subject)
-        first = PermutedImportances(
-            observed, null[: walked[0].looked], subject.clause, metadata=metadata, notes=notes
-        )
     result = design.result(walked, null)
     if grouped:
-        choices["feature_groups"] = {
-            name: len(tested.features[h]) for h, name in enumerate(tested.groups)
-        }
-    confirmed, notes = int(np.count_nonzero(result["p_adjusted"] <= alpha)), first.notes
-    if first is estimator and confirmed:
-        notes = (*notes, _ONE_STAGE.format(counted(confirmed, "feature")))
+        sizes = map(len, tested.features)
+        choices["feature_groups"] = dict(zip(tested.groups, sizes, strict=False))
+    confirmed = int(np.count_nonzero(result["p_adjusted"] <= alpha))
+    if first is None:
+        metadata, clause = refits.metadata(), subject.clause
+        notes = pivotality_notes(subject)
+    else:
+        metadata, clause, notes = dict(first.metadata), first.restrictions, first.notes
+        notes += (_ONE_STAGE.format(counted(confirmed, "feature")),) if confirmed else ()
     return AdjustedSignificance(
         names=tested.names,
         scores=tested.pooled(observed.values),
         method=name,
-        null=NULL + first.restrictions,
+        null=NULL + clause,
         unit=observed.unit,
         adjustment="pooled permutations",
-        metadata={**first.metadata, "method": name, **choices, "n_forests": 1 + len(null)},
+        metadata={**metadata, "method": name, **choices, "n_forests": 1 + len(null)},
         notes=notes,
         p_values=result.pop("p_values"),
         p_adjusted=result.pop("p_adjusted"),
@@ -347,15 +336,6 @@ def max_t(
         q_values=result.pop("q_values"),
         details=result,
     )
-
-
-def _success_look(n: int, alpha: float) -> int | None:
-    """Return the look from which on a stage of n permutations confirms, None for its end alone.
-
-    What none of these permutations reaches is confirmed: 1 / (look + 1) is half the level at most.
-    """
-    look = max(_LOOKS[-1], math.ceil(2 / alpha) - 1) if alpha > 0 else n
-    return look if n > 2 * look else None
 
 
 def sequential_levels(n: int, look: int | None) -> FloatArray:
@@ -390,8 +370,13 @@ class _Stage:
         self.order = np.argsort(-self.statistics[0], kind="stable")
         self.p_adjusted = step_down(self.statistics[0], self.statistics[1:])
         # P-values of the kept features among the tested ones, (k,); 0 if none reaches them.
-        among = _among(self.statistics, self.of_kept)
+        among = self.among_largest(self.of_kept)
         self.kept_p_values = np.where(among > 1.0 / len(self.statistics), among, 0.0)
+
+    def among_largest(self, values: FloatArray) -> FloatArray:
+        """Return the p-values of statistics among the largest ones under permuted labels."""
+        largest = self.statistics[1:].max(axis=1)
+        return np.asarray((1.0 + (largest[:, None] >= values).sum(axis=0)) / (self.looked + 1))
 
     @cached_property
     def rates(self) -> FloatArray:
@@ -401,17 +386,6 @@ class _Stage:
         rates = expected_discoveries(ranked, self.statistics) / counts
         return np.asarray(np.minimum(rates, 1.0))
 
-    def may_find(self, alpha: float, n: int) -> bool:
-        """Tell whether n permutations in all may find a feature at twice the level."""
-        reached = (self.statistics >= self.statistics[0]).sum(axis=0)[self.order]
-        return bool((self.rates[reached <= alpha * (n + 1)] <= 2 * alpha).any())
-
-
-def _among(statistics: FloatArray, values: FloatArray) -> FloatArray:
-    """Return the p-values of some statistics among the largest ones under permuted labels."""
-    largest = statistics[1:].max(axis=1)
-    return np.asarray((1.0 + (largest[:, None] >= values).sum(axis=0)) / len(statistics))
-
 
 @dataclass(frozen=True, eq=False)
 class _Design:
@@ -419,20 +393,14 @@ class _Design:
 
     tested: Hypotheses  # features, or groups and features
     importances: FloatArray  # (p,), on the data
-    marginals: FloatArray  # (n + 1, p), marginal statistics, of the data first; empty without them
+    marginals: FloatArray | None  # (n + 1, p), marginal statistics, of the data first
     joints: JointStatistics | None  # joint ones likewise, beside features that are kept
     n: int  # permutations of a stage
     max_stages: int
     balanced: bool
     alpha: float
 
-    def features_of(self, confirmed: IndexArray) -> IndexArray:
-        """Return the features of what is confirmed among what is tested first."""
-        if self.tested.parents is None or not len(confirmed):
-            return confirmed
-        return np.concatenate([self.tested.features[h] for h in self.tested.top[confirmed]])
-
-    def _pooled(self, importances: FloatArray) -> FloatArray:
+    def pooled(self, importances: FloatArray) -> FloatArray:
         """Return importances of what is tested first; sums of groups over the root of their size.
 
         Standardized importances have one scale then: the standard deviation of a sum of independent
@@ -443,27 +411,34 @@ class _Design:
             return importances
         return (tested.pooled(importances) / np.sqrt(tested.sizes))[..., tested.top]
 
-    @cached_property
-    def _marginal(self) -> FloatArray:
-        return self._largest(self.marginals)
-
-    def _largest(self, statistics: FloatArray) -> FloatArray:
+    def largest(self, statistics: FloatArray) -> FloatArray:
         """Return statistics of what is tested first, of groups the standardized largest ones."""
-        if self.tested.parents is None or not statistics.size:
+        if self.tested.parents is None:
             return statistics
-        largest = self.tested.pooled(statistics, "max")[:, self.tested.top]
-        return standardized(largest, 0.0)
+        return standardized(self.tested.pooled(statistics, "max")[:, self.tested.top], 0.0)
 
-    def result(self, stages: list[_Stage], null: FloatArray) -> dict[str, FloatArray]:
-        """Return columns of the result from the stages and the importances of the first one."""
-        tested, null = self.tested, null[: stages[0].looked]
-        result = _result(stages)
-        if tested.parents is not None:
-            single = replace(self, tested=Hypotheses(tested.names, tested.features))
-            features = single._stage(np.vstack([self.importances, null]), stages[0].rejected, [])
-            result = _nested(tested, tested.pooled(self.importances), result, _result([features]))
-        pooled = tested.pooled(null)
-        return {**result, "null_mean": pooled.mean(axis=0), "null_sd": pooled.std(axis=0)}
+    @cached_property
+    def marginal(self) -> FloatArray | None:
+        """Marginal statistics of what is tested first."""
+        return None if self.marginals is None else self.largest(self.marginals)
+
+    def features_of(self, confirmed: IndexArray) -> IndexArray:
+        """Return the features of what is confirmed among what is tested first."""
+        if self.tested.parents is None or not len(confirmed):
+            return confirmed
+        return np.concatenate([self.tested.features[h] for h in self.tested.top[confirmed]])
+
+    def walked(self, permuted: FloatArray) -> tuple[FloatArray, list[_Stage]]:
+        """Walk through the only stage of importances that are known; return those it looked at."""
+        steps, until = self.stages(), 0
+        jobs = next(steps)
+        try:
+            while True:
+                rows = permuted[until : until + len(jobs)]
+                until += len(jobs)
+                jobs = steps.send(rows)
+        except StopIteration as end:
+            return permuted[:until], end.value
 
     def stages(self) -> Steps[list[_Stage]]:
         """Yield the permutations to compute, each by its number and the kept features.
@@ -472,21 +447,24 @@ class _Design:
         hardly any verdict can change. The members of groups are tested in the first stage, whose
         looks decide about groups: there none confirms.
         """
-        n, alpha = self.n, self.alpha
-        success = _success_look(n, alpha) if self.tested.parents is None else None
+        n, alpha, success = self.n, self.alpha, None
+        if self.tested.parents is None:
+            # What none of these permutations reaches is confirmed: p is half the level at most.
+            look = max(_LOOKS[-1], math.ceil(2 / alpha) - 1) if alpha > 0 else n
+            success = look if n > 2 * look else None
         looks = sorted({min(look, n) for look in (*_LOOKS, success or n, n)})
         levels = sequential_levels(n, success)
         most = np.count_nonzero(levels <= alpha) - 1  # that may reach a confirmed feature
         stages, of_kept = list[_Stage](), list[FloatArray]()
         rejected = np.empty(0, dtype=np.intp)
         while True:
-            rows, kept = self._pooled(self.importances[np.newaxis]), self.features_of(rejected)
+            rows, kept = self.pooled(self.importances[np.newaxis]), self.features_of(rejected)
             last = len(stages) + 1 == self.max_stages
             confirmed = np.zeros(rows.shape[1] - len(rejected), dtype=np.bool_)
             for look in looks:
                 null = yield [(b, kept) for b in range(len(rows) - 1, look)]
-                rows = np.vstack([rows, self._pooled(null)])
-                stage = self._stage(rows, rejected, of_kept)
+                rows = np.vstack([rows, self.pooled(null)])
+                stage = self.stage(rows, rejected, of_kept)
                 reached = np.rint(stage.p_adjusted * (look + 1)).astype(np.intp) - 1
                 if look == n:
                     stage.p_adjusted = np.where(confirmed, levels[0], levels[reached])
@@ -500,7 +478,11 @@ class _Design:
                 open_ = (reached <= most) & ~confirmed
                 if open_.any() or ((again > 0) & (again <= alpha * (n + 1))).any():
                     continue
-                if (stages and look >= _LOOKS[-1]) or not stage.may_find(alpha, n):
+                if stages and look >= _LOOKS[-1]:
+                    break
+                # May n permutations in all find a feature at twice the level?
+                reaching = (stage.statistics >= stage.statistics[0]).sum(axis=0)[stage.order]
+                if not (stage.rates[reaching <= alpha * (n + 1)] <= 2 * alpha).any():
                     break
             stages.append(stage)
             new = stage.tested[stage.order[confirmed[stage.order]]]
@@ -509,50 +491,49 @@ class _Design:
             rejected = np.concatenate([rejected, new])
             of_kept.append(rows[:, new])
 
-    def _stage(self, rows: FloatArray, rejected: IndexArray, of_kept: list[FloatArray]) -> _Stage:
+    def stage(self, rows: FloatArray, rejected: IndexArray, of_kept: list[FloatArray]) -> _Stage:
         """Compare the features that are not kept, and place the kept ones on their scale.
 
         `rows` are importances of what is tested first, on the data and b permutations. Those of
         kept features, as many rows of k for each stage, are of the stage that confirmed them. They
         are standardized among themselves, with the least standard deviation of this stage.
+
+        Each kind of statistic is divided by a high quantile of its largest values, which a fraction
+        of the rows exceeds, and two at least: a relevant feature on the data, and chance.
         """
         tested = np.setdiff1d(np.arange(rows.shape[1]), rejected)
-        importance, least = rows[:, tested], None
+        importance = rows[:, tested]
         if self.balanced:
             least = mean_variance(importance)
             importance = standardized(importance, least)
-        standing = [kept if least is None else standardized(kept, least) for kept in of_kept]
-        of_kind = {"importance": np.concatenate([np.empty(0), *(kept[0] for kept in standing)])}
-        if self.joints is None or not self._marginal.size:
-            return _Stage(tested, rejected, {"importance": importance}, of_kind["importance"])
-        by_kind = {"importance": importance, "marginal": self._marginal[: len(rows), tested]}
-        of_kind["marginal"] = self._marginal[0, rejected]
+            of_kept = [standardized(kept, least) for kept in of_kept]
+        standing = np.concatenate([np.empty(0), *(kept[0] for kept in of_kept)])
+        if self.marginal is None or self.joints is None:
+            return _Stage(tested, rejected, {"importance": importance}, standing)
+        by_kind = {"importance": importance, "marginal": self.marginal[: len(rows), tested]}
+        kept_by_kind = {"importance": standing, "marginal": self.marginal[0, rejected]}
         first, joint = self.joints(rejected[:0]), self.joints(self.features_of(rejected))
         if first is not None and joint is not None:
-            by_kind["joint"] = self._largest(joint)[: len(rows), tested]
-            of_kind["joint"] = self._largest(first)[0, rejected]
-        scales = {
-            kind: _scale(by_kind[kind], fraction)
-            for kind, fraction in _FRACTIONS["joint" in by_kind].items()
-        }
-        return _Stage(
-            tested,
-            rejected,
-            {kind: statistics / scales[kind] for kind, statistics in by_kind.items()},
-            np.maximum.reduce([of_kind[kind] / scale for kind, scale in scales.items()]),
-        )
+            by_kind["joint"] = self.largest(joint)[: len(rows), tested]
+            kept_by_kind["joint"] = self.largest(first)[0, rejected]
+        for kind, fraction in _FRACTIONS["joint" in by_kind].items():
+            largest = np.sort(by_kind[kind].max(axis=1))
+            exceeding = max(2, round(fraction * _EXCEEDING * len(largest)))
+            scale = float(largest[-min(exceeding, len(largest))])
+            scale = scale if scale > 0 else 1.0
+            by_kind[kind], kept_by_kind[kind] = by_kind[kind] / scale, kept_by_kind[kind] / scale
+        return _Stage(tested, rejected, by_kind, np.maximum.reduce(list(kept_by_kind.values())))
 
-
-def _scale(statistics: FloatArray, fraction: float) -> float:
-    """Return a high quantile of the largest statistics of a row, by which they are divided.
-
-    It is exceeded by a fraction of the rows, which are treated alike, and by two at least: by a
-    relevant feature on the data, and by chance.
-    """
-    largest = np.sort(statistics.max(axis=1))
-    exceeding = max(2, round(fraction * _EXCEEDING * len(largest)))
-    scale = float(largest[-min(exceeding, len(largest))])
-    return scale if scale > 0 else 1.0
+    def result(self, stages: list[_Stage], null: FloatArray) -> dict[str, FloatArray]:
+        """Return columns of the result from the stages and the importances of the first one."""
+        tested, null = self.tested, null[: stages[0].looked]
+        result = _result(stages)
+        if tested.parents is not None:
+            single = replace(self, tested=Hypotheses(tested.names, tested.features))
+            features = single.stage(np.vstack([self.importances, null]), stages[0].rejected, [])
+            result = _nested(tested, tested.pooled(self.importances), result, _result([features]))
+        pooled = tested.pooled(null)
+        return {**result, "null_mean": pooled.mean(axis=0), "null_sd": pooled.std(axis=0)}
 
 
 def _result(stages: list[_Stage]) -> dict[str, FloatArray]:
@@ -569,15 +550,15 @@ def _result(stages: list[_Stage]) -> dict[str, FloatArray]:
         if stage is not last:
             decided = np.isin(stage.tested, stages[number].rejected)
         places, statistics = stage.tested[decided], stage.statistics
+        p_values = sequential_p_values(statistics[0], statistics[1:], stage.looked)
         result["stage"][places] = number
+        result["statistics"][places] = statistics[0, decided]
+        result["p_values"][places] = p_values[decided]
         for kind in kinds:
             values = stage.by_kind[kind][0, decided]
             result[f"{kind}_statistic"][places] = values
             if kind != "importance":
-                result[f"{kind}_p_adjusted"][places] = _among(statistics, values)
-        result["statistics"][places] = statistics[0, decided]
-        p_values = sequential_p_values(statistics[0], statistics[1:], len(statistics) - 1)
-        result["p_values"][places] = p_values[decided]
+                result[f"{kind}_p_adjusted"][places] = stage.among_largest(values)
         adjusted[places] = np.maximum(stage.p_adjusted[decided], least)
         order.append(stage.tested[stage.order[decided[stage.order]]])
         rates.append(stage.rates[decided[stage.order]])

@@ -28,9 +28,8 @@ from duramen.jobs.replicates import (
     replicate_seed,
     run_replicates,
 )
-from duramen.jobs.workers import Run, Threads
+from duramen.jobs.workers import Threads
 from duramen.results.importances import Importances
-from duramen.significance.null_distributions import all_decided
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import versions
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 Data = LearningSet[EncodedTable]
 MeasureLike = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
 
-
 # With measure="auto" a node is split from a thirtieth of the rows on, or 50 rows: splits of fewer
 # add more noise to importances than signal (docs/explanation/tests/max-t.md).
 _ROWS_PER_SPLIT, _MOST_SPLIT = 30, 50
@@ -51,10 +49,19 @@ _ROWS_PER_SPLIT, _MOST_SPLIT = 30, 50
 # are measured some at a time, and let go.
 _KEPT = 1 << 23
 
+PROMISE = (
+    "The p-values are exact under the complete null hypothesis that the target is independent of "
+    "all features together. A small p-value indicates that a feature is associated with the "
+    "target, which is also true of features that are correlated with relevant ones and add "
+    "nothing to them. The p-values of features that are independent of the target and of the "
+    "relevant features tend to be too large, because relevant features take splits that they "
+    "would get by chance."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """An importance of every column of a table, ready to be computed again and again."""
+    """Importance of every column of a table, ready to be computed again and again."""
 
     template: BaseForest  # the parameters of the forests; grown on one thread each
     data: Data  # n rows of p columns, encoded once, with the rows that a test may exchange
@@ -72,31 +79,36 @@ class Measured:
         return self.data.exchangeability
 
     def importances(self, seed: int, *, data: Data | None = None) -> Importances:
-        """Grow a forest from a seed and measure it, on these rows or on others in their place."""
-        data = self.data if data is None else data
-        seed %= 2**32
-        template = seeded(self.template, seed)
-        threads = template.n_jobs
-        if self.measure.refits:
-            measured_values = self.measure(
-                Inputs(template, exchanging(self.measure, data), seed, threads)
-            )
-        else:
-            measured_values = _fitted(self.measure, Inputs(template, data, seed, threads))
-        if not isinstance(measured_values, Importances):
+        """Grow a forest from a seed and measure it, on these rows or on others in their place.
+
+        A measure that is a sum over trees is computed part by part of a large forest.
+        """
+        from duramen.estimators.base import fit_by_parts  # imports scikit-learn
+
+        measure, data, seed = self.measure, self.data if data is None else data, seed % 2**32
+        forest = seeded(self.template, seed)
+        if measure.refits:
+            data = exchanging(measure, data)
+        inputs, sums, by_parts = Inputs(forest, data, seed, forest.n_jobs), list[TreeSums](), False
+
+        def takers() -> list[Callable[[Forest], None]]:
+            sums.append(measure.compute(inputs))
+            return [sums[0].add]
+
+        if measure.over_trees and not measure.refits:
+            by_parts = fit_by_parts(forest, data, takers, most_bytes=_KEPT)
+        elif not measure.refits:
+            forest.fit(data)
+        found = measure.result(sums[0].importances(), inputs) if by_parts else measure(inputs)
+        if not isinstance(found, Importances):
             raise TypeError(
-                f"measure {self.measure.name} must return importances, got "
-                f"{type(measured_values).__name__}."
+                f"measure {measure.name} must return importances, got {type(found).__name__}."
             )
-        return measured_values
+        return found
 
     def scores(self, seed: int, *, data: Data | None = None) -> FloatArray:
-        """The values of :meth:`importances`, of shape (p,)."""
+        """Return the values of :meth:`importances`, of shape (p,)."""
         return self.importances(seed, data=data).values
-
-    def order(self, random: np.random.Generator) -> NDArray[np.int64]:
-        """Draw the row whose target and weight each row takes, as the rows allow."""
-        return self.exchangeability.permutation(random, self.data.target.values)
 
     def permuted_scores(
         self, random: np.random.Generator, key: object, rejected: NDArray[np.intp] | None = None
@@ -104,13 +116,12 @@ class Measured:
         """Permute the target as the rows allow, grow a forest, and return the importances.
 
         Permutation and forest come from `random`; `key` tells one such replicate from others. The
-        columns `kept`, by index, are permuted with the target, and so keep their association.
+        columns `rejected`, by index, are permuted with the target, and so keep their association.
         """
-        order, data = self.order(random), self.data
+        order, data = self.exchangeability.permutation(random, self.data.target.values), self.data
         if rejected is not None and len(rejected):
-            data = data.with_table(
-                with_permuted(data.table, rejected, order), key=("kept", *rejected)
-            )
+            table = with_permuted(data.table, rejected, order)
+            data = data.with_table(table, key=("kept", *rejected))
         data = data.permuted(order, key=("permuted", key))
         return self.scores(int(random.integers(2**32)), data=data)
 
@@ -151,24 +162,6 @@ def exchanging(measure: Measure, data: Data) -> Data:
     if measure.permutes and rows.restricted and rows.count() == 1:
         return data.with_exchangeability(Exchangeability(data.n_rows))
     return data
-
-
-def _fitted(measure: Measure, inputs: Inputs) -> Any:
-    """Fit a forest and measure it, part by part where the measure is a sum over trees."""
-    from duramen.estimators.base import fit_by_parts  # imports scikit-learn
-
-    sums: list[TreeSums] = []
-
-    def takers() -> list[Callable[[Forest], None]]:
-        sums.append(measure.compute(inputs))
-        return [sums[0].add]
-
-    forest, data = inputs.estimator, inputs.data
-    if not measure.over_trees:
-        forest.fit(data)
-    elif fit_by_parts(forest, data, takers, most_bytes=_KEPT):
-        return measure.result(sums[0].importances(), inputs)
-    return measure(inputs)
 
 
 def qualified(function: Any) -> str:
@@ -262,18 +255,6 @@ def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> M
     return records[measure]
 
 
-# --- forests that a test refits -------------------------------------------------------------------
-
-PROMISE = (
-    "The p-values are exact under the complete null hypothesis that the target is independent of "
-    "all features together. A small p-value indicates that a feature is associated with the "
-    "target, which is also true of features that are correlated with relevant ones and add "
-    "nothing to them. The p-values of features that are independent of the target and of the "
-    "relevant features tend to be too large, because relevant features take splits that they "
-    "would get by chance."
-)
-
-
 @dataclass(frozen=True, eq=False)
 class Refits:
     """Measure of a learning set that a significance test computes again and again."""
@@ -348,24 +329,15 @@ class Refits:
             **how,
         )
 
-    def permuted_scores(
-        self, n: int, *, observed: FloatArray | None = None, stop_after: int | None = None
-    ) -> FloatArray:
-        """Return the scores of every feature after each permutation of the target, shape (b, p).
-
-        With `stop_after`, b is less than `n` where all features are decided.
-        """
+    def permuted_scores(self, n: int) -> FloatArray:
+        """Return the scores of every feature after each permutation of the target, shape (n, p)."""
         subject, rows = self.subject, self.subject.exchangeability
         rows.require(n, self.function, subject.data.target.values)
 
         def task(_: int, seed_b: int) -> FloatArray:
             return subject.permuted_scores(np.random.default_rng(seed_b), seed_b)
 
-        decided = None
-        if stop_after is not None and observed is not None:
-            decided = all_decided(observed, stop_after)
-        identity = subject.identity("permuted labels", **rows.identity())
-        return self.run(task, n, len(subject.names), identity, decided=decided)
+        return self.run(task, n, len(subject.names), subject.identity("permuted labels"))
 
     def metadata(self, identity: dict[str, Any] | None = None, **choices: Any) -> dict[str, Any]:
         """Return what a result tells of itself: the identity of the run, choices, the seed."""
@@ -480,22 +452,18 @@ def estimate_cost(
             return subject.permuted_scores(np.random.default_rng(seed), seed)
         return subject.scores(seed)
 
-    at_a_time = min(n_threads, count)
+    def took(seeds: range) -> float:
+        start = time.perf_counter()
+        for _ in run(zip(seeds, strict=True)):
+            pass
+        return time.perf_counter() - start
+
+    at_a_time, done, seconds = min(n_threads, count), 0, 0.0
     with Threads(at_a_time).running(task) as run:
-        first = _took(run, range(1))  # the first forest of a process may be slower than the others
+        first = took(range(1))  # the first forest of a process may be slower than the others
         if first > _LONG and at_a_time == 1:
             return Cost(first * count, count, n_threads)
-        done, seconds = 0, 0.0
         while not done or (seconds < _ENOUGH and done < _MOST_ROUNDS * at_a_time):
-            seeds = range(1 + done, 1 + done + at_a_time)
-            seconds += _took(run, seeds)
+            seconds += took(range(1 + done, 1 + done + at_a_time))
             done += at_a_time
     return Cost(seconds / done * count, count, n_threads)
-
-
-def _took(run: Run, seeds: range) -> float:
-    """Return the seconds that forests of these seeds take."""
-    start = time.perf_counter()
-    for _ in run(zip(seeds, strict=True)):
-        pass
-    return time.perf_counter() - start

@@ -28,40 +28,6 @@ def sequential_p_values(
     return np.where(stopped, stop_after / draws, p_values)
 
 
-def all_decided(observed: FloatArray, stop_after: int) -> Callable[[FloatArray], bool]:
-    """Return a function that tells whether every score was reached `stop_after` times.
-
-    It is called with one more draw each time, and counts as it goes.
-    """
-    counts = np.zeros(len(observed), dtype=np.int64)
-
-    def decided(null: FloatArray) -> bool:
-        nonlocal counts
-        counts = counts + (null[-1] >= observed)
-        return bool((counts >= stop_after).all())
-
-    return decided
-
-
-def until_decided(observed: FloatArray, null: FloatArray, stop_after: int | None) -> FloatArray:
-    """Return the draws up to that at which every score was reached `stop_after` times, or all."""
-    if stop_after is None:
-        return null
-    decided = (np.cumsum(null >= observed, axis=0) >= stop_after).all(axis=1)
-    return null[: int(np.argmax(decided)) + 1] if decided.any() else null
-
-
-# --- expected numbers of false discoveries --------------------------------------------------------
-
-
-def discovery_rates(scores: FloatArray, null: FloatArray) -> FloatArray:
-    """Return the estimated false discovery rate of the first i features, for each i; shape (p,).
-
-    `scores` decrease; `null` are those after each of B permutations, of shape (B, p).
-    """
-    return np.minimum(expected_discoveries(scores, null) / np.arange(1, len(scores) + 1), 1.0)
-
-
 def least_from(estimate: FloatArray) -> FloatArray:
     """Return the least value from each place on."""
     return np.minimum.accumulate(estimate[::-1])[::-1]
@@ -99,18 +65,33 @@ def fitted_tails(
     rejects the fit at .05. That test takes the distribution as given, not fitted, and so rejects
     less often.
     """
+    from scipy.stats import kstwo
+
     used = np.ptp(null, axis=0) > 1e-12 * np.abs(null).max(axis=0)
     used &= len(null) >= 3
     if distribution != "normal":
         used &= null.min(axis=0) > 0
     tails = np.ones(len(observed))
-    if used.any():
-        tail = {"normal": _normal, "lognormal": _lognormal, "gamma": _gamma}[distribution](
-            null[:, used]
-        )
-        fits = _fits(null[:, used], tail)
-        tails[used] = np.where(fits, tail(observed[used]), 1.0)
-        used[used] = fits
+    if not used.any():
+        return tails, used
+    values, n = null[:, used], len(null)
+    if distribution == "gamma":
+        tail = _gamma(values)
+    elif distribution == "normal":
+        tail = _normal(values)
+    else:
+        of_logarithms = _normal(np.log(values))
+
+        def tail(x: FloatArray) -> FloatArray:
+            with np.errstate(divide="ignore"):
+                return of_logarithms(np.log(np.maximum(x, 0.0)))
+
+    below = 1 - tail(np.sort(values, axis=0))
+    steps = np.arange(n + 1)[:, np.newaxis] / n
+    distance = np.maximum((below - steps[:-1]).max(axis=0), (steps[1:] - below).max(axis=0))
+    fits = distance <= kstwo.isf(_LEVEL, n)
+    tails[used] = np.where(fits, tail(observed[used]), 1.0)
+    used[used] = fits
     return tails, used
 
 
@@ -119,16 +100,6 @@ def _normal(null: FloatArray) -> Tail:
 
     mean, sd = null.mean(axis=0), null.std(axis=0)
     return lambda x: np.asarray(ndtr((mean - x) / sd))
-
-
-def _lognormal(null: FloatArray) -> Tail:
-    of_log = _normal(np.log(null))
-
-    def tail(x: FloatArray) -> FloatArray:
-        with np.errstate(divide="ignore"):
-            return of_log(np.log(np.maximum(x, 0.0)))
-
-    return tail
 
 
 def _gamma(null: FloatArray) -> Tail:
@@ -145,14 +116,3 @@ def _gamma(null: FloatArray) -> Tail:
         shape[stepped] = a - (np.log(a) - digamma(a) - gap[stepped]) / slope
     scale = mean / shape
     return lambda x: np.asarray(gammaincc(shape, np.maximum(x, 0.0) / scale))
-
-
-def _fits(null: FloatArray, tail: Tail) -> NDArray[np.bool_]:
-    """Return the columns whose distribution a Kolmogorov-Smirnov test does not reject, (p,)."""
-    from scipy.stats import kstwo
-
-    n = len(null)
-    below = 1 - tail(np.sort(null, axis=0))
-    steps = np.arange(n + 1)[:, np.newaxis] / n
-    distance = np.maximum((below - steps[:-1]).max(axis=0), (steps[1:] - below).max(axis=0))
-    return np.asarray(distance <= kstwo.isf(_LEVEL, n))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -14,28 +14,22 @@ from duramen.data import EncodedTable, encode
 from duramen.data.exchangeability import Exchangeability
 from duramen.data.sources import names_of
 from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed, run_replicates
-from duramen.results.columns import Column, hidden
 from duramen.results.fields import warn_of
 from duramen.results.importances import Importances, PermutedImportances
-from duramen.results.result import Result
 from duramen.results.significance import ErrorRates, Significance
-from duramen.results.summary import Summary
 from duramen.significance.measured import PROMISE, MeasureLike, qualified
 from duramen.significance.null_distributions import (
     DISTRIBUTIONS,
-    all_decided,
-    discovery_rates,
+    expected_discoveries,
     fitted_tails,
     least_from,
     sequential_p_values,
-    until_decided,
 )
 from duramen.significance.permutations import permuted_labels, reads_permuted, standardized
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, refuse_masked
 from duramen.support.provenance import fingerprint, versions
-from duramen.support.text import fixed
 
 # Data sets of noise of 100 x 100, of 100, in which q-values of a fitted distribution take something
 # (docs/explanation/tests/calibration.md).
@@ -51,7 +45,6 @@ def altmann(
     measure: MeasureLike = "auto",
     n_permutations: int = 100,
     distribution: str = "empirical",
-    stop_after: int | None = None,
     strata: Any = None,
     groups: Any = None,
     random_state: Any = None,
@@ -90,10 +83,6 @@ def altmann(
         "empirical": the fraction above. Else the upper tail at v_j of that distribution, fitted to
         the S values of feature j by maximum likelihood; where these do not vary, or a
         Kolmogorov-Smirnov test rejects the fit at .05, the empirical p-value stands.
-    stop_after : int, optional
-        h: stop the permutations once every feature has reached h values as large as its own
-        (Besag and Clifford 1991). A feature that had its h-th at permutation l gets p = h / l,
-        the others as above. Valid p-values at less cost; "empirical" only.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
@@ -141,8 +130,7 @@ def altmann(
     References
     ----------
     A. Altmann, L. Tolosi, O. Sander, T. Lengauer (2010). Permutation importance: a corrected
-    feature importance measure. Bioinformatics 26. J. Besag, P. Clifford (1991). Sequential Monte
-    Carlo p-values. Biometrika 78.
+    feature importance measure. Bioinformatics 26.
 
     Examples
     --------
@@ -155,27 +143,30 @@ def altmann(
     """
     name = "altmann"
     checks.check_choice(name, "distribution", distribution, ("empirical", *DISTRIBUTIONS))
-    checks.check_optional_integer(name, "stop_after", stop_after, 1)
-    if stop_after is not None and distribution != "empirical":
-        raise ValueError(
-            f'{name}: stop_after needs distribution="empirical"; an early stop depends on the '
-            "permuted importances and changes their distribution."
-        )
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    rows = {"strata": strata, "groups": groups}
     permuted = permuted_labels(
-        name, estimator, X, y, measure, n_permutations, execution, stop_after=stop_after, **rows
+        name, estimator, X, y, measure, n_permutations, execution, strata=strata, groups=groups
     )
-    observed = permuted.importances.values
-    null = until_decided(observed, permuted.permuted, stop_after)
-    p_values = sequential_p_values(observed, null, len(null), stop_after)
+    observed, null = permuted.importances.values, permuted.permuted
+    n, p_values = len(null), sequential_p_values(observed, null, len(null))
     details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
-    notes: tuple[str, ...] = ()
+    notes = list[str]()
     if distribution != "empirical":
         tails, used = fitted_tails(observed, null, distribution)
         p_values = np.where(used, tails, p_values)
         details["fitted"] = used.astype(np.float64)
-        notes = _limits_of_fit(distribution, used, len(null))
+        notes.append(
+            f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tail "
+            f"probabilities of a {distribution} distribution fitted to {n:,} values, the others "
+            "fractions of the permutations; only the latter are exact, and a fitted tail is an "
+            "extrapolation far beyond the permutations"
+        )
+        if distribution in _TAKEN and used.any():
+            notes.append(
+                f"q-values of {distribution} tails are too small: in noise of 100 x 100, some "
+                f"feature had one up to .05 in {_TAKEN[distribution]} of 100 data sets. Hint: use "
+                "distribution='lognormal', or distribution='empirical' with more permutations"
+            )
         warn_of(name, notes[1:])
     return Significance(
         names=permuted.names,
@@ -185,34 +176,9 @@ def altmann(
         null=permuted.null,
         unit=permuted.importances.unit,
         details=details,
-        metadata={
-            **permuted.metadata,
-            "method": name,
-            "n_grown": len(null),
-            "distribution": distribution,
-            "stop_after": stop_after,
-        },
-        notes=notes,
+        metadata={**permuted.metadata, "method": name, "distribution": distribution},
+        notes=tuple(notes),
     )
-
-
-def _limits_of_fit(
-    distribution: str, used: NDArray[np.bool_], n_permutations: int
-) -> tuple[str, ...]:
-    """Return what is to be known of p-values from fitted distributions."""
-    notes = [
-        f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tail "
-        f"probabilities of a {distribution} distribution fitted to {n_permutations:,} values, the "
-        "others fractions of the permutations; only the latter are exact, and a fitted tail is an "
-        "extrapolation far beyond the permutations"
-    ]
-    if distribution in _TAKEN and used.any():
-        notes.append(
-            f"q-values of {distribution} tails are too small: in noise of 100 x 100, some feature "
-            f"had one up to .05 in {_TAKEN[distribution]} of 100 data sets. Hint: use "
-            "distribution='lognormal', or distribution='empirical' with more permutations"
-        )
-    return tuple(notes)
 
 
 ALTMANN = SignificanceTest(
@@ -345,11 +311,12 @@ def fdr_curve(
         name, estimator, X, y, measure, n_permutations, execution, strata=strata, groups=groups
     )
     observed = permuted.importances
-    rows = np.vstack([observed.values, permuted.permuted])
-    statistics = standardized(rows) if balanced else rows
+    statistics = np.vstack([observed.values, permuted.permuted])
+    if balanced:
+        statistics = standardized(statistics)
     order = np.argsort(-statistics[0], kind="stable")
-    scores = statistics[0, order]
-    estimate = discovery_rates(scores, statistics[1:])
+    scores, places = statistics[0, order], np.arange(1, len(order) + 1)
+    estimate = np.minimum(expected_discoveries(scores, statistics[1:]) / places, 1.0)
     details = {"importance": observed.values[order]} if balanced else {}
     return ErrorRates(
         names=tuple(observed.names[j] for j in order),
@@ -377,162 +344,6 @@ FDR_CURVE = SignificanceTest(
 )
 
 
-# --- threshold: the mean of the largest importances under permuted labels -------------------------
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MeanOfMaxima(Result):
-    """Importances, and the largest ones of forests on permuted labels.
-
-    Attributes
-    ----------
-    importances : Importances
-        Importances on the data.
-    maxima : ndarray of float64, shape (B,)
-        Largest importance after each permutation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from duramen.results.importances import Importances
-    >>> from duramen.significance import MeanOfMaxima
-    >>> found = Importances(("a", "b"), np.array([3.0, 1.0]), "mdi", "bits")
-    >>> MeanOfMaxima(found, np.array([1.5, 2.5])).selected()
-    ('a',)
-    """
-
-    importances: Importances
-    maxima: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.importances)
-
-    @property
-    def threshold(self) -> float:
-        """Mean of the maxima."""
-        return float(self.maxima.mean())
-
-    def selected(self) -> tuple[str, ...]:
-        """Return the names of features above the threshold, the most important first."""
-        order, values = self.importances.order(), self.importances.values
-        return tuple(self.importances.names[j] for j in order if values[j] > self.threshold)
-
-    def columns(self) -> dict[str, Any]:
-        """Return the name, the importance and whether it is above the threshold, by name."""
-        return {
-            "name": list(self.importances.names),
-            "importance": self.importances.values.copy(),
-            "selected": self.importances.values > self.threshold,
-        }
-
-    def _summary(self, rows: int) -> Summary:
-        chosen = self.selected()
-        heading = (
-            f"MeanOfMaxima: {len(chosen)} of {len(self)} features above {self.threshold:.4g}, the "
-            f"mean of the largest importances of {len(self.maxima)} permutations"
-        )
-        values = np.array([self.importances[name] for name in chosen[:rows]])
-        columns = [
-            Column("feature", list(chosen[:rows]), kind="words"),
-            Column("importance", fixed(values, 4), bars=values),
-        ]
-        return Summary((heading,), columns, hidden(len(chosen), len(values)))
-
-
-@reads_permuted
-def mean_of_maxima(
-    estimator: Any,
-    X: Any = None,
-    y: Any = None,
-    *,
-    measure: MeasureLike = "auto",
-    n_permutations: int = 100,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    client: Any = None,
-    checkpoint: str | PathLike[str] | None = None,
-    verbose: int = 0,
-) -> MeanOfMaxima:
-    r"""Keep features above the mean of the largest importances under permuted labels.
-
-    .. math:: Imp(X_j) > \frac1B \sum_b \max_k Imp^b(X_k)
-
-    with :math:`Imp^b` the importances in a forest grown after the b-th permutation of the target
-    (Rodenburg et al. 2008; thesis, section 4.5).
-
-    Parameters
-    ----------
-    estimator : estimator of duramen, or PermutedImportances
-        Parameters of the forests; it is cloned, not changed. Or the result of
-        `permuted_importances`, in place of the data and of all other arguments that are about
-        growing forests.
-    X : table of shape (n, p), or LearningSet
-        The rows; None with PermutedImportances.
-    y : array-like of shape (n,), optional
-        Classes or numbers; None with a learning set, and with PermutedImportances.
-    measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
-        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
-    n_permutations : int
-        Number B of permutations.
-    strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
-    groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
-    random_state : int, RandomState, Generator or None
-        Seed of all random numbers.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
-    client : dask.distributed.Client, optional
-        Cluster that does the work instead of threads; the result does not depend on it.
-    checkpoint : path, optional
-        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
-    verbose : int
-        Above 0: a progress bar with the time left.
-
-    Returns
-    -------
-    MeanOfMaxima
-        The importances, the maxima, their mean as `threshold`, and `selected()`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described, or the checkpoint is of another run.
-
-    Notes
-    -----
-    The threshold controls no error rate. If no feature is associated with the target, the largest
-    importance is drawn like the maxima, and exceeds their mean in nearly half of all data sets.
-    Beside relevant features it is strict, since importances under permuted labels are larger than
-    those of irrelevant features beside relevant ones. `max_t` compares with quantiles of the same
-    maxima, from the same forests.
-
-    References
-    ----------
-    W. Rodenburg et al. (2008). A framework to identify physiological responses in
-    microarray-based gene expression studies. Physiological Genomics 33.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
-    >>> forest = dm.RandomForestClassifier(20, random_state=0)
-    >>> result = dm.significance.mean_of_maxima(
-    ...     forest, data.X, data.y, n_permutations=19, random_state=0)
-    >>> result.selected()
-    ('x0',)
-    """
-    name = "mean_of_maxima"
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    permuted = permuted_labels(
-        name, estimator, X, y, measure, n_permutations, execution, strata=strata, groups=groups
-    )
-    return MeanOfMaxima(permuted.importances, permuted.maxima)
-
-
 # --- any importance that a user can compute -------------------------------------------------------
 
 Importance = Callable[[Any, NDArray[Any], int], Any]
@@ -540,14 +351,12 @@ Importance = Callable[[Any, NDArray[Any], int], Any]
 NULL = "The target is independent of X: its values could be permuted among the rows in any order."
 
 
-@reads_permuted
 def permutation_test(
-    importance: Importance | PermutedImportances,
-    X: Any = None,
-    y: Any = None,
+    importance: Importance,
+    X: Any,
+    y: Any,
     *,
     n_permutations: int = 100,
-    stop_after: int | None = None,
     strata: Any = None,
     groups: Any = None,
     random_state: Any = None,
@@ -580,9 +389,6 @@ def permutation_test(
         Target; its rows are permuted.
     n_permutations : int
         Number S of permutations.
-    stop_after : int, optional
-        h: stop the permutations once every feature has reached h values as large as its own; see
-        :func:`altmann`.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
@@ -632,105 +438,70 @@ def permutation_test(
     >>> result.selected(0.1)
     ('x0', 'x1')
     """
-    owner = "permutation_test"
-    checks.check_optional_integer(owner, "stop_after", stop_after, 1)
-    if isinstance(importance, PermutedImportances):
-        permuted = importance
-    else:
-        n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
-        execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-        plan = execution.plan(owner)
-        target = np.asarray(refuse_masked(y, "y", owner))
-        if target.ndim == 0 or not len(target):
-            raise ValueError(f"{owner}: y must have at least one row, got shape {target.shape}.")
-        rows = Exchangeability.checked(len(target), strata, groups, function=owner)
-        if not callable(importance):
-            raise checks.refuse(
-                owner, "importance", "a function importance(X, y, seed)", importance
-            )
-        rows.require(n, owner, target)
-        identity: dict[str, Any] = {
-            "method": owner,
-            "importance": qualified(importance),
-            "data": _fingerprint(X, target, checkpoint),
-            "versions": versions(),
-            **rows.identity(),
-        }
-        seed = execution.seed()
-        first = importance(X, target.copy(), replicate_seed(seed, OBSERVED) % 2**32)
-        observed = _values(first, "the data as they are")
-        if not isinstance(first, Importances):
-            names = X.names if isinstance(X, EncodedTable) else names_of(X) or ()
-            if len(names) != len(observed):
-                names = [f"x{j}" for j in range(len(observed))]
-            first = Importances(tuple(map(str, names)), observed, identity["importance"], "1")
-
-        def task(b: int, seed_b: int) -> FloatArray:
-            random = np.random.default_rng(seed_b)
-            order = rows.permutation(random, target)
-            result = importance(X, target[order], int(random.integers(2**32)))
-            return _values(result, f"permutation {b}", len(observed))
-
-        null = run_replicates(
-            task,
-            n,
-            len(observed),
-            seed=seed,
-            identity=identity,
-            plan=plan,
-            function=owner,
-            decided=None if stop_after is None else all_decided(observed, stop_after),
-        )
-        permuted = PermutedImportances(
-            replace(first, measure=identity["importance"]),
-            null,
-            rows.clause,
-            metadata={**identity, "n_permutations": n, "seed": seed},
-        )
-    result = altmann(permuted, stop_after=stop_after)
-    counts = {"n_computed": result.metadata["n_grown"], "stop_after": stop_after}
-    return replace(
-        result,
-        method=owner,
-        null=NULL + permuted.restrictions,
-        metadata={**permuted.metadata, "method": owner, **counts},
-    )
-
-
-def _fingerprint(X: Any, y: NDArray[Any], checkpoint: object) -> str | None:
-    """Return a fingerprint of X and y, or None where there is none and none is needed."""
+    name = "permutation_test"
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    plan = execution.plan(name)
+    target = np.asarray(refuse_masked(y, "y", name))
+    if target.ndim == 0 or not len(target):
+        raise ValueError(f"{name}: y must have at least one row, got shape {target.shape}.")
+    rows = Exchangeability.checked(len(target), strata, groups, function=name)
+    if not callable(importance):
+        raise checks.refuse(name, "importance", "a function importance(X, y, seed)", importance)
+    rows.require(n, name, target)
     try:
-        if isinstance(X, np.ndarray):
-            own = fingerprint(X)
-        else:
-            own = (X if isinstance(X, EncodedTable) else encode(X)).fingerprint()
-        return fingerprint(own, y if y.dtype.kind in "biufc" else y.astype(str))
+        of_table = fingerprint(X) if isinstance(X, np.ndarray) else _encoded(X).fingerprint()
+        labels = target if target.dtype.kind in "biufc" else target.astype(str)
+        known: str | None = fingerprint(of_table, labels)
     except (TypeError, ValueError) as error:
-        if checkpoint is None:
-            return None
-        raise TypeError(
-            f"permutation_test: X, of type {type(X).__name__}, cannot be recognized by its values, "
-            f"which a checkpoint needs ({error}). Hint: give an array or a data frame, or no "
-            "checkpoint."
-        ) from None
+        if checkpoint is not None:
+            raise TypeError(
+                f"{name}: X, of type {type(X).__name__}, cannot be recognized by its values, which "
+                f"a checkpoint needs ({error}). Hint: give an array or a data frame, or no "
+                "checkpoint."
+            ) from None
+        known = None
+    identity: dict[str, Any] = {
+        "method": name,
+        "importance": qualified(importance),
+        "data": known,
+        "versions": versions(),
+        **rows.identity(),
+    }
+    seed = execution.seed()
+
+    def values_of(y: NDArray[Any], seed: int, p: int | None = None) -> tuple[Any, FloatArray]:
+        """Return the result of the function and its numbers, p if that is known."""
+        result = importance(X, y, seed)
+        values = np.asarray(result.values if isinstance(result, Importances) else result)
+        numbers = values.ndim == 1 and values.dtype.kind in "biuf"
+        if not numbers or len(values) != (p or len(values) or 1) or not np.isfinite(values).all():
+            raise ValueError(
+                f"{name}: importance must return {p or 'p'} finite numbers each time, or "
+                f"Importances, got {type(result).__name__} of shape {values.shape} and type "
+                f"{values.dtype}, or NaN or infinity among them."
+            )
+        return result, values.astype(np.float64)
+
+    first, observed = values_of(target.copy(), replicate_seed(seed, OBSERVED) % 2**32)
+    if not isinstance(first, Importances):
+        names = X.names if isinstance(X, EncodedTable) else names_of(X) or ()
+        if len(names) != len(observed):
+            names = [f"x{j}" for j in range(len(observed))]
+        first = Importances(tuple(map(str, names)), observed, identity["importance"], "1")
+
+    def task(_: int, seed_b: int) -> FloatArray:
+        random = np.random.default_rng(seed_b)
+        order = rows.permutation(random, target)
+        return values_of(target[order], int(random.integers(2**32)), len(observed))[1]
+
+    null = run_replicates(
+        task, n, len(observed), seed=seed, identity=identity, plan=plan, function=name
+    )
+    result = altmann(PermutedImportances(first, null))
+    metadata = {**identity, "n_permutations": n, "seed": seed}
+    return replace(result, method=name, null=NULL + rows.clause, metadata=metadata)
 
 
-def _values(result: Any, when: str, p: int | None = None) -> FloatArray:
-    """Return the numbers in what the function returned, p of them if that is known."""
-    values = np.asarray(result.values if isinstance(result, Importances) else result)
-    if (
-        values.ndim != 1
-        or values.dtype.kind not in "biuf"
-        or len(values) != (p or len(values) or 1)
-    ):
-        wanted = "p" if p is None else f"{p}, as for the data as they are,"
-        raise ValueError(
-            f"permutation_test: importance must return {wanted} numbers or Importances, got "
-            f"{type(result).__name__} of shape {values.shape} for {when}."
-        )
-    if not np.isfinite(values).all():
-        raise ValueError(
-            f"permutation_test: importance must return finite numbers, got NaN or infinity for "
-            f"{when}."
-        )
-    return values.astype(np.float64)
+def _encoded(X: Any) -> EncodedTable:
+    return X if isinstance(X, EncodedTable) else encode(X)

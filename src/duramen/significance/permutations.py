@@ -9,7 +9,6 @@ from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.importances import PermutedImportances
@@ -20,7 +19,10 @@ from duramen.support.arrays import FloatArray, IntArray
 
 ParametersT = ParamSpec("ParametersT")
 ResultT = TypeVar("ResultT")
-_OF_STAGES = ("names", "max_stages")  # of the forests too, in the tests that have them
+JointStatistics = Callable[[IntArray], FloatArray | None]
+
+# Parameters of tests that say how forests are read, not how they are grown.
+_OF_READING = ("estimator", "distribution", "balanced", "marginal", "alpha", "feature_groups")
 
 
 def permuted_importances(
@@ -42,9 +44,11 @@ def permuted_importances(
     r"""Compute importances on the data and under permuted labels, for several tests to read.
 
     One forest is grown on the data and one on each of B permutations of the target. These are the
-    forests that :func:`altmann`, :func:`fdr_curve`, :func:`mean_of_maxima` and the first stage of
-    :func:`max_t` grow with the same arguments: each of them takes the result in place of the
-    estimator and the data, and gives what it would have given, without a forest of its own.
+    forests that :func:`altmann`, :func:`fdr_curve` and the first stage of :func:`max_t` grow with
+    the same arguments: each of them takes the result in place of the estimator and the data, and
+    gives what it would have given, without a forest of its own. Features above
+    ``result.maxima.mean()``, the mean of the largest importances under permuted labels, are those
+    that Rodenburg et al. (2008) keep; this threshold controls no error rate.
 
     Parameters
     ----------
@@ -99,14 +103,15 @@ def permuted_importances(
     -----
     The cost is B + 1 forests. The tests share their permutations: their results on the same matrix
     are no independent evidence, and choosing the test with the most discoveries invalidates its
-    error rate. A checkpoint of `altmann`, `fdr_curve` or `mean_of_maxima` with the same arguments
-    serves here, and the other way round.
+    error rate. A checkpoint of `altmann` or `fdr_curve` with the same arguments serves here, and
+    the other way round.
 
     References
     ----------
     A. Altmann, L. Tolosi, O. Sander, T. Lengauer (2010). Permutation importance: a corrected
     feature importance measure. Bioinformatics 26. P. H. Westfall, S. S. Young (1993).
-    Resampling-Based Multiple Testing. Wiley.
+    Resampling-Based Multiple Testing. Wiley. W. Rodenburg et al. (2008). A framework to identify
+    physiological responses in microarray-based gene expression studies. Physiological Genomics 33.
 
     Examples
     --------
@@ -137,19 +142,18 @@ def reads_permuted(test: Callable[ParametersT, ResultT]) -> Callable[ParametersT
 
     @wraps(test)
     def reading(*args: ParametersT.args, **kwargs: ParametersT.kwargs) -> ResultT:
-        if any(isinstance(value, PermutedImportances) for value in (*args, *kwargs.values())):
-            # The other parameters decide how the forests are read.
-            of_forests = {*inspect.signature(permuted_importances).parameters, *_OF_STAGES}
-            of_forests -= {"estimator", "marginal"}
-            bound = inspect.signature(test).bind(*args, **kwargs).arguments
-            beside = [
-                name for name, value in bound.items() if name in of_forests and value is not None
+        given = inspect.signature(test).bind(*args, **kwargs).arguments
+        if isinstance(given.get("estimator"), PermutedImportances):
+            of_growth = [
+                name
+                for name, value in given.items()
+                if name not in _OF_READING and value is not None
             ]
-            if beside:
+            if of_growth:
                 raise ValueError(
-                    f"{test.__name__}: {', '.join(beside)} must not be given with "
+                    f"{test.__name__}: {', '.join(of_growth)} must not be given with "
                     "PermutedImportances, whose forests are grown already. Hint: leave "
-                    f"{'it' if len(beside) == 1 else 'them'} out."
+                    f"{'it' if len(of_growth) == 1 else 'them'} out."
                 )
         return test(*args, **kwargs)
 
@@ -165,67 +169,64 @@ def permuted_labels(
     n_permutations: int,
     execution: ExecutionParameters,
     *,
-    stop_after: int | None = None,
     marginal: bool = False,
     **rows: Any,
 ) -> PermutedImportances:
     """Return the matrix that a test is given in place of an estimator, or compute it.
 
-    With `stop_after` permutations end once every feature has reached so many values as large as its
-    own. `rows` are strata and groups, as for :func:`measured`.
+    `rows` are strata and groups, as for :func:`measured`.
     """
     if isinstance(estimator, PermutedImportances):
         return estimator
     n = checks.check_integer(function, "n_permutations", n_permutations, 1)
     refits = Refits.checked(function, estimator, X, y, measure, execution, **rows)
-    importances = refits.observed()
+    importances, null = refits.observed(), refits.permuted_scores(n)
+    marginals, joint = None, None
+    if marginal:
+        marginals, joints = statistics_beside(refits, n)
+        joint = joints(np.empty(0, dtype=np.intp))
     return PermutedImportances(
         importances,
-        refits.permuted_scores(n, observed=importances.values, stop_after=stop_after),
+        null,
         refits.subject.clause,
-        permuted_marginal(refits, n) if marginal else None,
-        permuted_joint(refits, n)(np.empty(0, dtype=np.intp)) if marginal else None,
+        marginals,
+        joint,
         metadata=refits.metadata(n_permutations=n),
         notes=pivotality_notes(refits.subject),
     )
 
 
 def permuted_order(refits: Refits, b: int) -> IntArray:
-    """Return the row whose target each row takes in permutation b, or on the data, for b = -1."""
-    if b < 0:
-        return np.arange(refits.subject.data.n_rows)
-    return refits.subject.order(np.random.default_rng(replicate_seed(refits.seed, b)))
+    """Return the row whose target each row takes in permutation b."""
+    random = np.random.default_rng(replicate_seed(refits.seed, b))
+    return refits.subject.exchangeability.permutation(random, refits.subject.data.target.values)
 
 
-def permuted_marginal(refits: Refits, n: int) -> FloatArray:
-    """Return the marginal statistics on the data and n permutations, (n + 1, p)."""
-    data = refits.subject.data
-    statistics = marginal_statistics(data, lambda b: permuted_order(refits, b - 1), n + 1)
-    # Within strata and groups the statistics have other distributions than those they assume.
-    return standardized(statistics) if data.exchangeability.restricted else statistics
+def statistics_beside(refits: Refits, n: int) -> tuple[FloatArray, JointStatistics]:
+    """Return the marginal and joint statistics on the data and n permutations, (n + 1, p) each.
 
-
-def permuted_joint(refits: Refits, n: int) -> Callable[[NDArray[np.integer]], FloatArray | None]:
-    """Return a function of the kept features: the joint statistics as those of `marginal`.
-
-    They are None where the table has too few rows for them.
+    The joint ones are a function of the kept features, None where the table has too few rows for
+    them. Every look of a stage asks for those of the same features: they are computed once.
     """
-    data, model = refits.subject.data, JointModel.of(refits.subject.data)
-    computed: dict[bytes, FloatArray] = {}  # by the kept features: every look of a stage asks again
+    data = refits.subject.data
+    restricted, model = data.exchangeability.restricted, JointModel.of(data)
+    computed: dict[bytes, FloatArray] = {}
 
-    def statistics(kept: NDArray[np.integer]) -> FloatArray | None:
+    def order(b: int) -> IntArray:
+        return permuted_order(refits, b - 1) if b else np.arange(data.n_rows)
+
+    def joint(kept: IntArray) -> FloatArray | None:
         if model is None:
             return None
         key = kept.tobytes()
         if key not in computed:
-            rows = model.statistics(lambda b: permuted_order(refits, b - 1), n + 1, kept)
-            computed[key] = standardized(rows) if data.exchangeability.restricted else rows
+            rows = model.statistics(order, n + 1, kept)
+            computed[key] = standardized(rows) if restricted else rows
         return computed[key]
 
-    return statistics
-
-
-# --- choices with which irrelevant features have larger statistics --------------------------------
+    marginals = marginal_statistics(data, order, n + 1)
+    # Within strata and groups the statistics have other distributions than those they assume.
+    return standardized(marginals) if restricted else marginals, joint
 
 
 _MANY_CLASSES = 6
@@ -247,12 +248,12 @@ def pivotality_notes(subject: Measured) -> tuple[str, ...]:
     These rates hold beside relevant features if the statistics of the others are no smaller under
     permuted labels (subset pivotality).
     """
-    measure, criterion = subject.identifier, subject.template.get_params().get("criterion")
-    if measure in ("mda", "holdout_mda"):
+    classes = subject.data.target.n_classes
+    gini = subject.template.get_params().get("criterion") == "gini"
+    if subject.identifier in ("mda", "holdout_mda"):
         return (_MDA,)
-    by_impurity = measure in ("mdi", "mdi_oob") and criterion == "gini"
-    if by_impurity and subject.data.target.n_classes >= _MANY_CLASSES:
-        return (_GINI.format(classes=subject.data.target.n_classes),)
+    if subject.identifier in ("mdi", "mdi_oob") and gini and classes >= _MANY_CLASSES:
+        return (_GINI.format(classes=classes),)
     return ()
 
 
@@ -266,11 +267,10 @@ _BLOCK = 1024  # columns at a time: little memory beside the matrix
 
 def mean_variance(rows: FloatArray) -> float:
     """Return c^2 of `standardized`: the mean over the columns of their variances in all rows."""
-    total: float = sum(
-        float(_centered(rows[:, block]).var(axis=0).sum()) for block in _blocks(rows)
-    )
-    mean: float = total / max(1, rows.shape[1])
-    return mean
+    total: float = 0.0
+    for first in range(0, rows.shape[1], _BLOCK):
+        total += float(_centered(rows[:, first : first + _BLOCK]).var(axis=0).sum())
+    return float(total / max(1, rows.shape[1]))
 
 
 def standardized(rows: FloatArray, least: float | None = None) -> FloatArray:
@@ -288,17 +288,14 @@ def standardized(rows: FloatArray, least: float | None = None) -> FloatArray:
     """
     others, least = len(rows) - 1, mean_variance(rows) if least is None else least
     result = np.zeros_like(rows)
-    for block in _blocks(rows):
+    for first in range(0, rows.shape[1], _BLOCK):
+        block = slice(first, first + _BLOCK)
         centered = _centered(rows[:, block])
         squares, mean = centered**2, -centered / others
         variance = (squares.sum(axis=0) - squares) / others - mean**2
         scale = np.sqrt(np.maximum(variance, least))
         np.divide(centered - mean, scale, out=result[:, block], where=scale > 0)
     return np.round(result, _DECIMALS, out=result)
-
-
-def _blocks(rows: FloatArray) -> list[slice]:
-    return [slice(first, first + _BLOCK) for first in range(0, rows.shape[1], _BLOCK)]
 
 
 def _centered(rows: FloatArray) -> FloatArray:

@@ -317,14 +317,14 @@ def no_growth(monkeypatch):
             "does not exist; create that folder",
         ),
         (["--test", "fdr-curve", "--checkpoint", "/"], "is a folder; name a file"),
-        (["--stop-after", 3], "--stop-after has no effect with --test max-t; allowed with altmann"),
+        (["--stop-after", 3], "--stop-after has no effect with --test max-t; allowed with hapf"),
         (
             ["--rank-based", "own"],
             "has no effect with --test max-t; allowed with conditional-error-rate",
         ),
         (
             ["--test", "fdr-curve", "--stop-after", 3],
-            "--stop-after has no effect with --test fdr-curve; allowed with altmann, hap",
+            "--stop-after has no effect with --test fdr-curve; allowed with hapf",
         ),
         (
             ["--test", "hapfelmeier", "--distribution", "gamma"],
@@ -338,10 +338,6 @@ def no_growth(monkeypatch):
             ["--test", "janitza", "--n-probes", 5],
             "--n-probes has no effect with --test janitza; allowed with forest-probe-ranking, "
             "probe-ranking",
-        ),
-        (
-            ["--test", "altmann", "--distribution", "gamma", "--stop-after", 3],
-            "--stop-after needs --distribution empirical, got gamma",
         ),
         (["--test", CER, "--group-score", "max"], "--group-score needs --feature-groups FILE"),
         (

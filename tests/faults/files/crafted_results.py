@@ -74,7 +74,6 @@ def compute_others() -> None:
     dm.importances.mcfs(data.X, data.y, n_subsets=4, n_permutations=2, random_state=0)
     dm.importances.clusters(dm.importances.mdi(forest), data.X, threshold=0.2)
     dm.significance.trees_needed(forest, k=2)
-    dm.significance.mean_of_maxima(forest, data.X, data.y, n_permutations=5, random_state=0)
     dm.significance.confidence_intervals(forest, data.X, data.y, n_resamples=6, random_state=0)
     dm.rank(data.X, data.y, n_estimators=10, test="none", n_jobs=1)
     dm.select(data.X, data.y, n_jobs=1)

@@ -53,20 +53,6 @@ def test_p_values_are_those_of_fitting_by_hand():
     assert result.p_values[0] == 1 / 20
 
 
-def test_early_stopping_is_the_sequential_p_value_of_the_same_draws():
-    X, y = problem()
-    X, y = X[:, 1:], y  # nothing left to find
-    every = altmann(FOREST, X, y, measure="mdi", n_permutations=60, random_state=1)
-    result = altmann(FOREST, X, y, measure="mdi", n_permutations=60, stop_after=3, random_state=1)
-    subject = measured(FOREST, X, y, "mdi", "test")
-    null = Refits("test", subject, draw_seed(1), Plan()).permuted_scores(60)
-    expected = [p_value(every.scores[j], null[:, j], 60, 3) for j in range(5)]
-    np.testing.assert_allclose(result.p_values, expected, rtol=1e-15)
-    reached = np.cumsum(null >= every.scores, axis=0) >= 3
-    assert result.metadata["n_grown"] == np.flatnonzero(reached.all(axis=1))[0] + 1 < 60
-    assert every.metadata["n_grown"] == 60
-
-
 @pytest.mark.slow
 def test_p_values_are_valid_under_the_null():
     """120 data sets of noise: each column's fraction of p <= .05 and .25 in its band (99.9%).
@@ -190,11 +176,6 @@ def test_fitted_p_values_fall_back_to_empirical_ones(family):
     "changes, error, message",
     [
         ({"distribution": "beta"}, ValueError, "altmann: distribution must be one"),
-        (
-            {"distribution": "gamma", "stop_after": 5},
-            ValueError,
-            'altmann: stop_after needs distribution="empirical"',
-        ),
         ({"y": [0, 1]}, ValueError, "altmann"),
     ],
 )

@@ -16,7 +16,7 @@ from duramen.significance import altmann, fdr_curve, max_t
 from duramen.significance.association import JointModel, marginal_statistics
 from duramen.significance.max_t_test import sequential_levels, step_down
 from duramen.significance.measured import Refits, measured
-from duramen.significance.null_distributions import discovery_rates, least_from
+from duramen.significance.null_distributions import expected_discoveries, least_from
 from duramen.significance.permutations import standardized
 from duramen.support.checks import draw_seed
 
@@ -29,7 +29,8 @@ def pooled_rates(observed, null):
     """The least false discovery rate at which each feature is taken."""
     order = np.argsort(-observed, kind="stable")
     rates = np.empty(len(observed))
-    rates[order] = least_from(discovery_rates(observed[order], null))
+    expected = expected_discoveries(observed[order], null)
+    rates[order] = least_from(np.minimum(expected / np.arange(1, len(order) + 1), 1.0))
     return rates
 
 
@@ -214,11 +215,13 @@ def by_the_oracle(subject, n, seed, **options):
     data = subject.data
 
     def order(b):
-        return subject.order(np.random.default_rng(replicate_seed(seed, b)))
+        return subject.exchangeability.permutation(
+            np.random.default_rng(replicate_seed(seed, b)), subject.data.target.values
+        )
 
     def grow(rejected, b):
         random = np.random.default_rng(replicate_seed(seed, b))
-        taken = subject.order(random)
+        taken = subject.exchangeability.permutation(random, subject.data.target.values)
         target = data.target.take(taken)
         table = with_permuted(data.table, np.array(rejected, dtype=int), taken)
         weights = None if data.weights is None else data.weights[taken]

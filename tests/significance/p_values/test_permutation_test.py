@@ -59,20 +59,19 @@ def test_of_a_forest_it_is_altmann():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stop_after", [None, 3])
-def test_p_values_are_valid_under_the_null(stop_after):
+def test_p_values_are_valid_under_the_null():
     """250 data sets of noise; each column's fractions of p <= a in their binomial band (99.9 %)."""
     p_values = []
     for seed in range(250):
         random = np.random.default_rng(seed)
         X, y = random.normal(size=(15, 3)), random.normal(size=15)
-        settings = {"n_permutations": 19, "stop_after": stop_after, "random_state": seed}
+        settings = {"n_permutations": 19, "random_state": seed}
         p_values.append(permutation_test(noisy, X, y, **settings).p_values)
     for a in (0.05, 0.1, 0.25):
         low, high = stats.binom.ppf([0.0005, 0.9995], 250, a) / 250
         fraction = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
+        assert (low <= fraction).all()
         assert (fraction <= high).all()
-        assert (fraction >= low).all() or stop_after is not None
 
 
 def test_checkpoint_knows_data_and_name_of_the_function(tmp_path):
@@ -139,12 +138,12 @@ def returning(*values):
 @pytest.mark.parametrize(
     "importance, message",
     [
-        (returning(np.zeros((2, 2))), r"must return p numbers.*shape \(2, 2\) for the data as"),
-        (returning("abc"), r"must return p numbers.*got str"),
-        (returning([]), "must return p numbers"),
-        (returning([1.0, np.nan]), "must return finite numbers, got NaN or infinity for the data"),
-        (returning([1.0, 2.0], [1.0, np.inf]), "must return finite numbers, .* for permutation 0"),
-        (returning([1.0, 2.0], [1.0, 2.0], [3.0]), "must return 2, .* for permutation 1"),
+        (returning(np.zeros((2, 2))), r"must return p finite numbers.*shape \(2, 2\)"),
+        (returning("abc"), r"must return p finite numbers.*got str"),
+        (returning([]), "must return p finite numbers"),
+        (returning([1.0, np.nan]), "must return p finite numbers .* NaN or infinity"),
+        (returning([1.0, 2.0], [1.0, np.inf]), "must return 2 finite numbers"),
+        (returning([1.0, 2.0], [1.0, 2.0], [3.0]), r"must return 2 finite .*shape \(1,\)"),
     ],
 )
 def test_what_the_function_returns_is_checked(importance, message):

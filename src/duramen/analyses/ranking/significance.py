@@ -103,11 +103,6 @@ def requested(
             f"rank: n_permutations must be {test.least} or more with test={test.name!r} for an "
             f"error rate up to .05, got {n_permutations}"
         )
-    if "stop_after" in used and used.get("distribution", "empirical") != "empirical":
-        raise ValueError(
-            f"rank: stop_after needs distribution='empirical', got {used['distribution']}: an "
-            "early stop depends on the permuted importances and changes their distribution"
-        )
     used.pop("checkpoint", None)
     names = {**_FUNCTION, "n_permutations": test.repeats}
     return test, {names.get(parameter, parameter): value for parameter, value in used.items()}
