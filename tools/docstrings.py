@@ -101,7 +101,7 @@ OWN = {
     },
     "X": {
         *("conditional_mda", "context_importances", "context_network", "frequency_control"),
-        *("mda", "mdi", "noising", "permutation_test", "probe_ranking", "propensity_strata"),
+        *("mda", "mdi", "noising", "permutation_test", "probe_ranking"),
         *("representatives", "trees_needed", "vote_change", "clusters", "average_effects"),
         *("relative_influence", "prediction_change", "covariate_strata"),
         *("beeswarm", "interactions", "local_mdi", "mdi_plus", "sobol_mda"),

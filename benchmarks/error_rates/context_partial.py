@@ -6,8 +6,7 @@ fraction of data sets with a false discovery after Holm's correction (FWER), the
 false discoveries after that of Benjamini and Hochberg (FDR), and the fraction of dependent features
 that are found (FDR). Each setting is kept in DIR; a run that was stopped goes on from there.
 Settings whose FWER or FDR is above .02 in the first 100 data sets get 400. Exit status 1 if one is
-above the 99 % band of .05. ``--schemes`` compares other ways to test; ``--schemes kernel`` is the
-default test with kernel weights, on the settings with a numeric context.
+above the 99 % band of .05. ``--schemes`` compares other ways to test.
 
 Plan
 ----
@@ -153,13 +152,6 @@ SETTINGS = [
     Setting("stable", "regression", rows=400, columns=12, correlation=0.8),
 ]
 
-# With kernel weights.
-NUMERIC = [
-    Setting(kind, task, 0)
-    for kind in ("flip", "stable", "one-sided", "spread", "additive", "shift", "null", "relevant")
-    for task in TASKS
-]
-
 
 def analyzed(X: Any, y: Any, context: Any, seed: int, **options: Any) -> dm.ContextImportances:
     numbers = y.dtype.kind == "f"
@@ -176,10 +168,6 @@ def conditional(setting: Setting, seed: int, **asked: Any) -> Tested:
 
 def within_target(setting: Setting, seed: int) -> Tested:
     return conditional(setting, seed, permute="within_target")
-
-
-def kernel(setting: Setting, seed: int) -> Tested:
-    return conditional(setting, seed, context_bins=dm.contexts.KernelWeights())
 
 
 def copies(setting: Setting, seed: int) -> Tested:
@@ -239,7 +227,6 @@ def tail(effect: str, drawn: FloatArray, observed: FloatArray) -> FloatArray:
 SCHEMES = {
     "conditional": conditional,
     "within_target": within_target,
-    "kernel": kernel,
     "copies": copies,
     "feature": feature,
 }
@@ -301,13 +288,10 @@ def main() -> int:
     print("| setting | scheme | data sets | absolute | signed | overall |")
     print("| --- | --- | --- | --- | --- | --- |")
     missed = False
-    more = [setting for setting in NUMERIC if setting not in SETTINGS]
-    for setting in [*SETTINGS, *more][: options.settings]:
+    for setting in SETTINGS[: options.settings]:
         if setting.kind not in options.kinds:
             continue
         for scheme in options.schemes:
-            if setting not in (NUMERIC if scheme == "kernel" else SETTINGS):
-                continue
             rows = rates(setting, scheme, options.out, *options.data_sets)
             print(line(setting, scheme, rows), flush=True)
             worst = rows[:, :, :2].mean(axis=0).max()

@@ -313,7 +313,6 @@ def test_a_network_needs_no_target(tmp_path):
         ({"criterion": "variance"}, "must be auto or gini or entropy for classification"),
         ({"y": None}, "target is missing"),
         ({"plain": "p_values", "n_permutations": 0}, "needs n_permutations of at least 1"),
-        ({"propensity_strata": 1}, "propensity_strata must be an int >= 2"),
     ],
 )
 def test_bad_arguments_are_named(options, message):

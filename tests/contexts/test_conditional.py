@@ -13,9 +13,8 @@ from tests.contexts.trees import as_context, random_trees
 import duramen as dm
 from duramen.contexts.effects import context_effects
 from duramen.contexts.growth import growth_of, template_for
-from duramen.contexts.limits import stratified_chi_square
 from duramen.contexts.models import conditional_nulls, log_probabilities, score_test
-from duramen.contexts.nulls import conditional_permutations, scheme_of
+from duramen.contexts.nulls import conditional_permutations, equal_nulls
 from duramen.data import Exchangeability, learning_set
 
 
@@ -82,20 +81,15 @@ def test_two_classes_are_those_of_scikit_learn():
     columns = random.normal(size=(90, 4))
     codes = (columns[:, 0] + random.normal(size=90) > 0.3).astype(np.int64)
     model = LogisticRegression(C=10.0, tol=1e-10, max_iter=1000).fit(columns, codes)
-    logs = log_probabilities(columns, codes, np.eye(2)[:, 1:])
+    logs = log_probabilities(columns, codes, 2)
     assert np.allclose(logs, model.predict_log_proba(columns), atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    "scores", [np.eye(3)[:, 1:], [[0, 0], [0.5, 0], [1, 0], [0.3, 0.7], [0, 1]]]
-)
-def test_log_probabilities_minimize_the_penalized_loss(scores):
-    """Of three classes, and of five values with weights in three contexts."""
-    scores = np.array(scores)
-    random, n_values = np.random.default_rng(5), len(scores)
+def test_log_probabilities_minimize_the_penalized_loss():
+    random, n_values, scores = np.random.default_rng(5), 3, np.eye(3)[:, 1:]
     columns, codes = random.normal(size=(60, 2)), random.integers(0, n_values, 60)
     strata = random.integers(0, 4, 60)
-    logs = log_probabilities(columns, codes, scores, strata)
+    logs = log_probabilities(columns, codes, 3, strata)
     overall = np.bincount(codes, minlength=n_values) / 60
     counts = [np.bincount(codes[strata == s], minlength=n_values) for s in range(4)]
     offset = np.array(counts) + overall
@@ -114,13 +108,19 @@ def test_log_probabilities_minimize_the_penalized_loss(scores):
     assert np.allclose(logs, fitted(best.x), atol=1e-4)
 
 
-def test_score_tests_of_indicators_are_cochran_mantel_haenszel_tests():
+def test_score_tests_of_two_values_are_mantel_haenszel_tests():
+    """The squared excess of one cell over its hypergeometric mean, by the variance over groups."""
     random = np.random.default_rng(6)
-    values, codes, groups = (random.integers(0, k, 150) for k in (4, 3, 5))
-    indicators = (values[:, None] == np.arange(1, 4)).astype(float)
-    p_value = score_test(as_context(codes), groups)(indicators)
-    expected = stratified_chi_square(values, codes.astype(np.uint32), groups)
-    assert p_value == pytest.approx(expected, rel=1e-9)
+    values, codes, groups = (random.integers(0, k, 150) for k in (2, 2, 5))
+    excess = variance = 0.0
+    for group in range(5):
+        inside = groups == group
+        n, a, b = inside.sum(), values[inside].sum(), codes[inside].sum()
+        null = stats.hypergeom(n, a, b)
+        excess += (values * codes)[inside].sum() - null.mean()
+        variance += null.var()
+    p_value = score_test(as_context(codes), groups)(values[:, None].astype(float))
+    assert p_value == pytest.approx(stats.chi2.sf(excess**2 / variance, 1), rel=1e-9)
 
 
 def test_effects_on_one_feature_are_those_of_all_nodes():
@@ -139,14 +139,14 @@ def test_effects_on_one_feature_are_those_of_all_nodes():
 def dependence(setting, seed=0):
     X, y, context, _ = setting.draw(seed)
     subject = growth_of(learning_set(X, y), template_for(random_trees(1), "test"), 0, "test")
-    scheme = scheme_of(subject, "conditional", "test")
-    return conditional_nulls(subject, as_context(context), scheme)
+    equal = equal_nulls(subject, "conditional", "test")
+    return conditional_nulls(subject, as_context(context), equal)
 
 
 def test_models_have_what_depends_on_the_context():
     """A feature is tested without its own products with the target; copies explain nothing."""
     single = dependence(Setting("flip", rows=400))
-    assert 0 in single.modeled
+    assert (0,) in single.terms
     tested = {tuple(h.features.tolist()): h for h in single.effects}
     assert sorted(j for key in tested for j in key) == [0, 1, 2, 3]
     # Its own association explains the context; without it, little is left.
@@ -154,7 +154,7 @@ def test_models_have_what_depends_on_the_context():
     sure = [np.exp(2 * h.log_weights).sum(axis=1).mean() for h in (rest, tested[(0,)])]
     assert sure[0] > sure[1] + 0.05
     pair = dependence(Setting("pair", rows=400))
-    assert (0, 1) in [term.features for term in pair.terms]
+    assert (0, 1) in pair.terms
 
 
 def test_no_terms_without_dependence():

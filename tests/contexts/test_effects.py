@@ -47,15 +47,15 @@ def subject(table, y, seed=0, n_trees=3, n_bins=None, criterion="entropy", **gro
     return growth_of(learning_set(table, y), trees, seed, "test", n_bins=n_bins)
 
 
-def assert_as_oracle(effects, codes, n_contexts, empty, rows=None, forest=None, of_values=None):
+def assert_as_oracle(effects, codes, n_contexts, empty, rows=None, forest=None):
     forest = effects.forest(effects.seed) if forest is None else forest
-    context = as_context(codes, n_contexts, of_values)
+    context = as_context(codes, n_contexts)
     result = context_effects(forest, effects, context, empty, seed=1)
     weights = levels(forest)
     trees = opened(forest, rows_of(effects.data.table) if rows is None else rows, weights)
     y, p = effects.data.target.values.tolist(), effects.data.n_columns
     wanted = oracle.effects(
-        trees, y, context.codes.tolist(), n_contexts, p, forest.settings.criterion, empty, of_values
+        trees, y, context.codes.tolist(), n_contexts, p, forest.settings.criterion, empty
     )
     np.testing.assert_allclose(
         mean_decreases(forest).values, wanted["importances"], rtol=0, atol=1e-12
@@ -103,36 +103,6 @@ def test_other_trees(growth, criterion):
     codes = random.integers(0, 3, 50)
     analysis = subject(table, y, criterion=criterion, **growth)
     assert_as_oracle(analysis, codes, 3, "skip")
-
-
-@one_test
-@pytest.mark.parametrize("empty", ["skip", "zero"])
-@pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
-@pytest.mark.parametrize("n", [60, 70])
-def test_rows_count_by_their_weights(n, criterion, empty):
-    """Four values with quarters of rows in three contexts; 60 rows are 240 parts, 70 are 280."""
-    random = np.random.default_rng(n)
-    of_values = [[4, 0, 0], [1, 3, 0], [0, 2, 2], [0, 0, 4]]
-    codes = np.where(random.random(n) < 0.1, 3, random.integers(0, 3, n))
-    analysis = subject(mixed_table(random, n), target(random, criterion, n), criterion=criterion)
-    assert_as_oracle(analysis, codes, 3, empty, of_values=of_values)
-
-
-@one_test
-@pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
-def test_whole_weights_are_contexts_to_a_bit(criterion):
-    random = np.random.default_rng(4)
-    analysis = subject(mixed_table(random, 90), target(random, criterion, 90), criterion=criterion)
-    forest, values = analysis.forest(analysis.seed), random.integers(0, 6, 90)
-    whole = np.repeat(64 * np.eye(3, dtype=np.uint8), 2, axis=0)  # two values are one context
-    options = {"seed": 2, "n_permutations": 5}
-    weighted = as_context(values, weights=whole)
-    result = context_effects(forest, analysis, weighted, "skip", **options)
-    wanted = context_effects(forest, analysis, as_context(values // 2), "skip", **options)
-    for what in WHAT:
-        assert getattr(result, what).tobytes() == getattr(wanted, what).tobytes()
-    assert weighted.fractions.tolist() == as_context(values // 2).fractions.tolist()
-    assert weighted.nearest.tolist() == (values // 2).tolist()
 
 
 @one_test
@@ -303,11 +273,6 @@ def test_permutations_that_are_no_contexts_are_refused_by_the_kernel():
     random = np.random.default_rng(9)
     analysis = subject(mixed_table(random, 14), target(random, "entropy", 14))
     forest, context = analysis.forest(analysis.seed), as_context(CODES)
-    uneven = as_context(CODES, weights=[[2, 0], [1, 1], [1, 0]])
-    three = as_context(CODES, weights=[[3, 0], [2, 1], [0, 3]])
-    for wrong, message in ((uneven, "different numbers of parts"), (three, "not a power of 2")):
-        with pytest.raises(ValueError, match=message):
-            context_effects(forest, analysis, wrong, "skip", seed=8)
     for drawn, message in (
         (np.zeros((2, 13), np.uint32), "one entry a row"),
         (np.full((2, 14), 3, np.uint32), "not below the number of its values"),

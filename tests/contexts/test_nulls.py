@@ -13,10 +13,9 @@ from tests.contexts.trees import as_context, random_trees
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.contexts import propensity_strata
 from duramen.contexts.effects import context_effects
 from duramen.contexts.growth import growth_of, template_for
-from duramen.contexts.nulls import Null, quantile_bins, scheme_of
+from duramen.contexts.nulls import Null, equal_nulls, quantile_bins
 from duramen.data import Exchangeability, learning_set
 from duramen.jobs.replicates import replicate_seed
 from duramen.support.checks import draw_seed
@@ -160,8 +159,8 @@ def test_p_values_count_permutations(permute):
     every = context_effects(forest, first, options, "skip", seed=seed, n_permutations=n + 1)
     drawn = every
     if permute == "within_target":
-        rows = scheme_of(first, permute, "test").effects
-        codes = np.vstack([options.codes, Null(rows, EVERY).draws(options.codes, seed, 1, n)])
+        (null,) = equal_nulls(first, permute, "test").effects
+        codes = np.vstack([options.codes, null.draws(options.codes, seed, 1, n)])
         drawn = context_effects(forest, first, options, "skip", seed=seed, drawn=codes)
     for effect in ("absolute", "signed", "overall", "relevance"):
         values = getattr(every if effect == "relevance" else drawn, effect)
@@ -193,7 +192,7 @@ def subject(y, n_columns=2, **rows):
 
 def test_contexts_are_permuted_within_classes():
     y, context = np.repeat(["a", "b", "c"], [10, 20, 30]), np.arange(60) % 4
-    rows = scheme_of(subject(y), "within_target", "test").effects
+    rows = equal_nulls(subject(y), "within_target", "test").effects[0].rows
     drawn = Null(rows, EVERY).draws(as_context(context).codes, 5, 1, 40)
     assert drawn.shape == (40, 60)
     assert len(np.unique(drawn, axis=0)) == 40
@@ -220,7 +219,7 @@ def test_all_arrangements_within_classes_are_equally_probable():
 
 def test_numeric_targets_have_bins_of_about_eight_rows():
     y = np.random.default_rng(1).normal(size=100)
-    null = scheme_of(subject(y), "within_target", "test")
+    null = equal_nulls(subject(y), "within_target", "test")
     counts = np.bincount(null.cells)
     assert len(counts) == 12
     assert set(counts.tolist()) <= {8, 9}
@@ -232,12 +231,12 @@ def test_numeric_targets_have_bins_of_about_eight_rows():
 def test_strata_are_crossed_with_classes_and_bins():
     strata = np.repeat(["s", "t"], [40, 24])
     y = np.tile(["a", "b"], 32)
-    null = scheme_of(subject(y, strata=strata), "within_target", "test")
+    null = equal_nulls(subject(y, strata=strata), "within_target", "test")
     pairs = {(s, label) for s, label in zip(strata, y, strict=True)}
     assert len({(*pair, g) for *pair, g in zip(strata, y, null.cells, strict=True)}) == len(pairs)
-    assert len(np.unique(null.relevance.strata)) == 2
+    assert len(np.unique(null.relevance.rows.strata)) == 2
     numbers = np.random.default_rng(2).normal(size=64)
-    bins = scheme_of(subject(numbers, strata=strata), "within_target", "test").cells
+    bins = equal_nulls(subject(numbers, strata=strata), "within_target", "test").cells
     assert len(np.unique(bins[:40])) == 5
     assert len(np.unique(bins[40:])) == 3
     assert not set(bins[:40]) & set(bins[40:])
@@ -248,7 +247,7 @@ def test_blocks_exchange_with_blocks_of_the_same_classes():
     y = np.array(list("aabababbbbbb"))
     groups = np.repeat([0, 1, 2, 3, 4], [3, 2, 2, 2, 3])
     context = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0], dtype=np.uint32)
-    rows = scheme_of(subject(y, groups=groups), "within_target", "test").effects
+    rows = equal_nulls(subject(y, groups=groups), "within_target", "test").effects[0].rows
     drawn = np.unique(Null(rows, EVERY).draws(context, 0, 1, 200), axis=0)
     assert len(drawn) == 4
     assert rows.count(context) == 4
@@ -299,9 +298,7 @@ def test_schemes_that_there_are_not(options, message):
 
 def rates_of(problem, task, n_sets, scheme="conditional"):
     with_discrete = context_nulls.rates(problem, "discrete", task, scheme, n_sets)
-    return {effect: np.mean(with_discrete[effect]) for effect in context_nulls.EFFECTS} | {
-        "note": with_discrete["note"]
-    }
+    return {effect: np.mean(with_discrete[effect]) for effect in context_nulls.EFFECTS}
 
 
 @pytest.fixture
@@ -328,38 +325,7 @@ def test_a_context_that_shifts_classes(task):
     assert among_all["note"] > 0.9
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("_few_permutations_and_trees")
-def test_a_context_that_shifts_features():
-    """It is noted; within strata of the propensity score there is nothing left to note."""
-    assert rates_of("shifts features", "classification", 25)["note"] > 0.95
-    allowed = rates_of("shifts features", "classification", 50, "propensity")
-    assert allowed["note"] < 0.1
-    assert max(allowed[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 50)[1] / 50
-
-
-def test_a_shift_is_noted_and_strata_allow_for_it():
-    X, y, context = context_nulls.data_set("shifts features", "normal", "classification", 1)
-    settings = {
-        "estimator": random_trees(5),
-        "n_permutations": 199,
-        "plain": "none",
-        "random_state": 0,
-    }
-    result = dm.contexts.context_importances(X, y, context, **settings)
-    assert (result.shift_p_values[[1, 2]] < 1e-4).all()
-    assert "Xc shifts features among rows of the same target (q <= 0.05)" in result.notes[-1]
-    strata = propensity_strata(X, context)
-    assert dm.contexts.context_importances(X, y, context, strata=strata, **settings).notes == ()
-    groups = dm.contexts.context_importances(X, y, context, groups=np.arange(200) // 2, **settings)
-    assert groups.shift_p_values is None
-    assert np.array_equal(
-        dm.contexts.context_importances(X, y, context, permute="all", **settings).absolute,
-        result.absolute,
-    )
-
-
-def test_a_context_of_the_target_is_noted_where_rows_are_permuted_among_all():
+def test_the_null_is_global_unless_the_context_is_modeled():
     X, y, context = context_nulls.data_set("shifts classes", "discrete", "regression", 1)
     settings = {
         "estimator": random_trees(5, "regression"),
@@ -367,8 +333,10 @@ def test_a_context_of_the_target_is_noted_where_rows_are_permuted_among_all():
         "plain": "none",
         "random_state": 0,
     }
-    result = dm.contexts.context_importances(X, y, context, permute="all", **settings)
-    assert any("Xc is associated with the target" in note for note in result.notes)
-    assert dm.contexts.context_importances(X, y, context, **settings).notes == ()
-    assert "together" in result.null
-    assert "odds ratios" in dm.contexts.context_importances(X, y, context, **settings).null
+    for permute, given in (("all", "and the target together"), ("within_target", "given the")):
+        result = dm.contexts.context_importances(X, y, context, permute=permute, **settings)
+        assert f"Xc is independent of all features {given}" in result.notes[0]
+    modeled = dm.contexts.context_importances(X, y, context, **settings)
+    assert modeled.notes == ()
+    assert "odds ratios" in modeled.null
+    assert np.array_equal(modeled.absolute, result.absolute)

@@ -9,7 +9,6 @@ from tests.contexts.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.contexts import KernelWeights
 from duramen.contexts.values import read_context, split_off
 from duramen.data import encode
 
@@ -28,16 +27,6 @@ def analyze(context=CODES, **changes):
     trees = random_trees(3, "regression" if np.asarray(y).dtype.kind == "f" else "classification")
     options = {"X": X, "y": y, "context": context, "estimator": trees} | SETTINGS | changes
     return dm.contexts.context_importances(**options)
-
-
-def test_wrong_kernel_weights():
-    for options, message in (
-        ({"n_points": 1}, "KernelWeights: n_points must be an int >= 2, got 1"),
-        ({"bandwidth": 0}, "KernelWeights: bandwidth must be 'auto' or a number in"),
-        ({"bandwidth": "wide"}, "bandwidth must be 'auto' or a number in"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            KernelWeights(**options)
 
 
 def read(options, n_bins=3):
@@ -256,7 +245,6 @@ def test_a_context_of_one_row_and_of_one_class():
         ({"context": np.r_[np.inf, np.arange(29.0)]}, "context must be finite"),
         ({"context": "x0", "X": np.eye(30)[:, :1]}, "X must have a column besides the context"),
         ({"empty": "drop"}, ": empty must be one of 'skip', 'zero', got 'drop'"),
-        ({"context_bins": KernelWeights()}, "for a context of numbers .* got Xc of 2 categories"),
         (
             {"plain": "p_values", "n_permutations": 0},
             "plain='p_values' needs n_permutations of at least 1, got 0",

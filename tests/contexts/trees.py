@@ -15,13 +15,11 @@ def random_trees(n_trees, task="classification"):
     return dm.TotallyRandomizedTreesClassifier(n_trees, splits="auto")
 
 
-def as_context(codes, count=None, weights=None):
-    """A context of codes, some of which may have no row; or of values with weights in contexts."""
+def as_context(codes, count=None):
+    """A context of codes, some of which may have no row."""
     codes = np.asarray(codes, dtype=np.uint32)
-    if weights is not None:
-        count, weights = len(weights[0]), np.asarray(weights, dtype=np.uint8)
     count = int(codes.max()) + 1 if count is None else count
-    return Context("Xc", tuple(map(str, range(count))), codes, weights=weights)
+    return Context("Xc", tuple(map(str, range(count))), codes)
 
 
 def opened(forest, rows, levels):

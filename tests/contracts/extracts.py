@@ -108,7 +108,6 @@ def contexts(result: Any) -> tuple[Any, ...]:
         result.plain_p_values,
         result.overall_p_values,
         result.relevance_p_value,
-        result.shift_p_values,
     )
 
 

@@ -17,7 +17,6 @@ from tests.faults.batches import READ, REFUSED
 from tests.faults.problems import unrefused
 
 import duramen as dm
-from duramen.contexts import propensity_strata
 from duramen.io import read_table, write_table
 
 Floats = NDArray[np.float64]
@@ -196,7 +195,6 @@ MEASURES: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "pearson": lambda X, y: _clusters(X, "pearson"),
     "probe ranking": lambda X, y: dm.significance.probe_ranking(X, y, alpha=1).scores,
-    "propensity": lambda X, y: propensity_strata(X, y, n_strata=3),
     "uniform": lambda X, y: _intervals(X, "uniform"),
 }
 # Those for which the order of the values is enough.
@@ -322,14 +320,13 @@ def infinities(random: np.random.Generator, folder: Path) -> str:
         "mcfs": lambda: dm.importances.mcfs(bad, classes, n_subsets=3),
         "representatives": lambda: dm.importances.representatives(bad, n_clusters=2),
         "context": lambda: dm.contexts.context_importances(bad, classes, classes, n_permutations=0),
-        "propensity": lambda: propensity_strata(bad, classes),
         "pack": lambda: dm.pack(bad, folder / "bad.store"),
         "target": lambda: regressor.fit(X, far),
         "target of the context": lambda: dm.contexts.context_importances(X, far, classes),
         "probe ranking": lambda: dm.significance.probe_ranking(X, far),
         "weights": lambda: forest.fit(X, classes, np.abs(far)),
         "bins": lambda: dm.theory.discretize(bad, n_bins=3),
-        "context of numbers": lambda: propensity_strata(X, far),
+        "context of numbers": lambda: dm.contexts.context_importances(X, classes, far),
     }
     for name, call in calls.items():
         try:

@@ -39,18 +39,11 @@ def effects(
     p: int,
     criterion: str,
     empty: str,
-    weights: Sequence[Sequence[int]] | None = None,
 ) -> dict[str, Any]:
-    """All that a context does to p features, means over the trees (thesis, eq. 6.7, 6.10, 6.12).
-
-    With `weights`, row i is as many copies in context c as ``weights[context[i]][c]`` says.
-    """
-    if weights is None:
-        weights = [[int(c == value) for c in range(n_contexts)] for value in range(n_contexts)]
-    copies = sum(weights[0])
+    """All that a context does to p features, means over the trees (thesis, eq. 6.7, 6.10, 6.12)."""
 
     def within(rows: Sequence[int], c: int) -> list[int]:
-        return [i for i in rows for _ in range(weights[context[i]][c])]
+        return [i for i in rows if context[i] == c]
 
     def by_context() -> list[list[float]]:
         return [[0.0] * p for _ in range(n_contexts)]
@@ -68,7 +61,7 @@ def effects(
         given_context = 0.0
         for c, group in enumerate(groups):
             here = decrease([within(child, c) for child in children], y, criterion)
-            given_context += len(group) / copies / len(rows) * here
+            given_context += len(group) / len(rows) * here
             if not group and empty == "skip":
                 continue
             absolute[c][feature] += fraction * abs(everywhere - here)

@@ -331,7 +331,6 @@ command(
     "--groups person --permute all",
 )
 command("covariate", f"{PLACE.replace('--drop hour', '')} --covariate hour")
-command("propensity", f"{PLACE} --propensity-strata 2")
 command(
     "plain-p-values",
     f"{PLACE} --plain-p-values --tolerance 0.1 --alpha 0.5 --control fwer --checkpoint saved",
@@ -348,13 +347,8 @@ command(
 )
 command("rows-dropped", f"context grade.csv --target grade --context sex --missing drop {SMALL}")
 command(
-    "kernel-weights",
-    "context few.csv --target y --context hour --context-bandwidth 0.4 --drop place "
-    f"{ALONE} {SMALL}",
-)
-command(
     "sampled",
-    "context few.csv --target y --context hour --context-bandwidth auto --drop place --max-rows 40 "
+    "context few.csv --target y --context hour --drop place --max-rows 40 "
     f"--plain none --n-estimators 20 --n-permutations 19 --random-state 3 {ALONE}",
 )
 command(

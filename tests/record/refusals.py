@@ -86,9 +86,3 @@ refusal("mdl", "exact response.csv --target response --discretize mdl", "--discr
 refusal(
     "targets", "context few.csv --target y --context place --targets a", "--targets", "--network"
 )
-refusal(
-    "propensity",
-    "context few.csv --target y --context place --propensity-strata 2 --strata batch",
-    "--propensity-strata",
-    "--strata",
-)

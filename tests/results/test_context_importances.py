@@ -341,7 +341,7 @@ def test_prints_the_context_and_the_surest_features():
     assert repr(EMPTY).splitlines()[0].startswith("ContextImportances: 0 features")
 
 
-# --- schemes of permutations, shifts and notes ---------------------------------------------------
+# --- schemes of permutations, and notes -----------------------------------------------------------
 
 
 def test_the_null_is_that_of_the_scheme():
@@ -359,16 +359,10 @@ def test_the_null_is_that_of_the_scheme():
         example(permute="classes")
 
 
-def test_shifts_and_notes_are_kept_and_shown(tmp_path):
-    noted = example(shift_p_values=[0.001, 0.5, 1.0], notes=("arm shifts f", "few rows"))
-    assert noted.columns()["shift_p_value"].tolist() == [0.001, 0.5, 1.0] * 2
-    assert "shift_p_value" not in example().columns()
-    assert repr(noted).endswith("note: arm shifts f\nnote: few rows")
+def test_notes_are_kept_and_shown(tmp_path):
+    noted = example(notes=("few arrangements", "few rows"))
+    assert repr(noted).endswith("note: few arrangements\nnote: few rows")
     noted.save(tmp_path / "noted")
     read = ContextImportances.load(tmp_path / "noted")
     assert read.equals(noted)
-    assert read.notes == ("arm shifts f", "few rows")
-    assert not noted.equals(example())
-    for wrong in ([0.1, 0.2], [0.1, 0.2, 1.5], [0.1, 0.2, np.nan]):
-        with pytest.raises(ValueError, match="shift_p_values must"):
-            example(shift_p_values=wrong)
+    assert read.notes == ("few arrangements", "few rows")

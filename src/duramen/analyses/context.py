@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.analyses.execution import Execution, faults_of_ours
-from duramen.contexts import KernelWeights, context_importances, context_network, propensity_strata
-from duramen.contexts.values import checked_bandwidth, contexts_of, read_context
+from duramen.contexts import context_importances, context_network
+from duramen.contexts.values import contexts_of, read_context
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.covariates import covariate_strata
 from duramen.data.provenance import records
@@ -59,8 +59,7 @@ _OF_EFFECTS = (
     *("n_permutations", "permute", "empty", "n_bins", "plain", "n_jobs", "client", "verbose"),
 )
 _RECORDED = (
-    *("permute", "empty", "n_bins", "plain", "context_bins", "context_bandwidth", "tolerance"),
-    *("propensity_strata", "alpha", "control"),
+    *("permute", "empty", "n_bins", "plain", "context_bins", "tolerance", "alpha", "control"),
 )
 # Findings about a context; others, such as leaks, are about features.
 _OF_VALUES = ("stray values", "missing code", "numbers in text", "several units")
@@ -112,11 +111,9 @@ def context(
     splits: Literal["auto", "multiway", "ordered"] = "auto",
     n_permutations: int | None = None,
     permute: Literal["conditional", "within_target", "all"] = "conditional",
-    propensity_strata: int | None = None,
     empty: Literal["skip", "zero"] = "skip",
     n_bins: int | None = None,
     context_bins: int = 3,
-    context_bandwidth: float | Literal["auto"] | None = None,
     plain: Literal["none", "importances", "p_values"] = "importances",
     tolerance: float = 0.05,
     alpha: float = 0.05,
@@ -168,9 +165,6 @@ def context(
         target with probabilities that allow for features that depend on the context (conditional);
         with equal probabilities (within_target), or among all rows (all), which test only that no
         feature depends on the context.
-    propensity_strata : int, optional
-        Number of strata of the propensity score, the probability of a context given the features,
-        within which the context is permuted too; none by default.
     empty : {"skip", "zero"}
         Treatment of nodes without rows of a context: skip them, or count an importance of zero.
     n_bins : int, optional
@@ -178,10 +172,6 @@ def context(
         default.
     context_bins : int
         Number of quantile intervals for a numeric context.
-    context_bandwidth : float or "auto", optional
-        Bandwidth of kernel weights of the rows at the middles of the intervals of a numeric
-        context, in place of intervals: a fraction of the rows, or auto, 1 over the number of
-        intervals. None by default.
     plain : {"none", "importances", "p_values"}
         Forests on the rows of each context, for the plain effect, the difference between the
         importances in a forest of all rows and in one of the rows of a context: none; importances;
@@ -237,23 +227,15 @@ def context(
     execution = Execution.of(globals()["context"], arguments)
     check_level("context", alpha, control)
     checks.check_real("context", "tolerance", tolerance, 0.0, 1.0, ends="[)")
-    checks.check_optional_integer("context", "propensity_strata", propensity_strata, 2)
     _check_combination(arguments)
-    bins: int | KernelWeights = context_bins
-    if context_bandwidth is not None:
-        bandwidth = checked_bandwidth(context_bandwidth, "context", "context_bandwidth")
-        bins = KernelWeights(context_bins, bandwidth)
     with execution.step("read"), execution.warnings_as_notes():
         data = read(data, y, n_jobs=n_jobs).in_memory()
     provenance = data.provenance
     contexts, data = _contexts(context, data)
     _check_target(data, network, len(contexts))
     for name, values in contexts.items():  # all of them before work on the first
-        read_context(values, data.n_rows, bins, "context", name)
-    rows = {
-        name: _exchangeable(data, name, values, propensity_strata, context_bins)
-        for name, values in contexts.items()
-    }
+        read_context(values, data.n_rows, context_bins, "context", name)
+    rows = {name: _exchangeable(data, name, values) for name, values in contexts.items()}
     if estimator is None:
         estimator = _estimator(arguments, "classification" if network else data.task)
     findings = [
@@ -265,7 +247,7 @@ def context(
     execution.notes([*notes, *map(str, findings)])
     settings = {name: arguments[name] for name in _OF_EFFECTS} | {
         "estimator": estimator,
-        "context_bins": bins,
+        "context_bins": context_bins,
         "random_state": execution.random_state,
     }
     results: list[ContextImportances] = []
@@ -342,9 +324,8 @@ def _check_combination(arguments: Mapping[str, Any]) -> None:
         raise ValueError(
             "context: network=True needs n_permutations of 1 or more, for the p-values of links"
         )
-    for name, default in (("criterion", "auto"), ("propensity_strata", None)):
-        if arguments[name] != default:
-            raise ValueError(f"context: {name} has no effect with network=True; leave it out")
+    if arguments["criterion"] != "auto":
+        raise ValueError("context: criterion has no effect with network=True; leave it out")
 
 
 def _check_target(data: LearningSet[EncodedTable], network: bool, n_contexts: int) -> None:
@@ -416,27 +397,17 @@ def _column(data: LearningSet[EncodedTable], name: str) -> NDArray[Any]:
     return values
 
 
-def _exchangeable(
-    data: LearningSet[EncodedTable], name: str, values: Any, n_strata: int | None, context_bins: int
-) -> Exchangeability:
+def _exchangeable(data: LearningSet[EncodedTable], name: str, values: Any) -> Exchangeability:
     """Return the strata and groups within which a context is permuted."""
     rows, covariates = data.exchangeability, data.provenance.covariates
     if covariates is not None and name in covariates.column_names:
         raise ValueError(f"context: covariates={quoted(name)} must not name a context")
-    if n_strata is not None:
-        if rows.strata is not None:
-            role = "strata" if covariates is None else "covariates"
-            raise ValueError(
-                f"context: propensity_strata cannot be combined with {role}=NAME; leave out one"
-            )
-        strata = propensity_strata(data.table, values, n_strata=n_strata, context_bins=context_bins)
-    elif covariates is not None:
-        try:
-            strata = covariate_strata(covariates, values)
-        except ValueError as error:
-            raise ValueError(f"context: covariates: {error}") from None
-    else:
+    if covariates is None:
         return rows
+    try:
+        strata = covariate_strata(covariates, values)
+    except ValueError as error:
+        raise ValueError(f"context: covariates: {error}") from None
     return Exchangeability.checked(data.n_rows, strata, rows.groups, function="context")
 
 
@@ -487,7 +458,6 @@ def _figures(effects: ContextEffects) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "rows": effects.rows,
         "cuts": None if cuts is None else list(cuts),
-        "bandwidth": settings.get("bandwidth"),
         "depends_if": effects.rule,
     }
     if effects.targets is None:
@@ -510,11 +480,6 @@ def _remarks(effects: ContextEffects) -> list[str]:
         lines.append(
             f"the numeric context {name} was cut into {len(first.contexts)} quantile intervals; "
             "change this with context_bins=B or categorical=NAME"
-        )
-    if (bandwidth := settings.get("bandwidth")) is not None:
-        lines.append(
-            f"rows count by kernel weights at {len(first.contexts)} values of the numeric context "
-            f"{name}, bandwidth {bandwidth:.3g} of the rows"
         )
     few = [f"{value} ({count})" for value, count in effects.rows.items() if count < _FEW_ROWS]
     if few:
@@ -808,14 +773,9 @@ def _relevance_section(effects: ContextEffects) -> Prose:
             )
         relevance = [f"{own} (p = {p:.2g}): {than} expected under the null hypothesis.", meaning]
     parts = ", ".join(f"{value} ({rows:,} rows)" for value, rows in effects.rows.items())
-    cuts, bandwidth = effects.settings.get("cuts"), effects.settings.get("bandwidth")
+    cuts = effects.settings.get("cuts")
     values = f"Its values are {parts}."
-    if bandwidth is not None:
-        values += (
-            " It is a number: rows count at each of these values by triangular kernel weights of "
-            f"bandwidth {bandwidth:.3g}, as a fraction of the rows."
-        )
-    elif cuts:
+    if cuts:
         values += f" It is a number, cut at {plain(cuts)}."
     lines = (*relevance, values, effects.conclusion)
     return Prose(f"The context {name} itself", lines, brief=tuple(relevance))

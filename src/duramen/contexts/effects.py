@@ -6,7 +6,7 @@ The context is permuted, and the trees stay as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,13 +63,12 @@ def context_effects(
     forest was grown on all rows without bootstrap. With a `column`, only the effects on that
     feature are computed; all else is 0. Threads do 32 permutations at a time.
     """
-    if drawn is None:
-        codes = context.codes.reshape(1, -1)
-    else:
+    codes = context.codes.reshape(1, -1)
+    if drawn is not None:
         codes, first, n_permutations = drawn, 0, len(drawn)
     contexts = _kernel.Contexts(
         codes=codes,
-        weights=context.parts,
+        weights=np.eye(context.count, dtype=np.uint8),
         empty_is_zero=empty == "zero",
         levels=levels(forest),
         seed=seed,
@@ -110,142 +109,135 @@ def levels(forest: Forest) -> FloatArray:
 # --- p-values ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class PermutationTest:
-    """Permutations of a context under its null hypotheses."""
+def effect_p_values(
+    observed: Effects,
+    forest: Forest,
+    growth: Growth,
+    context: Context,
+    nulls: Nulls,
+    *,
+    empty: str,
+    n_permutations: int,
+    plan: Plan,
+    function: str,
+    identity: Mapping[str, Any],
+) -> dict[str, Any]:
+    r"""Permute the context, and count how often an effect is as large; return all p-values.
 
-    growth: Growth
-    context: Context
-    nulls: Nulls
-    n_permutations: int
-    plan: Plan  # threads, checkpoint, progress
-    function: str  # who asks, for errors
-    identity: Mapping[str, Any]  # what the permuted effects depend on
+    :math:`p = (1 + \#\{v_r \ge v\}) / (1 + R)` for the absolute effects and the relevance of the
+    context; twice the smaller of the p-values on both sides, at most 1, for the signed and overall
+    ones. They have the names of the fields of :class:`duramen.ContextImportances`.
+    """
+    n_rows, n_features = growth.data.table.shape
+    size = min(_CHUNK, _MOST_NUMBERS // max(1, 4 * context.count * n_features, n_rows))
+    size = max(_LANES, size - size % _LANES)
+    n_threads = plan.threads_within
+    signed = np.concatenate([observed.signed, observed.overall[:, None]], axis=1)
 
-    def effect_p_values(self, observed: Effects, forest: Forest, empty: str) -> dict[str, Any]:
-        r"""Permute the context, and count how often an effect is as large; return all p-values.
+    def task(number: int, _: int) -> FloatArray:
+        first = 1 + number * size
+        count = min(size, n_permutations + 1 - first)
 
-        :math:`p = (1 + \#\{v_r \ge v\}) / (1 + R)` for the absolute effects and the relevance of
-        the context; twice the smaller of the p-values on both sides, at most 1, for the signed and
-        overall ones. They have the names of the fields of :class:`duramen.ContextImportances`.
-        """
-        growth, context, nulls = self.growth, self.context, self.nulls
-        n_permutations, n_threads = self.n_permutations, self.plan.threads_within
-        size = _chunk(growth, context)
-        signed = _two_sided_effects(observed)
+        def permuted(null: Null, column: int = -1) -> Effects:
+            return context_effects(
+                forest,
+                growth,
+                context,
+                empty,
+                seed=growth.seed,
+                first=first,
+                n_permutations=count,
+                drawn=null.draws(context.codes, growth.seed, first, count),
+                column=column,
+                n_threads=n_threads,
+            )
 
-        # A task is sent to workers without the client of the plan.
-        def task(number: int, _: int) -> FloatArray:
-            first = 1 + number * size
-            count = min(size, n_permutations + 1 - first)
+        absolute = np.zeros(observed.absolute.shape[1:])
+        above, below = np.zeros((2, *signed.shape[1:]))
+        for null in nulls.effects:
+            alone = len(null.features) == 1 and len(nulls.effects) > 1
+            effects = permuted(null, int(null.features[0]) if alone else -1)
+            at = (Ellipsis, null.features)
+            sides = np.concatenate([effects.signed, effects.overall[:, None]], axis=1)
+            absolute[at] += _at_least(effects.absolute[at], observed.absolute[at])
+            above[at] += _at_least(sides[at], signed[at])
+            below[at] += _at_least(-sides[at], -signed[at])
+        if nulls.relevance is not nulls.effects[-1]:
+            effects = permuted(nulls.relevance)
+        relevance = _at_least(effects.relevance, observed.relevance)
+        parts = (absolute, above, below, np.atleast_1d(relevance))
+        return np.concatenate([part.ravel() for part in parts])
 
-            def permuted(null: Null, column: int = -1) -> Effects:
-                return context_effects(
-                    forest,
-                    growth,
-                    context,
-                    empty,
-                    seed=growth.seed,
-                    first=first,
-                    n_permutations=count,
-                    drawn=null.draws(context.codes, growth.seed, first, count),
-                    column=column,
-                    n_threads=n_threads,
-                )
+    sizes = np.array([observed.absolute[0].size, signed[0].size, signed[0].size, 1])
+    counts = run_replicates(
+        task,
+        -(-n_permutations // size),
+        int(sizes.sum()),
+        seed=growth.seed,
+        identity={**identity, "permutations": n_permutations},
+        plan=replace(plan, n_threads=1),  # the threads are inside of a task
+        function=function,
+        unit=f"{size} permutations",
+    ).sum(axis=0)
+    absolute, above, below, relevance = np.split(counts, np.cumsum(sizes)[:-1])
+    two_sided = _two_sided(above, below, n_permutations).reshape(signed.shape[1:])
+    absolute = absolute.reshape(observed.absolute.shape[1:])
+    return {
+        "absolute_p_values": (1 + absolute) / (1 + n_permutations),
+        "signed_p_values": two_sided[:-1],
+        "overall_p_values": two_sided[-1],
+        "relevance_p_value": float((1 + relevance[0]) / (1 + n_permutations)),
+    }
 
-            absolute = np.zeros(observed.absolute.shape[1:])
-            above, below = np.zeros((2, *signed.shape[1:]))
-            for null in nulls.effects:
-                alone = len(null.features) == 1 and len(nulls.effects) > 1
-                effects = permuted(null, int(null.features[0]) if alone else -1)
-                at, sides = (Ellipsis, null.features), _two_sided_effects(effects)
-                absolute[at] += _at_least(effects.absolute[at], observed.absolute[at])
-                above[at] += _at_least(sides[at], signed[at])
-                below[at] += _at_least(-sides[at], -signed[at])
-            if nulls.relevance is not nulls.effects[-1]:
-                effects = permuted(nulls.relevance)
-            relevance = _at_least(effects.relevance, observed.relevance)
-            parts = (absolute, above, below, np.atleast_1d(relevance))
-            return np.concatenate([part.ravel() for part in parts])
 
-        sizes = np.array([observed.absolute[0].size, signed[0].size, signed[0].size, 1])
-        counts = run_replicates(
-            task,
-            -(-n_permutations // size),
-            int(sizes.sum()),
-            seed=growth.seed,
-            identity={**self.identity, "permutations": n_permutations},
-            plan=replace(self.plan, n_threads=1),  # the threads are inside of a task
-            function=self.function,
-            unit=f"{size} permutations",
-        ).sum(axis=0)
-        absolute, above, below, relevance = np.split(counts, np.cumsum(sizes)[:-1])
-        two_sided = _two_sided(above, below, n_permutations).reshape(signed.shape[1:])
-        return {
-            "absolute_p_values": (1 + absolute.reshape(observed.absolute.shape[1:]))
-            / (1 + n_permutations),
-            "signed_p_values": two_sided[:-1],
-            "overall_p_values": two_sided[-1],
-            "relevance_p_value": float((1 + relevance[0]) / (1 + n_permutations)),
-        }
+def plain_p_values(
+    plain: FloatArray,
+    importances: FloatArray,
+    growth: Growth,
+    context: Context,
+    nulls: Nulls,
+    *,
+    n_permutations: int,
+    plan: Plan,
+    function: str,
+    identity: Mapping[str, Any],
+) -> FloatArray:
+    """Permute the context, and grow its forests anew; return two-sided p-values, shape (C, p)."""
 
-    def plain_p_values(self, plain: FloatArray, importances: FloatArray) -> FloatArray:
-        """Permute the context, and grow its forests anew; two-sided, shape (C, p)."""
-        growth, context, nulls = self.growth, self.context, self.nulls.effects
+    def task(_: int, seed: int) -> FloatArray:
+        sides = np.zeros((2, *plain.shape))
+        random = np.random.default_rng(seed)
+        for null in nulls.effects:
+            permuted = replace(context, codes=null.draw(context.codes, random))
+            change = (importances - within_contexts(growth, permuted, seed))[None]
+            at = (slice(None), null.features)
+            sides[0][at] += _at_least(change, plain)[at]
+            sides[1][at] += _at_least(-change, -plain)[at]
+        return sides.ravel()
 
-        def task(_: int, seed: int) -> FloatArray:
-            sides = np.zeros((2, *plain.shape))
-            random = np.random.default_rng(seed)
-            for null in nulls:
-                permuted = replace(context, codes=null.draw(context.codes, random))
-                change = (importances - within_contexts(growth, permuted, seed))[None]
-                at = (slice(None), null.features)
-                sides[0][at] = _at_least(change, plain)[at]
-                sides[1][at] = _at_least(-change, -plain)[at]
-            return sides.ravel()
-
-        counts = run_replicates(
-            task,
-            self.n_permutations,
-            2 * plain.size,
-            seed=replicate_seed(growth.seed, self.n_permutations),
-            identity={
-                **self.identity,
-                "permutations": self.n_permutations,
-                "effect": "plain",
-            },
-            plan=self.plan,
-            function=self.function,
-        ).sum(axis=0)
-        above, below = np.split(counts, 2)
-        return _two_sided(above, below, self.n_permutations).reshape(plain.shape)
+    counts = run_replicates(
+        task,
+        n_permutations,
+        2 * plain.size,
+        seed=replicate_seed(growth.seed, n_permutations),
+        identity={**identity, "permutations": n_permutations, "effect": "plain"},
+        plan=plan,
+        function=function,
+    ).sum(axis=0)
+    above, below = np.split(counts, 2)
+    return _two_sided(above, below, n_permutations).reshape(plain.shape)
 
 
 def within_contexts(
     growth: Growth, context: Context, seed: int, *, n_threads: int = 1
 ) -> FloatArray:
-    """Grow a forest in each context, and return its mean decreases of impurity, shape (C, p).
-
-    Rows count by their weights in the context.
-    """
+    """Grow a forest in each context, and return its mean decreases of impurity, shape (C, p)."""
     values = np.zeros((context.count, growth.data.table.n_columns))
-    for c, parts in enumerate(context.parts.T):
-        weights = parts[context.codes]
-        forest = growth.forest(replicate_seed(seed, c), weights=weights, n_threads=n_threads)
+    for c in range(context.count):
+        rows = np.flatnonzero(context.codes == c)
+        forest = growth.forest(replicate_seed(seed, c), rows=rows, n_threads=n_threads)
         values[c] = mean_decreases(forest).values
     return values
-
-
-def _chunk(growth: Growth, context: Context) -> int:
-    """Number of permutations that are counted in one call of the kernel."""
-    n_rows, n_features = growth.data.table.shape
-    size = min(_CHUNK, _MOST_NUMBERS // max(1, 4 * context.count * n_features, n_rows))
-    return max(_LANES, size - size % _LANES)
-
-
-def _two_sided_effects(effects: Effects) -> FloatArray:
-    """Return the signed effects and the overall one, of shape (R, C + 1, p)."""
-    return np.concatenate([effects.signed, effects.overall[:, None]], axis=1)
 
 
 def _at_least(permuted: FloatArray, observed: FloatArray) -> FloatArray:

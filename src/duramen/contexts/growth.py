@@ -68,16 +68,12 @@ class Growth:
     seed: int  # seed of the analysis
 
     def forest(
-        self, seed: int, *, weights: NDArray[np.uint8] | None = None, n_threads: int = 1
+        self, seed: int, *, rows: NDArray[np.intp] | None = None, n_threads: int = 1
     ) -> Forest:
-        """Grow the forest of a seed on all rows, or on those with a weight."""
+        """Grow the forest of a seed on all rows, or on some of them."""
         data, settings = self.data, self.settings
-        if weights is not None:
-            rows = np.flatnonzero(weights)
+        if rows is not None:
             data = data.of_rows(rows, key=("rows", seed))
-            own = weights[rows]
-            if (own != own[0]).any():
-                data = data.with_weights(own.astype(np.float64))
             if settings.min_samples_leaf > len(rows):
                 settings = replace(settings, min_samples_leaf=max(1, len(rows)))
         return grow(data, settings, n_trees=self.n_trees, seed=seed, n_threads=n_threads)

@@ -7,12 +7,18 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from duramen.contexts.effects import PermutationTest, context_effects, within_contexts
+import numpy as np
+
+from duramen.contexts.effects import (
+    context_effects,
+    effect_p_values,
+    plain_p_values,
+    within_contexts,
+)
 from duramen.contexts.growth import Growth, growth_of, template_for
-from duramen.contexts.limits import limits_of, shifts_of
 from duramen.contexts.models import conditional_nulls
-from duramen.contexts.nulls import scheme_of
-from duramen.contexts.values import Context, KernelWeights, split_off
+from duramen.contexts.nulls import Nulls, equal_nulls
+from duramen.contexts.values import Context, split_off
 from duramen.data.learning_sets import unweighted_set
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
@@ -26,6 +32,10 @@ FUNCTION = "context_importances"
 PLAIN = ("none", "importances", "p_values")
 """What is computed of the plain effect: nothing, its values, or p-values as well."""
 _TOLERANCE = 0.05  # of the verdicts on samples
+_LEVEL = 0.05
+# Fraction of the variance of the contexts that a model explains above which permutations change
+# little.
+_DETERMINED = 0.6
 _FEWEST, _MOST = 1000, 10_000
 # Permutations for each effect, so that the least two-sided p-value is .05 / (number of effects).
 _PER_EFFECT = 40
@@ -43,7 +53,7 @@ def context_importances(
     permute: str = "conditional",
     empty: str = "skip",
     n_bins: int | None = None,
-    context_bins: int | KernelWeights = 3,
+    context_bins: int = 3,
     plain: str = "importances",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -109,10 +119,8 @@ def context_importances(
         tables of the thesis use both (see `duramen.theory.population_context_importances`).
     n_bins : int, optional
         Numeric inputs with more distinct values are put into so many quantile bins first.
-    context_bins : int or KernelWeights, default=3
-        Number of quantile bins of a numeric context; or kernel weights in place of bins
-        (:class:`duramen.contexts.KernelWeights`), by which each row counts at the points of the
-        context near it. See Notes.
+    context_bins : int, default=3
+        Number of quantile bins of a numeric context.
     plain : {"none", "importances", "p_values"}, default="importances"
         Whether to grow a forest on the rows of each context, for `within` and `plain` (eq. 6.9).
         "p_values" tests `plain` too: these forests are grown anew for every permutation, which
@@ -161,20 +169,6 @@ def context_importances(
     are features with another spread in each context: no error rate holds. With ``permute="all"``
     the context is independent of the features and the target together; where it shifts the
     classes, effects are found far too often.
-
-    *Kernel weights.* With a bandwidth h, points of a numeric context at the quantiles
-    :math:`u_g = (g + 1/2) / C` are its contexts. A row whose value is at quantile u has the weight
-
-    .. math:: w_g(u) = \frac{K((u - u_g) / h)}{\sum_{g'} K((u - u_{g'}) / h)}, \quad
-        K(t) = \max(0, 1 - |t|)
-
-    at point g, rounded to a 64th, and counts at each node, and in the forest of each context
-    (`within`), by it. The weights of a row sum to 1, as with bins: ``overall`` is what all contexts
-    together leave. With the bandwidth of "auto" a row is divided between the two points on both
-    sides by linear interpolation; up to half of that, all of it is at the nearest point, as with
-    bins. Permutations exchange all weights of two rows. In the models of conditional permutations
-    the log-odds of a value of the context are the sums of those of the points, by its weights. At
-    most 128 values are told apart. Tests of shifts take the nearest point of each row.
 
     *Relevance.* `relevance_p_value` tests that the context is irrelevant to the target
     (:math:`Imp(X_c) = 0`), by permutations among all rows (within `strata`, and of whole `groups`)
@@ -273,9 +267,11 @@ def analyze(
     names = growth.data.names
     observed = context_effects(forest, growth, context, empty, seed=growth.seed)
     importances = mean_decreases(forest).values
-    scheme = scheme_of(growth, permute, function)
-    modeled = n_permutations and permute == "conditional"
-    nulls = conditional_nulls(growth, context, scheme) if modeled else scheme.nulls(len(names))
+    nulls = equal_nulls(growth, permute, function)
+    if n_permutations and permute == "conditional":
+        nulls = conditional_nulls(growth, context, nulls)
+    rows = nulls.relevance.rows
+    bins = {} if permute == "all" else {"target_groups": int(nulls.cells.max()) + 1}
     settings = {
         "empty": empty,
         **metadata_of(
@@ -284,20 +280,30 @@ def analyze(
             name=context.name,
             values=list(context.labels),
             cuts=None if context.cuts is None else list(context.cuts),
-            bandwidth=context.bandwidth,
             rows=fingerprint(context.codes),
-            **scheme.identity(),
-            modeled=[[names[j] for j in term.features] for term in nulls.terms],
+            permute=permute,
+            **bins,
+            **rows.identity(),
+            clause=rows.clause,
+            modeled=[[names[j] for j in term] for term in nulls.terms],
         ),
     }
     identity = {"function": function, **settings}
-    test = PermutationTest(growth, context, nulls, n_permutations, plan, function, identity)
     described: dict[str, Any] = {}
     if n_permutations:
-        described |= test.effect_p_values(observed, forest, empty)
-        shift_p_values, shifts = shifts_of(growth, context, scheme)
-        limits = limits_of(growth, context, scheme, nulls, n_permutations)
-        described |= {"shift_p_values": shift_p_values, "notes": (*limits, *shifts)}
+        described = effect_p_values(
+            observed,
+            forest,
+            growth,
+            context,
+            nulls,
+            empty=empty,
+            n_permutations=n_permutations,
+            plan=plan,
+            function=function,
+            identity=identity,
+        )
+        described["notes"] = _limits(growth, context, nulls, permute, n_permutations)
     if plain != "none":
         seed, n_threads = replicate_seed(growth.seed, OBSERVED), plan.threads_within
         within = within_contexts(growth, context, seed, n_threads=n_threads)
@@ -305,8 +311,17 @@ def analyze(
     if plain == "p_values":
         if plan.checkpoint is not None:
             plan = replace(plan, checkpoint=checkpoint_beside(Path(plan.checkpoint), "plain"))
-        effects = described["plain"]
-        described["plain_p_values"] = replace(test, plan=plan).plain_p_values(effects, importances)
+        described["plain_p_values"] = plain_p_values(
+            described["plain"],
+            importances,
+            growth,
+            context,
+            nulls,
+            n_permutations=n_permutations,
+            plan=plan,
+            function=function,
+            identity=identity,
+        )
     return ContextImportances(
         names=names,
         contexts=context.labels,
@@ -326,3 +341,57 @@ def analyze(
         metadata=settings,
         **described,
     )
+
+
+def _limits(
+    growth: Growth, context: Context, nulls: Nulls, permute: str, n_permutations: int
+) -> tuple[str, ...]:
+    """Say what null hypothesis is global, and where p-values cannot be small."""
+    name, names = context.name, growth.data.names
+    notes = []
+    if permute != "conditional":
+        given = "given the target" if permute == "within_target" else "and the target together"
+        notes.append(
+            f"The p-values are those of one global null hypothesis, that {name} is independent of "
+            f"all features {given}. Where it is false, such as for a feature whose distribution "
+            f"differs between contexts, other features are found too often, and no error rate "
+            "holds. Conditional permutations test each feature by itself."
+        )
+    number = nulls.effects[0].rows.count(context.codes)
+    if number <= n_permutations:
+        notes.append(
+            f"only {number:,.0f} arrangements of {name} are possible under this scheme of "
+            f"permutations, so that no p-value of an effect is below about {1 / number:.2g}."
+        )
+    n_effects, least = context.count * len(names), 1 / (n_permutations + 1)
+    if n_effects * least > _LEVEL:
+        notes.append(
+            f"With {n_permutations:,} permutations no p-value is below {least:.2g}, too large for "
+            f"a single effect among {n_effects:,} to be significant at {_LEVEL:g} after a "
+            f"correction for all of them; with {round(n_effects / _LEVEL):,} it can be."
+        )
+    if nulls.n_left_out:
+        terms = len(nulls.terms)
+        notes.append(
+            f"{terms + nulls.n_left_out} features or pairs of features are associated with {name} "
+            f"given the target; there are enough rows to allow for {terms} of them, those with "
+            "the smallest p-values. Features that do not depend on it may be found too often."
+        )
+
+    def variance(probabilities: Any) -> float:
+        return float((probabilities - probabilities**2).sum(axis=1).mean())
+
+    most = (1 - _DETERMINED) * variance(context.fractions[None])
+    certain = [
+        names[j]
+        for null in nulls.effects
+        if null.log_weights is not None and variance(np.exp(null.log_weights)) < most
+        for j in null.features
+    ]
+    if certain:
+        notes.append(
+            f"The target and the other features largely determine {name}, so that permutations "
+            f"change it little for {len(certain)} of {len(names)} features, such as "
+            f"{certain[0]}: a dependence of these can hardly be found."
+        )
+    return tuple(notes)

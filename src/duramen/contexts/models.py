@@ -13,14 +13,15 @@ of X_m.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.contexts.growth import Growth
-from duramen.contexts.nulls import Null, Nulls, Scheme, Term
+from duramen.contexts.nulls import Null, Nulls
 from duramen.contexts.values import Context
 from duramen.data import EncodedTable
 from duramen.support.arrays import FloatArray, IntArray
@@ -51,18 +52,52 @@ _STEPS, _HALVINGS = 30, 12
 _CONVERGED = 1e-8
 
 
-def conditional_nulls(growth: Growth, context: Context, scheme: Scheme) -> Nulls:
-    """Choose the terms of the models of a context, and fit the model of each feature."""
-    table, target = growth.data.table, target_basis(growth)
-    equal = scheme.nulls(table.n_columns)
-    bases = [feature_basis(table, j) for j in range(table.n_columns)]
-    p_value = score_test(context, scheme.cells)
-    terms, left_out = _terms(bases, target, p_value, table.n_rows)
+def conditional_nulls(growth: Growth, context: Context, equal: Nulls) -> Nulls:
+    """Choose the terms of the models of a context, and fit the model of each feature.
+
+    The terms are those with small p-values of the score test, as far as there are rows.
+    """
+    table, rows = growth.data.table, equal.relevance.rows
+    n, p = table.n_rows, table.n_columns
+    values = np.asarray(growth.data.target.values)
+    if growth.data.classes is not None:
+        target = _standardized(_indicators(values.astype(np.int64)))
+    else:
+        codes = np.unique(values, return_inverse=True)[1].reshape(-1)
+        target = _standardized(_scores(codes, np.ones(n, dtype=np.bool_)))
+    bases = [feature_basis(table, j) for j in range(p)]
+    p_value = score_test(context, equal.cells)
+
+    def columns_of(features: tuple[int, ...]) -> FloatArray:
+        """Return the basis of a feature, or the products of the first columns of two."""
+        if len(features) == 1:
+            return bases[features[0]]
+        first, second = (bases[j][:, :1] for j in features)
+        return products(first, second)
+
+    def with_target(features: tuple[int, ...]) -> FloatArray:
+        own = columns_of(features)
+        return np.hstack([own, products(target, own)])
+
+    singles = {(j,): p_value(with_target((j,))) for j in range(p)}
+    first = sorted(j for (j,) in sorted(singles, key=singles.__getitem__)[:_PAIRED])
+    pairs = {pair: p_value(with_target(pair)) for pair in combinations(first, 2)}
+    chosen: dict[tuple[int, ...], float] = {}
+    for tested in (singles, pairs):
+        level = min(_LEVEL, _CHOSEN_BY_CHANCE / max(1, len(tested)))
+        chosen |= {term: own for term, own in tested.items() if own <= level}
+    room = min(n // _ROWS_PER_COLUMN, _MOST_COLUMNS)
+    terms: list[tuple[int, ...]] = []
+    left_out = 0
+    for term in sorted(chosen, key=chosen.__getitem__):
+        width = with_target(term).shape[1]
+        if width <= room:
+            terms.append(term)
+            room -= width
+        else:
+            left_out += chosen[term] <= _NOTED / max(1, p)
     if not terms:
         return equal
-    strata = scheme.relevance.strata
-    if strata is None and context.weights is not None:
-        strata = np.zeros(table.n_rows, dtype=np.int64)
 
     def log_weights(tested: int | None) -> FloatArray:
         """Return log-probabilities of the contexts if `tested` is context-independent.
@@ -72,71 +107,24 @@ def conditional_nulls(growth: Growth, context: Context, scheme: Scheme) -> Nulls
         """
         columns = [target]
         for term in terms:
-            own = _columns(bases, term.features)
+            own = columns_of(term)
             columns.append(own)
-            if tested not in term.features:
-                if tested is not None:
-                    own = _without(own, bases[tested])
+            if tested is None:
                 columns.append(products(target, own))
+            elif tested not in term:
+                columns.append(products(target, _without(own, bases[tested])))
         codes = context.codes.astype(np.int64)
-        return log_probabilities(np.column_stack(columns), codes, context.scores, strata)
+        return log_probabilities(np.column_stack(columns), codes, context.count, rows.strata)
 
-    own = sorted({j for term in terms for j in term.features})
-    others = np.setdiff1d(np.arange(table.n_columns), own)
+    own = sorted({j for term in terms for j in term})
+    others = np.setdiff1d(np.arange(p), own)
     tested = [(np.array([j]), j) for j in own]
     every = [(others, None), *tested] if len(others) else tested
     effects = tuple(
-        Null(scheme.effects, features, log_weights(j), number)
+        Null(equal.effects[0].rows, features, log_weights(j), number)
         for number, (features, j) in enumerate(every)
     )
-    return Nulls(effects, equal.relevance, tuple(terms), left_out)
-
-
-def _terms(
-    bases: Sequence[FloatArray],
-    target: FloatArray,
-    p_value: Callable[[FloatArray], float],
-    n_rows: int,
-) -> tuple[list[Term], int]:
-    """Return the terms with small p-values as far as there are rows, and how many are left out."""
-
-    def tested(features: tuple[int, ...]) -> Term:
-        return Term(features, p_value(_both(bases, target, features)))
-
-    singles = [tested((j,)) for j in range(len(bases))]
-    chosen = _small(singles)
-    first = sorted(singles, key=lambda term: term.p_value)[:_PAIRED]
-    pairs = combinations(sorted(term.features[0] for term in first), 2)
-    chosen += _small([tested(pair) for pair in pairs])
-    room = min(n_rows // _ROWS_PER_COLUMN, _MOST_COLUMNS)
-    terms: list[Term] = []
-    missed = 0
-    for term in sorted(chosen, key=lambda term: term.p_value):
-        width = _both(bases, target, term.features).shape[1]
-        if width <= room:
-            terms.append(term)
-            room -= width
-        else:
-            missed += term.p_value <= _NOTED / max(1, len(bases))
-    return terms, missed
-
-
-def _small(terms: Sequence[Term]) -> list[Term]:
-    level = min(_LEVEL, _CHOSEN_BY_CHANCE / max(1, len(terms)))
-    return [term for term in terms if term.p_value <= level]
-
-
-def _columns(bases: Sequence[FloatArray], features: tuple[int, ...]) -> FloatArray:
-    """Return the basis of a feature, or the products of the first columns of two."""
-    if len(features) == 1:
-        return bases[features[0]]
-    first, second = (bases[j][:, :1] for j in features)
-    return products(first, second)
-
-
-def _both(bases: Sequence[FloatArray], target: FloatArray, features: tuple[int, ...]) -> FloatArray:
-    own = _columns(bases, features)
-    return np.hstack([own, products(target, own)])
+    return replace(equal, effects=effects, terms=tuple(terms), n_left_out=left_out)
 
 
 def _without(columns: FloatArray, basis: FloatArray) -> FloatArray:
@@ -165,7 +153,7 @@ def score_test(context: Context, cells: IntArray) -> Callable[[FloatArray], floa
         """Return the sums of products of two columns in each group, of shape (G, c, c)."""
         return np.add.reduceat(own[:, :, None] * own[:, None, :], starts)
 
-    weights = _centered(context.scores[context.codes[order]], starts, sizes)
+    weights = _centered(np.eye(context.count)[:, 1:][context.codes[order]], starts, sizes)
     covariances = squares_of(weights) / np.maximum(sizes - 1, 1)[:, None, None]
 
     def p_value(columns: FloatArray) -> float:
@@ -207,15 +195,6 @@ def feature_basis(table: EncodedTable, j: int) -> FloatArray:
     if not present.all():
         columns = np.column_stack([columns, ~present])
     return _standardized(columns)
-
-
-def target_basis(growth: Growth) -> FloatArray:
-    """Return indicators of classes, or normal scores of numbers and their squares."""
-    values = np.asarray(growth.data.target.values)
-    if growth.data.classes is not None:
-        return _standardized(_indicators(values.astype(np.int64)))
-    codes = np.unique(values, return_inverse=True)[1].reshape(-1)
-    return _standardized(_scores(codes, np.ones(len(codes), dtype=np.bool_)))
 
 
 def products(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -260,22 +239,28 @@ def _standardized(columns: FloatArray) -> FloatArray:
 
 
 def log_probabilities(
-    columns: FloatArray, codes: IntArray, scores: FloatArray, strata: IntArray | None = None
+    columns: FloatArray, codes: IntArray, n_contexts: int, strata: IntArray | None = None
 ) -> FloatArray:
-    r"""Return fitted log-probabilities of all values, shape (n, L), by Newton's method.
+    r"""Return fitted log-probabilities of all contexts, shape (n, C), by Newton's method.
 
-    Those of row i are :math:`\sum_k s_{lk} \beta_k x_i` plus a constant, with scores of the values
-    of shape (L, K): for classes, indicators of all but the first. Every stratum has its own
-    frequencies of the values, to which one row with the frequencies of all rows is added.
+    The log-odds of a context against the first are linear in the columns. Every stratum has its own
+    frequencies of the contexts, to which one row with the frequencies of all rows is added.
     """
     n = len(codes)
     model = np.column_stack([np.ones(n), columns])
-    penalty = np.full(model.shape[1], _RIDGE)
+    width, free = model.shape[1], n_contexts - 1
+    penalty = np.full(width, _RIDGE)
     penalty[0] = 1e-6
-    is_value = codes[:, None] == np.arange(len(scores))
-    offset = _offset(is_value, strata)
-    own, free = scores[codes], scores.shape[1]
-    coefficients = np.zeros((model.shape[1], free))
+    is_value = codes[:, None] == np.arange(n_contexts)
+    offset = np.zeros(is_value.shape)
+    if strata is not None:
+        counts = np.zeros((int(strata.max()) + 1, n_contexts))
+        np.add.at(counts, strata, is_value)
+        frequencies = (counts + is_value.mean(axis=0)) / (counts.sum(axis=1, keepdims=True) + 1)
+        offset = np.log(frequencies)[strata]
+    scores = np.eye(n_contexts)[:, 1:]
+    own = scores[codes]
+    coefficients = np.zeros((width, free))
 
     def fitted(coefficients: FloatArray) -> tuple[FloatArray, float]:
         logs = offset + model @ coefficients @ scores.T
@@ -289,8 +274,15 @@ def log_probabilities(
         probabilities = np.exp(logs)
         expected = probabilities @ scores
         gradient = model.T @ (own - expected) - penalty[:, None] * coefficients
-        hessian = _hessian(model, probabilities, scores, penalty)
-        step = np.linalg.solve(hessian, gradient.T.ravel())
+        hessian = np.zeros((free, width, free, width))
+        for b in range(free):
+            covariances = (probabilities * (scores[:, b] - expected[:, b : b + 1])) @ scores
+            for a in range(free):
+                hessian[a, :, b, :] = (model * covariances[:, a : a + 1]).T @ model
+        # The block of the last context alone has the penalty: an approximation, by which the line
+        # search still descends to the minimum of the penalized loss.
+        hessian[-1, :, -1, :] += np.diag(penalty)
+        step = np.linalg.solve(hessian.reshape(free * width, -1), gradient.T.ravel())
         step, before = step.reshape(free, -1).T, loss
         for halving in range(_HALVINGS):
             logs, loss = fitted(coefficients + step / 2**halving)
@@ -302,29 +294,3 @@ def log_probabilities(
         if before - loss < _CONVERGED * (1 + abs(loss)):
             break
     return logs
-
-
-def _hessian(
-    model: FloatArray, probabilities: FloatArray, scores: FloatArray, penalty: FloatArray
-) -> FloatArray:
-    """Return the second derivatives of the loss, coefficients of a score side by side."""
-    width, free = model.shape[1], scores.shape[1]
-    expected = probabilities @ scores
-    hessian = np.zeros((free, width, free, width))
-    for b in range(free):
-        covariances = (probabilities * (scores[:, b] - expected[:, b : b + 1])) @ scores
-        for a in range(free):
-            hessian[a, :, b, :] = (model * covariances[:, a : a + 1]).T @ model
-        hessian[a, :, a, :] += np.diag(penalty)
-    return hessian.reshape(free * width, free * width)
-
-
-def _offset(is_value: NDArray[np.bool_], strata: IntArray | None) -> FloatArray:
-    """Return log-frequencies of the values in the stratum of each row; 0 without strata."""
-    if strata is None:
-        return np.zeros(is_value.shape)
-    overall = is_value.mean(axis=0)
-    counts = np.zeros((int(strata.max()) + 1, is_value.shape[1]))
-    np.add.at(counts, strata, is_value)
-    frequencies = (counts + overall) / (counts.sum(axis=1, keepdims=True) + 1)
-    return np.asarray(np.log(frequencies)[strata])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from duramen.contexts.growth import PARAMETERS, binned, growth_of, template_for
 from duramen.contexts.importances import analyze, check_options, default_permutations
-from duramen.contexts.values import KernelWeights, split_off
+from duramen.contexts.values import split_off
 from duramen.data import EncodedTable, Exchangeability, encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target, refuse_missing
@@ -35,7 +35,7 @@ def context_network(
     permute: str = "conditional",
     empty: str = "skip",
     n_bins: int | None = None,
-    context_bins: int | KernelWeights = 3,
+    context_bins: int = 3,
     plain: str = "importances",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -149,7 +149,6 @@ def context_network(
     settings = {
         "targets": chosen,
         "context": [subdivision.name, subdivision.labels, fingerprint(subdivision.codes)],
-        "bandwidth": subdivision.bandwidth,
         "n_bins": n_bins,
         "n_permutations": n_permutations,
         "permute": permute,

@@ -58,7 +58,7 @@ _BY_CONTEXT = (
     "signed_p_values",
     "plain_p_values",
 )
-_BY_FEATURE = ("importances", "overall", "overall_p_values", "shift_p_values")
+_BY_FEATURE = ("importances", "overall", "overall_p_values")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,9 +101,6 @@ class ContextImportances(Result):
     relevance_p_value : float, optional
         Its p-value, one-sided, under permutations of the context among all rows, whatever
         `permute`: that the context is irrelevant to the target is what is tested.
-    shift_p_values : ndarray of float64, shape (p,), optional
-        P-values of a shift of each feature: does its distribution differ between the contexts among
-        rows of the same class, or bin, of the target? A generalized Cochran-Mantel-Haenszel test.
     context_name : str
         Name of the context.
     unit : str
@@ -119,7 +116,7 @@ class ContextImportances(Result):
         of the target, also with probabilities that keep what other features have to do with it, or
         among all rows; see `null`.
     notes : tuple of str
-        What limits the p-values on these data, such as features that are shifted.
+        What limits the p-values on these data, such as few permutations.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data.
 
@@ -155,7 +152,6 @@ class ContextImportances(Result):
     plain_p_values: FloatArray | None = None
     overall_p_values: FloatArray | None = None
     relevance_p_value: float | None = None
-    shift_p_values: FloatArray | None = None
     context_name: str = "Xc"
     unit: str = "bits"
     empty: str = "skip"
@@ -345,7 +341,7 @@ class ContextImportances(Result):
 
         They are ``name``, ``context``, ``importance``, ``absolute``, ``signed``, ``conditional``,
         ``within`` and ``plain`` (where known), ``overall``, p- and q-values of each effect (where
-        known), ``shift_p_value`` (where known) and ``kind``.
+        known) and ``kind``.
         """
         n_contexts, p = len(self.contexts), len(self.names)
 
@@ -368,9 +364,8 @@ class ContextImportances(Result):
             if getattr(self, f"{effect}_p_values") is not None:
                 columns[f"{effect}_p_value"] = self.p_values(effect).ravel()
                 columns[f"{effect}_q_value"] = self.q_values(effect).ravel()
-        for what in ("overall", "shift"):
-            if (p_values := getattr(self, f"{what}_p_values")) is not None:
-                columns[f"{what}_p_value"] = spread(p_values)
+        if self.overall_p_values is not None:
+            columns["overall_p_value"] = spread(self.overall_p_values)
         columns["kind"] = self.kind.ravel().tolist()
         return columns
 
@@ -684,23 +679,7 @@ def _notes(analyses: Mapping[str, ContextImportances]) -> tuple[str, ...]:
     noted = [target for target, analysis in analyses.items() if analysis.notes]
     if not noted:
         return ()
-    tested = [analysis.shift_p_values for analysis in analyses.values()]
-    shifted = sum(
-        int((adjusted(p_values, "fdr") <= _LEVEL).sum())
-        for p_values in tested
-        if p_values is not None
-    )
-    pairs = sum(map(len, analyses.values()))
-    first = next(iter(analyses.values()))
-    name = first.context_name
-    what = "effects" if first.permute == "conditional" else "p-values"
-    text = (
-        f"{name} shifts the source among rows of the same target in {shifted:,} of {pairs:,} pairs "
-        f"(q <= {_LEVEL:g}); their {what} then also reflect the shift. "
-        if shifted
-        else ""
-    )
     return (
-        f"{text}The analyses of {len(noted):,} of {len(analyses):,} targets have notes, such as "
-        f"that of {noted[0]}: {analyses[noted[0]].notes[0]}",
+        f"The analyses of {len(noted):,} of {len(analyses):,} targets have notes, such as that of "
+        f"{noted[0]}: {analyses[noted[0]].notes[0]}",
     )

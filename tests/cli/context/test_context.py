@@ -192,14 +192,6 @@ def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
             ["--demo", "--plain", "p-values", "--permutations", "0"],
             "--plain p-values needs --n-permutations of at least 1",
         ),
-        (
-            ["--demo", "--context-bandwidth", "2"],
-            "--context-bandwidth must be 'auto' or a number in (0, 1], got 2",
-        ),
-        (
-            ["--demo", "--context-bandwidth", "auto"],
-            "kernel weights (--context-bandwidth) are for a context of numbers (floating-point",
-        ),
         (["--demo", "--target", "y"], "--demo brings its own data"),
         (["FILE", "--network"], "--context is missing"),
         (["FILE", "--network", "--context", "tiem"], "did you mean 'time'?"),

@@ -37,10 +37,6 @@ def folder(tmp_path_factory):
         (["--context", "place"], "no column 'place'"),
         (["--context", "site", "--covariates", "sex"], "--covariates 'sex' is not a column"),
         (["--context", "site", "--covariates", "site"], "must not name a context"),
-        (
-            ["--context", "site", "--covariates", "age", "--propensity-strata", 3],
-            "--propensity-strata cannot be combined with --covariates NAME",
-        ),
         (["--context", "phenotype"], "no column 'phenotype'"),
     ],
 )

@@ -22,17 +22,11 @@ from tests.contracts.inputs import (
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen.contexts import KernelWeights
 
 
 def place() -> np.ndarray:
     """A context of two values."""
     return np.where(uniform(N, 1, seed=4)[:, 0] > 0.4, "here", "there")
-
-
-def degrees() -> np.ndarray:
-    """A context of numbers."""
-    return uniform(N, 1, seed=5)[:, 0]
 
 
 def default_trees(count: int, y: Any = None) -> dict[str, Any]:
@@ -92,13 +86,6 @@ for label, options in (
     ("data frame", {"X": mixed(), "y": mixed_target()}),
 ):
     case(f"context_importances/{label}", **options)(_contexts)
-
-
-case(
-    "context_importances/kernel weights",
-    context=degrees(),
-    context_bins=KernelWeights(),
-)(_contexts)
 
 
 def _links(network: Any) -> Any:
