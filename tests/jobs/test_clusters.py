@@ -3,7 +3,6 @@
 import os
 import threading
 import time
-import warnings
 
 import numpy as np
 import pytest
@@ -135,28 +134,6 @@ def test_same_bytes_on_a_cluster(processes, tmp_path, monkeypatch, name):
     monkeypatch.setattr(processes, "submit", submit)
     assert saved(call(client=processes, n_jobs=2), tmp_path / "there") == expected
     assert sent
-
-
-def warning(b, seed):
-    """A job that warns."""
-    warnings.warn("the same of all jobs", UserWarning, stacklevel=1)
-    if b == 2:
-        warnings.warn("of job 2", RuntimeWarning, stacklevel=1)
-    return np.zeros(1)
-
-
-@pytest.mark.slow
-def test_warnings_of_other_processes_are_given_once_each(processes):
-    plan = Plan(cluster=Cluster(processes))
-    options = {"seed": 0, "identity": {}, "plan": plan, "function": "test"}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        run_replicates(warning, 6, 1, **options)
-    results = [(warning.category, str(warning.message)) for warning in caught]
-    assert sorted(results, key=str) == [
-        (RuntimeWarning, "of job 2"),
-        (UserWarning, "the same of all jobs"),
-    ]
 
 
 @pytest.mark.parametrize("function", [significance.max_t, significance.ranking_stability])

@@ -15,7 +15,7 @@ def _limit(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     start, begun = threading.Thread.start, []
 
     def limited(thread: threading.Thread) -> None:
-        if len(begun) >= most:
+        if sum(other.is_alive() for other in begun) >= most:
             raise RuntimeError("can't start new thread")
         begun.append(thread)
         start(thread)

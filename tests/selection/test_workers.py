@@ -121,22 +121,19 @@ def grower_of(source, y):
 def test_a_task_is_unpickled_when_it_is_opened_and_can_be_sent_on(tmp_path):
     X, y = problem()
     grower = grower_of(dm.pack(X, tmp_path / "s"), y)
-    task = workers.PickledTask(grower.grow)
-    assert task.open() == grower.grow
-    sent = pickle.loads(pickle.dumps(task))
+    sent = pickle.loads(pickle.dumps(workers.PickledTask.of(grower.grow)))
     sent_on = pickle.loads(pickle.dumps(sent))
     assert sent.open() == sent.open()
     from_there = pickle.loads(pickle.dumps(sent))
     columns, result = np.arange(0, 20, 3), np.zeros(7, dtype=bool)
-    expected = pickle.dumps((grower.grow(5, columns, result), []))  # no warnings
+    expected = pickle.dumps(grower.grow(5, columns, result))
     for copy in (sent, sent_on, from_there):
         assert workers.run_there(copy, 5, columns, result) == expected
 
 
 def test_a_store_that_a_worker_does_not_see(tmp_path):
     X, y = problem()
-    task = workers.PickledTask(grower_of(dm.pack(X, tmp_path / "s"), y).grow)
-    sent = pickle.loads(pickle.dumps(task))
+    sent = workers.PickledTask.of(grower_of(dm.pack(X, tmp_path / "s"), y).grow)
     shutil.move(tmp_path / "s", tmp_path / "elsewhere")
     with pytest.raises(FileNotFoundError, match="open_store: there is no folder") as caught:
         sent.open()
@@ -146,11 +143,11 @@ def test_a_store_that_a_worker_does_not_see(tmp_path):
 
 
 def test_workers_of_other_versions_are_refused(monkeypatch):
-    packed = pickle.dumps(workers.PickledTask(grower_of(*problem()).grow))
+    packed = workers.PickledTask.of(grower_of(*problem()).grow)
     here = {**workers.versions(), "numpy": "1.0", "scipy": "0"}
     monkeypatch.setattr(workers, "versions", lambda: here)
     with pytest.raises(ConnectionError, match=r"a worker has numpy 1\.0, its client numpy .*Hint"):
-        pickle.loads(packed).open()
+        packed.open()
 
 
 # --- workers that are processes ---------------------------------------------------------------

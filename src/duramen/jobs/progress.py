@@ -59,7 +59,7 @@ class Estimate:
         self._total, self._what, self._say = total, what, say
         self._first, self._start, self._told = done, time.monotonic(), False
         if done:
-            say(f"{what}: {kept_words(done, total)}")
+            say(f"{what}: {done:,} of {total:,} kept")
 
     def update(self, steps: int = 1) -> None:
         """Count steps that are done; tell how long the rest will take if that is long."""
@@ -79,11 +79,6 @@ class Estimate:
         """Ignore words beside a bar."""
 
 
-def kept_words(done: int, total: int) -> str:
-    """Say how many steps an earlier run has done."""
-    return f"{done:,} of {total:,} kept"
-
-
 @contextmanager
 def shown_bar(
     total: int, what: str, unit: str, verbose: int, *, done: int = 0
@@ -101,7 +96,7 @@ def shown_bar(
     from tqdm.auto import tqdm
 
     if done:
-        what = f"{what}, {kept_words(done, total)}"
+        what = f"{what}, {done:,} of {total:,} kept"
     with (
         tqdm(total=total, initial=done, desc=what, unit=unit, leave=alone) as bar,
         config_context(progress="off"),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, Self, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -114,33 +114,6 @@ class Records:
 Task = Callable[..., FloatArray]
 
 
-class Steering(TypedDict, total=False):
-    """Options of a run whose jobs depend on what earlier ones gave, and of its progress bar.
-
-    Attributes
-    ----------
-    decided : callable or None
-        Called with all the results so far, in order, after each of them; True stops the run.
-    ready : callable
-        Where the next jobs depend on what the last ones gave: called with all the results so far,
-        returns how many jobs, from 0 and at most all, can be computed without knowing more. Once
-        these are done it is called again; the run ends where it returns no more than there are.
-    arguments : callable
-        Where a task depends on what `ready` was told: ``arguments(b)``, called in this process,
-        returns what the task takes after the seed.
-    unit : str
-        Name of a job in the progress bar.
-    beside : callable
-        Returns words that stand beside the progress bar after a job.
-    """
-
-    decided: Callable[[Any], bool] | None
-    ready: Callable[[Any], int]
-    arguments: Callable[[int], tuple[Any, ...]]
-    unit: str
-    beside: Callable[[], str]
-
-
 _INTERVAL = 5.0  # seconds between two writes of a checkpoint
 
 
@@ -239,7 +212,7 @@ def run_replicates(
     identity: Mapping[str, Any],
     plan: Plan,
     function: str,
-    **steering: Unpack[Steering],
+    **steering: Any,
 ) -> FloatArray:
     """Run a task for replicate 0, 1, 2 ... and return what each gave.
 
@@ -262,7 +235,8 @@ def run_replicates(
     function : str
         The function that the user called, for errors and the progress bar.
     **steering
-        See `Steering`; `decided` and `ready` take the replicates as an array of shape (b, width).
+        `decided`, `ready`, `arguments`, `unit` and `beside` of :func:`run_jobs`; the first two take
+        the replicates as an array of shape (b, width).
 
     Returns
     -------
@@ -299,7 +273,7 @@ def run_jobs(
     plan: Plan,
     function: str,
     interrupted: Callable[[list[Arrays]], object] | None = None,
-    **steering: Unpack[Steering],
+    **steering: Any,
 ) -> list[Arrays]:
     """Run a task whose results are named arrays, such as one for each target of a network.
 
@@ -315,7 +289,17 @@ def run_jobs(
     interrupted : callable, optional
         Called with the results of the first jobs, as many as are done, where Ctrl-C ends the run.
     **steering
-        See `Steering`; `decided` and `ready` take the results as a list of dict of arrays.
+        Functions that end the run early, or prepare jobs that depend on earlier results:
+
+        decided : called with all the results so far, in order, after each of them; True stops
+            the run.
+        ready : called with all the results so far; returns how many jobs, from 0 and at most all,
+            can be computed without knowing more. Once these are done it is called again; the run
+            ends where it returns no more than there are.
+        arguments : ``arguments(b)``, called in this process, returns what the task takes after
+            the seed.
+        unit : name of a job in the progress bar.
+        beside : returns words that stand beside the progress bar after a job.
 
     Returns
     -------
@@ -361,24 +345,13 @@ def _run(
 
     with checkpoint.held():
         written = checkpoint.read(results.take)
-
-        def write() -> int:
-            """Write the checkpoint, unless as many results are in it already."""
-            if checkpoint.wanted and len(results) > written:
-                checkpoint.write(results.to_arrays())
-            return len(results)
-
         for done in range(1, len(results) + 1):
             if decided is not None and decided(results.first(done)):
                 return done
         if len(results) == n_jobs:
             return n_jobs
-        with (
-            stepwise_bar(
-                n_jobs, function, unit, plan.verbose, done=len(results), beside=beside
-            ) as advance,
-            plan.workers.running(task) as run,
-        ):
+        bar = stepwise_bar(n_jobs, function, unit, plan.verbose, done=len(results), beside=beside)
+        with bar as advance, plan.workers.running(task) as run:
             try:
                 while True:
                     done = len(results)
@@ -390,11 +363,13 @@ def _run(
                         if ended:
                             return len(results)
                         if checkpoint.due:
-                            written = write()
+                            checkpoint.write(results.to_arrays())
+                            written = len(results)
                     if until <= done:
                         return done
             finally:  # at the end, and when interrupted
-                write()
+                if checkpoint.wanted and len(results) > written:
+                    checkpoint.write(results.to_arrays())
 
 
 # --- jobs that depend on the results of earlier ones, given by a generator ------------------------
@@ -423,18 +398,14 @@ class Batches(Generic[OutcomeT]):
 
     def ready(self, results: FloatArray) -> int:
         """Return how many jobs can be done without knowing more than these results."""
-        while self._jobs is not None:
-            until = self._taken + len(self._jobs)
-            if len(results) < until:
-                return until
+        while self._jobs is not None and len(results) >= (until := self._taken + len(self._jobs)):
             rows, self._taken = results[self._taken : until], until
             try:
                 self._jobs = self._steps.send(rows)
             except StopIteration as end:
                 self._jobs, self.outcome = None, end.value
-        return self._taken
+        return self._taken + len(self._jobs or ())
 
     def arguments(self, number: int) -> tuple[Any, ...]:
         """Return the arguments of a job that can be done."""
-        jobs: Batch = self._jobs or ()
-        return jobs[number - self._taken]
+        return (self._jobs or ())[number - self._taken]

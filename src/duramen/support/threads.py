@@ -8,12 +8,10 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from queue import Empty, SimpleQueue
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from duramen.support.arrow import pa, pa_csv
 
@@ -50,10 +48,12 @@ def startable(wanted: int) -> int:
     Their stacks take half of the addresses that are left at most: threads that take the last of
     them leave nothing to work with, and one that cannot even begin may be waited for without end.
     """
+    left = addresses_left()
+    most = wanted - 1 if left is None else min(wanted - 1, left // (2 * _stack_bytes()))
     done = threading.Event()
     started: list[threading.Thread] = []
     try:
-        for _ in range(_with_stacks(wanted - 1)):
+        for _ in range(most):
             thread = threading.Thread(target=done.wait, daemon=True)
             thread.start()
             started.append(thread)
@@ -64,12 +64,6 @@ def startable(wanted: int) -> int:
         for thread in started:
             thread.join()
     return len(started) + 1
-
-
-def _with_stacks(wanted: int) -> int:
-    """Return how many threads may start: their stacks take half of the addresses left at most."""
-    left = addresses_left()
-    return wanted if left is None else min(wanted, left // (2 * _stack_bytes()))
 
 
 def _stack_bytes() -> int:
@@ -85,7 +79,7 @@ def _stack_bytes() -> int:
     return _USUAL_STACK if most == resource.RLIM_INFINITY else max(most, 1 << 16)
 
 
-class Pool:
+class Pool(ThreadPoolExecutor):
     """Threads that take calls from a queue, as many as can be started up to a number.
 
     Where none can, the calling thread does the work. Leaving the context cancels what has not
@@ -93,73 +87,23 @@ class Pool:
     """
 
     def __init__(self, number: int) -> None:
-        self._most = _with_stacks(number)
-        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
+        self._room = startable(number + 1) - 1
+        super().__init__(max(1, self._room))
 
-    def submit(self, function: Callable[..., _T], *arguments: Any) -> Future[_T]:
+    def submit(self, function: Callable[..., _T], /, *arguments: Any) -> Future[_T]:  # type: ignore[override]
         """Call a function on one of the threads."""
-        call = _Call(Future(), function, arguments)
-        if len(self._threads) < self._most:
-            self._start()
-        if self._threads:
-            self._calls.put(call)
-        else:
-            call.run()
-        return call.future
-
-    def map(self, function: Callable[..., _T], items: Iterable[Any]) -> Iterator[_T]:
-        """Yield the results for all items, in their order."""
-        for future in [self.submit(function, item) for item in items]:
-            yield future.result()
-
-    def _start(self) -> None:
-        thread = threading.Thread(target=self._serve, daemon=True)
+        if self._room:
+            return super().submit(function, *arguments)
+        done: Future[_T] = Future()
         try:
-            thread.start()
-        except (RuntimeError, MemoryError):
-            self._most = len(self._threads)
-        else:
-            self._threads.append(thread)
-
-    def _serve(self) -> None:
-        while (call := self._calls.get()) is not None:
-            call.run()
-            del call  # its result may be large
-
-    def __enter__(self) -> Self:
-        """Return the pool."""
-        return self
+            done.set_result(function(*arguments))
+        except BaseException as error:
+            done.set_exception(error)
+        return done
 
     def __exit__(self, *_: object) -> None:
         """Cancel the calls that have not begun, and wait for the others."""
-        with suppress(Empty):
-            while (call := self._calls.get_nowait()) is not None:
-                call.future.cancel()
-        for _thread in self._threads:
-            self._calls.put(None)
-        for thread in self._threads:
-            thread.join()
-
-
-@dataclass(frozen=True, eq=False)
-class _Call:
-    """Call of a function, and its result to come."""
-
-    future: Future[Any]
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-    def run(self) -> None:
-        """Call the function, unless that was canceled."""
-        if not self.future.set_running_or_notify_cancel():
-            return
-        try:
-            result = self.function(*self.arguments)
-        except BaseException as error:
-            self.future.set_exception(error)
-        else:
-            self.future.set_result(result)
+        self.shutdown(cancel_futures=True)
 
 
 def addresses_left() -> int | None:
