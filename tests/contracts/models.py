@@ -208,7 +208,6 @@ RESULTS: dict[str, Any] = {
     ),
     "Clusters": lambda X, y: _m.clusters(_m.mdi(_forest(X, y)), X, threshold=0.1),
     "Representatives": lambda X, y: _m.representatives(X, n_clusters=3),
-    "PruningPath": lambda X, y: _forest(X, y).cost_complexity_pruning_path(X, y),
     "InteractionStrengths": lambda X, y: dm.effects.interaction_strength(_forest(X, y), X),
     "SelectionEvaluation": lambda X, y: dm.evaluate_selection(
         {"mdi": "mdi", "all": None}, X, y, n_features=(1, 2), n_resamples=4, random_state=0

@@ -1,4 +1,4 @@
-"""Trees as text and in DOT."""
+"""Trees as text."""
 
 import re
 
@@ -23,18 +23,6 @@ def test_text_of_a_small_tree():
     assert best.export_text(max_depth=0) == "all rows [rows 4, weight 4, gini 0.5] ...\n"
 
 
-def test_dot_of_a_small_tree():
-    X = pd.DataFrame({'a "quoted" \\ name': [1.0, 2.0, 3.0, 4.0]})
-    forest = estimators.RandomSubspaceRegressor(1, max_depth=1, random_state=0)
-    dot = forest.fit(X, [0.0, 0.0, 1.0, 1.0]).export_dot()
-    assert dot.startswith("digraph tree {\n")
-    assert dot.endswith("}\n")
-    assert '0 [label="rows 4\\nweight 4\\nvariance 0.25"];' in dot
-    assert '1 [label="rows 2\\nweight 2\\nvariance 0\\n0"];' in dot
-    assert '0 -> 1 [label="a \\"quoted\\" \\\\ name <= 2.5"];' in dot
-    assert len(re.findall("->", dot)) == 2
-
-
 @pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
@@ -51,8 +39,6 @@ def test_every_node_has_its_line(name, grown):
     for index, tree in enumerate(estimator.forest_):
         text = estimator.export_text(index)
         assert len(text.splitlines()) == tree.n_nodes
-        dot = estimator.export_dot(index)
-        assert dot.count("->") == tree.n_nodes - 1
         depth = max(line.count("|   ") + line.startswith("|") for line in text.splitlines())
         assert depth <= tree.depth.max()
 
@@ -87,14 +73,14 @@ def test_bad_requests():
         forest.export_text(2)
     with pytest.raises(ValueError, match="export_text: decimals"):
         forest.export_text(decimals=0)
-    with pytest.raises(ValueError, match="export_dot: max_depth"):
-        forest.export_dot(max_depth=-1)
+    with pytest.raises(ValueError, match="export_text: max_depth"):
+        forest.export_text(max_depth=-1)
 
 
 def test_names_are_escaped():
     names = ["\x1b[31mred", "b\x9bc"]
     X = pd.DataFrame(np.arange(12.0).reshape(6, 2), columns=names)
     forest = estimators.RandomForestClassifier(1, random_state=0).fit(X, ["\x1b]0;x", "\x85"] * 3)
-    for text in (forest.export_text(), forest.export_dot()):
-        assert text.replace("\n", "").isprintable()
-        assert r"\x1b" in text
+    text = forest.export_text()
+    assert text.replace("\n", "").isprintable()
+    assert r"\x1b" in text

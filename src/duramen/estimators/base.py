@@ -489,11 +489,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "forest_")
         return export.export_text(self.forest_, tree_index, **options)
 
-    def export_dot(self, tree_index: int = 0, **options: Any) -> str:
-        """Write one tree in the DOT language (see :func:`duramen.forests.export.export_dot`)."""
-        check_is_fitted(self, "forest_")
-        return export.export_dot(self.forest_, tree_index, **options)
-
     def save(self, path: str | PathLike[str]) -> None:
         """Save the fitted estimator to one .npz file, without pickle.
 

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.arrays import ANY, FAMILY_MASK, MULTIWAY
 from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import Forest, values_for_prediction
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
-from duramen.results.columns import Column, hidden
-from duramen.results.result import Result
-from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.text import fixed
-
-Integers = IntArray
+from duramen.support.arrays import FloatArray, IntArray
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PruningPath(Result):
+class PruningPath(NamedTuple):
     """Subtrees that minimal cost-complexity pruning leaves, from the grown trees to their roots.
 
     Attributes
@@ -41,28 +33,7 @@ class PruningPath(Result):
 
     ccp_alphas: FloatArray
     impurities: FloatArray
-    n_leaves: Integers
-
-    def __len__(self) -> int:
-        return len(self.ccp_alphas)
-
-    def columns(self) -> dict[str, Any]:
-        """Return the complexity parameter, the impurity and the number of leaves, by name."""
-        return {
-            "ccp_alpha": self.ccp_alphas,
-            "impurity": self.impurities,
-            "n_leaves": self.n_leaves,
-        }
-
-    def _summary(self, rows: int) -> Summary:
-        shown = min(rows, len(self))
-        columns = [
-            Column("ccp_alpha", fixed(self.ccp_alphas[:shown], 5)),
-            Column("impurity", fixed(self.impurities[:shown], 5)),
-            Column("leaves", [f"{count:,}" for count in self.n_leaves[:shown].tolist()]),
-        ]
-        heading = f"PruningPath of {len(self)} steps, from {int(self.n_leaves[0]):,} leaves"
-        return Summary((heading,), columns, hidden(len(self), shown, "steps"))
+    n_leaves: IntArray
 
 
 def cost_complexity_pruning_path(forest: Forest) -> PruningPath:
@@ -159,12 +130,87 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
     closed = alphas <= ccp_alpha
     if ccp_alpha == 0 or not closed.any():
         return replace(forest, settings=settings)
-    arrays = _arrays_without(forest, closed)
-    values = values_for_prediction(forest.schema, arrays)
-    return replace(forest, **arrays, settings=settings, schema=values)
+    counts, first, trees = child_counts(forest), first_children(forest), trees_of_nodes(forest)
+
+    def offsets_of(own: IntArray, sizes: IntArray | None = None) -> IntArray:
+        """Return the offsets of the trees among things of these trees, of size 1 or of others."""
+        ends = np.cumsum(np.bincount(own, weights=sizes, minlength=forest.n_trees))
+        return np.concatenate([[0], ends]).astype(np.int64)
+
+    # The first closed node on the path from the root to each node, or else the node itself.
+    owner = np.arange(forest.n_nodes)
+    level = forest.offsets[:-1]
+    while len(level):
+        inner = level[counts[level] > 0]
+        level, above = expand(first[inner], counts[inner]), np.repeat(inner, counts[inner])
+        gone = closed[above] | (owner[above] != above)
+        owner[level] = np.where(gone, owner[above], level)
+    nodes = np.flatnonzero(owner == np.arange(forest.n_nodes))
+    leaf = (forest.feature[nodes] < 0) | closed[nodes]
+    offsets = offsets_of(trees[nodes])
+
+    # Leaves, in the order of the first of the old ones in each, and their values.
+    ends = np.flatnonzero(forest.feature < 0)
+    old = np.empty(len(ends), dtype=np.int64)  # nodes of the old leaves, in their order
+    old[forest.child[ends] + forest.leaf_offsets[trees[ends]]] = ends
+    leaves, first_old, place = np.unique(owner[old], return_index=True, return_inverse=True)
+    order = np.argsort(first_old)
+    leaves, first_old, group = leaves[order], first_old[order], np.argsort(order)[place]
+    leaf_offsets = offsets_of(trees[leaves])
+    masses, size = forest.weight[old], len(leaves)
+    columns = [np.bincount(group, masses * values, size) for values in forest.leaf_values.T]
+    sums, weights = np.stack(columns, axis=1), np.bincount(group, masses, size)[:, np.newaxis]
+    if forest.is_classifier:  # a class that weighs a whole number does so exactly
+        whole = np.rint(sums)
+        sums = np.where(np.abs(sums - whole) <= 2.0**-40 * weights, whole, sums)
+    leaf_values = forest.leaf_values[first_old]
+    merged = leaves != old[first_old]
+    leaf_values[merged] = sums[merged] / weights[merged]
+
+    # Words of the pool that inner nodes refer to.
+    inner = nodes[~leaf]
+    family = forest.split[inner] & FAMILY_MASK
+    cut = forest.cut[inner].astype(np.int64)
+    start = forest.pool_offsets[trees[inner]] + cut
+    n_codes = forest.schema.n_codes()[forest.feature[inner]]
+    sizes = np.where(family == ANY, (n_codes + 31) // 32, 0)
+    multiway = family == MULTIWAY
+    sizes[multiway] = forest.pool[start[multiway]].astype(np.int64) + 2
+    pool_offsets = offsets_of(trees[inner], sizes)
+    own = np.cumsum(sizes) - sizes - pool_offsets[trees[inner]]
+
+    number = np.zeros(forest.n_nodes, dtype=np.int64)  # of a node, then of a leaf in its tree
+    number[nodes] = np.arange(len(nodes)) - offsets[trees[nodes]]
+    child = number[first[nodes]]
+    number[leaves] = np.arange(size) - leaf_offsets[trees[leaves]]
+    child[leaf] = number[nodes[leaf]]
+    cuts = np.zeros(len(nodes), dtype=np.uint32)
+    cuts[~leaf] = np.where(sizes > 0, own, cut)
+    feature = np.where(leaf, -1, forest.feature[nodes]).astype(np.int32)
+    degree, weight = forest.node_degree, forest.node_weight  # empty where they are implied
+    if len(degree):
+        degree = np.where(leaf, 0, degree[nodes]).astype(np.uint32)
+    arrays: dict[str, Any] = {
+        "offsets": offsets,
+        "leaf_offsets": leaf_offsets,
+        "pool_offsets": pool_offsets,
+        "feature": feature,
+        "child": child.astype(np.int32),
+        "cut": cuts,
+        "threshold": np.where(leaf, np.nan, forest.threshold[nodes]),
+        "split": np.where(leaf, 0, forest.split[nodes]).astype(np.uint8),
+        "pool": forest.pool[expand(start, sizes)],
+        "rows": forest.rows[nodes],
+        "node_degree": degree,
+        "node_weight": weight[nodes] if len(weight) else weight,
+        "impurity": forest.impurity[nodes],
+        "leaf_values": leaf_values,
+    }
+    schema = values_for_prediction(forest.schema, arrays)
+    return replace(forest, **arrays, settings=settings, schema=schema)
 
 
-def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArray, Integers]:
+def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArray, IntArray]:
     """Return what the kernel finds of each node; see ``weakest_links`` in cpp/forest/prune.hpp."""
     if criterion_named(forest.settings.criterion).scored:
         raise ValueError(
@@ -173,109 +219,3 @@ def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArra
             "bound survival trees."
         )
     return _kernel.weakest_links(forest.kernel)
-
-
-def _arrays_without(forest: Forest, closed: BoolArray) -> dict[str, Any]:
-    """Return the flat arrays of a forest in which the closed nodes are leaves."""
-    owner = _owners(forest, closed)
-    remaining = np.flatnonzero(owner == np.arange(forest.n_nodes))
-    trees = trees_of_nodes(forest)
-    tree = trees[remaining]
-    offsets = _offsets(tree, forest.n_trees)
-    number = np.full(forest.n_nodes, -1, dtype=np.int64)
-    number[remaining] = np.arange(len(remaining)) - offsets[tree]
-    leaf = (forest.feature[remaining] < 0) | closed[remaining]
-    leaf_offsets, leaf_numbers, leaf_values = _leaves(forest, owner, trees)
-    pool_offsets, pool, cuts = _pool(forest, remaining[~leaf], trees)
-    child = np.where(leaf, leaf_numbers[remaining], number[first_children(forest)[remaining]])
-    cut = np.zeros(len(remaining), dtype=np.uint32)
-    cut[~leaf] = cuts
-    degree = forest.node_degree
-    return {
-        "offsets": offsets,
-        "leaf_offsets": leaf_offsets,
-        "pool_offsets": pool_offsets,
-        "feature": np.where(leaf, -1, forest.feature[remaining]).astype(np.int32),
-        "child": child.astype(np.int32),
-        "cut": cut,
-        "threshold": np.where(leaf, np.nan, forest.threshold[remaining]),
-        "split": np.where(leaf, 0, forest.split[remaining]).astype(np.uint8),
-        "pool": pool,
-        "rows": forest.rows[remaining],
-        "node_degree": np.where(leaf, 0, degree[remaining]).astype(np.uint32)
-        if len(degree)
-        else degree,
-        "node_weight": forest.node_weight[remaining]
-        if len(forest.node_weight)
-        else forest.node_weight,
-        "impurity": forest.impurity[remaining],
-        "leaf_values": leaf_values,
-    }
-
-
-def _owners(forest: Forest, closed: BoolArray) -> Integers:
-    """Return of every node the first closed one on its path from the root, or else itself."""
-    counts, first = child_counts(forest), first_children(forest)
-    owner = np.arange(forest.n_nodes)
-    level = forest.offsets[:-1]
-    while len(level):
-        inner = level[counts[level] > 0]
-        level, above = expand(first[inner], counts[inner]), np.repeat(inner, counts[inner])
-        gone = closed[above] | (owner[above] != above)
-        owner[level] = np.where(gone, owner[above], level)
-    return owner
-
-
-def _leaves(
-    forest: Forest, owner: Integers, trees: Integers
-) -> tuple[Integers, Integers, FloatArray]:
-    """Return the offsets of the new leaves, their numbers by node (-1: none), and their values."""
-    ends = np.flatnonzero(forest.feature < 0)
-    old = np.empty(len(ends), dtype=np.int64)  # nodes of the leaves, in the order of these
-    old[forest.child[ends] + forest.leaf_offsets[trees[ends]]] = ends
-    nodes, first, place = np.unique(owner[old], return_index=True, return_inverse=True)
-    order = np.argsort(first)  # new leaves come in the order of the first of the old ones in them
-    nodes, group = nodes[order], np.argsort(order)[place]
-    offsets = _offsets(trees[nodes], forest.n_trees)
-    numbers = np.full(forest.n_nodes, -1, dtype=np.int64)
-    numbers[nodes] = np.arange(len(nodes)) - offsets[trees[nodes]]
-
-    masses = forest.weight[old]
-    sums = np.stack(
-        [
-            np.bincount(group, weights=masses * column, minlength=len(nodes))
-            for column in forest.leaf_values.T
-        ],
-        axis=1,
-    )
-    weights = np.bincount(group, weights=masses, minlength=len(nodes))[:, np.newaxis]
-    if forest.is_classifier:  # a class that weighs a whole number does so exactly
-        whole = np.rint(sums)
-        sums = np.where(np.abs(sums - whole) <= 2.0**-40 * weights, whole, sums)
-    values = forest.leaf_values[first[order]]
-    merged = nodes != old[first[order]]
-    values[merged] = sums[merged] / weights[merged]
-    return offsets, numbers, values
-
-
-def _pool(
-    forest: Forest, inner: Integers, trees: Integers
-) -> tuple[Integers, NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the pool with the words of some inner nodes alone, its offsets, and their cuts."""
-    family = forest.split[inner] & FAMILY_MASK
-    cut = forest.cut[inner].astype(np.int64)
-    start = forest.pool_offsets[trees[inner]] + cut
-    n_codes = forest.schema.n_codes()
-    sizes = np.where(family == ANY, (n_codes[forest.feature[inner]] + 31) // 32, 0)
-    multiway = family == MULTIWAY
-    sizes[multiway] = forest.pool[start[multiway]].astype(np.int64) + 2
-    ends = np.cumsum(sizes)
-    offsets = _offsets(trees[inner], forest.n_trees, sizes)
-    cuts = np.where(sizes > 0, ends - sizes - offsets[trees[inner]], cut)
-    return offsets, forest.pool[expand(start, sizes)], cuts.astype(np.uint32)
-
-
-def _offsets(trees: Integers, n_trees: int, sizes: Integers | None = None) -> Integers:
-    """Return the offsets of the trees among things of some sizes, 1 each, which have a tree."""
-    counts = np.bincount(trees, weights=sizes, minlength=n_trees)
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
