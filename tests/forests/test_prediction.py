@@ -1,8 +1,5 @@
 """Leaves, predictions, paths, proximities and out-of-bag estimates, against slow recomputations."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -286,28 +283,3 @@ def test_out_of_bag_proximity_wants_the_training_rows():
     every = estimators.ExtraTreesClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="oob=True needs trees that leave rows out"):
         every.proximity(X, oob=True)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a limit on memory")
-def test_predictions_that_do_not_fit_into_memory_say_so():
-    program = """
-import resource
-import numpy as np
-import duramen as dm
-X = np.random.default_rng(0).normal(size=(30_000, 2))
-forest = dm.RandomForestClassifier(2, max_depth=2).fit(X, np.arange(30_000) % 3000)
-pages = int(open("/proc/self/statm").read().split()[0])
-limit = pages * resource.getpagesize() + (256 << 20)
-resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-try:
-    forest.predict_proba(X)
-except MemoryError as error:
-    print(error)
-"""
-    words = [sys.executable, "-W", "ignore", "-c", program]
-    ended = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert ended.stdout == (
-        "the predictions of rows, 30,000 x 3,000 numbers, do not fit into memory. Hint: give fewer "
-        "rows at a time\n"
-    )

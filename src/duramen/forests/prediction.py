@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -121,118 +119,21 @@ def replaced_means(
         The same with replaced values, the mean over the draws.
     """
     n_draws = donors.shape[1]
-    pairs = _Pairs.of(table, rows, groups, donors)
-    if pairs is not None:
-        predicted, members = pairs.rows, pairs.donors[:, None]
-    else:
-        predicted, members = rows, donors
     largest = max(float(np.abs(forest.leaf_values).max(initial=0.0)), 1e-300)
     # Whole numbers add up to the same in any order, and so for any number of threads.
     steps = 2.0 ** np.floor(61 - np.log2(largest * forest.n_trees * n_draws))
     sums, changes = _kernel.replaced_values(
         forest.kernel,
         lent_rows(forest, table),
-        predicted.astype(np.uint32),
+        rows.astype(np.uint32),
         np.cumsum([0, *map(len, groups)], dtype=np.int64),
         np.concatenate(groups).astype(np.uint32),
-        np.ascontiguousarray(members).reshape(-1, len(predicted)),
+        np.ascontiguousarray(donors).reshape(-1, len(rows)),
         steps,
         n_threads,
     )
-    if pairs is not None:
-        sums, changes = pairs.of_rows(sums, changes)
     own = sums / (steps * forest.n_trees) + forest.origin
     return own, own + changes / (steps * forest.n_trees * n_draws)
-
-
-@dataclass(frozen=True, eq=False)
-class _Pairs:
-    """Different rows, each with all values that may replace its own: each is predicted once.
-
-    Attributes
-    ----------
-    rows : int64 array of shape (M,)
-        Rows with different values, one after the other, each as often as there are replacements.
-    donors : uint32 array of shape (columns of all groups, M)
-        Rows whose values replace them.
-    first : int64 array of shape (m,)
-        Where the replacements of each predicted row begin.
-    replacements : list of G int64 arrays of shape (draws, m)
-        Replacement of each draw.
-    """
-
-    rows: NDArray[np.int64]
-    donors: NDArray[np.uint32]
-    first: NDArray[np.int64]
-    replacements: list[NDArray[np.int64]]
-
-    @classmethod
-    def of(
-        cls,
-        table: EncodedTable,
-        rows: NDArray[np.int64],
-        groups: Sequence[NDArray[np.int64]],
-        donors: NDArray[np.uint32],
-    ) -> _Pairs | None:
-        """Return the pairs of a table of few values; None where they are no fewer than draws."""
-        numbers = table.n_codes()
-        n_draws = donors.shape[1] * len(rows)
-        if np.log2(np.maximum(numbers, 1)).sum() > np.log2(max(n_draws, 1)):
-            return None
-        sizes = numbers.tolist()
-        n_replacements = max(math.prod(sizes[j] for j in group.tolist()) for group in groups)
-        if 2 * math.prod(sizes) * n_replacements > n_draws:
-            return None
-        codes = [np.asarray(table.codes(j), dtype=np.int64) for j in range(table.n_columns)]
-        holders = [_first_rows(code, size) for code, size in zip(codes, sizes, strict=True)]
-        patterns = np.ravel_multi_index([code[rows] for code in codes], sizes)
-        _, first_rows, place = np.unique(patterns, return_index=True, return_inverse=True)
-        members, replacements, begin = [], [], 0
-        for group in groups:
-            shape = [sizes[j] for j in group.tolist()]
-            drawn = [codes[j][donors[begin + k]] for k, j in enumerate(group.tolist())]
-            replacements.append(np.ravel_multi_index(drawn, shape))
-            values = np.unravel_index(np.arange(n_replacements) % math.prod(shape), shape)
-            members += [holders[j][v] for j, v in zip(group.tolist(), values, strict=True)]
-            begin += len(group)
-        return cls(
-            np.repeat(rows[first_rows], n_replacements),
-            np.tile(np.array(members, dtype=np.uint32), len(first_rows)),
-            place.ravel() * n_replacements,
-            replacements,
-        )
-
-    def of_rows(
-        self, sums: NDArray[np.int64], changes: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the sums of rows, (m, width), and how draws change them, (G, m, width)."""
-        changed = np.stack(
-            [
-                of_pairs[self.first + drawn].sum(axis=0)
-                for of_pairs, drawn in zip(changes, self.replacements, strict=True)
-            ]
-        )
-        return sums[self.first], changed
-
-
-def _first_rows(codes: NDArray[np.int64], n_values: int) -> NDArray[np.int64]:
-    """Return a row that has each value of a column, shape (n_values,); 0 where none has."""
-    holders = np.zeros(n_values, dtype=np.int64)
-    holders[codes[::-1]] = np.arange(len(codes))[::-1]
-    return holders
-
-
-@contextmanager
-def _fitting(what: str, *shape: int) -> Iterator[None]:
-    """Say what memory ran out for, in place of an error that does not."""
-    try:
-        yield
-    except MemoryError:
-        numbers = " x ".join(f"{size:,}" for size in shape)
-        raise MemoryError(
-            f"the {what} of rows, {numbers} numbers, do not fit into memory. Hint: give fewer rows "
-            "at a time"
-        ) from None
 
 
 _PER_THREAD = 1 << 16  # ways of rows down trees that are worth starting a thread
@@ -240,19 +141,13 @@ _PER_THREAD = 1 << 16  # ways of rows down trees that are worth starting a threa
 
 def leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
     """Find the leaf of every row in every tree, shape (n, T), as a node number within the tree."""
-    with _fitting("leaves", len(rows), forest.n_trees):
-        return _over_blocks(
-            forest, rows, lambda lent: _kernel.apply(forest.kernel, lent, n_threads)
-        )
+    return _over_blocks(forest, rows, lambda lent: _kernel.apply(forest.kernel, lent, n_threads))
 
 
 def out_of_bag_leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
     """Find the leaves of the training rows; -1 where a row is in the bag of a tree."""
     if isinstance(rows, ColumnStore):
-        places = leaves(forest, rows, n_threads)
-        for tree in range(forest.n_trees):
-            places[bag(forest, tree) > 0, tree] = -1
-        return places
+        return np.where(out_of_bag(forest), leaves(forest, rows, n_threads), np.int32(-1))
     return _kernel.apply(forest.kernel, lent_rows(forest, rows), n_threads, forest.bags)
 
 
@@ -264,10 +159,7 @@ def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
 def deviations(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
     """Return predictions less the forest's origin, which an offset of y does not change."""
     n_threads = min(n_threads, 1 + len(rows) * forest.n_trees // _PER_THREAD)
-    with _fitting("predictions", len(rows), forest.n_values):
-        return _over_blocks(
-            forest, rows, lambda lent: _kernel.predict(forest.kernel, lent, n_threads)
-        )
+    return _over_blocks(forest, rows, lambda lent: _kernel.predict(forest.kernel, lent, n_threads))
 
 
 def mean_curves(forest: Forest, rows: Rows, *, survival: bool, n_threads: int = 1) -> FloatArray:
@@ -276,10 +168,8 @@ def mean_curves(forest: Forest, rows: Rows, *, survival: bool, n_threads: int = 
     Nelson-Aalen estimates of the cumulative hazard, or Kaplan-Meier estimates of survival.
     """
     assert forest.leaf_events is not None
-    events, times = forest.leaf_events.kernel, len(forest.leaf_events.event_times)
-    with _fitting("curves", len(rows), times):
-        lent = lent_rows(forest, rows)
-        return _kernel.mean_curves(forest.kernel, events, survival, lent, n_threads)
+    events, lent = forest.leaf_events.kernel, lent_rows(forest, rows)
+    return _kernel.mean_curves(forest.kernel, events, survival, lent, n_threads)
 
 
 def concordance(target: Target, risks: FloatArray, strata: IntArray | None = None) -> float:
@@ -290,23 +180,15 @@ def concordance(target: Target, risks: FloatArray, strata: IntArray | None = Non
     the two has the higher risk; equal risks count one half. With strata, only pairs of rows of one
     stratum are comparable.
     """
+    parts = [(target, risks)]
     if strata is not None:
         rows = [strata == stratum for stratum in np.unique(strata)]
         parts = [(target.take(here), risks[here]) for here in rows]
-    else:
-        parts = [(target, risks)]
-    concordant, tied, comparable = (
-        sum(counts)
-        for counts in zip(
-            *(
-                _kernel.concordant_pairs(
-                    part.kernel, np.ascontiguousarray(of_part, dtype=np.float64)
-                )
-                for part, of_part in parts
-            ),
-            strict=True,
-        )
-    )
+    counts = [
+        _kernel.concordant_pairs(part.kernel, np.ascontiguousarray(own, dtype=np.float64))
+        for part, own in parts
+    ]
+    concordant, tied, comparable = map(sum, zip(*counts, strict=True))
     return (concordant + 0.5 * tied) / comparable if comparable else float("nan")
 
 
@@ -344,19 +226,6 @@ class OutOfBag:
     error_curve: FloatArray  # shape (T,)
     origin: float = 0.0  # of the forest
 
-    @classmethod
-    def of(
-        cls,
-        sums: FloatArray,
-        counts: NDArray[np.uint32],
-        error_curve: FloatArray,
-        origin: float = 0.0,
-    ) -> Self:
-        """Divide sums over trees, in their place."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            np.divide(sums, counts[:, np.newaxis], out=sums)
-        return cls(sums, counts, error_curve, origin)
-
     def means(self) -> FloatArray:
         """Return the mean values, shape (n, C); NaN where a row is in every bag."""
         return self.deviations + self.origin if self.origin else self.deviations
@@ -372,7 +241,7 @@ class OutOfBagSums:
         if target.origin != forest.origin:
             self._target = _kernel.Target(target.less(forest.origin), 0, 0)
         self._table, self._origin = table, forest.origin
-        self._sums = _kernel.OutOfBag(table.n_rows, forest.n_values)
+        self._sums: Any = _kernel.OutOfBag(table.n_rows, forest.n_values)
 
     def add(self, trees: Forest, n_threads: int = 1) -> None:
         """Add trees, which come after those before."""
@@ -387,7 +256,16 @@ class OutOfBagSums:
 
     def estimate(self) -> OutOfBag:
         """Return the estimates of all trees so far."""
-        return OutOfBag.of(*self._sums.sums(), origin=self._origin)
+        return _out_of_bag(*self._sums.sums(), self._origin)
+
+
+def _out_of_bag(
+    sums: FloatArray, counts: NDArray[np.uint32], error_curve: FloatArray, origin: float = 0.0
+) -> OutOfBag:
+    """Divide sums over trees, in their place."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        np.divide(sums, counts[:, np.newaxis], out=sums)
+    return OutOfBag(sums, counts, error_curve, origin)
 
 
 def estimate_out_of_bag(
@@ -396,7 +274,7 @@ def estimate_out_of_bag(
     """Compute out-of-bag estimates on the training table and target."""
     if target.censored and isinstance(table, EncodedTable):
         arguments = forest.kernel, table.kernel, target.kernel, forest.bags
-        return OutOfBag.of(*_kernel.out_of_bag_risks(*arguments))
+        return _out_of_bag(*_kernel.out_of_bag_risks(*arguments))
     sums = OutOfBagSums(forest, table, target)
     sums.add(forest, n_threads)
     return sums.estimate()
@@ -520,21 +398,16 @@ def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
     for label in np.unique(codes):
         rows = np.flatnonzero(codes == label)
         near = (matrix[np.ix_(rows, rows)] ** 2).sum(axis=1) - matrix[rows, rows] ** 2
-        with np.errstate(divide="ignore"):
-            measure[rows] = _standardized(len(matrix) * (1.0 / np.where(near > 1e-12, near, 0.0)))
+        alone = near <= 1e-12
+        raw = len(matrix) * (1.0 / near[~alone])
+        if not raw.size:
+            continue
+        middle = np.median(raw)
+        spread = np.abs(raw - middle).mean()
+        measure[rows[alone]] = np.inf
+        if spread > 1e-12 * abs(middle):
+            measure[rows[~alone]] = (raw - middle) / spread
     return measure
-
-
-def _standardized(raw: FloatArray) -> FloatArray:
-    finite = raw[np.isfinite(raw)]
-    if not finite.size:
-        return np.zeros(raw.size)
-    middle = np.median(finite)
-    spread = np.abs(finite - middle).mean()
-    result: FloatArray = np.where(np.isfinite(raw), 0.0, np.inf)
-    if spread > 1e-12 * abs(middle):
-        result = (raw - middle) / spread
-    return result
 
 
 def _checked(proximity: ArrayLike, function: str) -> FloatArray:

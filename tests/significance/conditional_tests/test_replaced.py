@@ -5,7 +5,7 @@ import pytest
 
 import duramen as dm
 from duramen import _kernel
-from duramen.forests.prediction import lent_rows, replaced_means
+from duramen.forests.prediction import lent_rows
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -53,30 +53,6 @@ def test_replaced_values_are_predictions_of_the_changed_table(task, n_threads):
             total += predicted(changed) - own
         np.testing.assert_allclose(changes[g] / (7 * scale), total, atol=1e-9)
         place += len(group)
-
-
-def test_rows_of_few_values_are_predicted_once_to_the_same_bits():
-    random = np.random.default_rng(1)
-    X = random.integers(0, 3, (200, 3)).astype(float)
-    X[random.random((200, 3)) < 0.1] = np.nan
-    unlike = np.column_stack([X, np.linspace(0, 1, 200)])  # too many values to repeat
-    y = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1] * X[:, 2])
-    rows = random.choice(200, 80, replace=False)
-    groups = [np.array([0]), np.array([2, 0])]
-    donors = random.integers(0, 200, size=(3, 40, 80)).astype(np.uint32)
-    forest = dm.RandomForestRegressor(5, random_state=0)
-    data, more = (dm.learning_set(table, y, task="regression") for table in (X, unlike))
-    fitted = forest.fit(data).forest_
-    once = replaced_means(fitted, data.table, rows, groups, donors)
-    assert len(np.unique(once[0])) < len(once[0])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("duramen.forests.prediction._Pairs.of", lambda *_: None)
-        each = replaced_means(fitted, data.table, rows, groups, donors)
-        of_draws = replaced_means(forest.fit(more).forest_, more.table, rows, groups, donors)
-    for left, right in zip(once, each, strict=True):
-        np.testing.assert_array_equal(left, right)
-    again = replaced_means(forest.fit(more).forest_, more.table, rows, groups, donors)
-    np.testing.assert_array_equal(of_draws[1], again[1])
 
 
 def test_arguments_that_do_not_fit_are_refused():
