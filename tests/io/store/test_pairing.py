@@ -216,7 +216,10 @@ def test_rows_without_annotations_have_missing_values(bed):
     assert "'I3', 'I7'" in store.samples_pairing
     assert store.row_names == tuple(f"I{i}" for i in range(N))
     lower = samples.assign(IID=samples["IID"].where(samples["IID"] != "I3", "i3"))
-    assert "(--samples-match fold) pairs 40" in open_store(bed, lower).samples_pairing
+    assert (
+        "pairs 40 of 40 with column 'IID': 'I3' is like 'i3'."
+        in open_store(bed, lower).samples_pairing
+    )
 
 
 def test_few_annotations_are_refused(bed):
@@ -320,11 +323,11 @@ def test_folding_that_is_ambiguous_is_refused(bed):
     names = [f"s{i}" for i in range(N - 1)]
     rewritten_fam(bed, [("F", name) for name in [*names, "S1"]])
     samples = annotations().assign(IID=[name.title() for name in [*names, "s.1"]])
-    with pytest.raises(ValueError, match="does not tell 's1', 'S1' apart"):
+    with pytest.raises(ValueError, match="'s1', 'S1' are the same when folded"):
         open_store(bed, samples, samples_match="fold")
     rewritten_fam(bed, [("F", name) for name in [*names, "t"]])
     samples = annotations().assign(IID=[name.upper() for name in [*names, "s1."]])
-    with pytest.raises(ValueError, match=r"'S1' and 'S1\.' which are alike when folded"):
+    with pytest.raises(ValueError, match=r"'S1', 'S1\.' more than once when folded"):
         open_store(bed, samples, samples_match="fold")
 
 
@@ -335,7 +338,7 @@ def test_numbers_of_rows_are_no_names(bed, numbers):
     rewritten_fam(bed, [("F", name) for name in ids])
     samples = annotations().assign(IID=[f"P{i:03d}" for i in range(1, N + 1)]).iloc[ORDER]
     samples = samples.rename(columns={"IID": "person"}).assign(row=range(1, N + 1))
-    with pytest.raises(ValueError, match="only numbers its rows" if numbers else "no column of"):
+    with pytest.raises(ValueError, match="no column of"):
         open_store(bed, samples)
 
 
@@ -353,11 +356,11 @@ def test_numbers_that_a_spreadsheet_made_fractions(bed):
     [
         (
             {"samples_id": "who"},
-            "samples has no column 'who'; its columns are 'IID', 'age', 'state'",
+            "samples has no column 'who' of text or whole numbers; its columns are 'IID'",
         ),
         (
             {"samples_id": "weight"},
-            "column 'weight' of samples is of type double; row names must be",
+            "samples has no column 'weight' of text or whole numbers",
         ),
         ({"samples_id": "IID", "samples_match": "position"}, "give one of them"),
     ],
@@ -384,7 +387,7 @@ def test_options_without_what_they_are_for(bed, tmp_path):
     frame = pd.DataFrame({"x": range(N)})
     store = dm.pack(frame, tmp_path / "s")
     assert store.row_names is None
-    with pytest.raises(ValueError, match="needs row names in s, or a column"):
+    with pytest.raises(ValueError, match="but s has neither row names nor a column"):
         open_store(tmp_path / "s", annotations(), samples_id="IID")
 
 

@@ -404,8 +404,7 @@ def open_store(
         return ColumnStore(columns, place)
     if isinstance(samples, str | os.PathLike):
         samples = samples_table(samples, function)
-    names = names_of(columns.samples()) or of_store(columns, samples, asked)
-    paired = pair(samples, names, columns.n_rows, asked)
+    paired = pair(samples, of_store(columns, samples, asked), columns.n_rows, asked)
     store = ColumnStore(columns, place, paired.table)
     store.samples_pairing, store._id_column = paired.note, paired.column
     return store

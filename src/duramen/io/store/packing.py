@@ -132,7 +132,7 @@ def pack_table(
             pair(samples, columns, None, pairing)  # raises before packing
     else:
         n_rows = None if row_names is None else len(row_names.labels)
-        paired = pair(samples, [] if row_names is None else row_names, n_rows, pairing)
+        paired = pair(samples, [] if row_names is None else [row_names], n_rows, pairing)
     options = (transpose, layer, budget, sorted(settings.items()), tuple(as_text))
     plan = _plan(input_, (chosen if names is not None else None, kinds, options))
     with (
