@@ -168,13 +168,6 @@ def test_numbers_of_rows_and_features_are_no_names(tmp_path):
     assert_refused("rank", tmp_path / "b", words, "Hint: put a line with 3 names in its place")
 
 
-def test_a_file_of_libsvm_is_known_as_such(tmp_path):
-    (tmp_path / "a.txt").write_text("1 1:0.5 2:3 3:-1\n" + "-1 1:1.5 2:2 3:4\n1 1:2 2:2 3:1\n" * 9)
-    words = [tmp_path / "a.txt", "--target", "1", "--test", "none", "--trees", 2]
-    result, _ = done(tmp_path / "out", "rank", *words)
-    assert "hold numbers of columns before values, as files of LIBSVM do" in result.stderr
-
-
 @pytest.mark.parametrize(
     "names",
     [

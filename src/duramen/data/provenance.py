@@ -27,7 +27,7 @@ class Finding:
         "constant", "duplicate", "unequal values", "numbers in text", "several units", "leak",
         "groups of rows", "within groups of rows"; of rows "similar rows", "serial dependence"; of
         the target "target identifier", "target date", "target missing", "one class", "imbalance",
-        "rare class", "classes of numbers", "many classes", "whole numbers", "code outside",
+        "rare class", "classes of numbers", "whole numbers", "code outside",
         "labels merged"; of a file "separator", "decimal commas" and "names".
     columns : tuple of str
         The columns that it is about.
