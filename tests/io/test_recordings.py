@@ -285,24 +285,6 @@ def test_a_folder_of_planes_names_the_first(tmp_path):
         read_recording(tmp_path)
 
 
-def test_anndata_gives_names(tmp_path):
-    anndata = pytest.importorskip("anndata")
-    light = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
-    made = anndata.AnnData(light, layers={"raw": 2 * light})
-    made.var_names, made.obs_names = ["a", "b", "c"], [f"f{i}" for i in range(12)]
-    made.write_h5ad(tmp_path / "t.h5ad")
-    result = read_recording(tmp_path / "t.h5ad")
-    assert result.names == ("a", "b", "c")
-    np.testing.assert_array_equal(result.fluorescence, light)
-    np.testing.assert_array_equal(
-        read_recording(tmp_path / "t.h5ad", key="layers/raw").fluorescence, 2 * light
-    )
-    made.T.write_h5ad(tmp_path / "turned.h5ad")
-    turned = read_recording(tmp_path / "turned.h5ad", neurons="rows")
-    assert turned.names == ("a", "b", "c")
-    np.testing.assert_array_equal(turned.fluorescence, light)
-
-
 def test_a_folder_of_parquet_is_a_table(tmp_path):
     light = np.random.default_rng(0).normal(size=(12, 3))
     (tmp_path / "parts").mkdir()

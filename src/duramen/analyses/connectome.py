@@ -115,7 +115,7 @@ def connectome(
     Parameters
     ----------
     recording : path, array, data frame or recording of shape (T, p)
-        Fluorescence of neurons in frames: text, .npy, Parquet, Arrow, HDF5, .h5ad, the folder or
+        Fluorescence of neurons in frames: text, .npy, Parquet, Arrow, HDF5, the folder or
         F.npy of suite2p, or HDF5 of CaImAn. In Python also an array or a data frame, frames by
         neurons.
     names : list of str, optional

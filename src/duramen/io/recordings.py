@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.io import files, formats
-from duramen.io.formats.anndata import open_hdf5, text_of
+from duramen.io.formats.anndata import open_hdf5
 from duramen.io.formats.arrow import is_folder
 from duramen.io.formats.format import explained
 from duramen.io.formats.npy import HEADER_ERRORS
 from duramen.support import checks
-from duramen.support.arrays import BoolArray
 from duramen.support.arrow import pa, pa_csv
 from duramen.support.files import expanded
 from duramen.support.text import first_line, quoted
@@ -28,11 +26,15 @@ _FUNCTION = "read_recording"
 LAYOUTS = ("auto", "table", "suite2p", "caiman")
 NEURONS = ("auto", "columns", "rows")
 MISSING = ("refuse", "drop", "interpolate")
-_HDF5 = (".h5", ".hdf5", ".hdf", ".h5ad")
+_HDF5 = (".h5", ".hdf5", ".hdf")
 _CAIMAN_TRACES = ("F_dff", "C")  # the first there is
 _MANY_TIMES = 5  # neurons per frame, beyond which rows and columns may be exchanged
 _FEWEST_FRAMES = 10  # in fewer, a neuron may increase from frame to frame
 _BLOCK = 1 << 22  # cells looked at together for NaN
+_MISSING = ["", "NA", "NaN", "nan", "NAN", "null", "-nan"]
+_NUMBER = re.compile(
+    r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE
+)
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -75,7 +77,7 @@ def read_recording(
     The layouts are
 
     * ``"table"``: text with a line of names (.csv, .tsv) or without (also .txt, .dat), .npy,
-      Parquet (also a folder of files), Arrow, or HDF5 (.h5, .hdf5, .h5ad), with neurons as
+      Parquet (also a folder of files), Arrow, or HDF5 (.h5, .hdf5), with neurons as
       `neurons` says;
     * ``"suite2p"``: ``F.npy``, neurons by frames, with ``iscell.npy`` and ``Fneu.npy`` beside it;
     * ``"caiman"``: HDF5 of CaImAn, neurons by frames in ``estimates/F_dff``, else ``estimates/C``;
@@ -89,8 +91,8 @@ def read_recording(
     layout : {"auto", "table", "suite2p", "caiman"}
         Layout of the file.
     key : str, optional
-        Array in an HDF5 file, such as ``"estimates/S"``. By default the traces of CaImAn, ``"X"``
-        of AnnData, or the only array of two dimensions.
+        Array in an HDF5 file, such as ``"estimates/S"``. By default the traces of CaImAn, or the
+        only array of two dimensions.
     neurons : {"auto", "columns", "rows"}
         Whether the neurons of a table are its columns or its rows; "auto" is columns, and an error
         where these are more than five times as many as the rows. Rows of a table with names of
@@ -139,55 +141,74 @@ def read_recording(
     only = checks.check_flag(_FUNCTION, "accepted_only", accepted_only)
     if neuropil is not None:
         neuropil = checks.check_real(_FUNCTION, "neuropil", neuropil, 0)
-    file = expanded(path, _FUNCTION)
+    file, drop, names = expanded(path, _FUNCTION), list(drop), None
     parquet = layout in ("auto", "table") and is_folder(file)
-    folder = file.is_dir() and layout in ("auto", "suite2p") and not parquet
-    if folder:
-        file = file / "F.npy"
+    folder = file.is_dir() and not parquet
+    file = file / "F.npy" if folder else file
     if not file.is_file() and not parquet:
         planes = sorted(path.parent.name for path in file.parent.glob("plane*/F.npy"))
         hint = f". Hint: give its folder {planes[0]}." if folder and planes else ""
         raise FileNotFoundError(f"{_FUNCTION}: there is no file {file}{hint}")
-    beside_cells = file.name == "F.npy" and (file.parent / "iscell.npy").is_file()
-    suite2p = folder or layout == "suite2p" or (layout == "auto" and beside_cells)
+    suffix = file.suffix.lower()
+    hdf5 = layout == "caiman" or suffix in _HDF5
+    beside_cells = file.name == "F.npy" and (folder or file.with_name("iscell.npy").is_file())
+    suite2p = layout == "suite2p" or (layout == "auto" and beside_cells)
     if neuropil is not None and not suite2p:
         raise checks.refuse(_FUNCTION, "neuropil", "None but for suite2p", neuropil)
-    if key is not None and file.suffix.lower() not in _HDF5:
+    if key is not None and not hdf5:
         raise checks.refuse(_FUNCTION, "key", "None but for HDF5 files", key)
+    accepted = None
     if suite2p:
-        recording = _suite2p(file, only, neuropil)
-    elif layout == "caiman" or file.suffix.lower() in _HDF5:
-        recording = _hdf5(file, layout, key, neurons, only)
-    elif file.suffix.lower() == ".npy":
-        recording = _oriented(_npy(file), neurons, None, file)
-    elif is_text_matrix(file):
-        recording = _oriented(read_text_matrix(file, _FUNCTION), neurons, None, file)
-    elif neurons == "rows":
-        recording = _table(file, neurons)
+        light, accepted = _suite2p(file, only, neuropil)
+    elif hdf5:
+        light, accepted = _hdf5(file, layout, key, only)
+    elif suffix == ".npy":
+        light = _npy(file)
+    elif suffix in (".txt", ".dat", ".csv", ".tsv") and (matrix := _text(file)) is not None:
+        light = matrix
     else:
-        recording, drop = _table(file, neurons, drop), ()  # columns that need not be numbers
-    recording = _without(recording, tuple(drop), file)
-    return _without_missing(
-        recording if suite2p else _without_times(recording, file), missing, file
-    )
+        light, names, drop = _table(file, neurons, drop)
+    frames, count = light.shape
+    if accepted is None and neurons == "auto" and count > _MANY_TIMES * frames:
+        raise ValueError(
+            f"{_FUNCTION}: {file} has {frames:,} rows and {count:,} columns, which would be "
+            f"{frames:,} frames of {count:,} neurons. Hint: neurons='rows' (--neurons rows) where "
+            "neurons are rows; neurons='columns' (--neurons columns) confirms the columns."
+        )
+    if accepted is not None or neurons == "rows":
+        light = light.T
+    places = np.arange(light.shape[1]) if accepted is None else accepted
+    names = tuple(f"N{i + 1}" for i in places) if names is None else names
+    if drop:
+        _check_dropped(drop, names, file)
+    keep = [j for j, name in enumerate(names) if name not in drop]
+    times = [] if suite2p else _times(light, keep)
+    if times:
+        listed = ", ".join(quoted(names[j]) for j in times)
+        warn(
+            f"{_FUNCTION}: {listed} of {file.name} increases from each frame to the next, as times "
+            "do, and was left out."
+        )
+        keep = [j for j in keep if j not in set(times)]
+    if len(keep) < len(names):
+        light, names = light[:, keep], tuple(names[j] for j in keep)
+    return _without_missing(Recording(light, names), missing, file)
 
 
-def _without_times(recording: Recording, file: Path) -> Recording:
-    """Leave out columns that increase from frame to frame, as times do and no neuron does."""
-    light = recording.fluorescence
+def _times(light: FloatArray, columns: list[int]) -> list[int]:
+    """Return columns that increase from frame to frame, as times do and no neuron does."""
     if len(light) < _FEWEST_FRAMES:
-        return recording
+        return []
     few = (np.diff(light[:_FEWEST_FRAMES], axis=0) > 0).all(axis=0)
-    times = [j for j in np.flatnonzero(few).tolist() if (np.diff(light[:, j]) > 0).all()]
-    if not times or 2 * len(times) >= light.shape[1]:
-        return recording
-    listed = ", ".join(quoted(recording.names[j]) for j in times)
-    warn(
-        f"{_FUNCTION}: {listed} of {file.name} increases from each frame to the next, as times "
-        "do, and was left out."
-    )
-    neurons = np.setdiff1d(np.arange(light.shape[1]), times)
-    return Recording(light[:, neurons], tuple(recording.names[j] for j in neurons))
+    times = [j for j in columns if few[j] and (np.diff(light[:, j]) > 0).all()]
+    return times if 2 * len(times) < len(columns) else []
+
+
+def _check_dropped(drop: list[str], names: Iterable[str], file: Path) -> None:
+    for name in set(drop) - set(names):
+        raise checks.refuse(_FUNCTION, "drop", f"names of columns of {file}", name)
+    if set(names) <= set(drop):
+        raise checks.refuse(_FUNCTION, "drop", "less than all columns", len(drop))
 
 
 def _npy(file: Path) -> FloatArray:
@@ -213,27 +234,8 @@ def _floats(array: NDArray[Any], file: Path) -> FloatArray:
     return array.astype(np.float32 if array.dtype.itemsize <= 2 else np.float64)
 
 
-def _oriented(
-    array: FloatArray, neurons: str, names: tuple[str, ...] | None, file: Path
-) -> Recording:
-    """Return frames by neurons, with the names N1, N2, ... where there are none."""
-    frames, count = array.shape
-    if neurons == "auto" and count > _MANY_TIMES * frames:
-        raise ValueError(
-            f"{_FUNCTION}: {file} has {frames:,} rows and {count:,} columns, which would be "
-            f"{frames:,} frames of {count:,} neurons. Hint: neurons='rows' (--neurons rows) where "
-            "neurons are rows; neurons='columns' (--neurons columns) confirms the columns."
-        )
-    light = array.T if neurons == "rows" else array
-    return Recording(light, names or _numbered(np.arange(light.shape[1])))
-
-
-def _numbered(places: NDArray[np.integer[Any]]) -> tuple[str, ...]:
-    return tuple(f"N{i + 1}" for i in places)
-
-
-def _chosen(array: FloatArray, keep: BoolArray, file: Path) -> Recording:
-    """Return the chosen neurons of neurons by frames."""
+def _accepted(array: FloatArray, keep: NDArray[Any], file: Path) -> tuple[FloatArray, NDArray[Any]]:
+    """Return the accepted neurons of neurons by frames, and their places."""
     if len(keep) != len(array):
         raise ValueError(
             f"{_FUNCTION}: {file} has {len(array)} neurons, but the list of accepted neurons has "
@@ -243,124 +245,133 @@ def _chosen(array: FloatArray, keep: BoolArray, file: Path) -> Recording:
         raise ValueError(
             f"{_FUNCTION}: {file} has no accepted neurons. Hint: accepted_only=False keeps all."
         )
-    names = _numbered(np.flatnonzero(keep))
-    return Recording((array if keep.all() else array[keep]).T, names)
+    return array if keep.all() else array[keep], np.flatnonzero(keep)
 
 
-def _suite2p(file: Path, only: bool, neuropil: float | None) -> Recording:
-    """Read suite2p's F.npy."""
-    light = _npy(file)
-    keep = np.ones(len(light), dtype=np.bool_)
-    cells = file.with_name("iscell.npy")
+def _suite2p(file: Path, only: bool, neuropil: float | None) -> tuple[FloatArray, NDArray[Any]]:
+    """Read the accepted neurons of suite2p's F.npy, less neuropil."""
+    array, cells, around = _npy(file), file.with_name("iscell.npy"), file.with_name("Fneu.npy")
+    keep = np.ones(len(array), dtype=np.bool_)
     if only and cells.is_file():
         keep = _npy(cells)[:, 0] > 0
-    recording = _chosen(light, keep, file)
+    light, places = _accepted(array, keep, file)
     if neuropil is None:
-        return recording
-    around = file.with_name("Fneu.npy")
+        return light, places
     if not around.is_file():
         raise FileNotFoundError(
             f"{_FUNCTION}: neuropil needs {around}, which does not exist. Hint: neuropil=None "
             "subtracts nothing."
         )
     other = _npy(around)
-    if other.shape != light.shape:
+    if other.shape != array.shape:
         raise ValueError(
-            f"{_FUNCTION}: {around} has shape {other.shape}, but {file} has {light.shape}"
+            f"{_FUNCTION}: {around} has shape {other.shape}, but {file} has {array.shape}"
         )
-    less = np.asarray(recording.fluorescence - other.dtype.type(neuropil) * other[keep].T)
-    return Recording(less, recording.names)
+    return np.asarray(light - other.dtype.type(neuropil) * other[keep]), places
 
 
-def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) -> Recording:
-    """Read an array of an HDF5 file, by the layout of CaImAn where it has that."""
+def _hdf5(
+    file: Path, layout: str, key: str | None, only: bool
+) -> tuple[FloatArray, NDArray[Any] | None]:
+    """Read an array of an HDF5 file; of CaImAn's, the accepted neurons and their places."""
     with explained(file, _FUNCTION, "an HDF5"):
         content = open_hdf5(file, _FUNCTION)
         matrices = content.matrices()
         caiman = layout == "caiman" or (layout == "auto" and "estimates" in content)
-        traces = [f"estimates/{name}" for name in _CAIMAN_TRACES] if caiman else matrices
-        anndata = not caiman and "X" in content and {"obs", "var"} <= set(content)
-        traces = ["X"] if anndata else traces
-        if key is None and not (caiman or anndata) and len(matrices) > 1:
+        wanted = [f"estimates/{name}" for name in _CAIMAN_TRACES] if caiman else matrices
+        if key is not None:
+            wanted = [key]
+        elif not caiman and len(matrices) > 1:
             raise checks.refuse(_FUNCTION, "key", f"one of {', '.join(matrices)}", key)
-        usable = [name for name in ([key] if key else traces) if name.strip("/") in matrices]
-        if not usable:
+        there = [name for name in wanted if name.strip("/") in matrices]
+        if not there:
             raise ValueError(
-                f"{_FUNCTION}: {file} must hold a matrix {' or '.join([key] if key else traces)}, "
-                f"got {', '.join(matrices) or 'none'}. Hint: key names another."
+                f"{_FUNCTION}: {file} must hold a matrix {' or '.join(wanted)}, got "
+                f"{', '.join(matrices) or 'none'}. Hint: key names another."
             )
-        array = _floats(content[usable[0]][:], file)
+        array = _floats(content[there[0]][:], file)
         components: Any = content.get("estimates/idx_components") if caiman and only else None
         places = components[:] if getattr(components, "ndim", 0) == 1 else None
-        names = None
-        if anndata:
-            frame = content["obs" if neurons == "rows" else "var"]
-            names = tuple(map(text_of, frame[text_of(frame.attrs["_index"])][:]))
     if not caiman:
-        return _oriented(array, neurons, names, file)
-    keep = np.ones(len(array), dtype=np.bool_)
-    if places is not None:
-        if places.size and not (places.min() >= 0 and places.max() < len(array)):
-            raise ValueError(f"{_FUNCTION}: {file} lists accepted neurons that are not in it")
-        keep = np.isin(np.arange(len(array)), places)
-    return _chosen(array, keep, file)
+        return array, None
+    if places is None:
+        return array, np.arange(len(array))
+    if places.size and not (places.min() >= 0 and places.max() < len(array)):
+        raise ValueError(f"{_FUNCTION}: {file} lists accepted neurons that are not in it")
+    return _accepted(array, np.isin(np.arange(len(array)), places), file)
 
 
-def _without(recording: Recording, drop: tuple[str, ...], file: Path) -> Recording:
-    """Leave neurons out by name."""
-    if not drop:
-        return recording
-    _check_dropped(drop, recording.names, file)
-    neurons = [i for i, name in enumerate(recording.names) if name not in drop]
-    return Recording(recording.fluorescence[:, neurons], tuple(recording.names[i] for i in neurons))
+def _text(file: Path) -> FloatArray | None:
+    """Read text of numbers alone; None for a table, whose first line holds names.
+
+    Numbers from 0 or 1 on, as pandas names columns, are names.
+    """
+    with open(file, encoding="utf-8", errors="replace") as lines:
+        line = next(lines, "").strip()
+    separator = next((sign for sign in (",", ";", "\t") if sign in line), None)
+    words = [word.strip() for word in line.split(separator)]
+    if file.suffix.lower() in (".csv", ".tsv"):
+        numbers = all(_NUMBER.fullmatch(word) for word in words if word)
+        counted = [[str(j) for j in range(first, first + len(words))] for first in (0, 1)]
+        if not words or not words[0] or not numbers or (len(words) > 1 and words in counted):
+            return None
+    try:
+        if separator is None:
+            return np.loadtxt(file, ndmin=2, comments=None)
+        names = [str(j) for j in range(len(words))]
+        options = pa_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.float64()), null_values=_MISSING
+        )
+        table = pa_csv.read_csv(
+            file,
+            read_options=pa_csv.ReadOptions(column_names=names, use_threads=False),
+            parse_options=pa_csv.ParseOptions(delimiter=separator),
+            convert_options=options,
+        )
+        return _floats(np.column_stack([column.to_numpy() for column in table.columns]), file)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"{_FUNCTION}: {file} must hold the same number of values in every line "
+            f"({first_line(error)})"
+        ) from None
 
 
-def _check_dropped(drop: Iterable[str], names: Sequence[str], file: Path) -> None:
-    for name in drop:
-        if name not in names:
-            close = get_close_matches(name, names, n=1)
-            hint = f"did you mean {close[0]}" if close else ""
-            raise checks.refuse(_FUNCTION, "drop", f"names of columns of {file}", name, hint)
-    if set(names) <= set(drop):
-        raise checks.refuse(_FUNCTION, "drop", "less than all columns", len(names))
+def _table(
+    file: Path, neurons: str, drop: list[str]
+) -> tuple[FloatArray, tuple[str, ...] | None, list[str]]:
+    """Read a table whose columns have names; return its neurons' names, and what is left to drop.
 
-
-def _table(file: Path, neurons: str, drop: Iterable[str] = ()) -> Recording:
-    """Read a table whose columns have names."""
+    Columns that are left out need not hold numbers, nor does the first where neurons are rows.
+    """
     formats.checked_file(file, _FUNCTION, "read")
     table = files.read_table(file, function=_FUNCTION)
-    if left_out := list(drop):
-        _check_dropped(left_out, table.column_names, file)
-        table = table.drop_columns(left_out)
-    names: tuple[str, ...] | None = tuple(table.column_names)
-    if not table.column_names[0] and neurons != "rows":
-        raise ValueError(
-            f"{_FUNCTION}: the first column of {file} must have a name. Hint: neurons='rows' "
-            "(--neurons rows) where rows begin with the name of their neuron; else leave out the "
-            "index of the rows when the file is written."
-        )
-    first = table.schema.field(0).type
+    names: tuple[str, ...] | None = None
     if neurons == "rows":
         texts = table.column(0).to_pylist()
-        named = all(isinstance(text, str) for text in texts)
-        names = tuple(texts) if named else None
-        table = table.remove_column(0) if named else table
-    elif str(first).endswith("string"):
-        raise ValueError(
-            f"{_FUNCTION}: the column {quoted(table.column_names[0])} of {file} must hold numbers. "
-            "Hint: neurons='rows' (--neurons rows) where rows begin with the name of their neuron."
-        )
-    columns = []
-    for name in table.column_names:
-        column = table.column(name).to_numpy()
-        if column.dtype.kind not in "biuf":
+        if all(isinstance(text, str) for text in texts):
+            names, table = tuple(texts), table.remove_column(0)
+    else:
+        if not table.column_names[0]:
             raise ValueError(
-                f"{_FUNCTION}: the column {quoted(name)} of {file} must hold numbers, got "
-                f"{table.schema.field(name).type}"
+                f"{_FUNCTION}: the first column of {file} must have a name. Hint: neurons='rows' "
+                "(--neurons rows) where rows begin with the name of their neuron; else leave out "
+                "the index of the rows when the file is written."
             )
-        columns.append(column)
-    array = np.column_stack(columns)
-    return _oriented(_floats(array, file), neurons, names, file)
+        if drop:
+            _check_dropped(drop, table.column_names, file)
+        table, drop = table.drop_columns(drop), []
+        names = tuple(table.column_names)
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        values = column.to_numpy()
+        if values.dtype.kind not in "biuf":
+            raise ValueError(
+                f"{_FUNCTION}: the column {quoted(name)} of {file} must hold numbers. Hint: "
+                "neurons='rows' (--neurons rows) where rows begin with the name of their neuron; "
+                "drop leaves columns out."
+            )
+        columns.append(values)
+    return _floats(np.column_stack(columns), file), names, drop
 
 
 def _without_missing(recording: Recording, missing: str, file: Path) -> Recording:
@@ -391,66 +402,3 @@ def _without_missing(recording: Recording, missing: str, file: Path) -> Recordin
         present = np.isfinite(light[:, j])
         filled[~present, j] = np.interp(frames[~present], frames[present], light[present, j])
     return Recording(filled, recording.names)
-
-
-_SUFFIXES = (".txt", ".dat")
-_NAMED_SUFFIXES = (".csv", ".tsv")  # of files that may begin with names
-_SEPARATORS = (",", ";", "\t")
-_MISSING = ["", "NA", "NaN", "nan", "NAN", "null", "-nan"]
-_NUMBER = re.compile(
-    r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE
-)
-
-
-def is_text_matrix(path: Path) -> bool:
-    """Return whether a file is text whose first line holds no names.
-
-    Numbers from 0 or 1 on, as pandas names columns, are names.
-    """
-    if path.suffix.lower() not in _NAMED_SUFFIXES:
-        return path.suffix.lower() in _SUFFIXES
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        words = _words(next(lines, ""))
-    counted = [[str(j) for j in range(first, first + len(words))] for first in (0, 1)]
-    if len(words) > 1 and words in counted:
-        return False
-    return bool(words[0]) and all(_NUMBER.fullmatch(word) for word in words if word)
-
-
-def read_text_matrix(path: Path, function: str) -> NDArray[np.float64]:
-    """Read numbers between commas, semicolons, tabs or spaces.
-
-    Raises
-    ------
-    ValueError
-        If a line has more or fewer numbers than the first, or something else than numbers.
-    """
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        line = next(lines)
-    separator = _separator(line)
-    try:
-        if separator is None:
-            return np.loadtxt(path, ndmin=2, comments=None)
-        names = [str(j) for j in range(len(_words(line)))]
-        table = pa_csv.read_csv(
-            path,
-            read_options=pa_csv.ReadOptions(column_names=names, use_threads=False),
-            parse_options=pa_csv.ParseOptions(delimiter=separator),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.float64()), null_values=_MISSING
-            ),
-        )
-        return np.column_stack([column.to_numpy() for column in table.columns])
-    except (ValueError, UnicodeDecodeError) as error:
-        raise ValueError(
-            f"{function}: {path} must hold the same number of values in every line "
-            f"({first_line(error)})"
-        ) from None
-
-
-def _separator(line: str) -> str | None:
-    return next((sign for sign in _SEPARATORS if sign in line.strip()), None)
-
-
-def _words(line: str) -> list[str]:
-    return [word.strip() for word in line.strip().split(_separator(line))]
