@@ -11,11 +11,7 @@ from tests.plots.test_context import P_VALUES, network, result
 from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothing_else
 
 import duramen as dm
-from duramen.analyses.context import (
-    ContextEffects,
-    report_of,
-    stacked_columns,
-)
+from duramen.analyses.context import effect_columns, n_dependent, report_of
 from duramen.reports import render
 from duramen.reports.report import Chart
 from duramen.results.fields import adjusted
@@ -43,16 +39,10 @@ def example(p=P_VALUES, **changes):
     return result(p=p, **{**options, **changes})
 
 
-def reported(*results, alpha=0.05, control="fdr", run_of=None, **options):
-    """Return the report of contexts."""
-    effects = [ContextEffects.of(result, alpha, control) for result in results]
-    return report_of(effects, run_of or run(), **options)
-
-
-def of_links(network, alpha=0.05, control="fdr", **changes):
-    """Return the report of a network."""
-    effects = ContextEffects.of(network, alpha, control)
-    return report_of([effects], run(**changes), network=network)
+def reported(contextual, alpha=0.05, control="fdr", run_of=None, **options):
+    """Return the report of a context."""
+    columns = effect_columns(contextual, alpha, control)
+    return report_of(contextual, columns, run_of or run(), alpha, control, **options)
 
 
 def titles(report):
@@ -70,8 +60,7 @@ def words(report, title):
 @pytest.mark.parametrize("control", ["fdr", "fwer", "none"])
 def test_columns_are_those_of_the_result_in_its_order(control):
     contextual = example()
-    effects = ContextEffects.of(contextual, 0.05, control)
-    columns = effects.columns
+    columns = effect_columns(contextual, 0.05, control)
     assert next(iter(columns)) == "context_name"
     names = [contextual.names[j] for j in contextual.order()]
     assert columns["name"].tolist() == [name for name in names for _ in range(2)]
@@ -81,20 +70,20 @@ def test_columns_are_those_of_the_result_in_its_order(control):
     verdicts = contextual.verdicts(0.05, control)[:, at].T.ravel()
     assert columns["kind"].tolist() == verdicts.tolist()
     level = adjusted(P_VALUES, control)[:, at].T.ravel()
-    assert effects.adjusted.tolist() == level.tolist()
+    if control == "fdr":
+        assert columns["absolute_q_value"].tolist() == level.tolist()
     assert ("absolute_holm_p_value" in columns) == (control == "fwer")
     dependent = np.argwhere(adjusted(P_VALUES, control) <= 0.05)
-    assert effects.count() == len({j for _, j in dependent})
-    assert effects.count("night") == sum(c == 1 for c, _ in dependent)
+    assert n_dependent(columns) == len({j for _, j in dependent})
+    assert n_dependent(columns, "night") == sum(c == 1 for c, _ in dependent)
 
 
 def test_links_are_adjusted_over_all_of_them():
     net = network()
-    actual = ContextEffects.of(net, 0.4, "fdr")
+    columns = effect_columns(net, 0.4, "fdr")
     every = np.concatenate(
         [analysis.absolute_p_values.ravel() for analysis in net.analyses.values()]
     )
-    columns = actual.columns
     np.testing.assert_array_equal(np.sort(columns["absolute_p_value"]), np.sort(every))
     np.testing.assert_allclose(
         columns["absolute_q_value"], adjusted(columns["absolute_p_value"], "fdr")
@@ -112,68 +101,47 @@ def test_links_are_adjusted_over_all_of_them():
         assert columns["kind"][i] == expected
 
 
-def test_several_contexts_are_stacked():
-    other = example(context_name="place", contexts=("u", "v"))
-    results = [ContextEffects.of(first, 0.05, "fdr") for first in (example(), other)]
-    columns = stacked_columns(results)
-    assert columns["context_name"] == ["time"] * 6 + ["place"] * 6
-    assert columns["context"][6:8] == ["u", "v"]
-    assert len(columns["signed"]) == 12
+# --- the report ----------------------------------------------------------------------------------
 
 
-# --- features ------------------------------------------------------------------------------------
-
-
-def test_the_context_itself_comes_first():
-    report = reported(example())
+def test_report_of_features():
+    contextual = example()
+    report = reported(contextual)
     assert titles(report)[:4] == [
-        *("The context time itself", "time = day", "time = night", "All features by time")
+        *("The context time itself", "time = day", "time = night", "Features by time")
     ]
     said = words(report, "The context time itself")
     assert "time itself has an importance of 0.3 bits of information (p = 0.004)" in said
     assert "more than expected under the null hypothesis" in said
     assert "day (25 rows), night (25 rows). It is a number, cut at 12.5." in said
-    assert "2 features depend on time (q <= 0.05)." in said
+    assert report.conclusion == "2 features depend on time (q <= 0.05)."
     facts = {fact.name: fact.value for fact in report.headline}
-    assert facts["p of time itself"] == "0.004"
-    assert facts["depend on time"] == "2"
+    assert (facts["p of time itself"], facts["depend on time"]) == ("0.004", "2")
     assert (facts["trees"], facts["permutations"]) == ("100", "999")
-
-
-def test_table_has_all_features_and_contexts():
-    contextual = example()
-    table = reported(contextual).section("All features by time")
+    charts = [s for s in report.sections if isinstance(s, Chart)]
+    assert [chart.plot.figure.name for chart in charts] == ["effects_in_context"] * 2
+    assert "Those that depend on it, with the signed effect: a" in charts[0].text
+    table = report.main
     assert [column.title for column in table.columns] == [
         *("feature", "time", "importance", "within", "absolute", "signed", "p", "q", "kind")
     ]
     names = [contextual.names[j] for j in contextual.order() for _ in range(2)]
     assert table.column("feature") == tuple(names)
     assert table.column("time") == ("day", "night") * 3
-    assert table.column("p")[:2] == ("0.001", "0.6")
-    assert table.column("q")[0] == "0.006"
+    assert (table.column("p")[:2], table.column("q")[0]) == (("0.001", "0.6"), "0.006")
     assert table.note.startswith("All 6 rows")
-    short = reported(contextual, n_rows=4).section("All features by time")
-    assert len(short.rows) == 4
-    assert short.note.startswith("The first 4 of 6 rows")
-    bare = reported(contextual, alpha=0.05, control="none").section("All features by time")
+    bare = reported(contextual, control="none").main
     assert "q" not in [column.title for column in bare.columns]
 
 
-def test_without_p_values():
+def test_without_p_values_and_with_many_contexts():
     contextual = example(p=None, relevance_p_value=None, n_permutations=0)
     report = reported(contextual)
-    table = report.section("All features by time")
-    assert "p" not in [column.title for column in table.columns]
+    assert "p" not in [column.title for column in report.main.columns]
     assert "no permutations were made" in words(report, "Interpretation")
-    assert "more than 5% of the largest importance" in words(report, "The context time itself")
+    assert "more than 5% of the largest importance" in report.conclusion
     assert "p of time itself" not in {fact.name for fact in report.headline}
     assert "nan" not in Page(render(report)).words
-
-
-def test_charts_of_effects():
-    charts = [s for s in reported(example()).sections if isinstance(s, Chart)]
-    assert [chart.plot.figure.name for chart in charts] == ["effects_in_context"] * 2
-    assert "Those that depend on it, with the signed effect: a" in charts[0].text
     many = tuple(f"v{i}" for i in range(12))
     contextual = example(contexts=many, p=np.ones((12, 3)), within=None, plain=None)
     charts = [s for s in reported(contextual).sections if isinstance(s, Chart)]
@@ -181,33 +149,25 @@ def test_charts_of_effects():
     assert charts[0].text.endswith("with the signed effect: none.")
 
 
-# --- links ---------------------------------------------------------------------------------------
-
-
 def test_report_of_links():
     net = network()
-    report = of_links(net, 0.3, "none", target=None, task=None, classes=None)
-    assert titles(report)[:6] == [
-        *("Links in time = day", "Links in time = night"),
-        *("Links in time = day, plain effects", "Links in time = night, plain effects"),
-        *("Links that depend on the context", "Importance of time itself for each target"),
-    ]
+    of_links = run(target=None, task=None, classes=None)
+    report = reported(net, 0.3, "none", of_links)
+    expected = ["Links in time = day", "Links in time = night", "Links by time"]
+    assert titles(report)[:3] == expected
     n = {value: int(net.mask("absolute", value, 0.3, "none").sum()) for value in net.contexts}
     chart = report.section("Links in time = night")
     assert chart.plot.figure.name == "links_in_context"
-    assert chart.caption.startswith(f"{n['night']} links whose absolute effect of time = night")
-    limits = {report.section(title).plot.options["limit"] for title in titles(report)[:4]}
+    assert chart.caption.startswith(f"{n['night']} links that depend on time = night")
+    limits = {report.section(title).plot.options["limit"] for title in titles(report)[:2]}
     assert len(limits) == 1
-    table = report.section("Links that depend on the context")
+    table = report.main
     assert [column.title for column in table.columns] == [
         *("source", "target", "time", "importance", "absolute", "signed", "p", "kind")
     ]
-    assert len(table.rows) == sum(n.values())
+    kinds = table.column("kind")
+    assert sum(kind != "independent" for kind in kinds) == sum(n.values())
     assert [float(p) for p in table.column("p")] == sorted(map(float, table.column("p")))
-    own = report.section("Importance of time itself for each target")
-    assert set(own.column("target")) == set(net.names)
-    counts = sum(int(cell) for cell in own.column("links that depend on it"))
-    assert counts == ContextEffects.of(net, 0.3, "none").count()
     assert "Every variable in turn is the target" in words(report, "Interpretation")
 
 
@@ -229,7 +189,7 @@ def test_page_is_safe_and_needs_nothing_else(kind):
         report = reported(hostile_result(), run_of=run(target=HOSTILE[4]))
     else:
         net = network(HOSTILE, contexts=(HOSTILE[0], HOSTILE[1]), context_name=HOSTILE[2])
-        report = of_links(net, 1.0, "none")
+        report = reported(net, 1.0, "none")
     html = render(report)
     assert_needs_nothing_else(html)
     page = Page(html)
@@ -263,34 +223,31 @@ def test_effects_are_those_of_context_importances():
     wanted = dm.contexts.context_importances(
         X, y, {"night": night}, estimator=trees, random_state=0, **FEW
     )
-    (result,) = report.effects
-    assert result.equals(wanted)
+    assert report.effects.equals(wanted)
     assert report.network is None
     assert report.conclusion == "2 features depend on night (q <= 0.05)."
     assert report.run.settings["n_estimators"] == 20
-    assert dm.context(X, y, {"night": night}, n_estimators=20, **FEW).effects[0].equals(wanted)
+    assert dm.context(X, y, {"night": night}, n_estimators=20, **FEW).effects.equals(wanted)
 
 
-def test_contexts_are_columns_arrays_or_tables():
+def test_context_is_a_column_an_array_or_a_table():
     X, y, night = switched()
     names = ["x0", "x1", "x2"]
-    frame = pd.DataFrame(X, columns=names).assign(night=night, arm=np.arange(80) // 40)
-    both = dm.context(frame, y, ["night", "arm"], n_estimators=5, **FEW)
-    assert [result.context_name for result in both.effects] == ["night", "arm"]
-    assert both.effects[0].names == tuple(names)
-    tables = dm.context(frame[names], y, frame[["night", "arm"]], n_estimators=5, **FEW)
-    array = dm.context(frame[names], y, night, n_estimators=5, **FEW)
-    assert array.effects[0].context_name == "Xc"
-    for one, other in zip(both.effects, tables.effects, strict=True):
-        assert (one.absolute_p_values == other.absolute_p_values).all()
-    assert (array.effects[0].absolute == both.effects[0].absolute).all()
+    frame = pd.DataFrame(X, columns=names).assign(night=night)
+    by_name = dm.context(frame, y, "night", n_estimators=5, **FEW).effects
+    assert (by_name.context_name, by_name.names) == ("night", tuple(names))
+    table = dm.context(frame[names], y, frame[["night"]], n_estimators=5, **FEW).effects
+    array = dm.context(frame[names], y, night, n_estimators=5, **FEW).effects
+    assert array.context_name == "Xc"
+    assert (table.absolute_p_values == by_name.absolute_p_values).all()
+    assert (array.absolute == by_name.absolute).all()
 
 
 def test_a_network_needs_no_target(tmp_path):
     X, y, night = switched()
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, night=night)
     report = dm.context(frame, None, "night", network=True, targets=["y"], n_estimators=5, **FEW)
-    assert report.effects == ()
+    assert report.effects is None
     assert list(report.network.analyses) == ["y"]
     assert set(report.to_frame()["source"]) == {"a", "b", "c"}
     report.save(tmp_path)
@@ -313,6 +270,7 @@ def test_a_network_needs_no_target(tmp_path):
         ({"criterion": "variance"}, "must be auto or gini or entropy for classification"),
         ({"y": None}, "target is missing"),
         ({"plain": "p_values", "n_permutations": 0}, "needs n_permutations of at least 1"),
+        ({"context": ["night", "day"]}, "must be a single column, got 2"),
     ],
 )
 def test_bad_arguments_are_named(options, message):

@@ -12,8 +12,8 @@ LINES = {
     "rank": "table.csv --target y --trees 10 --test none --measure mdi-oob --seed 9",
     "select": "table.csv --target y --trees 20 --estimator cart --max-features 0.5 --keep 0.25",
     "compare": "table.csv --target y --methods mdi --n-features 2 --n-resamples 3 --trees 5",
-    "context": "table.csv --target y --context place --context a --context-bins 2 --trees 5 "
-    "--permutations 9 --control fwer --criterion gini --splits multiway --n-bins 4 --tolerance 0.1",
+    "context": "table.csv --target y --context place --context-bins 2 --trees 5 "
+    "--permutations 9 --control fwer --criterion gini --splits multiway --n-bins 4",
     "network": "table.csv --drop y --drop place --trees 5 --forest extra-trees --no-bootstrap "
     "--max-features 0.5",
     "connectome": "traces.csv --method partial-correlation --thresholds 0.3 --n-components .5",

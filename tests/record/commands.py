@@ -310,11 +310,6 @@ SMALL = "--trees 20 --permutations 19"
 ALONE = "--drop batch --drop person --drop region"
 PLACE = f"context few.csv --target y --context place --drop hour {SMALL} {ALONE}"
 command("classes", PLACE)
-command(
-    "two-contexts",
-    f"context few.csv --target y --context place --context hour --context-bins 2 {SMALL} {ALONE} "
-    "--top 3 --seed 4",
-)
 command("permute-all", f"{PLACE} --permute all --categorical a --task classification")
 command(
     "permute-within-target",
@@ -333,7 +328,7 @@ command(
 command("covariate", f"{PLACE.replace('--drop hour', '')} --covariate hour")
 command(
     "plain-p-values",
-    f"{PLACE} --plain-p-values --tolerance 0.1 --alpha 0.5 --control fwer --checkpoint saved",
+    f"{PLACE} --plain-p-values --alpha 0.5 --control fwer --checkpoint saved",
 )
 command(
     "no-control",
@@ -443,14 +438,7 @@ command(
     "uniform",
     "exact numbers.csv --target y --splits ordered --cut uniform --discretize none --max-depth 2",
 )
-command(
-    "limits-of-nodes",
-    f"{EXACT} --splits ordered --min-samples-split 0.2 --min-impurity-decrease 0.01",
-)
-command("accuracy", f"{EXACT} --measure mda --max-features 2 --votes tree")
-command("accuracy-ensemble", f"{EXACT} --measure mda --votes ensemble")
-command("accuracy-predictor", f"{EXACT} --measure mda --votes predictor")
-command("accuracy-given", f"{EXACT} --measure mda --given associated --max-depth 2")
+command("accuracy", f"{EXACT} --measure mda --max-features 2")
 command("categorical", f"{EXACT} --categorical a --max-hours 1 --splits multiway")
 for discretize, words in {
     "auto": "",

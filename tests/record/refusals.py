@@ -81,7 +81,6 @@ refusal("survival-without-event", "rank survival.csv --target months --task surv
 refusal("samples-id-alone", f"{RANK} --samples-id id", "--samples-id", "--samples")
 refusal("rounds", "select ill.csv --target ill --rounds 3", "--rounds", "--method")
 refusal("relieff", "select ill.csv --target ill --method relieff --trees 5", "--trees", "relieff")
-refusal("votes", "exact few.csv --target y --votes ensemble", "--votes", "--measure mda")
 refusal("mdl", "exact response.csv --target response --discretize mdl", "--discretize", "quantile")
 refusal(
     "targets", "context few.csv --target y --context place --targets a", "--targets", "--network"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import narwhals as nw
-import numpy as np
 
-from duramen.analyses.context import ContextEffects, criterion_for, effect_charts
+from duramen.analyses.context import criterion_for, effect_charts, effect_columns, effect_table
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.data import EncodedTable, LearningSet
 from duramen.findings.table import left_out, of_codes
@@ -19,15 +18,7 @@ from duramen.jobs.progress import shown_bar
 from duramen.reading.tables import read
 from duramen.reports import Report, Run
 from duramen.reports.facts import importance_charts, page, rows_note, sizes, subject, thousands
-from duramen.reports.report import (
-    HELD,
-    OF_CONTEXTS,
-    Group,
-    Part,
-    Prose,
-    Section,
-    Table,
-)
+from duramen.reports.report import HELD, OF_CONTEXTS, Prose, Section, Table
 from duramen.results.columns import Column, places
 from duramen.results.context_importances import INDEPENDENT, ContextImportances
 from duramen.results.importances import Importances
@@ -49,25 +40,26 @@ from duramen.theory.population.importances import population_importances
 from duramen.theory.population.lattice import lattice_cost
 
 MOST_CONTEXTS = 20
-
 FEW = 10
 """Distinct numbers up to which a column of numbers is categorical by default."""
-
 # By default as many conditionings are searched as take some seconds for a hundred rows.
 _SETS = 2**18
-# More Markov boundaries than these are counted, not listed.
-_LISTED = 100
 # A run on fewer features than these, or of fewer seconds, is not announced.
 _FEW_FEATURES = 15
 _SHORT = 2.0
-_ROWS = 100
-_KINDS = ("strong", "weak", "irrelevant", "unknown")
-_CONTEXTS = 4  # whose effects are drawn
-_BOUNDARIES = 20
+_LISTED = 100  # Markov boundaries in run.json
+_BOUNDARIES = 20  # on the page
 _MEMBERS = 12  # features of a boundary in a terminal
+_CONTEXTS = 4  # whose effects are drawn
 _CONDITIONINGS = 3
 _DEGREES = 16
-
+_ROWS = 100
+_KINDS = ("strong", "weak", "irrelevant", "unknown")
+# Findings about the rows as a sample do not matter where they are the population.
+_OF_READING = (
+    *("stray values", "target missing", "target date", "separator", "decimal commas"),
+    *("numbers in text", "several units", "labels merged", "names"),
+)
 _CAVEATS = (
     "The numbers are exact for the distribution of these rows. Where the rows are a sample, they "
     "are the limits of a forest grown on it, sampling error included: with few rows, nearly "
@@ -77,19 +69,6 @@ _CAVEATS = (
     "Features that carry the same information share the importance, and none of them is strongly "
     "relevant.",
     "Neither importance nor relevance is evidence of a causal effect.",
-)
-
-# Findings about the rows as a sample do not matter where they are the population.
-_OF_READING = (
-    "stray values",
-    "target missing",
-    "target date",
-    "separator",
-    "decimal commas",
-    "numbers in text",
-    "several units",
-    "labels merged",
-    "names",
 )
 
 
@@ -137,11 +116,7 @@ def exact(
     max_depth: int | None = None,
     splits: Literal["multiway", "ordered", "one-vs-rest", "any"] = "multiway",
     cut: Literal["random", "uniform", "best"] = "random",
-    min_samples_split: float = 0.0,
-    min_impurity_decrease: float = 0.0,
     measure: Literal["mdi", "mda"] = "mdi",
-    votes: Literal["tree", "ensemble", "predictor"] = "tree",
-    given: Literal["none", "associated"] = "none",
     level: float = 0.0,
     max_degree: int | None = None,
     max_hours: float = 6.0,
@@ -179,21 +154,9 @@ def exact(
         Cut of a feature into two branches: any place between its values, all alike (random); one
         that is uniform between its least and its largest value, with ordered splits and without
         intervals (uniform); or the best one (best).
-    min_samples_split : float
-        Least fraction, in [0, 1], of the rows in a node that is split; a node with fewer is a leaf.
-    min_impurity_decrease : float
-        Least decrease of impurity of a split, times the fraction of the rows in its node; a node
-        whose best candidate has less is a leaf.
     measure : {"mdi", "mda"}
         Importance: mdi, the mean decrease of impurity, or mda, the mean decrease of accuracy when a
         feature is permuted (of multiway splits).
-    votes : {"tree", "ensemble", "predictor"}
-        Prediction that mda scores: that of single trees (tree); the vote of all trees, each with
-        its own permutation (ensemble); or the vote of all trees, with one permutation for all
-        (predictor).
-    given : {"none", "associated"}
-        Features given which mda permutes a feature, among rows with equal values of these: none, or
-        those associated with it by more than 0.01 bits.
     level : float
         Information, in bits, up to which a feature counts as irrelevant.
     max_degree : int, optional
@@ -232,35 +195,33 @@ def exact(
     """
     arguments = dict(locals())
     execution = Execution.of(exact, arguments)
-    limits = {
-        name: arguments[name]
-        for name in ("min_samples_split", "min_impurity_decrease")
-        if arguments[name]
-    }
-    _check(context, splits, measure, votes, given, list(limits))
     checks.check_integer("exact", "n_bins", n_bins, 2)
     checks.check_integer("exact", "max_features", max_features, 1)
     checks.check_optional_integer("exact", "max_depth", max_depth, 1)
-    checks.check_real("exact", "min_samples_split", min_samples_split, 0.0, 1.0)
-    checks.check_real("exact", "min_impurity_decrease", min_impurity_decrease, 0.0)
     checks.check_real("exact", "level", level, 0.0)
-    checks.check_jobs("exact", n_jobs)
+    of_accuracy = measure == "mda"
+    for option, given in (("context", context is not None), ("measure='mda'", of_accuracy)):
+        if given and splits != "multiway":
+            raise ValueError(
+                f"exact: {option} needs splits='multiway', got {splits}; leave splits out"
+            )
+    if of_accuracy and context is not None:
+        raise ValueError("exact: context needs measure='mdi', got mda")
     data = read(data, y, keep_identifiers=True).in_memory()
     impurity: Any = criterion_for("exact", criterion, data.task)
     with execution.step("encode"):
         dist, cuts = _distribution(data, context, discretize, n_bins)
     notes = _notes(data, dist, cuts if discretize == "auto" else {}, n_bins)
     execution.notes(notes)
+
     trees: dict[str, Any] = {"max_features": max_features, "max_depth": max_depth}
     trees["criterion"] = impurity
     work: dict[str, Any] = {"n_jobs": n_jobs, "max_hours": max_hours}
-    information = dist.impurity_decrease(range(dist.n_features), criterion=impurity)
     with execution.step("importances"):
-        if measure == "mda":
-            conditioned = None if given == "none" else given
-            importances = population_mda(dist, **trees, votes=votes, given=conditioned)
+        if of_accuracy:
+            importances = population_mda(dist, **trees)
         else:
-            closed_form = max_features == 1 and splits == "multiway" and not limits
+            closed_form = max_features == 1 and splits == "multiway"
             if closed_form and dist.n_features >= _FEW_FEATURES:
                 cost = lattice_cost(dist, max_depth, criterion=impurity, n_jobs=n_jobs)
                 execution.notes([str(cost)] if cost.seconds > _SHORT else [])
@@ -270,7 +231,6 @@ def exact(
                     **trees,
                     splits=splits,
                     cut=cut,
-                    **limits,
                     **work,
                     progress=bar and (lambda done: bar.update(int(100 * done) - bar.n)),
                 )
@@ -280,8 +240,15 @@ def exact(
     searched = _searchable(dist.n_features) if max_degree is None else max_degree
     with execution.step("relevance"):
         relevance = feature_relevance(dist, level=level, max_degree=searched)
+    kinds = Counter[str](entry.relevance for entry in relevance)
     if relevance[0].searched_degree < dist.n_features - 1:
-        not_computed.append(_not_searched(relevance))
+        left = "larger sets of conditioning features are not listed"
+        if kinds["unknown"]:
+            left = f"{kinds['unknown']:,} features for which it was not found are called unknown"
+        not_computed.append(
+            f"Relevance was tested given up to {relevance[0].searched_degree} other features, not "
+            f"up to {dist.n_features - 1}: {left}. max_degree sets the largest number."
+        )
     boundaries = None
     with execution.step("boundaries"):
         try:
@@ -292,11 +259,11 @@ def exact(
     if dist.context is not None:
         with execution.step("contexts"):
             effects = population_context_importances(dist, **trees, **work)
+
     with faults_of_ours():
-        kinds = Counter[str](entry.relevance for entry in relevance)
         results: dict[str, Any] = {
             "importance_sum": float(importances.values.sum()),
-            "information": information,
+            "information": dist.impurity_decrease(range(dist.n_features), criterion=impurity),
             "impurity": dist.impurity(criterion=impurity),
             "unit": importances.unit,
             "distinct_rows": dist.n_rows,
@@ -304,12 +271,9 @@ def exact(
             "n_markov_boundaries": None if boundaries is None else len(boundaries),
             "markov_boundaries": None if boundaries is None else boundaries[:_LISTED],
         }
-        chosen: dict[str, Any] = {}
-        if measure == "mda":
+        if of_accuracy:
             results["loss"] = importances.metadata["loss"]
-            chosen = {"measure": measure, "votes": votes, "given": given}
         if effects is not None:
-            chosen["context"] = context
             results |= {
                 "contexts": dict(zip(effects.contexts, effects.fractions.tolist(), strict=True)),
                 "context_importance": effects.relevance,
@@ -323,8 +287,8 @@ def exact(
                 **trees,
                 "splits": splits,
                 "cut": cut,
-                **limits,
-                **chosen,
+                **({"measure": measure} if of_accuracy else {}),
+                **({} if context is None else {"context": context}),
                 "level": level,
                 "max_degree": relevance[0].searched_degree,
                 **provenance.settings,
@@ -346,31 +310,6 @@ def exact(
         )
 
 
-def _check(
-    context: str | None, splits: str, measure: str, votes: str, given: str, limits: Sequence[str]
-) -> None:
-    """Check that arguments go together."""
-    for name, asked in (("context", context is not None), ("measure='mda'", measure == "mda")):
-        if asked and limits:
-            raise ValueError(
-                f"exact: {name} does not support {' and '.join(limits)}; limit the trees with "
-                "max_depth"
-            )
-        if asked and splits != "multiway":
-            raise ValueError(
-                f"exact: {name} needs splits='multiway', got {splits}; leave splits out"
-            )
-    if measure == "mda":
-        if context is not None:
-            raise ValueError("exact: context needs measure='mdi', got mda")
-        return
-    for name, value, default in (("votes", votes, "tree"), ("given", given, "none")):
-        if value != default:
-            raise ValueError(
-                f"exact: {name}={value!r} has no effect with measure='mdi'; use measure='mda'"
-            )
-
-
 def _distribution(
     data: LearningSet[EncodedTable], context: str | None, method: Any, n_bins: int
 ) -> tuple[FiniteDistribution, dict[str, list[float]]]:
@@ -378,7 +317,14 @@ def _distribution(
     contexts: Any = None
     table: Any = data.table
     if context is not None:
-        contexts = _contexts(context, data.column(context))
+        values = pa.array(data.column(context), from_pandas=True).to_pylist()
+        texts = ["missing" if value is None else str(value) for value in values]
+        if (count := len(set(texts))) > MOST_CONTEXTS:
+            raise ValueError(
+                f"exact: context must have at most {MOST_CONTEXTS} values, got {count:,}. Hint: "
+                "merge rare values, cut numbers into intervals"
+            )
+        contexts = nw.from_native(pa.table({context: texts}))[context]
         table = data.without([context]).table
     if method == "mdl" and not data.target.categorical:
         raise ValueError(
@@ -399,41 +345,27 @@ def _distribution(
     return dist, cuts
 
 
-def _contexts(name: str, column: Any) -> Any:
-    """Return the values of a context as a named column of text; missing ones are a value."""
-    values = pa.array(column, from_pandas=True)
-    texts = ["missing" if value is None else str(value) for value in values.to_pylist()]
-    if (count := len(set(texts))) > MOST_CONTEXTS:
-        raise ValueError(
-            f"exact: context must have at most {MOST_CONTEXTS} values, got {count:,}. Hint: merge "
-            "rare values, cut numbers into intervals"
-        )
-    return nw.from_native(pa.table({name: texts}))[name]
-
-
 def _notes(
     data: LearningSet[EncodedTable], dist: FiniteDistribution, cuts: Collection[str], n_bins: int
 ) -> list[str]:
     """Return remarks on the preparation of the data; columns of `cuts` were cut by default."""
-
-    def listed(names: Iterable[str]) -> str:
-        return joined([printable(name) or "''" for name in names], shown=5)
-
     provenance = data.provenance
     lines = [*provenance.notes]
     lines += [str(finding) for finding in provenance.findings if finding.kind in _OF_READING]
     if cuts:
+        listed = joined([printable(name) or "''" for name in cuts], shown=5)
         lines.append(
             f"columns of many distinct numbers were cut into {n_bins} quantile intervals: "
-            f"{listed(cuts)}; change this with discretize=METHOD or n_bins=B, or categorical=NAME"
+            f"{listed}; change this with discretize=METHOD or n_bins=B, or categorical=NAME"
         )
     identifiers = left_out(of_codes(data.table))
     pairs = zip(dist.names, dist.cardinalities.tolist(), strict=True)
     naming = [name for name, count in pairs if count == data.n_rows or name in identifiers]
     if naming:
+        listed = joined([printable(name) or "''" for name in naming], shown=5)
         lines.append(
-            f"{listed(naming)} has a different value in every row: it identifies these rows and "
-            "predicts nothing for others. Consider leaving it out with drop=NAME"
+            f"{listed} has a different value in every row: it identifies these rows and predicts "
+            "nothing for others. Consider leaving it out with drop=NAME"
         )
     return lines
 
@@ -444,30 +376,6 @@ def _searchable(n_features: int) -> int:
     while degree < n_features - 1 and count_subsets(n_features, degree + 2) <= _SETS:
         degree += 1
     return degree
-
-
-def _not_searched(relevance: Sequence[Relevance]) -> str:
-    unknown = sum(entry.relevance == "unknown" for entry in relevance)
-    left = "larger sets of conditioning features are not listed"
-    if unknown:
-        left = f"{unknown:,} features for which it was not found are called unknown"
-    return (
-        f"Relevance was tested given up to {relevance[0].searched_degree} other features, not up "
-        f"to {len(relevance) - 1}: {left}. max_degree sets the largest number."
-    )
-
-
-def _columns(importances: Importances, relevance: Sequence[Relevance]) -> dict[str, Any]:
-    """Return the columns of result.csv: a row for each feature, the most important first."""
-    ranked = [relevance[j] for j in importances.order()]
-    return {
-        **importances.top(len(importances)).columns(),
-        "relevance": [entry.relevance for entry in ranked],
-        "degree": pa.array([entry.degree for entry in ranked], pa.int64()),  # some are missing
-        "conditionings": [json.dumps(entry.conditionings, ensure_ascii=False) for entry in ranked],
-        "strong_information": [entry.strong_information for entry in ranked],
-        "largest_information": [entry.largest_information for entry in ranked],
-    }
 
 
 def _dependent(effects: ContextImportances, order: Iterable[int]) -> list[str]:
@@ -491,31 +399,105 @@ def summarize(
     n_rows: int = _ROWS,
 ) -> ExactReport:
     """Return the report; `left_out` says what was not computed, and why."""
-    criterion = importances.metadata["population"]["criterion"]
+    settings, criterion = run.settings, importances.metadata["population"]["criterion"]
     unit = {"entropy": "bits", "gini": "Gini impurity", "variance": "variance"}[criterion]
     of_all, impurity = (f"{run.results[name]:.4f}" for name in ("information", "impurity"))
-    trees = _trees_words(run.settings)
-    kinds = Counter(entry.relevance for entry in relevance)
-    sources: list[Any] = [population_importances]
-    sources += [] if effects is None else [population_context_importances]
+    K, depth = settings["max_features"], settings["max_depth"]
+    deep = "" if depth is None else f" of depth {depth}"
+    trees = "totally randomized trees" + deep
+    if K > 1:
+        trees = f"trees{deep} with the best of {K} candidates at a node"
+    trees = f"infinitely many {trees}, {settings['splits']} splits"
+    if settings["cut"] != "random":
+        trees += f", {settings['cut']} cuts"
+    if "loss" in importances.metadata:
+        name = "squared error" if importances.unit == "squared error" else "error rate"
+        loss = f"increase of the {name} of {float(importances.metadata['loss']):.4f}"
+        total = f"{loss} when permuted"
+        meaning = (
+            f"An importance is the {loss} on the same rows when a feature is permuted among all "
+            "rows, averaged over all permutations, the mean over trees. A relevant feature has an "
+            "importance of 0 if trees read another feature in its place, or its splits change no "
+            "vote."
+        )
+    else:
+        added = f"{float(importances.values.sum()):.4f}"
+        total, whole = f"{added} in all", f"all that the features together account for, {of_all}"
+        meaning = f"An importance is a mean decrease of impurity. They add up to {added}"
+        meaning += "." if depth is not None else f": {whole} {unit}."
+        meaning += "" if depth is None else f" Full trees would make it {whole} {unit}."
+    none = f"at most {settings['level']:g} bits counts"
+    if not settings["level"]:
+        none = "no information counts"
+
+    n_shown = min(n_rows, len(importances))
     facts = {
         **sizes(run),
         f"{unit}, of {impurity}": of_all,
-        "strongly relevant": f"{kinds['strong']:,}",
-        "weakly relevant": f"{kinds['weak']:,}",
+        "strongly relevant": f"{sum(entry.relevance == 'strong' for entry in relevance):,}",
+        "weakly relevant": f"{sum(entry.relevance == 'weak' for entry in relevance):,}",
     }
-    sections: list[Section] = [*importance_charts(importances, columns=_DEGREES)]
-    sections.append(_main_table(importances, relevance, n_rows))
+    ranked = [relevance[j] for j in importances.order()]
+    best = importances.top(HELD)
+    conditionings = []
+    for entry in ranked[: len(best)]:
+        sets = [" + ".join(names) or "nothing" for names in entry.conditionings]
+        more = len(sets) - _CONDITIONINGS
+        sets[_CONDITIONINGS:] = [f"and {more:,} more"] if more > 0 else []
+        conditionings.append("; ".join(sets))
+    degrees = ["" if entry.degree is None else str(entry.degree) for entry in ranked]
+    title = "importance" if best.unit == "1" else best.unit
+    sections: list[Section] = [
+        *importance_charts(importances, columns=_DEGREES),
+        Table(
+            "Importance and relevance",
+            (
+                places(len(best), "rank"),
+                Column("feature", best.names, "name"),
+                Column(title, fixed(best.values, 5), bars=best.values),
+                Column("relevance", [entry.relevance for entry in ranked[: len(best)]], "words"),
+                Column("degree", degrees[: len(best)]),
+                Column("relevant given", conditionings, "words"),
+            ),
+            rows_note(n_shown, len(importances)),
+            shown=n_rows,
+            total=len(importances),
+            main=True,
+        ),
+    ]
     if boundaries is not None:
-        facts["Markov boundaries"] = f"{len(boundaries):,}"
-        sections.append(_boundaries(boundaries))
+        facts["Markov boundaries"] = f"{(n := len(boundaries)):,}"
+        brief = [f"{n:,} Markov boundar{'y' if n == 1 else 'ies'}:"]
+        for names in boundaries[:3]:
+            members = joined([printable(name) for name in names], shown=_MEMBERS)
+            brief.append(f"  {len(names)}: {members or 'the empty set'}")
+        brief += [f"  and {n - 3:,} more in report.html and run.json"] if n > 3 else []
+        lines = [", ".join(names) or "the empty set" for names in boundaries[:_BOUNDARIES]]
+        lines += [f"and {n - _BOUNDARIES:,} more"] if n > _BOUNDARIES else []
+        section = Prose("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
+        sections.append(section)
     if effects is not None:
-        sections.append(_context_group(effects))
+        context, columns = effects.context_name, effect_columns(effects, 0.05, "none")
+        names = _dependent(effects, effects.order())
+        line = (
+            f"{len(names):,} of {len(effects):,} features depend on the context "
+            f"{printable(context)}{': ' if names else ''}{joined(names, shown=_MEMBERS)}; the "
+            f"importance of the context itself is {effects.relevance:.4f}"
+        )
+        n_shown = min(_ROWS, len(effects))
+        table = effect_table(columns, context, "none", n_shown * len(effects.contexts))
+        note = f"{rows_note(n_shown, len(effects))} result-contexts.csv has all."
+        sections += [
+            Prose(f"Context {context}", (f"{line}.",), brief=(line,)),
+            *effect_charts(effects, columns, 0.05, "none", _CONTEXTS),
+            Table("Effects of the context", tuple(table), note),
+        ]
     if notes:
         sections.append(Prose("Data preparation", tuple(notes), points=True))
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out), brief=tuple(left_out)))
-    sum_words, meaning = _importance_words(importances, run, f"{of_all} {unit}")
+    functions: list[Any] = [population_importances]
+    functions += [] if effects is None else [population_context_importances]
     return page(
         ExactReport,
         run,
@@ -525,7 +507,13 @@ def summarize(
             f"The importances are those of {trees}, grown on all rows. They are computed, not "
             "estimated, and so depend neither on a seed nor on a number of trees.",
             meaning,
-            *_relevance_words(run.settings["level"]),
+            "A feature is relevant if it adds information about the target to some set of other "
+            "features, strongly relevant if to all other features together, weakly relevant if "
+            "only to smaller sets. Its degree is the size of the smallest set given which it is "
+            f"relevant; the table names the minimal such sets. Here {none} as nothing.",
+            "A Markov boundary is a minimal set of features with all the information that the "
+            "features have about the target. Every boundary contains the strongly relevant "
+            "features; copies can replace each other. No level applies to boundaries.",
         ],
         cautions=_CAVEATS,
         kind="exact importances and relevance",
@@ -537,135 +525,22 @@ def summarize(
             *subject(run),
             f"All features together account for {of_all} of {impurity} {unit} of "
             f"{printable(run.target or '')}",
-            f"Importances of {trees}: {sum_words}",
+            f"Importances of {trees}: {total}",
         ),
-        table=_columns(importances, relevance),
+        table={
+            **importances.top(len(importances)).columns(),
+            "relevance": [entry.relevance for entry in ranked],
+            "degree": pa.array([entry.degree for entry in ranked], pa.int64()),  # some are missing
+            "conditionings": [
+                json.dumps(entry.conditionings, ensure_ascii=False) for entry in ranked
+            ],
+            "strong_information": [entry.strong_information for entry in ranked],
+            "largest_information": [entry.largest_information for entry in ranked],
+        },
         further={} if effects is None else {OF_CONTEXTS: effects.columns()},
-        references=tuple(dict.fromkeys(line for of in sources for line in references(of))),
+        references=tuple(dict.fromkeys(line for each in functions for line in references(each))),
         importances=importances,
         relevance=tuple(relevance),
         boundaries=None if boundaries is None else tuple(map(tuple, boundaries)),
         effects=effects,
-    )
-
-
-def _main_table(importances: Importances, relevance: Sequence[Relevance], n_rows: int) -> Table:
-    best = importances.top(max(n_rows, HELD))
-    of_name = {entry.name: entry for entry in relevance}
-    ranked = [of_name[name] for name in best.names]
-    conditionings = []
-    for entry in ranked:
-        sets = [" + ".join(names) or "nothing" for names in entry.conditionings]
-        more = len(sets) - _CONDITIONINGS
-        sets[_CONDITIONINGS:] = [f"and {more:,} more"] if more > 0 else []
-        conditionings.append("; ".join(sets))
-    return Table(
-        "Importance and relevance",
-        (
-            places(len(best), "rank"),
-            Column("feature", best.names, "name"),
-            Column(
-                "importance" if best.unit == "1" else best.unit,
-                fixed(best.values, 5),
-                bars=best.values,
-            ),
-            Column("relevance", [entry.relevance for entry in ranked], "words"),
-            Column("degree", ["" if one.degree is None else str(one.degree) for one in ranked]),
-            Column("relevant given", conditionings, "words"),
-        ),
-        rows_note(min(n_rows, len(best)), len(importances)),
-        shown=n_rows,
-        total=len(importances),
-        main=True,
-    )
-
-
-def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:
-    n, lines = len(boundaries), [", ".join(names) or "the empty set" for names in boundaries]
-    brief = [f"{n:,} Markov boundar{'y' if n == 1 else 'ies'}:"]
-    for names in boundaries[:3]:
-        listed = joined([printable(name) for name in names], shown=_MEMBERS) or "the empty set"
-        brief.append(f"  {len(names)}: {listed}")
-    if n > 3:
-        brief.append(f"  and {n - 3:,} more in report.html and run.json")
-    if n > _BOUNDARIES:
-        lines[_BOUNDARIES:] = [f"and {n - _BOUNDARIES:,} more"]
-    return Prose("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
-
-
-def _context_group(result: ContextImportances) -> Group:
-    """Return what a context does to the importances: words, a figure a context, and a table."""
-    effects, name = ContextEffects.of(result, 0.05, "none"), result.context_name
-    names = _dependent(result, result.order())
-    line = (
-        f"{len(names):,} of {len(result):,} features depend on the context {printable(name)}"
-        f"{': ' if names else ''}{joined(names, shown=_MEMBERS)}; the importance of the context "
-        f"itself is {result.relevance:.4f}"
-    )
-    rows = np.arange(len(effects.columns["kind"]))
-    n_shown = min(_ROWS, len(result))
-    note = f"{rows_note(n_shown, len(result))} result-contexts.csv has all."
-    table = effects.table(rows[: n_shown * len(result.contexts)])
-    sections: tuple[Part, ...] = (
-        Prose("Result", (f"{line}.",), brief=(line,)),
-        *effect_charts(effects, _CONTEXTS),
-        Table("Effects of the context", tuple(table), note),
-    )
-    return Group(f"Context {name}", sections, folded=False)
-
-
-def _trees_words(settings: Mapping[str, Any]) -> str:
-    """Say which trees there are infinitely many of."""
-    K, depth = settings["max_features"], settings["max_depth"]
-    deep = "" if depth is None else f" of depth {depth}"
-    trees = f"trees{deep} with the best of {K} candidates at a node"
-    words = f"infinitely many {f'totally randomized trees{deep}' if K == 1 else trees}, "
-    words += f"{settings['splits']} splits"
-    if settings["cut"] != "random":
-        words += f", {settings['cut']} cuts"
-    if least := settings.get("min_samples_split"):
-        words += f", nodes with fewer than {100 * least:g} % of the rows not split"
-    if least := settings.get("min_impurity_decrease"):
-        words += f", no split with a decrease of impurity below {least:g}"
-    return words
-
-
-def _importance_words(importances: Importances, run: Run, of_all: str) -> tuple[str, str]:
-    """Return what the importances add up to, and what they mean."""
-    if "loss" in importances.metadata:
-        chosen = importances.metadata["population"]
-        name = "squared error" if importances.unit == "squared error" else "error rate"
-        loss = f"increase of the {name} of {float(importances.metadata['loss']):.4f}"
-        among = "rows with equal values of the features associated with it"
-        whose = {
-            "tree": "the mean over trees",
-            "ensemble": "of their vote, each tree permuting for itself",
-            "predictor": "of their vote, all trees permuting alike",
-        }[chosen["votes"]]
-        return f"{loss} when permuted", (
-            f"An importance is the {loss} on the same rows when a feature is permuted among "
-            f"{'all rows' if chosen['given'] is None else among}, averaged over all permutations, "
-            f"{whose}. A relevant feature has an importance of 0 if trees read another feature in "
-            "its place, or its splits change no vote."
-        )
-    total, settings = f"{float(importances.values.sum()):.4f}", run.settings
-    limits = "max_depth", "min_samples_split", "min_impurity_decrease"
-    whole = f"all that the features together account for, {of_all}"
-    full = f": {whole}" if not any(map(settings.get, limits)) else ""
-    limited = "" if full else f" Full trees would make it {whole}."
-    return f"{total} in all", (
-        f"An importance is a mean decrease of impurity. They add up to {total}{full}.{limited}"
-    )
-
-
-def _relevance_words(level: float) -> tuple[str, ...]:
-    none = f"at most {level:g} bits counts" if level else "no information counts"
-    return (
-        "A feature is relevant if it adds information about the target to some set of other "
-        "features, strongly relevant if to all other features together, weakly relevant if only to "
-        "smaller sets. Its degree is the size of the smallest set given which it is relevant; the "
-        f"table names the minimal such sets. Here {none} as nothing.",
-        "A Markov boundary is a minimal set of features with all the information that the "
-        "features have about the target. Every boundary contains the strongly relevant features; "
-        "copies can replace each other. No level applies to boundaries.",
     )

@@ -67,7 +67,7 @@ DEMOS = {
     "rank": _LEUKEMIA,
     "select": _LEUKEMIA,
     "compare": _LEUKEMIA,
-    "context": Demo(_TUMOR, _shipped("PRIMARY_TUMOR", missing="drop", context=("sex",))),
+    "context": Demo(_TUMOR, _shipped("PRIMARY_TUMOR", missing="drop", context="sex")),
     "network": Demo("a simulated network of 50 genes", _gene_network, ("source", "gold")),
     "connectome": Demo(
         "a simulated culture of 40 neurons", _culture, ("recording", "positions", "gold")

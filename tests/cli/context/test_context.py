@@ -113,7 +113,6 @@ def test_problem_1_of_the_thesis(gates, out, tmp_path):
     depend = next(i for i, line in enumerate(lines) if "2 features depend on time" in line)
     table = next(i for i, line in enumerate(lines) if line.startswith(" left"))
     assert 0 == depend < table < own
-    assert not any(line.startswith(" gate") for line in lines)
     assert result.stderr.startswith("note: With 99 permutations no p-value is below 0.01")
 
 
@@ -154,11 +153,11 @@ def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    (tmp_path / "kept-time.npz").touch()
+    (tmp_path / "kept.npz").touch()
     monkeypatch.setattr("duramen.analyses.context.context_importances", stop)
     result = duramen(*by_time(gates, "--checkpoint", tmp_path / "kept.npz"), "--out", out)
     assert result.exit_code == 130
-    assert "note: kept-time.npz holds the work done so far" in result.stderr
+    assert "note: kept.npz holds the work done so far" in result.stderr
     assert result.stderr.endswith("duramen context: interrupted, nothing was written\n")
     assert not out.exists()
 
@@ -173,15 +172,14 @@ def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
         (["FILE", "--context", "time"], "--target is missing"),
         (["FILE", "--target", "y"], "--context is missing"),
         (["FILE", "--target", "y", "--context", "tme"], "did you mean 'time'?"),
-        (["FILE", "--target", "y", "--context", "y"], "--context 'y' is the target"),
+        (["FILE", "--target", "y", "--context", "y"], "--context 'y' is also --target y"),
         (
             ["FILE", "--target", "x", "--context", "time"],
             "--target 'x' is not a column",
         ),
-        (["FILE", "--target", "y", "--context", "time", "--context", "time"], "given twice"),
         (
             ["FILE", "--target", "y", "--context", "time", "--drop", "time"],
-            "--context 'time' is --drop time",
+            "--context 'time' is also --drop time",
         ),
         (["FILE", "--target", "y", "--context", "time", "--targets", "left"], "needs --network"),
         (
@@ -196,10 +194,6 @@ def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
         (["FILE", "--network"], "--context is missing"),
         (["FILE", "--network", "--context", "tiem"], "did you mean 'time'?"),
         (["FILE", "--network", "--context", "time", "--target", "y"], "leave out --target"),
-        (
-            ["FILE", "--network", "--context", "time", "--context", "coin"],
-            "needs a single context",
-        ),
         (
             ["FILE", "--network", "--context", "time", "--task", "regression"],
             "--task needs --target",

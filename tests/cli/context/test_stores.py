@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--context", "ill"], "--context 'ill' is the target"),
+        (["--context", "ill"], "--context 'ill' is also --target ill"),
         (["--context", "place"], "no column 'place'"),
         (["--context", "site", "--covariates", "sex"], "--covariates 'sex' is not a column"),
         (["--context", "site", "--covariates", "site"], "must not name a context"),
