@@ -13,34 +13,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.analyses.execution import Execution, faults_of_ours
-from duramen.analyses.network import (
-    graph,
-    known_links,
-    named,
-    report_of_links,
-    run_of_network,
-    source_name,
-)
+from duramen.analyses.network import known_links, report_of_links, source_name
 from duramen.data.memory import require_memory
 from duramen.io import Recording, read_recording, read_table
 from duramen.jobs.replicates import Plan
 from duramen.networks.connectome.filters import blocks
 from duramen.networks.connectome.methods import METHODS, Inputs, Method, Settings
 from duramen.reports.facts import thousands
-from duramen.reports.report import Prose, Report, Section
+from duramen.reports.report import Prose, Report
 from duramen.results.columns import counted
 from duramen.results.fields import checked_names
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores, undirected_ceiling
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint, references, versions
-from duramen.support.text import joined, quoted
+from duramen.support.text import joined, printable, quoted
 
 _DRAWN = 60  # links of the graph
 # Fraction of the values that are peaks, from which on thresholds are in another unit than the
 # recording; in cultures it is below .05.
 _TOO_MANY = 0.25
+_OF_METHOD = ("filters", "thresholds", "exponent", "weighting", "directivity")
+_OF_ALL = ("precision", "n_components", "quiet_below", "n_estimators", "max_depth")
 _READING = ("layout", "key", "neurons", "neuropil", "missing", "drop")  # parameters about a file
 
 
@@ -235,28 +230,25 @@ def connectome(
     asked = dict(locals())
     execution = Execution.of(connectome, asked)
     checks.check_integer("connectome", "links", links, 1)
-    chosen = METHODS[
-        checks.check_choice("connectome", "method", method, [entry.name for entry in METHODS])
-    ]
+    names_of_methods = [entry.name for entry in METHODS]
+    chosen = METHODS[checks.check_choice("connectome", "method", method, names_of_methods)]
     # Settings of the method in place of its own, which are recorded if they are set.
-    of_method = {
-        name: asked[name]
-        for name in ("filters", "thresholds", "exponent", "weighting", "directivity")
-        if asked[name] is not None
-    }
+    of_method = {name: asked[name] for name in _OF_METHOD if asked[name] is not None}
     if thresholds is not None:
         several = (thresholds,) if checks.is_real(thresholds) else thresholds
         of_method["thresholds"] = tuple(map(float, several))  # type: ignore[arg-type]
-    names_of_all = ("precision", "n_components", "quiet_below", "n_estimators", "max_depth")
-    of_all = {name: asked[name] for name in names_of_all}
+    of_all = {name: asked[name] for name in _OF_ALL}
     settings = replace(chosen.settings, **of_all, **of_method)
     file = recording if isinstance(recording, str | Path) else None
     reading = {name: asked[name] for name in _READING}
     with execution.warnings_as_notes():
         if file is not None:
             recording = read_recording(file, **reading)
-        else:
-            _refuse_reading(reading)
+        for name, value in reading.items() if file is None else ():
+            if value != signature(connectome).parameters[name].default:
+                raise ValueError(
+                    f"connectome: {name} is for files, and the recording is in memory; leave it out"
+                )
         light = _recorded(recording, names)
         places = _positions(positions, len(light.names))
         known = known_links(gold, "connectome")
@@ -265,16 +257,26 @@ def connectome(
     with execution.work("infer"):
         inferred = _inferred(light, chosen, settings, execution)
     scores = ceiling = None
+    results, more = {}, []
     if known is not None:
         with execution.step("score"):
             scores = inferred.score(known, pairs="directed")
             ceiling = undirected_ceiling(known, inferred.names)
+        results = {"undirected_auroc": ceiling.auroc, "undirected_aupr": ceiling.aupr}
+        line = (
+            "The perfect undirected network, which has all known links in both directions, reaches "
+            f"AUROC {ceiling.auroc:.3f}, AUPR {ceiling.aupr:.3f}."
+        )
+        more.append(Prose("Best possible agreement", (line,), brief=(line,)))
     with faults_of_ours():
-        run = run_of_network(
+        n_frames, p = light.fluorescence.shape
+        name = "" if file is None else Path(file).name
+        shape = f"{thousands(n_frames)} frames x {counted(p, 'neuron')}"
+        return report_of_links(
+            ConnectomeReport,
             inferred,
             scores,
             execution,
-            file="" if file is None else Path(file).name,
             settings={
                 **reading,
                 "drop": [*drop],
@@ -286,31 +288,19 @@ def connectome(
                 **of_all,
                 "links": links,
             },
-        )
-        if ceiling is not None:
-            best = {"undirected_auroc": ceiling.auroc, "undirected_aupr": ceiling.aupr}
-            run = replace(run, results={**run.results, **best})
-        shape = f"{thousands(run.n_rows)} frames x {counted(len(inferred.names), 'neuron')}"
-        more: list[Section] = []
-        if ceiling is not None:
-            line = (
-                "The perfect undirected network, which has all known links in both directions, "
-                f"reaches AUROC {ceiling.auroc:.3f}, AUPR {ceiling.aupr:.3f}."
-            )
-            more.append(Prose("Best possible agreement", (line,), brief=(line,)))
-        return report_of_links(
-            ConnectomeReport,
-            inferred,
-            scores,
-            run,
+            of_data={"file": name},
             facts={
-                "frames": thousands(run.n_rows),
-                "neurons": f"{len(inferred.names):,}",
+                "frames": thousands(n_frames),
+                "neurons": f"{p:,}",
                 "method": chosen.title,
             },
-            graph=graph(inferred, _DRAWN, "is between {} and {}", places),
-            more=[*more, Prose("Method", (_method_words(inferred.metadata),))],
-            reading=f"{chosen.meaning} Weights rank links; they are not connection strengths.",
+            drawn=_DRAWN,
+            direction="is between {} and {}",
+            positions=places,
+            results=results,
+            more=more,
+            reading=f"Links were weighted by the {chosen.title} ({chosen.reference}). "
+            f"{chosen.meaning} Weights rank links; they are not connection strengths.",
             cautions=[
                 *([] if inferred.directed else ["Links have no direction."]),
                 "Neurons that were not recorded can drive two recorded ones, which are then "
@@ -321,10 +311,9 @@ def connectome(
                 *inferred.notes,
             ],
             kind="connectome",
-            title=f"Connectome of {len(inferred.names):,} neurons",
-            subject=(f"{named(run)}{shape}; {inferred.measure}",),
+            title=f"Connectome of {p:,} neurons",
+            subject=(f"{f'{printable(name)}: ' if name else ''}{shape}; {inferred.measure}",),
             table=inferred.columns(min(links, inferred.n_candidates)),
-            notes=tuple(execution.remarks),
             references=references(connectome),
             ceiling=ceiling,
         )
@@ -355,8 +344,21 @@ def _inferred(
     plan = Plan.checked("connectome", execution.n_jobs, execution.checkpoint, execution.verbose)
     inputs = Inputs(light.fluorescence, settings, identity, execution.random_state, plan)
     inferred = method.infer(inputs)
-    if inferred.n_peaks is not None:
-        notes += _of_peaks(light, settings, inferred.n_peaks)
+    if (n_peaks := inferred.n_peaks) is not None:
+        silent = [quoted(light.names[i]) for i in np.flatnonzero(n_peaks == 0).tolist()]
+        if silent:
+            have = "neuron has" if len(silent) == 1 else "neurons have"
+            notes.append(
+                f"{len(silent)} {have} no signal above the threshold, so that there is no evidence "
+                f"for their links: {joined(silent, shown=5)}"
+            )
+        fraction = n_peaks.sum() / light.fluorescence.size
+        if fraction > _TOO_MANY:
+            notes.append(
+                f"{fraction:.0%} of the differences between frames reach the threshold "
+                f"{min(settings.thresholds):g}, so that noise counts as peaks; scale the "
+                "recording, to dF/F for instance, or raise the thresholds"
+            )
     execution.notes(notes)
     return Network(
         light.names,
@@ -372,36 +374,6 @@ def _inferred(
             "versions": versions(),
         },
     )
-
-
-def _of_peaks(light: Recording, settings: Settings, n_peaks: IntArray) -> list[str]:
-    """Return notes on neurons without peaks, and on too many peaks."""
-    notes = []
-    silent = [quoted(light.names[i]) for i in np.flatnonzero(n_peaks == 0).tolist()]
-    if silent:
-        have = "neuron has" if len(silent) == 1 else "neurons have"
-        notes.append(
-            f"{len(silent)} {have} no signal above the threshold, so that there is no evidence for "
-            f"their links: {joined(silent, shown=5)}"
-        )
-    fraction = n_peaks.sum() / light.fluorescence.size
-    if fraction > _TOO_MANY:
-        notes.append(
-            f"{fraction:.0%} of the differences between frames reach the threshold "
-            f"{min(settings.thresholds):g}, so that noise counts as peaks; scale the recording, "
-            "to dF/F for instance, or raise the thresholds"
-        )
-    return notes
-
-
-def _refuse_reading(reading: Mapping[str, Any]) -> None:
-    """Check that no parameter of reading a file is given with a recording in memory."""
-    defaults = signature(connectome).parameters
-    for name, value in reading.items():
-        if value != defaults[name].default:
-            raise ValueError(
-                f"connectome: {name} is for files, and the recording is in memory; leave it out"
-            )
 
 
 def _recorded(recording: Any, names: Sequence[str] | None) -> Recording:
@@ -476,21 +448,3 @@ def _named(links: list[tuple[Any, ...]], names: tuple[str, ...]) -> list[tuple[A
     if ends & set(names) or len(ends & set(places)) < len(ends) - 2:  # two words of a header
         return links
     return [(*(places.get(str(end), str(end)) for end in row[:2]), *row[2:]) for row in links]
-
-
-def _method_words(settings: Mapping[str, Any]) -> str:
-    """Return the settings as a sentence for a methods section."""
-    method, thresholds = METHODS[settings["method"]], settings["thresholds"]
-    if method.name == "transfer_entropy":
-        return (
-            f"Links were weighted by the {method.title}: order 2, same-frame interactions, mean "
-            f"fluorescence below {settings['quiet_below']:g} ({method.reference})."
-        )
-    filters = ", ".join(f"{name} ({weight:g})" for name, weight in settings["filters"].items())
-    span = f"{thresholds[0]:g}"
-    if len(thresholds) > 1:
-        span = f"{len(thresholds)} thresholds from {min(thresholds):g} to {max(thresholds):g}"
-    return (
-        f"Links were weighted by the {method.title} ({method.reference}). Low-pass filters and "
-        f"their weights: {filters}; thresholds of the differences: {span}."
-    )

@@ -17,10 +17,10 @@ from duramen.estimators.catalogue import FORESTS
 from duramen.findings.table import names_in, unequal_values
 from duramen.io import read_table
 from duramen.networks import genie3
-from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL, ROC
+from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL
 from duramen.reading.tables import read
 from duramen.reports.facts import ReportT, page, thousands
-from duramen.reports.report import HELD, Chart, Plot, Prose, Report, Run, Section, Table
+from duramen.reports.report import HELD, Chart, Plot, Prose, Report, Section, Table
 from duramen.results.columns import Column, counted, places, small
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
@@ -29,17 +29,10 @@ from duramen.support.files import expanded
 from duramen.support.provenance import references
 from duramen.support.text import fixed, printable, read_utf8
 
-_AUTO = 1 / 3  # fraction of the regulators tried at a node
-_PUBLISHED: dict[str, tuple[Any, ...]] = {  # values of GENIE3 as published
-    "forest": ("random_forest",),
-    "max_features": ("sqrt",),
-    "min_samples_leaf": (None, 1),
-    "max_depth": (None,),
-    "bootstrap": (None, True),
-    "measure": ("mdi",),
-    "normalization": ("unit",),
-    "source_scaling": ("none",),
-}
+_SETTINGS = (
+    *("forest", "n_estimators", "max_features", "min_samples_leaf", "max_depth", "bootstrap"),
+    *("measure", "normalization", "source_scaling", "n_permutations", "links"),
+)
 _HUBS = (
     "J. Sławek, T. Arodź (2013). ENNET: inferring large gene regulatory networks from expression "
     "data using gradient boosting. BMC Systems Biology 7:106."
@@ -187,18 +180,23 @@ def network(
     >>> report.network.n_candidates
     8
     """
-    arguments = dict(locals())
+    arguments = {**locals(), "measure": measure.replace("-", "_")}
     execution = Execution.of(network, arguments)
     checks.check_integer("network", "links", links, 1)
-    asked = {name: arguments[name] for name in (*_PUBLISHED, "n_estimators", "n_permutations")}
-    asked["measure"] = measure.replace("-", "_")
-    estimator = _estimator(asked)
+    kinds = {kind.name.replace("-", "_"): kind for kind in FORESTS if kind.regressor is not None}
+    kind = kinds[checks.check_choice("network", "forest", forest, kinds)]
+    limits = ("min_samples_leaf", "max_depth", "bootstrap")
+    estimator = kind.regressor(
+        n_estimators,
+        max_features={"auto": 1 / 3, "all": None}.get(max_features, max_features),  # type: ignore[call-overload]
+        **{name: arguments[name] for name in limits if arguments[name] is not None},
+    )
     with execution.warnings_as_notes():
         sources, sinks = _genes(regulators, "regulators"), _genes(targets, "targets")
         known = known_links(gold, "network")
         data = read(data, n_jobs=n_jobs, random_state=execution.random_state).in_memory()
     provenance, findings = data.provenance, data.provenance.findings
-    if asked["measure"] == "mdi":
+    if arguments["measure"] == "mdi":
         unequal = unequal_values(data.table, named=names_in(findings))
         findings += () if unequal is None else (unequal,)
     execution.notes((*provenance.notes, *map(str, findings)))
@@ -208,7 +206,9 @@ def network(
             regulators=sources,
             targets=sinks,
             estimator=estimator,
-            **{name: asked[name] for name in ("measure", "normalization", "source_scaling")},
+            measure=arguments["measure"],
+            normalization=normalization,
+            source_scaling=source_scaling,
             n_permutations=n_permutations,
             random_state=execution.random_state,
             n_jobs=n_jobs,
@@ -223,7 +223,16 @@ def network(
         with execution.step("score"):
             scores = inferred.score(known)
     with faults_of_ours():
-        run = run_of_network(
+        tested = inferred.p_values is not None
+        table = inferred.columns(min(links, inferred.n_candidates))
+        if tested:
+            i, j = inferred.ranked(len(table["source"]))
+            table["q_value"] = inferred.q_values()[i, j]
+        n_genes, n_rows = len(inferred.names), inferred.metadata["n_rows"]
+        n_sources, n_targets = int(inferred.sources.sum()), int(inferred.targets.sum())
+        file = f"{printable(provenance.file)}: " if provenance.file else ""
+        return report_of_links(
+            NetworkReport,
             inferred,
             scores,
             execution,
@@ -232,89 +241,48 @@ def network(
                 "targets": [] if targets is None else np.asarray(targets).tolist(),
                 "gold": source_name(gold),
                 **provenance.settings,
-                **asked,
-                "links": links,
+                **{name: arguments[name] for name in _SETTINGS},
             },
-            file=provenance.file,
-            citation=provenance.citation,
-            findings=records(findings),
-        )
-        table = inferred.columns(min(links, inferred.n_candidates))
-        if inferred.p_values is not None:
-            i, j = inferred.ranked(len(table["source"]))
-            table["q_value"] = inferred.q_values()[i, j]
-        departures = ", ".join(
-            f"{name}={asked[name]}"
-            for name, published in _PUBLISHED.items()
-            if asked[name] not in published
-        )
-        n_sources = int(inferred.sources.sum())
-        parts = [
-            f"{named(run)}{thousands(run.n_rows)} samples x {counted(len(inferred.names), 'gene')}",
-            counted(n_sources, "regulator"),
-            counted(int(inferred.targets.sum()), "target"),
-            f"{counted(n_estimators, 'tree')} per target",
-        ]
-        cautions = [
-            "A link means that the regulator helps to predict the target. Indirect regulation, "
-            "common causes and the reverse of a regulation also produce links: directions are "
-            "suggested only by the asymmetry of the weights.",
-            *inferred.notes,
-        ]
-        if inferred.p_values is not None:
-            cautions.append(
-                "P-values test that the target is independent of all regulators. An indirect link "
-                "is no false discovery under this null hypothesis."
-            )
-        return report_of_links(
-            NetworkReport,
-            inferred,
-            scores,
-            run,
+            of_data={
+                "file": provenance.file,
+                "citation": provenance.citation,
+                "findings": records(findings),
+            },
             facts={
-                "samples": thousands(run.n_rows),
-                "genes": f"{len(inferred.names):,}",
+                "samples": thousands(n_rows),
+                "genes": f"{n_genes:,}",
                 "regulators": f"{n_sources:,}",
                 "candidate links": f"{inferred.n_candidates:,}",
             },
-            graph=graph(inferred, _DRAWN, "goes from {} to {}") if inferred.n_candidates else None,
+            drawn=_DRAWN,
+            direction="goes from {} to {}",
             reading="The weight of a link is the importance of the regulator in the forest that "
             "predicts the target. Weights rank links; they are not probabilities.",
-            cautions=cautions,
+            cautions=[
+                "A link means that the regulator helps to predict the target. Indirect regulation, "
+                "common causes and the reverse of a regulation also produce links: directions are "
+                "suggested only by the asymmetry of the weights.",
+                *inferred.notes,
+                *[
+                    "P-values test that the target is independent of all regulators. An indirect "
+                    "link is no false discovery under this null hypothesis."
+                ]
+                * tested,
+            ],
             kind="network",
-            title=f"Network of {len(inferred.names):,} genes "
-            f"({'variant of ' if departures else ''}GENIE3)",
+            title=f"Network of {n_genes:,} genes",
             subject=(
-                ", ".join(parts),
-                f"GENIE3 but for {departures}" if departures else "GENIE3 as published",
+                f"{file}{thousands(n_rows)} samples x {counted(n_genes, 'gene')}, "
+                f"{counted(n_sources, 'regulator')}, {counted(n_targets, 'target')}, "
+                f"{counted(n_estimators, 'tree')} per target",
             ),
             table=table,
-            notes=tuple(execution.remarks),
             references=(*references(genie3), *([_HUBS] if source_scaling == "variance" else [])),
         )
 
 
-def _estimator(asked: Mapping[str, Any]) -> Any:
-    """Return the estimator of the forests."""
-    kinds = {kind.name.replace("-", "_"): kind for kind in FORESTS if kind.regressor is not None}
-    kind = kinds[checks.check_choice("network", "forest", asked["forest"], kinds)]
-    most = asked["max_features"]
-    limits = ("min_samples_leaf", "max_depth", "bootstrap")
-    return kind.regressor(
-        asked["n_estimators"],
-        max_features={"auto": _AUTO, "all": None}.get(most, most),
-        **{name: asked[name] for name in limits if asked[name] is not None},
-    )
-
-
 def _genes(asked: Any, parameter: str) -> Any:
-    """Return genes; of texts that name a file, the names in it, one a line.
-
-    Raises
-    ------
-    ValueError
-        If a file holds no name.
-    """
+    """Return genes; of texts that name a file, the names in it, one a line."""
     if asked is None or isinstance(asked, np.ndarray):
         return asked
     genes: list[Any] = []
@@ -331,7 +299,7 @@ def _genes(asked: Any, parameter: str) -> Any:
     return genes
 
 
-# --- what networks of genes and of neurons have in common -----------------------------------------
+# --- networks of genes and of neurons -------------------------------------------------------------
 
 
 def known_links(gold: Any, function: str) -> Any:
@@ -359,118 +327,96 @@ def source_name(source: Any) -> str | None:
     return Path(source).name if isinstance(source, str | Path) else None
 
 
-def run_of_network(
-    inferred: Network, scores: NetworkScores | None, execution: Execution, **facts: Any
-) -> Run:
-    """Return the record of a run that inferred a network; `facts` are further ones."""
-    results: dict[str, Any] = {"candidate_links": inferred.n_candidates}
-    if scores is not None:
-        names = ("auroc", "aupr", "random_aupr", "early_precision")
-        results |= {"known_links": scores.n_true, **{name: getattr(scores, name) for name in names}}
-    of_network = {name: inferred.metadata[name] for name in ("fingerprint", "versions", "n_rows")}
-    return execution.record(
-        {**of_network, "n_features": len(inferred.names), **facts}, results=results
-    )
-
-
-def named(run: Run) -> str:
-    """Return the name of the file before what is said of it, if there is one."""
-    return f"{printable(run.file)}: " if run.file else ""
-
-
 def report_of_links(
     report_class: type[ReportT],
     inferred: Network,
     scores: NetworkScores | None,
-    run: Run,
+    execution: Execution,
     *,
+    settings: Mapping[str, Any],
+    of_data: Mapping[str, Any],
     facts: dict[str, str],
-    graph: Chart | None,
+    drawn: int,
+    direction: str,
     reading: str,
     cautions: Sequence[str],
+    positions: ArrayLike | None = None,
+    results: Mapping[str, float] | None = None,
     more: Sequence[Section] = (),
     **fields: Any,
 ) -> ReportT:
-    """Return the report of a network: its graph and links, their agreement with known ones."""
+    """Return the report of a network: its graph and links, their agreement with known ones.
+
+    The graph has `drawn` links, and `direction` says how the heaviest lies.
+    """
+    figures: dict[str, Any] = {"candidate_links": inferred.n_candidates}
+    sections = list[Section]()
+    if inferred.n_candidates:
+        n, n_rows = min(drawn, inferred.n_candidates), min(_ROWS, inferred.n_candidates)
+        placed = "" if positions is None else " at the positions of the neurons"
+        source, target, weight = inferred.top(1)[0]
+        links = inferred.columns(min(HELD, inferred.n_candidates))
+        columns = [
+            places(len(links["source"])),
+            Column("source", links["source"], "name", least=_NAME),
+            Column("target", links["target"], "words", least=_NAME),
+            Column("weight", fixed(links["weight"], 4), bars=np.abs(links["weight"])),
+        ]
+        if "p_value" in links:
+            columns.append(Column("p", small(links["p_value"])))
+        sections += [
+            Chart(
+                title="Heaviest links",
+                plot=Plot(NETWORK_GRAPH, inferred, {"n": n, "positions": positions}),
+                text=f"Graph of the {n} heaviest links. The heaviest "
+                f"{direction.format(source, target)}, with weight {weight:.3g}.",
+                caption=f"The {n} heaviest links{placed}, drawn wider the larger their weight.",
+            ),
+            Table(
+                "Links",
+                tuple(columns),
+                f"The {n_rows:,} heaviest of {inferred.n_candidates:,} links; result.csv and "
+                "result.parquet hold more.",
+                shown=n_rows,
+                total=inferred.n_candidates,
+                what="links",
+                main=True,
+            ),
+        ]
     if scores is not None:
+        names = ("auroc", "aupr", "random_aupr", "early_precision")
+        figures |= {"known_links": scores.n_true, **{name: getattr(scores, name) for name in names}}
         facts["AUPR against known links"] = f"{scores.aupr:.3f}"
-    links: list[Section] = [] if graph is None else [graph, link_table(inferred)]
+        line = (
+            f"Against {scores.n_true:,} known links among {scores.n_pairs:,} pairs: AUROC "
+            f"{scores.auroc:.3f}, AUPR {scores.aupr:.3f} (random order {scores.random_aupr:.3f}), "
+            f"precision of the first {scores.n_true:,} links {scores.early_precision:.3f}."
+        )
+        sections += [
+            Prose("Agreement with known links", (line,), brief=(line,)),
+            Chart(
+                "Precision and recall",
+                Plot(PRECISION_RECALL, scores),
+                f"Line chart of precision against recall; the area under it is {scores.aupr:.3f}.",
+                "Precision against recall of the ranked links against the known ones; the gray "
+                "line is a random order.",
+            ),
+        ]
+    of_network = {name: inferred.metadata[name] for name in ("fingerprint", "versions", "n_rows")}
+    run = execution.record(
+        {**of_network, "n_features": len(inferred.names), **of_data},
+        settings=settings,
+        results={**figures, **(results or {})},
+    )
     return page(
         report_class,
         run,
         facts=facts,
-        sections=[*links, *score_sections(scores), *more],
+        sections=[*sections, *more],
         reading=[reading],
         cautions=cautions,
+        notes=tuple(execution.remarks),
         network=inferred,
         scores=scores,
         **fields,
     )
-
-
-def graph(inferred: Network, most: int, ends: str, positions: ArrayLike | None = None) -> Chart:
-    """Return the heaviest links as a graph; `ends` says how the heaviest lies."""
-    n = min(most, inferred.n_candidates)
-    placed = "" if positions is None else " at the positions of the neurons"
-    source, target, weight = inferred.top(1)[0]
-    return Chart(
-        title="Heaviest links",
-        plot=Plot(NETWORK_GRAPH, inferred, {"n": n, "positions": positions}),
-        text=f"Graph of the {n} heaviest links. The heaviest {ends.format(source, target)}, with "
-        f"weight {weight:.3g}.",
-        caption=f"The {n} heaviest links{placed}, drawn wider the larger their weight.",
-    )
-
-
-def link_table(inferred: Network) -> Table:
-    """Return the heaviest links as a table."""
-    links = inferred.columns(min(HELD, inferred.n_candidates))
-    n = min(_ROWS, inferred.n_candidates)
-    columns = [
-        places(len(links["source"])),
-        Column("source", links["source"], "name", least=_NAME),
-        Column("target", links["target"], "words", least=_NAME),
-        Column("weight", fixed(links["weight"], 4), bars=np.abs(links["weight"])),
-    ]
-    if "p_value" in links:
-        columns.append(Column("p", small(links["p_value"])))
-    note = (
-        f"The {n:,} heaviest of {inferred.n_candidates:,} links; result.csv and result.parquet "
-        "hold more."
-    )
-    return Table(
-        "Links",
-        tuple(columns),
-        note,
-        shown=n,
-        total=inferred.n_candidates,
-        what="links",
-        main=True,
-    )
-
-
-def score_sections(scores: NetworkScores | None) -> list[Section]:
-    """Return the agreement with known links, if there are any, as a sentence and curves."""
-    if scores is None:
-        return []
-    line = (
-        f"Against {scores.n_true:,} known links among {scores.n_pairs:,} pairs: AUROC "
-        f"{scores.auroc:.3f}, AUPR {scores.aupr:.3f} (random order {scores.random_aupr:.3f}), "
-        f"precision of the first {scores.n_true:,} links {scores.early_precision:.3f}."
-    )
-    return [
-        Prose("Agreement with known links", (line,), brief=(line,)),
-        *(
-            Chart(
-                title,
-                Plot(figure, scores),
-                f"Line chart of {curve}; the area under it is {area:.3f}.",
-                f"{curve[0].upper()}{curve[1:]} of the ranked links against the known ones; the "
-                "gray line is a random order.",
-            )
-            for title, figure, curve, area in (
-                ("Precision and recall", PRECISION_RECALL, "precision against recall", scores.aupr),
-                ("ROC curve", ROC, "true positive rate against false positive rate", scores.auroc),
-            )
-        ),
-    ]
