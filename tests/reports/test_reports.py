@@ -312,7 +312,7 @@ def test_exact_report_of_nothing_and_of_limits():
 # --- a plan --------------------------------------------------------------------------------------
 
 
-def test_plan_report_tells_advice_reasons_and_curves():
+def test_plan_report_tells_advice_and_reasons():
     report = dm.plan(n_rows=1000, n_features=10_000, memory=10**6, relevant={0: 5, 1: 3})
     advice = report.plan
     assert report.title == (
@@ -323,15 +323,12 @@ def test_plan_report_tells_advice_reasons_and_curves():
     table = report.section("Fractions compared")
     assert table.column("keep") == ("0", "0.5", "1")
     assert table.column("trees")[1] == f"{advice.options[1].trees:,}"
-    text = report.section("Finding 5 features of degree 0").text
-    assert "keep = 0.5 5" in text
     with pytest.raises(KeyError, match="Data"):
         report.section("Data")
     html = render(report)
     assert_needs_nothing_else(html)
     page = Page(html)
     assert not page.named("script")
-    assert len(page.named("svg")) == 2
     assert "dm.plan(n_rows=1000, n_features=10000, memory=1000000" in page.words
     for reason in advice.reasons:
         assert " ".join(reason.split()) in page.words

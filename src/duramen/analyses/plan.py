@@ -10,15 +10,19 @@ from typing import Any
 
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.io.store.reader import memory_bytes
-from duramen.plots.curves import FOUND
 from duramen.reports.facts import page
-from duramen.reports.report import Chart, Plot, Prose, Report, Run, Table
+from duramen.reports.report import Prose, Report, Table
 from duramen.results.columns import Column, counted
-from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
-from duramen.theory.subspaces.convergence import found_curve
 from duramen.theory.subspaces.planning import Plan, search_plan
 
+_TREES = {  # numbers of trees of an option, with their titles
+    "trees": "trees",
+    "trees_to_find": "to find all",
+    "trees_to_see": "to see all",
+    "chain_trees": "expected: a chain",
+    "marginal_trees": "expected: all of degree 0",
+}
 _READING = (
     "If memory does not hold all features, each tree is grown on some of them. The random "
     "subspace method draws new features for every tree (keep = 0); the sequential random "
@@ -34,10 +38,6 @@ _CAVEATS = (
     "higher degree, more trees are needed.",
     "Memory is counted for growing one tree at a time; each further thread needs as much again.",
 )
-
-# Curves are drawn for so many trees, and features of one kind, at most.
-_MOST_TREES = 1_000_000
-_MOST_FEATURES = 500
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -134,18 +134,85 @@ def plan(
             risk=risk,
             keep=keep,
         )
-    with faults_of_ours(), execution.step("curves"):
-        curves = found_curves(advice)
     with faults_of_ours():
-        results = advice.to_dict()
+        results, options = advice.to_dict(), advice.options
         asked = "n_rows", "n_features", "memory", "relevant", "bytes_per_value", "n_classes", "risk"
         settings = {name: results.pop(name) for name in asked}
         run = execution.record(
             {"n_rows": advice.n_rows, "n_features": advice.n_features},
-            settings={**settings, "keep": [option.keep for option in advice.options]},
+            settings={**settings, "keep": [option.keep for option in options]},
             results=results,
         )
-        return _report(advice, run, curves)
+        of_all, fits = f"{advice.n_features:,}", advice.subspace == advice.n_features
+        if fits:
+            title = f"Grow one forest on all {of_all} features: memory holds them"
+            kept = ""
+        else:
+            trees = counted(advice.n_trees, "tree")
+            title = f"Grow at least {trees} on {advice.subspace:,} of {of_all} features each"
+            kept = ", all of them drawn anew (keep = 0)"
+            if advice.keep:
+                kept = f", with features found before in up to {advice.keep:.0%} of the places "
+                kept += f"(keep = {advice.keep:g})"
+        find = "1 tree finds" if advice.n_trees == 1 else f"{advice.n_trees:,} trees find"
+        assumption = (
+            f"{find} all relevant features with probability {1.0 - advice.risk:g} if rows are "
+            f"infinitely many; with {advice.n_rows:,} rows more trees are needed, and weak "
+            "features may not be found at all."
+        )
+        columns: dict[str, Any] = {
+            "keep": [option.keep for option in options],
+            "subspace": [advice.subspace] * len(options),
+            "advised": [option.keep == advice.keep for option in options],
+            "places_kept": [option.places for option in options],
+            **{name: [float(getattr(option, name)) for option in options] for name in _TREES},
+        }
+        for i, degree in enumerate(advice.relevant):
+            columns[f"chance_degree_{degree}"] = [option.chances[i][1] for option in options]
+            columns[f"trees_degree_{degree}"] = [
+                float(option.trees_by_degree[i][1]) for option in options
+            ]
+        why, sample = (
+            Prose(name, lines, points=True, caution=caution, brief=tuple(f"- {x}" for x in lines))
+            for name, lines, caution in (
+                ("Why", advice.reasons, False),
+                (f"Effect of a sample of {advice.n_rows:,} rows", advice.cautions, True),
+            )
+        )
+        table = Table(
+            title="Fractions compared",
+            columns=(
+                Column("keep", [f"{option.keep:g}" for option in options], "name"),
+                *(
+                    Column(heading, [_number(trees) for trees in columns[name]])
+                    for name, heading in _TREES.items()
+                ),
+            ),
+            note="Numbers of trees needed to find all relevant features, and to see every feature "
+            f"at least once, each with a risk of failure of {advice.risk:g}; and the expected "
+            "numbers until a chain up to the highest degree is found, and until all features of "
+            "degree 0 are found. The table is that in result.csv and result.parquet.",
+            what="fractions",
+            main=True,
+        )
+        return page(
+            PlanReport,
+            run,
+            facts={
+                "trees, for infinitely many rows": f"{advice.n_trees:,}",
+                "features a tree": f"{advice.subspace:,}",
+                "of all features": of_all,
+                "fraction kept for features found": f"{advice.keep:g}",
+            },
+            sections=[why, table, sample],
+            reading=_READING,
+            cautions=_CAVEATS,
+            kind="plan of a selection",
+            title=title,
+            table=columns,
+            plan=advice,
+            subject=(f"{title}{kept}", assumption),
+        )
 
 
 def numbers_by_degree(relevant: Any) -> dict[int, int]:
@@ -156,172 +223,19 @@ def numbers_by_degree(relevant: Any) -> dict[int, int]:
     counts: dict[int, int] = {}
     for entry in (part for text in entries for part in str(text).split(",")):
         match = re.fullmatch(r"(?:(\d+):)?(\d+)", entry.strip())
-        if match is None:
+        if match is None or int(match[1] or 0) in counts:
             raise ValueError(
-                "plan: relevant must be numbers of features by degree, such as 10 or 0:10,1:5, got "
-                f"{entry!r}"
+                "plan: relevant must be numbers of features by degree, such as 10 or 0:10,1:5, "
+                f"each degree once, got {entry!r}"
             )
-        degree = int(match[1] or 0)
-        if degree in counts:
-            raise ValueError(
-                f"plan: relevant must name each degree once, got degree {degree} twice"
-            )
-        counts[degree] = int(match[2])
+        counts[int(match[1] or 0)] = int(match[2])
     return counts
 
 
-def found_curves(advice: Plan) -> dict[str, dict[float, FloatArray]]:
-    """Return, for a chain up to the highest degree and for degree 0, the features found by `keep`.
-
-    Exact for 0 .. n_trees trees; empty where that is too much to draw.
-    """
-    if advice.n_trees > _MOST_TREES:
-        return {}
-    length, alone = max(advice.relevant) + 1, advice.relevant.get(0, 0)
-    curves = {}
-    scenarios: tuple[tuple[str, Any, int], ...] = (
-        (f"a chain of {length} features", "chain", length if length > 1 else 0),
-        (f"{counted(alone, 'feature')} of degree 0", "marginal", alone),
-    )
-    for what, scenario, number in scenarios:
-        if 0 < number <= _MOST_FEATURES:
-            curves[what] = {
-                option.keep: found_curve(
-                    scenario,
-                    n_features=advice.n_features,
-                    subspace=advice.subspace,
-                    n_relevant=number,
-                    keep=option.keep,
-                    n_trees=advice.n_trees,
-                )
-                for option in advice.options
-            }
-    return curves
-
-
-def _columns(advice: Plan) -> dict[str, Any]:
-    """Return the columns of result.csv: a row for each fraction compared."""
-    options = advice.options
-    columns: dict[str, Any] = {
-        "keep": [option.keep for option in options],
-        "subspace": [advice.subspace] * len(options),
-        "advised": [option.keep == advice.keep for option in options],
-        "places_kept": [option.places for option in options],
-    }
-    for name in ("trees", "trees_to_find", "trees_to_see", "chain_trees", "marginal_trees"):
-        columns[name] = [float(getattr(option, name)) for option in options]
-    for i, degree in enumerate(advice.relevant):
-        columns[f"chance_degree_{degree}"] = [option.chances[i][1] for option in options]
-        columns[f"trees_degree_{degree}"] = [
-            float(option.trees_by_degree[i][1]) for option in options
-        ]
-    return columns
-
-
-def _report(advice: Plan, run: Run, curves: Mapping[str, Mapping[float, FloatArray]]) -> PlanReport:
-    why, sample = (
-        Prose(title, lines, points=True, caution=caution, brief=tuple(f"- {x}" for x in lines))
-        for title, lines, caution in (
-            ("Why", advice.reasons, False),
-            (f"Effect of a sample of {advice.n_rows:,} rows", advice.cautions, True),
-        )
-    )
-    charts = [_chart(what, by_fraction, advice.keep) for what, by_fraction in curves.items()]
-    return page(
-        PlanReport,
-        run,
-        facts={
-            "trees, for infinitely many rows": f"{advice.n_trees:,}",
-            "features a tree": f"{advice.subspace:,}",
-            "of all features": f"{advice.n_features:,}",
-            "fraction kept for features found": f"{advice.keep:g}",
-        },
-        sections=[why, _table(advice), *charts, sample],
-        reading=_READING,
-        cautions=_CAVEATS,
-        kind="plan of a selection",
-        title=advice_words(advice),
-        table=_columns(advice),
-        plan=advice,
-        subject=(f"{advice_words(advice)}{_keep_words(advice)}", assumption_words(advice)),
-    )
-
-
-def _keep_words(advice: Plan) -> str:
-    """Return what fraction of the places is for features found before."""
-    if advice.subspace == advice.n_features:
-        return ""
-    if not advice.keep:
-        return ", all of them drawn anew (keep = 0)"
-    return (
-        f", with features found before in up to {advice.keep:.0%} of the places "
-        f"(keep = {advice.keep:g})"
-    )
-
-
-def advice_words(advice: Plan) -> str:
-    """Return the advice in a sentence without a full stop."""
-    if advice.subspace == advice.n_features:
-        return f"Grow one forest on all {advice.n_features:,} features: memory holds them"
-    trees = counted(advice.n_trees, "tree")
-    return f"Grow at least {trees} on {advice.subspace:,} of {advice.n_features:,} features each"
-
-
-def assumption_words(advice: Plan) -> str:
-    """Return the assumption behind the number of trees in a sentence."""
-    trees = "1 tree finds" if advice.n_trees == 1 else f"{advice.n_trees:,} trees find"
-    return (
-        f"{trees} all relevant features with probability {1.0 - advice.risk:g} if rows are "
-        f"infinitely many; with {advice.n_rows:,} rows more trees are needed, and weak features "
-        "may not be found at all."
-    )
-
-
-def trees_words(number: float) -> str:
+def _number(trees: float) -> str:
     """Return a number of trees, with a decimal where it is a mean and small."""
-    if number == math.inf:
+    if trees == math.inf:
         return "never"
-    if number >= 1e9:
-        return f"{number:.3g}"
-    return f"{number:,.0f}" if number >= 1000 or number == int(number) else f"{number:,.1f}"
-
-
-def _table(advice: Plan) -> Table:
-    titles = {
-        "trees": "trees",
-        "to find all": "trees_to_find",
-        "to see all": "trees_to_see",
-        "expected: a chain": "chain_trees",
-        "expected: all of degree 0": "marginal_trees",
-    }
-    numbers = {
-        title: [trees_words(getattr(option, name)) for option in advice.options]
-        for title, name in titles.items()
-    }
-    return Table(
-        title="Fractions compared",
-        columns=(
-            Column("keep", [f"{option.keep:g}" for option in advice.options], "name"),
-            *(Column(title, words) for title, words in numbers.items()),
-        ),
-        note="Numbers of trees needed to find all relevant features, and to see every feature at "
-        f"least once, each with a risk of failure of {advice.risk:g}; and the expected numbers "
-        "until a chain up to the highest degree is found, and until all features of degree 0 are "
-        "found. The table is that in result.csv and result.parquet.",
-        what="fractions",
-        main=True,
-    )
-
-
-def _chart(what: str, by_fraction: Mapping[float, FloatArray], best: float) -> Chart:
-    curves = {f"keep = {fraction:g}": curve for fraction, curve in by_fraction.items()}
-    ends = ", ".join(f"{name} {curve[-1]:.3g}" for name, curve in curves.items())
-    n_trees = len(next(iter(curves.values()))) - 1
-    return Chart(
-        title=f"Finding {what}",
-        plot=Plot(FOUND, curves, {"best": f"keep = {best:g}"}),
-        text="Line chart of the expected number of features found against the number of trees. "
-        f"After {n_trees:,} trees: {ends}.",
-        caption=f"Expected number of features found of {what}, exact for the model, were they the "
-        "only relevant ones.",
-    )
+    if trees >= 1e9:
+        return f"{trees:.3g}"
+    return f"{trees:,.0f}" if trees >= 1000 or trees == int(trees) else f"{trees:,.1f}"
