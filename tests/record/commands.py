@@ -59,17 +59,17 @@ for test, words in {
     "janitza": "--measure holdout-mda",
     "multiple-probes": "--permutations 6",
     "one-probe": "--permutations 6 --forest random-subspace",
-    "conditional-error-rate": "--permutations 19 --rank-based later",
+    "conditional-error-rate": "--permutations 19",
     "fdr-curve": "--permutations 6 --forest random-patches",
     "frequency-control": "--permutations 6 --forest totally-randomized-trees",
     "hapfelmeier": "--permutations 6 --trees 6",
     "mean-rank-test": "--permutations 4 --forest pert",
-    "forest-probe-ranking": "--permutations 3 --probes 8 --forest random-forest",
+    "forest-probe-ranking": "--permutations 3 --forest random-forest",
 }.items():
     command(f"test-{test}", f"{GRADE} --significance {test} {words}")
 command(
     "test-probe-ranking",
-    f"{RESPONSE} --drop marker --drop sex --significance probe-ranking --probes 5",
+    f"{RESPONSE} --drop marker --drop sex --significance probe-ranking",
 )
 # Ranks that the diagnosis counts hang on the last digits of samples drawn.
 DIRECT = {"digits": LINEAR_ALGEBRA, "without": ("diagnosis", "estimator")}
@@ -85,12 +85,7 @@ for distribution in ("normal", "lognormal", "gamma"):
         f"{ILL} --significance altmann --permutations 12 --distribution {distribution}",
     )
 ERROR_RATE = "--significance conditional-error-rate --permutations 19"
-command("own-ranks", f"{GRADE} {ERROR_RATE} --rank-based own")
-for score in ("mean", "sum", "max"):
-    command(
-        f"group-score-{score}",
-        f"{ILL} {ERROR_RATE} --feature-groups groups.csv --group-score {score}",
-    )
+command("rates-of-groups", f"{ILL} {ERROR_RATE} --feature-groups groups.csv")
 command("feature-groups", f"{RESPONSE} --no-test --feature-groups groups.csv")
 command("strata", f"{DESIGN} --strata site --drop person")
 command("groups", f"{DESIGN} --groups person --drop site")
