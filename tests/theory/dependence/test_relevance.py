@@ -12,6 +12,7 @@ from duramen.support import arrays
 from duramen.theory import FiniteDistribution, relevance
 from duramen.theory.dependence import (
     all_relevant,
+    conditioning_order,
     feature_relevance,
     strongly_relevant,
 )
@@ -301,3 +302,11 @@ def test_too_many_subsets() -> None:
     with pytest.raises(ValueError, match="max_degree=5 is possible"):
         relevance(dist, max_degree=6)
     assert len(feature_relevance(dist, max_degree=2)) == 30
+
+
+def test_members_of_a_conditioning_are_ordered_by_degree() -> None:
+    chain = dm.theory.examples.chain(4)
+    assert conditioning_order(chain, "X4", ["X3", "X1", "X2"]) == ("X1", "X2", "X3")
+    assert conditioning_order(dm.theory.examples.clique(3), "X3", ["X1", "X2"]) is None
+    with pytest.raises(ValueError, match=r"must be a minimal conditioning of 'X4', got \['X1'\]"):
+        conditioning_order(chain, "X4", ["X1"])

@@ -141,3 +141,26 @@ def test_problem_2_has_the_importances_of_the_thesis():
 def test_clear_errors(example):
     with pytest.raises(ValueError, match=f"{example.__name__}: r must be at least 1, got 0"):
         example(0)
+
+
+def test_simpson_reverses_within_both_groups():
+    dist = examples.simpson()
+    joint = dist.probabilities(["X1", "X2", "Y"])
+    overall = joint.sum(axis=1)[:, 1] / joint.sum(axis=(1, 2))
+    within = joint[..., 1] / joint.sum(axis=2)
+    assert overall[1] > overall[0]
+    assert (within[1] < within[0]).all()
+
+
+def test_correlation_and_redundancy_are_different_notions():
+    for redundant, correlation in ((False, 10 / 11), (True, 0.7529)):
+        dist = examples.correlated_pair(redundant=redundant)
+        x, z = (np.asarray(dist.labels[j])[dist.codes[:, j]].astype(float) for j in (0, 1))
+        cov = np.cov(x, z, aweights=dist.weights, ddof=0)
+        result = cov[0, 1] / np.sqrt(cov[0, 0] * cov[1, 1])
+        assert result == pytest.approx(correlation, abs=1e-4)
+        assert dist.mutual_information(["X1", "X2"]) == pytest.approx(1)
+        alone = 1.0 if redundant else 0.125
+        assert dist.mutual_information("X1") == pytest.approx(alone)
+    with pytest.raises(ValueError, match="at least 2"):
+        examples.correlated_pair(1)

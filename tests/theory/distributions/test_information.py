@@ -90,6 +90,17 @@ def test_impurity_decrease_against_oracle(criterion, case):
     assert actual == pytest.approx(before - after, abs=EXACT)
 
 
+@given(with_sets(3))
+def test_the_total_correlation_is_that_of_entropies(drawn):
+    dist, a, c, b = drawn
+    expected = dist.entropy(a, b) + dist.entropy(c, b) - dist.entropy([*a, *c], b)
+    assert dist.total_correlation(a, c, given=b) == pytest.approx(expected, abs=1e-10)
+    assert all(dist.total_correlation(variable) == 0 for variable in a)
+    three = dist.total_correlation(a, c, b)
+    sums = dist.entropy(a) + dist.entropy(c) + dist.entropy(b) - dist.entropy([*a, *c, *b])
+    assert three == pytest.approx(sums, abs=1e-10)
+
+
 # --- distributions -----------------------------------------------------------------------------
 
 
@@ -143,10 +154,11 @@ def test_products_of_many_values_do_not_overflow():
 def test_clear_errors(bits):
     with pytest.raises(ValueError, match="criterion must be one of 'entropy', 'gini', 'variance'"):
         bits.impurity_decrease(0, criterion="mse")
-    with pytest.raises(ValueError, match="several variables or sets"):
-        bits.multivariate_information()
-    with pytest.raises(ValueError, match=r"several variables or sets, .* got \[\['X1', 'X2'\]\]"):
-        bits.multivariate_information(["X1", "X2"])
+    for of in (bits.total_correlation, bits.multivariate_information):
+        with pytest.raises(ValueError, match="several variables or sets"):
+            of()
+        with pytest.raises(ValueError, match=rf"{of.__name__}: .* got \[\['X1', 'X2'\]\]"):
+            of(["X1", "X2"])
     words = FiniteDistribution.from_table([[0], [1]], ["no", "yes"])
     with pytest.raises(ValueError, match="needs a numeric target, but Y has values such as 'no'"):
         words.impurity(criterion="variance")

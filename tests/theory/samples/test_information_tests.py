@@ -13,6 +13,7 @@ from duramen.theory.samples import (
     expected_information,
     information_p_value,
     information_threshold,
+    miller_madow,
     node_test,
 )
 
@@ -146,6 +147,19 @@ def test_node_against_lists_and_scipy(parts):
 
 
 # --- errors ---------------------------------------------------------------------------------------
+
+
+@given(tables)
+def test_miller_madow_against_lists(counts):
+    xs, ys = spread(counts)
+    cells, values, classes = len(set(zip(xs, ys, strict=True))), len(set(xs)), len(set(ys))
+    expected = plug_in(xs, ys) - (cells - values - classes + 1) / (2 * len(xs))
+    assert miller_madow(counts) == pytest.approx(expected / math.log(2), abs=1e-12)
+
+
+def test_miller_madow_is_centred():
+    values = [miller_madow(counts[0]) for counts in null_samples(3000, 500, 3, 4, 1, seed=2)]
+    assert abs(np.mean(values)) < 4 * np.std(values) / np.sqrt(3000)
 
 
 @one_test

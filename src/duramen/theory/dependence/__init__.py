@@ -18,6 +18,7 @@ from duramen.theory.dependence.redundant_features import (
 from duramen.theory.dependence.relevant_features import (
     Relevance,
     all_relevant,
+    conditioning_order,
     feature_relevance,
     markov_boundaries,
     minimal_optimal,
@@ -33,6 +34,7 @@ __all__ = [
     "Redundancy",
     "Relevance",
     "all_relevant",
+    "conditioning_order",
     "context_dependence",
     "feature_context_dependence",
     "feature_relevance",

@@ -21,6 +21,7 @@ from duramen.theory.distributions.specification import (
 __all__ = [
     "chain",
     "clique",
+    "correlated_pair",
     "correlated_xor",
     "digits7",
     "example_5_1",
@@ -30,6 +31,7 @@ __all__ = [
     "noisy_copy",
     "problem_1",
     "problem_2",
+    "simpson",
     "xor",
 ]
 
@@ -312,6 +314,76 @@ def problem_2() -> FiniteDistribution:
         noise = {(digit, 1): {0: 0.5, 1: 0.5} for digit in range(10)}
         segments[f"X{m}"] = table(rows | noise, "Y", "Xc")
     return specify({**segments, "X8": uniform(2), "Y": uniform(10), "Xc": uniform(2)}, context="Xc")
+
+
+def simpson() -> FiniteDistribution:
+    """Simpson's paradox: a drug that helps overall and harms women and men alike.
+
+    X1 is 1 for those who took the drug, X2 is 1 for women, Y is 1 for those who recovered: 50 of
+    100 with the drug and 40 without; of women 20 and 30, of men 60 and 70. Three quarters of
+    those with the drug are men, of those without it women (Simpson 1951; numbers of Pearl 2009,
+    Causality, chapter 6; thesis, section 2.2).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dist = dm.theory.examples.simpson()
+    >>> joint = dist.probabilities(["X1", "X2", "Y"])
+    >>> recovered = joint[..., 1] / joint.sum(axis=2)
+    >>> recovered.round(3).tolist()  # without the drug and with it: men, women
+    [[0.7, 0.3], [0.6, 0.2]]
+    >>> (joint[..., 1].sum(axis=1) / 0.5).round(3).tolist()  # without and with
+    [0.4, 0.5]
+    """
+    recovery = {(0, 0): 0.7, (0, 1): 0.3, (1, 0): 0.6, (1, 1): 0.2}
+    return specify(
+        {
+            "X1": uniform(2),
+            "X2": table({drug: {0: q, 1: 1 - q} for drug, q in {0: 0.25, 1: 0.75}.items()}, "X1"),
+            "Y": table({key: {0: 1 - q, 1: q} for key, q in recovery.items()}, "X1", "X2"),
+        }
+    )
+
+
+def correlated_pair(n_values: int = 8, *, redundant: bool = False) -> FiniteDistribution:
+    """Two correlated features of two classes that are complementary, or redundant.
+
+    Complementary: X1 = S + 1 - Y and X2 = S + Y, with S uniform. The correlation is .91 for 8
+    values, yet X2 - X1 separates the classes, which neither feature does alone. Redundant: in each
+    class both are uniform and independent, and the values of the second class lie above those of
+    the first: either separates the classes, the correlation is .75 (after Guyon and Elisseeff
+    2006; thesis, section 2.4.3.6 and Figure 2.8).
+
+    Parameters
+    ----------
+    n_values : int, default=8
+        Number of values in each class, at least 2.
+    redundant : bool, default=False
+        Whether the features are redundant.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> one, other = (dm.theory.examples.correlated_pair(redundant=r) for r in (False, True))
+    >>> [round(d.multivariate_information("X1", "X2", "Y"), 3) for d in (one, other)]
+    [-0.75, 1.0]
+    """
+    if n_values < 2:
+        raise ValueError(f"correlated_pair: n_values must be at least 2, got {n_values}.")
+
+    def first(y: int, s: int) -> int:
+        return s + n_values * y if redundant else s + 1 - y
+
+    def second(y: int, s: int, t: int) -> int:
+        return t + n_values * y if redundant else s + y
+
+    factors = {
+        "X1": function(first, "Y", "S"),
+        "X2": function(second, "Y", "S", "T"),
+        "Y": uniform(2),
+        **dict.fromkeys(["S", "T"], uniform(n_values)),
+    }
+    return specify(factors, hidden=["S", "T"])
 
 
 def _segment(m: int) -> Factor:

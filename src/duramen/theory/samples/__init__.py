@@ -29,6 +29,7 @@ __all__ = [
     "expected_information",
     "information_p_value",
     "information_threshold",
+    "miller_madow",
     "node_test",
 ]
 
@@ -287,14 +288,7 @@ def node_test(counts: ArrayLike, *, n_candidates: int = 1) -> NodeTest:
 
     function = "node_test"
     K = check_integer(function, "n_candidates", n_candidates, 1, most=inf)
-    table = np.asarray(counts)
-    if table.ndim not in (2, 3) or table.dtype.kind not in "biuf":
-        raise refuse(function, "counts", "numbers with axes (X, Y) or (Z, X, Y)", counts)
-    cells = table.astype(np.float64).reshape(-1, *table.shape[-2:])
-    whole = np.all((cells >= 0) & (cells == np.floor(cells)) & np.isfinite(cells))
-    if not whole or not cells.sum() > 0:
-        allowed = "whole numbers >= 0, some of them above 0"
-        raise refuse(function, "counts", allowed, counts, "give rows, not fractions or weights")
+    cells = _checked_counts(function, counts)
     n = int(cells.sum())
     freedom = sum(_freedom(cell) for cell in cells)
     nats = math.fsum(_information(cell) * float(cell.sum()) for cell in cells) / n
@@ -307,6 +301,50 @@ def node_test(counts: ArrayLike, *, n_candidates: int = 1) -> NodeTest:
         p_value=min(1.0, K * tail),
         n_candidates=K,
     )
+
+
+def miller_madow(counts: ArrayLike) -> float:
+    r"""Return the information in bits of a table of counts, corrected after Miller and Madow.
+
+    .. math:: \hat I - \frac{m_{XY} - m_X - m_Y + 1}{2 N \ln 2}
+
+    with m the number of occupied cells of the table, of its rows and of its columns.
+
+    Parameters
+    ----------
+    counts : array_like of numbers, shape (\|X\|, \|Y\|)
+        Whole numbers of rows.
+
+    Raises
+    ------
+    ValueError
+        If counts have another shape, are negative or not whole, or are all zero.
+
+    Examples
+    --------
+    >>> from duramen.theory.samples import miller_madow
+    >>> round(miller_madow([[30, 10], [10, 30]]), 4)
+    0.1797
+    """
+    if np.ndim(counts) != 2:
+        raise refuse("miller_madow", "counts", "a table with two axes", counts)
+    table = _checked_counts("miller_madow", counts)[0]
+    occupied = [np.count_nonzero(sums) for sums in (table, table.sum(axis=1), table.sum(axis=0))]
+    excess = occupied[0] - occupied[1] - occupied[2] + 1
+    return float(_information(table) - excess / (2.0 * table.sum())) / _NATS
+
+
+def _checked_counts(function: str, counts: ArrayLike) -> FloatArray:
+    """Return counts as an array with axes Z, X, Y."""
+    table = np.asarray(counts)
+    if table.ndim not in (2, 3) or table.dtype.kind not in "biuf":
+        raise refuse(function, "counts", "numbers with axes (X, Y) or (Z, X, Y)", counts)
+    cells = table.astype(np.float64).reshape(-1, *table.shape[-2:])
+    whole = np.all((cells >= 0) & (cells == np.floor(cells)) & np.isfinite(cells))
+    if not whole or not cells.sum() > 0:
+        allowed = "whole numbers >= 0, some of them above 0"
+        raise refuse(function, "counts", allowed, counts, "give rows, not fractions or weights")
+    return cells
 
 
 def _freedom(table: FloatArray) -> int:
