@@ -45,7 +45,7 @@ def _population(make: Any = None, number: bool = False, **options: Any) -> Any:
 
 @case("population_mda/ensemble", votes="ensemble", max_features=2)
 @case("population_mda/predictor", votes="predictor", max_depth=2)
-@case("population_mda/given", given="associated", unseen="node")
+@case("population_mda/given", given="associated")
 def _population_mda(**options: Any) -> Any:
     return extracts.importances(theory.population_mda(empirical(), **options))
 

@@ -37,14 +37,12 @@ def all_trees(rows, unused, k, criterion, depth=None):
             yield ("split", m, children, rows), chance
 
 
-def rows_at(tree, x, unseen):
+def rows_at(tree, x):
     """The training rows of the place where x ends."""
     while tree[0] == "split":
         _, m, children, rows = tree
         if x[m] in children:
             tree = children[x[m]]
-        elif unseen == "node":
-            return rows
         else:
             sizes = {v: mass([r for r in rows if r[0][m] == v]) for v in children}
             tree = children[min(v for v in sizes if sizes[v] == max(sizes.values()))]
@@ -62,7 +60,7 @@ def mean(rows):
     return sum(w * y for _, y, w in rows) / mass(rows)
 
 
-def accuracy_losses(rows, p, k, *, criterion, loss, votes, depth, unseen, given):
+def accuracy_losses(rows, p, k, *, criterion, loss, votes, depth, given):
     """The expected loss, and what each feature adds to it when it is permuted, exactly.
 
     `given` has the features that each is permuted within.
@@ -75,7 +73,7 @@ def accuracy_losses(rows, p, k, *, criterion, loss, votes, depth, unseen, given)
         """Probability of every outcome of a tree: a class or a number."""
         result = defaultdict(Fraction)
         for tree, chance in trees:
-            rows_there = rows_at(tree, x, unseen)
+            rows_there = rows_at(tree, x)
             result[mean(rows_there) if loss == "squared" else vote(rows_there)] += chance
         return result
 

@@ -63,7 +63,6 @@ def random_settings(random, p):
         "loss": loss,
         "votes": str(random.choice(["tree", "ensemble", "predictor"])),
         "depth": depth or None,
-        "unseen": str(random.choice(["largest", "node"])),
         "given": conditions if random.random() < 0.3 else [[]] * p,
     }
 
@@ -222,15 +221,6 @@ def test_one_class_and_no_features():
     assert population_mda(none, max_features=None).metadata["loss"] == 0.5
 
 
-def test_relabeling_values_changes_nothing_where_nodes_predict():
-    random = np.random.default_rng(0)
-    X, y = random.integers(0, 3, (12, 4)), random.integers(0, 2, 12)
-    renamed = FiniteDistribution.from_table(2 - X, y)
-    as_it_is = FiniteDistribution.from_table(X, y)
-    first, other = (population_mda(d, unseen="node").values for d in (as_it_is, renamed))
-    np.testing.assert_allclose(first, other, rtol=0, atol=1e-12)
-
-
 # --- forests -------------------------------------------------------------------------------------
 
 
@@ -300,7 +290,7 @@ def test_the_vote_of_a_large_forest_is_the_ensemble():
     "chosen, message",
     [
         ({"loss": "absolute"}, "loss must be one of 'zero-one', 'squared'"),
-        ({"given": 3}, "given must be None, 'associated' or a mapping"),
+        ({"given": 3}, "given must be one of 'associated', got 3"),
         ({"given": {"X1": ["X1"]}}, "cannot be permuted given itself"),
         ({"given": {"X9": []}}, "there is no feature 'X9'"),
         ({"max_nodes": 1}, "more than 1 distinct nodes"),

@@ -9,7 +9,7 @@ from tests.oracles.theory import population as oracle
 from tests.theory.tables import distribution, random_rows, tables
 
 from duramen.theory import examples, population_importances
-from duramen.theory.population import irrelevant_importances, redundant_importances
+from duramen.theory.population import redundant_importances
 
 CRITERIA = ("entropy", "gini", "variance")
 
@@ -45,24 +45,6 @@ def test_copies_against_the_double_sum(rows, copies, data):
     np.testing.assert_allclose(result.by_degree, wanted, rtol=0, atol=1e-12)
 
 
-@given(
-    rows=tables(most=3, n_rows=6),
-    distributions=st.lists(
-        st.sampled_from([(0.5, 0.5), (0.25, 0.75), (0.2, 0.3, 0.5)]), max_size=2
-    ),
-    criterion=st.sampled_from(CRITERIA),
-    depth=st.none() | st.integers(1, 5),
-)
-@settings(max_examples=40)
-def test_irrelevant_features_against_adding_them(rows, distributions, criterion, depth):
-    longer = distribution(oracle.with_irrelevant(rows, distributions))
-    wanted = population_importances(longer, max_depth=depth, criterion=criterion)
-    result = irrelevant_importances(
-        distribution(rows), count=len(distributions), max_depth=depth, criterion=criterion
-    )
-    np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
-
-
 def test_fifty_copies_against_adding_them():
     rows = random_rows(np.random.default_rng(0), 40, 5, 3, 3)
     wanted = population_importances(distribution(oracle.with_copies(rows, 2, 50)))
@@ -89,26 +71,15 @@ def test_a_copy_raises_some_features_and_lowers_others():
     assert digits["X6"] < population_importances(examples.digits7())["X6"]
 
 
-def test_progress_of_both_sums():
-    fractions = []
-    redundant_importances(
-        distribution(random_rows(np.random.default_rng(0), 30, 5)), 0, progress=fractions.append
-    )
-    assert fractions == sorted(fractions)
-    assert fractions[-1] == 1.0
-
-
 @one_test
 @pytest.mark.parametrize("count", [-1, 1.5, True])
 def test_clear_errors(count):
     dist = examples.xor()
     with pytest.raises(ValueError, match="redundant_importances: copies must be an int >= 0"):
         redundant_importances(dist, 0, copies=count)
-    with pytest.raises(ValueError, match="irrelevant_importances: count must be an int >= 0"):
-        irrelevant_importances(dist, count=count)
     with pytest.raises(ValueError, match="there is no feature 'X9'"):
         redundant_importances(dist, "X9")
     with pytest.raises(ValueError, match="max_depth must be an int >= 1"):
-        irrelevant_importances(dist, max_depth=0)
+        redundant_importances(dist, 0, max_depth=0)
     with pytest.raises(TypeError, match="dist must be a FiniteDistribution"):
         redundant_importances(np.zeros((2, 2)), 0)

@@ -269,7 +269,6 @@ def test_the_estimate_is_of_the_right_order(dist, depth):
     taken = time.process_time() - start
     assert taken / 5 < cost.seconds < 5 * taken
     assert sum(cost.by_size) == pytest.approx(cost.seconds)
-    assert 0 <= cost.relative_error < 0.5
 
 
 def test_what_is_hopeless_is_refused_with_a_way_out():

@@ -81,7 +81,7 @@ def test_a_row_that_its_noisy_feature_misleads():
     [
         ({"of": "probability"}, "of must be one of 'impurity', 'class'"),
         ({"of": "class", "criterion": "gini"}, 'criterion must be "entropy" for of="class"'),
-        ({"y": [0]}, "y must be None without rows"),
+        ({"y": [0]}, "y must be given with rows"),
         ({"rows": [[0, 1]], "of": "class"}, "y must be given with rows"),
         ({"rows": [[0, 1]], "y": [0]}, "y must be given with rows"),
         ({"rows": [[0, 1]], "y": [0, 1], "of": "class"}, "y must have one class a row, 1, got 2"),

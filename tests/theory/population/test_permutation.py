@@ -119,8 +119,8 @@ def test_forest_converges_to_the_additive_model():
         (lambda: additive_mda([[1, 2]]), r"additive_mda: covariance must be a square matrix"),
         (lambda: additive_mda([[1, np.nan], [0, 1]]), "covariance must be finite"),
         (lambda: additive_mda([[1, 0.2], [0.1, 1]]), "covariance must be symmetric"),
-        (lambda: additive_mda([[1, 2], [2, 1]]), "must not have negative eigenvalues"),
-        (lambda: additive_mda([1.0, -1.0]), "must not have negative eigenvalues"),
+        (lambda: additive_mda([[1, 2], [2, 1]]), "must be without negative eigenvalues"),
+        (lambda: additive_mda([1.0, -1.0]), "must be without negative eigenvalues"),
         (lambda: additive_mda([1, 1], feature_groups={"a": [0]}), "a matrix when there are groups"),
         (
             lambda: additive_mda(np.eye(2), feature_groups={"a": [2]}),

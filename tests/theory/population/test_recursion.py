@@ -809,7 +809,10 @@ def test_theorem_5_26_needs_more_than_composition():
     [
         ({"max_features": 0}, "trees: max_features must be an int >= 1, got 0"),
         ({"cut": "uniform"}, "cut must be 'random' for multiway splits, got 'uniform'"),
-        ({"splits": "any", "cut": "uniform"}, "cut must be 'random' or 'best' for any splits"),
+        (
+            {"splits": "any", "cut": "uniform"},
+            "cut must be 'random' or 'best' unless splits are ordered",
+        ),
         ({"cut": "best"}, "cut must be 'random' for multiway splits, got 'best'"),
         ({"max_nodes": 5}, "more than max_nodes=5 distinct nodes. Hint: set max_depth"),
     ],

@@ -7,7 +7,6 @@ import pytest
 
 import duramen as dm
 from duramen.theory import FiniteDistribution, total_sobol_indices
-from duramen.theory.population import gaussian_mda, gaussian_total_sobol_indices
 
 
 def residual(rows, features):
@@ -67,19 +66,6 @@ def test_copies_have_nothing_and_a_constant_target_too():
     assert total_sobol_indices(constant).values.tolist() == [0.0, 0.0]
 
 
-def test_mda_of_independent_gaussian_features_is_twice_the_index():
-    C, tau = np.diag([1.0, 2.0]), np.array([1.0, 0.5])
-    sobol = gaussian_total_sobol_indices(C, tau, 3.0)
-    np.testing.assert_allclose(2 * 3.0 * sobol.values, gaussian_mda(C, tau).values)
-
-
-def test_gaussian_group_of_all_features_explains_the_explained_variance():
-    C = np.array([[1.0, 0.6, 0.1], [0.6, 1.0, 0.2], [0.1, 0.2, 1.0]])
-    tau = np.array([0.5, 0.3, 0.2])
-    actual = gaussian_total_sobol_indices(C, tau, 1.0, feature_groups={"all": [0, 1, 2]})
-    assert actual.values[0] == pytest.approx(tau @ np.linalg.solve(C, tau))
-
-
 def test_what_is_refused():
     words = FiniteDistribution.from_table([[0], [1]], ["a", "b"])
     with pytest.raises(ValueError, match="numeric"):
@@ -88,6 +74,4 @@ def test_what_is_refused():
         total_sobol_indices(words, criterion="entropy")
     with pytest.raises(TypeError):
         total_sobol_indices([[0]])
-    with pytest.raises(ValueError, match="target_variance must be"):
-        gaussian_total_sobol_indices([[1.0]], [1.0], 0.5)
     assert dm.theory.total_sobol_indices is total_sobol_indices

@@ -5,7 +5,6 @@ from duramen.theory.population.context import population_context_importances
 from duramen.theory.population.importances import (
     ConditioningTerms,
     conditioning_terms,
-    irrelevant_importances,
     last_level_importances,
     population_importances,
     redundant_importances,
@@ -20,7 +19,6 @@ from duramen.theory.population.sobol import (
     additive_mda,
     block_mda,
     gaussian_mda,
-    gaussian_total_sobol_indices,
     total_sobol_indices,
 )
 
@@ -31,8 +29,6 @@ __all__ = [
     "block_mda",
     "conditioning_terms",
     "gaussian_mda",
-    "gaussian_total_sobol_indices",
-    "irrelevant_importances",
     "last_level_importances",
     "lattice_cost",
     "population_context_importances",

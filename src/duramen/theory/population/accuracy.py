@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from operator import itemgetter
+from itertools import permutations
 
 import numpy as np
 
 from duramen.results.importances import Importances
 from duramen.support.arrays import BoolArray, FloatArray
-from duramen.support.checks import check_choice, check_integer, check_real, refuse
+from duramen.support.checks import check_choice, check_integer
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     check_distribution,
 )
-from duramen.theory.distributions.variables import IndexArray, Partition, Variable
+from duramen.theory.distributions.variables import IndexArray, Variable
 from duramen.theory.population.importances import importances_record
 from duramen.theory.population.lattice import check_depth
-from duramen.theory.population.recursion import Nodes, Splits
+from duramen.theory.population.recursion import Nodes
 from duramen.theory.population.splits import (
     Words,
     chosen_features,
@@ -30,14 +30,16 @@ from duramen.theory.population.splits import (
 LOSSES = ("zero-one", "squared")
 VOTES = ("tree", "ensemble", "predictor")
 ASSOCIATED = "associated"
-GIVEN = (ASSOCIATED,)
+TIE = 1e-12
+"""Masses that differ by no more than this fraction of them are equal."""
 
 Given = Mapping[str, Iterable[Variable]] | str | None
-LossOf = Callable[[FloatArray], FloatArray]
 
 _FUNCTION = "population_mda"
-_SUM = 1e-9  # how far rounding takes an expected loss of 0 or 1 from it
 _UNITS = {"zero-one": "accuracy", "squared": "squared error"}
+_ASSOCIATED_BITS = 0.01  # information above which features are associated
+_MOST_NUMBERS = 1 << 27  # payoffs of rows at nodes, 8 bytes each
+_NOWHERE = -1
 
 
 def population_mda(
@@ -49,8 +51,6 @@ def population_mda(
     loss: str | None = None,
     votes: str = "tree",
     given: Given = None,
-    level: float = 0.01,
-    unseen: str = "largest",
     max_nodes: int = 1_000_000,
 ) -> Importances:
     r"""Compute the mean decrease of accuracy of infinitely many trees grown on a distribution.
@@ -64,7 +64,8 @@ def population_mda(
     distribution of X_m: what a tree loses on average when X_m is permuted among infinitely many
     rows, or among the rows of a learning set, averaged over all permutations (thesis, eq. 4.3 to
     4.5, at infinitely many trees and rows). Trees have one child for each value at a node; binary
-    ones, which can split on a feature several times on a path, are not covered.
+    ones, which can split on a feature several times on a path, are not covered. A value that no
+    row of a node has leads to its largest child, the first of several, as in forests.
 
     Parameters
     ----------
@@ -89,12 +90,7 @@ def population_mda(
     given : mapping of str to features, or "associated", optional
         Features within whose values X_m is permuted, by the name of X_m: v is then drawn from the
         distribution of X_m given them, at their values in x. "associated" takes all features with
-        :math:`I(X_m; X_k)` above `level`. By default none, for the marginal distribution.
-    level : float, default=0.01
-        Information in bits above which "associated" features are.
-    unseen : {"largest", "node"}, default="largest"
-        Where a value leads that no row of a node has: to the largest child, the first of several,
-        as in the forests of this package, or nowhere, so that the node itself predicts.
+        :math:`I(X_m; X_k)` above .01 bits. By default none, for the marginal distribution.
     max_nodes : int, default=1_000_000
         The most distinct nodes.
 
@@ -156,151 +152,102 @@ def population_mda(
     K = p if max_features is None else check_integer(_FUNCTION, "max_features", max_features, 1)
     depth = check_depth(_FUNCTION, max_depth, p)
     dist.centered_numbers(_FUNCTION, criterion)
-    check_choice(_FUNCTION, "unseen", unseen, UNSEEN)
     wanted = loss or ("squared" if criterion == "variance" else "zero-one")
     check_choice(_FUNCTION, "loss", wanted, LOSSES)
-    if wanted == "squared":
-        dist.centered_numbers(_FUNCTION, "variance")
+    numbers = dist.centered_numbers(_FUNCTION, "variance" if wanted == "squared" else criterion)
     check_choice(_FUNCTION, "votes", votes, VOTES)
-    check_real(_FUNCTION, "level", level, 0.0)
-    conditions = _conditions(dist, given, level)
     check_integer(_FUNCTION, "max_nodes", max_nodes, 1)
-    routes = Routes(dist, min(K, p), depth, criterion, unseen, int(max_nodes))
-    before, values = _expected_losses(routes, wanted, votes, conditions)
-    settings = {
-        "max_features": max_features,
-        "max_depth": max_depth,
-        "criterion": criterion,
-        "unseen": unseen,
-        "loss": wanted,
-        "votes": votes,
-        "given": {
-            name: [dist.names[k] for k in some]
-            for name, some in zip(dist.names, conditions, strict=True)
-            if some
-        }
-        if isinstance(given, Mapping)
-        else given,
-        "level": level,
-    }
-    return Importances(
-        names=dist.names,
-        values=values,
-        measure="population mda",
-        unit=_UNITS[wanted],
-        metadata={**importances_record(dist, settings), "loss": float(before)},
-    )
+    conditions: list[list[int]] = [[] for _ in range(dist.n_features)]
+    if isinstance(given, Mapping):
+        for name, features in given.items():
+            m = dist.index(name)
+            conditions[m] = sorted(dist.indices(features))
+            if m in conditions[m]:
+                raise ValueError(f"{_FUNCTION}: given: {name!r} cannot be permuted given itself.")
+    elif given is not None:
+        check_choice(_FUNCTION, "given", given, (ASSOCIATED,))
+        for m, k in permutations(range(dist.n_features), 2):
+            if dist.mutual_information(m, other=k) > _ASSOCIATED_BITS:
+                conditions[m].append(k)
+    routes = Routes(dist, min(K, p), depth, criterion, int(max_nodes))
+    dist, target = routes.dist, routes.dist.target
 
+    # What the loss is computed from, a mean over trees, has the shape (k, N, values + 1), and the
+    # loss of such numbers (k, N, n) the shape (N, n).
+    def for_all_rows(values: FloatArray) -> FloatArray:
+        return np.broadcast_to(values[:, np.newaxis], (len(values), dist.n_rows))
 
-def _conditions(dist: FiniteDistribution, given: Given, level: float) -> list[list[int]]:
-    """Return the features within whose values each feature is permuted."""
-    p = dist.n_features
-    none: list[list[int]] = [[] for _ in range(p)]
-    if given is None:
-        return none
-    if isinstance(given, str):
-        check_choice(_FUNCTION, "given", given, GIVEN)
-        return [
-            [k for k in range(p) if k != m and dist.mutual_information(m, other=k) > level]
-            for m in range(p)
+    def voted(masses: FloatArray) -> FloatArray:
+        """Return 1 for the most probable class of each leaf, the first of several, shape (n, C)."""
+        top = masses >= (1.0 - TIE) * masses.max(axis=1, keepdims=True)
+        return np.asarray(np.eye(masses.shape[1])[np.argmax(top, axis=1)])
+
+    def loss_of(outcomes: FloatArray) -> FloatArray:
+        if votes == "tree":
+            return outcomes[0]
+        if wanted == "squared":
+            return np.asarray((numbers[target][:, np.newaxis] - outcomes[0]) ** 2)
+        best = outcomes >= outcomes.max(axis=0) - TIE  # classes that tie win equally often
+        return np.asarray(1.0 - best[target, np.arange(len(target))] / best.sum(axis=0))
+
+    if votes == "tree" and wanted == "squared":
+        payoffs = [routes.expected(lambda m: (numbers[target] - for_all_rows(m @ numbers)) ** 2)]
+    elif votes == "tree":
+        payoffs = [routes.expected(lambda m: 1.0 - voted(m)[:, target])]
+    elif wanted == "squared":
+        payoffs = [routes.expected(lambda m: for_all_rows(m @ numbers))]
+    else:
+        payoffs = [
+            routes.expected(lambda m, c=c: for_all_rows(voted(m)[:, c]), c)  # type: ignore[misc]
+            for c in range(dist.n_classes)
         ]
-    if not isinstance(given, Mapping):
-        allowed = f"None, {ASSOCIATED!r} or a mapping of names to features"
-        raise refuse(_FUNCTION, "given", allowed, given)
-    for name, features in given.items():
-        m = dist.index(name)
-        none[m] = sorted(dist.indices(features))
-        if m in none[m]:
-            raise ValueError(f"{_FUNCTION}: given: {name!r} cannot be permuted given itself.")
-    return none
-
-
-def _conditional(dist: FiniteDistribution, m: int, condition: list[int]) -> FloatArray:
-    """Return the probability of each value of a feature given others, shape (N, values)."""
-    part: Partition = dist.partition(condition)
-    size = int(dist.cardinalities[m])
-    mass = np.bincount(
-        part.cell * size + dist.codes[:, m], dist.weights, part.n_cells * size
-    ).reshape(part.n_cells, size)
-    return np.asarray((mass / mass.sum(axis=1, keepdims=True))[part.cell])
-
-
-def _votes(masses: FloatArray) -> FloatArray:
-    """Return 1 for the most probable class of each leaf, the first of several, shape (n, C)."""
-    top = masses >= (1.0 - TIE) * masses.max(axis=1, keepdims=True)
-    return np.asarray(np.eye(masses.shape[1])[np.argmax(top, axis=1)])
-
-
-def _expected_losses(
-    routes: Routes, loss: str, votes: str, conditions: list[list[int]]
-) -> tuple[float, FloatArray]:
-    """Return the expected loss, and how much more it is with each feature permuted, shape (p,)."""
-    dist = routes.dist
-    outcomes, loss_of = _outcomes(routes, loss, votes)
+    outcomes = np.stack(payoffs)
     before = loss_of(outcomes[:, :, -1:])[:, 0]
     values = np.zeros(dist.n_features)
     for m, condition in enumerate(conditions):
         start, size = int(routes.start[m]), int(dist.cardinalities[m])
+        part = dist.partition(condition)
+        place = part.cell * size + dist.codes[:, m]
+        mass = np.bincount(place, dist.weights, part.n_cells * size).reshape(part.n_cells, size)
+        drawn = (mass / mass.sum(axis=1, keepdims=True))[part.cell]  # P(v given the condition)
         by_value = outcomes[:, :, start : start + size]
-        drawn = _conditional(dist, m, condition)
         if votes == "ensemble":
             after = loss_of((by_value * drawn).sum(axis=2, keepdims=True))[:, 0]
         else:
             after = (loss_of(by_value) * drawn).sum(axis=1)
         values[m] = dist.weights @ (after - before)
     expected = float(dist.weights @ before)
-    if loss == "zero-one":
-        assert -_SUM <= expected <= 1.0 + _SUM, f"the expected zero-one loss is {expected}"
-        expected = min(max(expected, 0.0), 1.0)
-    return expected, values
-
-
-def _outcomes(routes: Routes, loss: str, votes: str) -> tuple[FloatArray, LossOf]:
-    """Return means over trees, shape (k, N, values + 1), and the loss (N, n) of such (k, N, n)."""
-    dist = routes.dist
-    target = dist.target
-
-    def for_all_rows(values: FloatArray) -> FloatArray:
-        return np.broadcast_to(values[:, np.newaxis], (len(values), dist.n_rows))
-
-    def loss_of_vote(fractions: FloatArray) -> FloatArray:
-        """Return the loss of the largest fractions; the classes that share it win equally often."""
-        best = fractions >= fractions.max(axis=0) - TIE
-        right = best[target, np.arange(len(target))]
-        return np.asarray(1.0 - right / best.sum(axis=0))
-
-    if loss == "squared":
-        numbers = dist.centered_numbers(_FUNCTION, "variance")
-        truth = numbers[target]
-        if votes != "tree":
-            means = routes.expected(lambda masses: for_all_rows(masses @ numbers))
-            return means[np.newaxis], lambda of_forest: (truth[:, np.newaxis] - of_forest[0]) ** 2
-        losses = routes.expected(lambda masses: (truth - for_all_rows(masses @ numbers)) ** 2)
-    elif votes == "tree":
-        losses = routes.expected(lambda masses: 1.0 - _votes(masses)[:, target])
-    else:
-
-        def fraction(c: int) -> FloatArray:
-            return routes.expected(lambda masses: for_all_rows(_votes(masses)[:, c]), c)
-
-        return np.stack([fraction(c) for c in range(dist.n_classes)]), loss_of_vote
-    return losses[np.newaxis], itemgetter(0)
+    named = {
+        name: [dist.names[k] for k in some]
+        for name, some in zip(dist.names, conditions, strict=True)
+        if some
+    }
+    settings = {
+        "max_features": max_features,
+        "max_depth": max_depth,
+        "criterion": criterion,
+        "loss": wanted,
+        "votes": votes,
+        "given": named if isinstance(given, Mapping) else given,
+    }
+    return Importances(
+        names=dist.names,
+        values=values,
+        measure="population mda",
+        unit=_UNITS[wanted],
+        metadata={
+            **importances_record(dist, settings),
+            "loss": float(np.clip(expected, 0.0, 1.0)) if wanted == "zero-one" else expected,
+        },
+    )
 
 
 # --- routes of rows through infinitely many trees -------------------------------------------------
 
 
-UNSEEN = ("largest", "node")
-"""Rules for a value that no row of the node has: go to the largest child, or end at the node."""
-
 Payoff = Callable[[FloatArray], FloatArray]
 """Payoff of every row, shape (n, N), at leaves of some class probabilities, shape (n, C)."""
 
-TIE = 1e-12
-"""Masses that differ by no more than this fraction of them are equal."""
-
-_MOST_NUMBERS = 1 << 27  # payoffs of rows at nodes, 8 bytes each
-_NOWHERE = -1
 _Waiting = defaultdict[int, list[tuple[Words, FloatArray, IndexArray]]]
 """Ways into nodes that are not looked at so far: their rows, probabilities, and where from."""
 
@@ -321,9 +268,9 @@ class _Layer:
 class Routes:
     r"""Graph of the nodes of infinitely many multiway trees, and the routes of rows through it.
 
-    Targets of routes are numbered: the pure leaves of the C classes first, then the nodes; with
-    ``unseen="node"`` then the nodes once more, as places where rows end. Raises ValueError if there
-    are more than `max_nodes` nodes, or more payoffs of rows at nodes than fit into memory.
+    Targets of routes are numbered: the pure leaves of the C classes first, then the nodes. Raises
+    ValueError if there are more than `max_nodes` nodes, or more payoffs of rows at nodes than fit
+    into memory.
 
     A node of such trees is a set of rows, whatever splits made it: what happens below depends on
     nothing else (and, where the number of unused features matters, on the depth). So all trees
@@ -349,10 +296,9 @@ class Routes:
         max_features: int,
         max_depth: int,
         criterion: str,
-        unseen: str,
         max_nodes: int,
     ) -> None:
-        self.max_features, self.unseen, self.max_nodes = max_features, unseen, max_nodes
+        self.max_features = max_features
         self.nodes = Nodes(_FUNCTION, dist, criterion, "multiway")
         dist = self.dist = self.nodes.table
         sizes = dist.cardinalities
@@ -368,8 +314,7 @@ class Routes:
         # counts: nodes are then told apart by their rows alone, and met by decreasing size.
         self.by_size = max_features == 1 and self.depth == dist.n_features
         self.layers: list[_Layer] = []
-        self.child = np.zeros((0, self.nodes.n_values + 1), dtype=np.int64)
-        self._grow()
+        self._grow(max_nodes)
 
     def expected(self, payoff: Payoff, only: int | None = None) -> FloatArray:
         """Return the expected payoff of every row with each value put in, and as it is, last.
@@ -378,29 +323,48 @@ class Routes:
         nodes without it are passed over, since nothing below them has it either.
         """
         n_rows, n_classes = self.dist.n_rows, self.dist.n_classes
-        n_targets = n_classes + len(self.child) * (2 if self.unseen == "node" else 1)
-        table = np.zeros((n_targets, n_rows))
+        table = np.zeros((n_classes + len(self.child), n_rows))  # g(i, t)
         table[:n_classes] = payoff(np.eye(n_classes))
         some = [
             np.arange(len(layer.rows)) if only is None else np.flatnonzero(layer.masses[:, only])
             for layer in self.layers
         ]
         for layer, nodes in zip(reversed(self.layers), reversed(some), strict=True):
-            self._below(layer, nodes, payoff, table)
-        root = n_classes if len(self.child) else int(self.dist.target[0])
-        shift = np.zeros((self.nodes.n_values + 1, n_rows))
+            wins, stays = layer.wins[nodes], layer.stays[nodes]
+            is_leaf: BoolArray = (wins.sum(axis=1) + stays == 0)[:, np.newaxis]
+            worth = np.where(is_leaf, payoff(layer.masses[nodes]), 0.0)
+            child = self.child[layer.first + nodes]
+            staying = np.flatnonzero(stays > 0)
+            worth[staying] += stays[staying, np.newaxis] * table[child[staying, -1]]
+            for value, m in enumerate(self.feature_of.tolist()):
+                split, rows = np.flatnonzero(wins[:, m] > 0), self.rows_with[value]
+                going = table[child[split, value][:, np.newaxis], rows]
+                worth[split[:, np.newaxis], rows] += wins[split, m][:, np.newaxis] * going
+            table[n_classes + layer.first + nodes] = worth
+        shift = np.zeros((self.nodes.n_values + 1, n_rows))  # what replacing a value changes
         for layer, nodes in zip(self.layers, some, strict=True):
-            self._replaced(layer, nodes, table, shift)
+            at, row = np.nonzero(unpacked(layer.rows[nodes], n_rows))
+            node = nodes[at]
+            child = self.child[layer.first + node]
+            for m, start in enumerate(self.start.tolist()):
+                split = np.flatnonzero(layer.wins[node, m] > 0)
+                i, to = row[split], child[split]
+                chance = layer.reach[node[split]] * layer.wins[node[split], m]
+                own = table[to[np.arange(len(split)), self.value[i, m]], i]
+                for value in range(start, start + int(self.dist.cardinalities[m])):
+                    change = chance * (table[to[:, value], i] - own)
+                    shift[value] += np.bincount(i, change, n_rows)
+        root = n_classes if len(self.child) else int(self.dist.target[0])
         return np.asarray(table[root][:, np.newaxis] + shift.T)
 
-    def _grow(self) -> None:
-        """Find all nodes, from the root on."""
+    def _grow(self, max_nodes: int) -> None:
+        """Find all nodes, from the root on, and where values lead from each."""
         waiting: _Waiting = defaultdict(list)
         if self.dist.n_classes > 1:
             waiting[0].append((self.nodes.root, np.ones(1), np.array([_NOWHERE])))
-        children, slots, targets, n_nodes = [self.child], [], [], 0
-        largest = []
-        limit = min(self.max_nodes, _MOST_NUMBERS // self.dist.n_rows)
+        children = [np.zeros((0, self.nodes.n_values + 1), dtype=np.int64)]
+        slots, targets, n_nodes = [], [], 0
+        limit = min(max_nodes, _MOST_NUMBERS // self.dist.n_rows)
         while waiting:
             key = min(waiting)
             ways = zip(*waiting.pop(key), strict=True)
@@ -413,119 +377,67 @@ class Routes:
             if n_nodes + len(rows) > limit:
                 raise ValueError(
                     f"{_FUNCTION}: trees have more than {limit} distinct nodes, the most that "
-                    f"max_nodes={self.max_nodes} and {self.dist.n_rows} distinct rows allow. "
+                    f"max_nodes={max_nodes} and {self.dist.n_rows} distinct rows allow. "
                     "Hint: set max_depth, leave features out, or take fewer rows or values."
                 )
             step = self.nodes.at_a_time
             for i in range(0, len(rows), step):
                 some = slice(i, i + step)
-                child, most = self._look(rows[some], reach[some], n_nodes, key, waiting)
-                children.append(child)
-                largest.append(most)
-                n_nodes += len(child)
-        if not n_nodes:
-            return
+                children.append(self._look(rows[some], reach[some], n_nodes, key, waiting))
+                n_nodes += len(children[-1])
         self.child = np.concatenate(children)
-        slot, target = np.concatenate(slots), np.concatenate(targets)
-        self.child.reshape(-1)[slot[slot >= 0]] = target[slot >= 0]
-        self._settle_unseen(np.concatenate(largest))
+        if n_nodes:
+            slot, target = np.concatenate(slots), np.concatenate(targets)
+            self.child.reshape(-1)[slot[slot >= 0]] = target[slot >= 0]
+        # A value that no row of a node has leads to the largest child, which is stored as -2 - v.
+        node, value = np.nonzero(self.child < _NOWHERE)
+        self.child[node, value] = self.child[node, -2 - self.child[node, value]]
 
     def _look(
         self, rows: Words, reach: FloatArray, first: int, key: int, waiting: _Waiting
-    ) -> tuple[IndexArray, IndexArray]:
-        """Add a layer; return where values lead, as far as known, and the largest children."""
-        n = len(rows)
+    ) -> IndexArray:
+        """Add a layer; return where values lead, as far as known, of shape (n, values + 1)."""
+        n, p, n_values = len(rows), self.dist.n_features, self.nodes.n_values
         masses = unpacked(rows, self.dist.n_rows) @ self.weights
         masses /= masses.sum(axis=1, keepdims=True)
         splits = self.nodes.splits(rows, children=False)
         cells = splits.cells
-        seen = cells.any(axis=2)
-        wins, stays = self._choose(splits, 0 if self.by_size else key)
+        decrease, divides = splits.by_feature(p)
+        depth = 0 if self.by_size else key
+        stays = np.zeros(n)
+        if p == 0 or depth == self.depth:
+            wins = np.zeros(divides.shape)
+        elif self.by_size:
+            wins = divides / np.maximum(divides.sum(axis=1, keepdims=True), 1)
+        else:
+            wins, stays = chosen_features(decrease, divides, p - depth, self.max_features)
         self.layers.append(_Layer(first, rows, masses, reach, wins, stays))
-        child = np.full((n, self.nodes.n_values + 1), _NOWHERE, dtype=np.int64)
+        child = np.full((n, n_values + 1), _NOWHERE, dtype=np.int64)
+        size = cells.sum(axis=2)
+        if p:  # the first value of each feature that has the largest child
+            top = np.maximum.reduceat(size, self.start, axis=1)
+            is_top = size >= (1.0 - TIE) * top[:, self.feature_of]
+            place = np.where(is_top, np.arange(n_values), n_values)
+            largest = np.minimum.reduceat(place, self.start, axis=1)[:, self.feature_of]
+            child[:, :-1] = np.where(size > 0, _NOWHERE, -2 - largest)
         pure = np.count_nonzero(cells, axis=2) == 1
         child[:, :-1][pure] = np.argmax(cells > 0, axis=2)[pure]
-        node, value = np.nonzero(seen & ~pure & (wins > 0)[:, self.feature_of])
+        node, value = np.nonzero((size > 0) & ~pure & (wins > 0)[:, self.feature_of])
         below = rows[node] & self.nodes.rows_of[value]
         chance = reach[node] * wins[node, self.feature_of[value]]
-        slots = (first + node) * (self.nodes.n_values + 1) + value
+        slots = (first + node) * (n_values + 1) + value
         if self.by_size:
-            size = np.bitwise_count(below).sum(axis=1, dtype=np.int64)
-            for n_rows in np.unique(size).tolist():
-                some = size == n_rows
+            n_rows = np.bitwise_count(below).sum(axis=1, dtype=np.int64)
+            for count in np.unique(n_rows).tolist():
+                some = n_rows == count
                 ways = below[some], chance[some], slots[some]
-                waiting[self.dist.n_rows - n_rows].append(ways)
-            return child, self._largest(cells)
+                waiting[self.dist.n_rows - count].append(ways)
+            return child
         staying = np.flatnonzero(stays > 0)
         if len(node) or len(staying):
-            last = (first + staying) * (self.nodes.n_values + 1) + self.nodes.n_values
+            last = (first + staying) * (n_values + 1) + n_values
             waiting[key + 1] += [
                 (below, chance, slots),
                 (rows[staying], reach[staying] * stays[staying], last),
             ]
-        return child, self._largest(cells)
-
-    def _choose(self, splits: Splits, depth: int) -> tuple[FloatArray, FloatArray]:
-        """Return the probability of each feature to split the nodes, and of none to."""
-        p = self.dist.n_features
-        decrease, divides = splits.by_feature(p)
-        if p == 0 or depth == self.depth:
-            return np.zeros(divides.shape), np.zeros(len(divides))
-        if self.by_size:
-            count = np.maximum(divides.sum(axis=1, keepdims=True), 1)
-            return divides / count, np.zeros(len(divides))
-        return chosen_features(decrease, divides, p - depth, self.max_features)
-
-    def _largest(self, cells: FloatArray) -> IndexArray:
-        """Return the first value of each feature that has the largest child, shape (n, p)."""
-        size = cells.sum(axis=2)
-        if not self.dist.n_features:
-            return np.zeros((len(cells), 0), dtype=np.int64)
-        top = np.maximum.reduceat(size, self.start, axis=1)
-        is_top = size >= (1.0 - TIE) * top[:, self.feature_of]
-        place = np.where(is_top, np.arange(self.nodes.n_values), self.nodes.n_values)
-        return np.asarray(np.minimum.reduceat(place, self.start, axis=1), dtype=np.int64)
-
-    def _settle_unseen(self, largest: IndexArray) -> None:
-        """Decide where values lead that no row of a node has."""
-        child, node = self.child, np.arange(len(self.child))
-        for value, m in enumerate(self.feature_of.tolist()):
-            unseen = child[:, value] == _NOWHERE
-            if self.unseen == "largest":
-                child[unseen, value] = child[unseen, largest[unseen, m]]
-            else:
-                child[unseen, value] = self.dist.n_classes + len(self.child) + node[unseen]
-
-    def _below(self, layer: _Layer, nodes: IndexArray, payoff: Payoff, table: FloatArray) -> None:
-        """Compute g(i, t) of all rows i at some nodes of a layer."""
-        here = layer.first + nodes
-        wins, stays = layer.wins[nodes], layer.stays[nodes]
-        ending = payoff(layer.masses[nodes])
-        if self.unseen == "node":
-            table[self.dist.n_classes + len(self.child) + here] = ending
-        is_leaf: BoolArray = (wins.sum(axis=1) + stays == 0)[:, np.newaxis]
-        risk = np.where(is_leaf, ending, 0.0)
-        child = self.child[here]
-        staying = np.flatnonzero(stays > 0)
-        risk[staying] += stays[staying, np.newaxis] * table[child[staying, -1]]
-        for value, m in enumerate(self.feature_of.tolist()):
-            some, rows = np.flatnonzero(wins[:, m] > 0), self.rows_with[value]
-            going = table[child[some, value][:, np.newaxis], rows]
-            risk[some[:, np.newaxis], rows] += wins[some, m][:, np.newaxis] * going
-        table[self.dist.n_classes + here] = risk
-
-    def _replaced(
-        self, layer: _Layer, nodes: IndexArray, table: FloatArray, shift: FloatArray
-    ) -> None:
-        """Add what replacing values at some nodes of a layer changes."""
-        at, row = np.nonzero(unpacked(layer.rows[nodes], self.dist.n_rows))
-        node = nodes[at]
-        child = self.child[layer.first + node]
-        for m, start in enumerate(self.start.tolist()):
-            some = np.flatnonzero(layer.wins[node, m] > 0)
-            i, to = row[some], child[some]
-            chance = layer.reach[node[some]] * layer.wins[node[some], m]
-            own = table[to[np.arange(len(some)), self.value[i, m]], i]
-            for value in range(start, start + int(self.dist.cardinalities[m])):
-                change = chance * (table[to[:, value], i] - own)
-                shift[value] += np.bincount(i, change, self.dist.n_rows)
+        return child

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from duramen.results.context_importances import ContextImportances
 from duramen.results.importances import Importances
-from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, refuse
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
@@ -22,7 +21,7 @@ from duramen.theory.population.importances import (
     population_importances,
 )
 from duramen.theory.population.lattice import HOURS
-from duramen.theory.population.recursion import MOST_NODES, Splits, Step, Trees
+from duramen.theory.population.recursion import MOST_NODES, Trees
 
 _FUNCTION = "population_context_importances"
 _ROUNDING = 1e-13  # a decrease, or a difference of two, of so little is none
@@ -140,22 +139,48 @@ def population_context_importances(
     }
     settings = {**trees, "empty": empty}
     limits = {**trees, "max_nodes": max_nodes}
-    effects = NodesInContext(dist, Trees(_FUNCTION, dist, **limits))
+    trees_of_all = Trees(_FUNCTION, dist, **limits)
 
     def population(table: FiniteDistribution) -> Importances:
         return population_importances(table, **limits, max_hours=max_hours, n_jobs=n_jobs)
 
+    with_context = FiniteDistribution.from_codes(  # as one more feature
+        codes=[*dist.codes.T, cast("NDArray[np.uint32]", dist.context)],
+        target=dist.target,
+        weights=dist.weights,
+        names=(*dist.names, dist.context_name),
+        labels=[*dist.labels, dist.values(CONTEXT)],
+        classes=dist.classes,
+        target_name=dist.target_name,
+    )
     overall = population(dist)
-    values = cast("NDArray[np.generic]", dist.context_values).tolist()
+    values = dist.values(CONTEXT).tolist()
     probabilities = dist.probabilities(CONTEXT)
     within = np.array([population(dist.conditioned({CONTEXT: value})).values for value in values])
     plain = overall.values - within
     absolute, signed, conditional = np.zeros((3, *within.shape))
-    for step in effects.trees:
+    # The same nodes with the weights of the rows of each context.
+    nodes = trees_of_all.nodes
+    keys = [np.column_stack([part.codes, part.target]) for part in (nodes.table, dist)]
+    _, place = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
+    row = np.argsort(place[: nodes.table.n_rows])[place[nodes.table.n_rows :]]
+    weights = np.zeros((dist.n_contexts, nodes.table.n_rows))
+    np.add.at(weights, (cast("NDArray[np.uint32]", dist.context), row), dist.weights)
+    contexts = [nodes.weighted(of_rows) for of_rows in weights]
+    for step in trees_of_all:
         splits = step.splits
         weight = np.zeros((len(step.nodes), dist.n_features))
         weight[splits.node, splits.feature] = step.amount.sum(axis=0)
-        gap, decreases = effects.gaps(step, effects.splits(step), zero=empty == "zero")
+        inside = [part.splits(step.nodes, children=False) for part in contexts]
+        of_all, *of_contexts = (
+            some.by_feature(dist.n_features)[0] * some.scale[:, np.newaxis]
+            for some in (splits, *inside)
+        )
+        decreases = np.stack(of_contexts, axis=1)  # shape (n, C, p)
+        gap = of_all[:, np.newaxis] - decreases
+        gap[np.abs(gap) <= _ROUNDING] = 0.0
+        if empty == "skip":
+            gap[np.stack([some.fraction == 0.0 for some in inside], axis=1)] = 0.0
         absolute += (weight[:, np.newaxis] * np.abs(gap)).sum(axis=0)
         signed += (weight[:, np.newaxis] * gap).sum(axis=0)
         conditional += (weight[:, np.newaxis] * decreases).sum(axis=0)
@@ -168,7 +193,7 @@ def population_context_importances(
         signed=signed,
         conditional=conditional,
         overall=probabilities @ plain,
-        relevance=float(population(_with_context_as_feature(dist)).values[-1]),
+        relevance=float(population(with_context).values[-1]),
         plain=plain,
         within=within,
         context_name=dist.context_name,
@@ -199,54 +224,3 @@ def check_context(function: str, dist: object) -> None:
             cast("NDArray[np.generic]", distribution.context_values).tolist(),
             "a context that never changes has no effect",
         )
-
-
-class NodesInContext:
-    """Nodes of infinitely many trees, and the decreases of impurity there in each context."""
-
-    def __init__(self, dist: FiniteDistribution, trees: Trees) -> None:
-        self.trees = trees
-        nodes = trees.nodes
-        keys = [np.column_stack([part.codes, part.target]) for part in (nodes.table, dist)]
-        _, place = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
-        row = np.argsort(place[: nodes.table.n_rows])[place[nodes.table.n_rows :]]
-        weights = np.zeros((dist.n_contexts, nodes.table.n_rows))
-        np.add.at(weights, (cast("NDArray[np.uint32]", dist.context), row), dist.weights)
-        self.contexts = [nodes.weighted(of_rows) for of_rows in weights]
-
-    def splits(self, step: Step) -> list[Splits]:
-        """Return the splits of some nodes in each context, without their children."""
-        return [nodes.splits(step.nodes, children=False) for nodes in self.contexts]
-
-    def gaps(
-        self, step: Step, within: list[Splits], *, zero: bool = False
-    ) -> tuple[FloatArray, FloatArray]:
-        """Compute the decreases by each feature at some nodes, in each context.
-
-        Returned are what the decreases over all rows exceed them by, and they themselves, of shape
-        (n, C, p) each. A node without a row of the context has gap 0 there unless `zero`.
-        """
-        p = self.trees.nodes.n_features
-        overall, *decreases = (
-            some.by_feature(p)[0] * some.scale[:, np.newaxis] for some in (step.splits, *within)
-        )
-        inside = np.stack(decreases, axis=1)
-        gap = overall[:, np.newaxis] - inside
-        gap[np.abs(gap) <= _ROUNDING] = 0.0
-        if not zero:
-            gap[np.stack([some.fraction == 0.0 for some in within], axis=1)] = 0.0
-        return gap, inside
-
-
-def _with_context_as_feature(dist: FiniteDistribution) -> FiniteDistribution:
-    """Return the distribution of the p features, the context as one more, and Y."""
-    context = cast("NDArray[np.uint32]", dist.context)
-    return FiniteDistribution.from_codes(
-        codes=[*dist.codes.T, context],
-        target=dist.target,
-        weights=dist.weights,
-        names=(*dist.names, dist.context_name),
-        labels=[*dist.labels, cast("NDArray[np.generic]", dist.context_values)],
-        classes=dist.classes,
-        target_name=dist.target_name,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from duramen.results.columns import Column, counted, hidden
+from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.results.result import Result
-from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, check_integer
 from duramen.support.provenance import fingerprint, versions
-from duramen.support.text import fixed
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     check_distribution,
@@ -182,37 +180,26 @@ def population_importances(
         def trees(part: FiniteDistribution) -> Trees:
             return Trees(_FUNCTION, part, **of_trees, max_nodes=max_nodes)
 
-        if subspace is None or subspace == p:
+        n_subspaces = 1 if subspace is None else comb(p, subspace)
+        if n_subspaces > _MOST_SUBSPACES:
+            raise ValueError(
+                f"{_FUNCTION}: subspace={subspace} of {p} features gives {n_subspaces} subspaces, "
+                f"more than {_MOST_SUBSPACES}; a formula for so many exists only for "
+                "max_features=1 and splits='multiway'. Hint: leave features out."
+            )
+        if n_subspaces == 1:
             by_degree = trees(dist).importances(progress)
         else:
-            by_degree = _mean_over_subspaces(dist, int(subspace), trees, progress)
+            by_degree = np.zeros((p, 1))
+            for done, chosen in enumerate(combinations(range(p), subspace or p), start=1):
+                part = trees(dist.marginal(chosen, keep_context=False)).importances()
+                missing = max(0, part.shape[1] - by_degree.shape[1])
+                by_degree = np.pad(by_degree, ((0, 0), (0, missing)))
+                by_degree[list(chosen), : part.shape[1]] += part
+                if progress is not None:
+                    progress(done / n_subspaces)
+            by_degree /= n_subspaces
     return importances_of(dist, by_degree, criterion, settings)
-
-
-def _mean_over_subspaces(
-    dist: FiniteDistribution,
-    size: int,
-    trees: Callable[[FiniteDistribution], Trees],
-    progress: Progress | None,
-) -> FloatArray:
-    """Return the mean, over all sets of so many features, of the importances by degree."""
-    n_subspaces = comb(dist.n_features, size)
-    if n_subspaces > _MOST_SUBSPACES:
-        raise ValueError(
-            f"{_FUNCTION}: subspace={size} of {dist.n_features} features gives {n_subspaces} "
-            f"subspaces, more than {_MOST_SUBSPACES}; a formula for so many exists only for "
-            "max_features=1 and splits='multiway'. Hint: leave features out."
-        )
-    total = np.zeros((dist.n_features, 1))
-    for done, chosen in enumerate(combinations(range(dist.n_features), size)):
-        part = trees(dist.marginal(chosen, keep_context=False)).importances()
-        missing = part.shape[1] - total.shape[1]
-        if missing > 0:
-            total = np.pad(total, ((0, 0), (0, missing)))
-        total[list(chosen), : part.shape[1]] += part
-        if progress is not None:
-            progress((done + 1) / n_subspaces)
-    return total / n_subspaces
 
 
 def importances_of(
@@ -247,15 +234,13 @@ def importances_record(dist: FiniteDistribution, settings: Mapping[str, Any]) ->
             "target": dist.target_name,
             "origin": dict(dist.metadata),
         },
-        "fingerprint": _fingerprint(dist),
+        "fingerprint": fingerprint(
+            repr((dist.names, dist.target_name, dist.context_name)),
+            *(*dist.labels, dist.classes, dist.codes, dist.target, dist.weights),
+            *(dist.context, dist.context_values),
+        ),
         "versions": versions(),
     }
-
-
-def _fingerprint(dist: FiniteDistribution) -> str:
-    names = repr((dist.names, dist.target_name, dist.context_name))
-    rows = (dist.codes, dist.target, dist.weights, dist.context)
-    return fingerprint(names, *dist.labels, dist.classes, *rows, dist.context_values)
 
 
 def last_level_importances(dist: FiniteDistribution, *, criterion: str = "entropy") -> Importances:
@@ -375,33 +360,24 @@ class ConditioningTerms(Result):
         """Size of each conditioning set, shape (M,)."""
         return np.array([len(set_) for set_ in self.sets], dtype=np.int64)
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame`, one row a conditioning set.
+    _WHAT = "sets"
 
-        They are ``conditioning`` (names joined by commas), ``size``, ``weight``, ``value`` and
-        ``contribution``.
-        """
-        return {
-            "conditioning": [", ".join(set_) for set_ in self.sets],
-            "size": self.sizes,
-            "weight": self.weights.copy(),
-            "value": self.values.copy(),
-            "contribution": self.contributions,
-        }
-
-    def _summary(self, rows: int) -> Summary:
+    def table(self) -> list[Column]:
+        """Return the names in each conditioning set, its size, weight, value and contribution."""
+        words = [", ".join(names) for names in self.sets]
         parts = self.contributions
-        order = np.argsort(-parts, kind="stable")[:rows]
-        heading = (
-            f"ConditioningTerms: {counted(len(self), 'set')} for {self.feature}, together "
-            f"{parts.sum():.4g} {self.unit}"
-        )
-        columns = [
-            Column("given", ["{" + ", ".join(self.sets[i]) + "}" for i in order], kind="words"),
-            Column(self.unit, fixed(self.values[order], 4)),
-            Column("contributes", fixed(parts[order], 4), bars=parts[order]),
+        return [
+            Column("given", ["{" + word + "}" for word in words], "words"),
+            Column(name="conditioning", cells=words),
+            Column("size", name="size", numbers=self.sizes),
+            Column(name="weight", numbers=self.weights),
+            Column(self.unit, digits=4, name="value", numbers=self.values),
+            Column("contributes", digits=4, bars=parts, name="contribution", numbers=parts),
         ]
-        return Summary((heading,), columns, hidden(len(self), len(order)))
+
+    def _heading(self) -> tuple[str, ...]:
+        total = f"{self.contributions.sum():.4g} {self.unit}"
+        return (f"ConditioningTerms: {counted(len(self), 'set')} for {self.feature}: {total}",)
 
 
 def conditioning_terms(
@@ -448,10 +424,10 @@ def conditioning_terms(
     >>> import duramen as dm
     >>> xor = dm.theory.examples.xor()
     >>> dm.theory.population.conditioning_terms(xor, "X1")
-    ConditioningTerms: 2 sets for X1, together 0.5 bits
-    given   bits  contributes
-    {X2}   1.000       0.5000
-    {}     0.000       0.0000
+    ConditioningTerms: 2 sets for X1: 0.5 bits
+       given  size   bits  contributes
+    1  {}        0  0.000       0.0000
+    2  {X2}      1  1.000       0.5000
     """
     check_distribution(_TERMS_OF, dist)
     dist.centered_numbers(_TERMS_OF, criterion)
@@ -484,8 +460,6 @@ def redundant_importances(
     copies: int = 1,
     max_depth: int | None = None,
     criterion: str = "entropy",
-    progress: Progress | None = None,
-    max_hours: float | None = HOURS,
     n_jobs: int | None = None,
 ) -> Importances:
     r"""Compute the importances after adding features totally redundant with one of them.
@@ -519,7 +493,7 @@ def redundant_importances(
         Number :math:`N_c` of totally redundant features, at least 0.
     max_depth : int, optional
         Greatest depth D of the trees; by default they are grown in full.
-    criterion, n_jobs, progress, max_hours
+    criterion, n_jobs
         As for `population_importances`.
 
     Returns
@@ -532,7 +506,7 @@ def redundant_importances(
     TypeError
         If `dist` is not a distribution.
     ValueError
-        If a parameter is not allowed, or the sum would take longer than `max_hours`.
+        If a parameter is not allowed, or the sum would take longer than six hours.
 
     Examples
     --------
@@ -545,163 +519,44 @@ def redundant_importances(
     function = "redundant_importances"
     check_distribution(function, dist)
     j = dist.index(feature)
-    check_integer(function, "copies", copies, 0)
-    p, P = dist.n_features, dist.n_features + int(copies)
+    n_copies = check_integer(function, "copies", copies, 0)
+    p, P = dist.n_features, dist.n_features + n_copies
     depth = check_depth(function, max_depth, P)
-    options: dict[str, Any] = {
-        "max_depth": min(depth, p),
-        "criterion": criterion,
-        "n_jobs": n_jobs,
-        "max_hours": max_hours,
-        "function": function,
-    }
     others = [m for m in range(p) if m != j]
-    all_sets = p * _padded(lattice_importances(dist, progress=_part(progress, 0), **options), p)
-    rest = dist.marginal(others, keep_context=False)
-    options["max_depth"] = min(depth, max(1, p - 1))
-    below = lattice_importances(rest, progress=_part(progress, 1), **options)
-    without = np.zeros((p, p))  # mean of I(X_l;Y|B) over the sets B of k features without X_j
-    without[others] = (p - 1) * _padded(below, p)
-    with_copy = _means_given(all_sets, without, p)
+    work: dict[str, Any] = {"criterion": criterion, "n_jobs": n_jobs, "function": function}
 
+    def means(part: FiniteDistribution) -> FloatArray:
+        """Return the mean of I(X_m;Y|B) over the sets B of k = 0 .. p - 1 features."""
+        size = part.n_features
+        found = lattice_importances(part, max_depth=min(depth, max(1, size)), **work)
+        return size * np.pad(found, ((0, 0), (0, p - found.shape[1])))
+
+    of_all = means(dist)
+    without, given_j = np.zeros((2, p, p))  # sets without X_j, and sets of k with X_j besides
+    without[others] = means(dist.marginal(others, keep_context=False))
+    for k in range(p - 1):
+        # Of the C(p-1, k+1) sets of k + 1 features, C(p-2, k) have X_j and C(p-2, k+1) have not.
+        with_j = comb(p - 2, k)
+        total = of_all[:, k + 1] * (comb(p - 1, k + 1) / with_j)
+        total -= without[:, k + 1] * (comb(p - 2, k + 1) / with_j)
+        given_j[:, k] = np.maximum(0.0, total)
     by_degree = np.zeros((P, depth))
-    by_degree[[j, *range(p, P)]] = _weights(p, p - 1, 0, P, depth) @ all_sets[j]
-    # Without any of the N_c + 1, or with at least one of them.
-    by_degree[others] = without[others] @ _weights(p, p - 2, 0, P, depth).T
-    by_degree[others] += (
-        with_copy[others] @ _weights(p, p - 2, int(copies) + 1, P, depth, least=1).T
-    )
+    for q in range(depth):
+        divisor = comb(P, q) * (P - q)
+        if q < p:
+            by_degree[[j, *range(p, P)], q] = comb(p - 1, q) / divisor * of_all[j, q]
+        for k in range(min(q, p - 2) + 1):
+            # Without any of the N_c + 1 copies, or with q - k of them.
+            some, sets = (without, 1) if k == q else (given_j, comb(n_copies + 1, q - k))
+            by_degree[others, q] += comb(p - 2, k) * sets / divisor * some[others, k]
+    stem = f"{dist.names[j]} copy"
+    while any(f"{stem} {number}" in dist.names for number in range(1, n_copies + 1)):
+        stem += "'"
     settings = {
         "redundant_with": dist.names[j],
-        "copies": int(copies),
+        "copies": n_copies,
         "max_depth": max_depth,
         "criterion": criterion,
     }
-    names = _more_names(dist, f"{dist.names[j]} copy", int(copies))
+    names = (*dist.names, *(f"{stem} {number}" for number in range(1, n_copies + 1)))
     return importances_of(dist, by_degree, criterion, settings, names=names)
-
-
-def irrelevant_importances(
-    dist: FiniteDistribution,
-    *,
-    count: int = 1,
-    max_depth: int | None = None,
-    criterion: str = "entropy",
-    progress: Progress | None = None,
-    max_hours: float | None = HOURS,
-    n_jobs: int | None = None,
-) -> Importances:
-    r"""Compute the importances after adding irrelevant features.
-
-    With N features that are irrelevant, whatever others are given, there are P = p + N, and
-
-    .. math::
-
-        Imp(X_m) = \sum_{k=0}^{p-1} \sum_{i=0}^{N} \frac{C_N^i}{C_P^{k+i} (P-k-i)}
-        \sum_{B \in \mathcal{P}_k(V^{-m})} I(X_m;Y|B)
-
-    over the degrees k + i < D. For trees grown in full nothing changes in sum (thesis, theorem
-    5.8), but degrees go up; in trees of bounded depth importances fall.
-
-    Parameters
-    ----------
-    dist : FiniteDistribution
-        Joint distribution of p features and Y; a context is left out.
-    count : int, default=1
-        Number N of irrelevant features, at least 0.
-    max_depth : int, optional
-        Greatest depth D of the trees; by default they are grown in full.
-    criterion, n_jobs, progress, max_hours
-        As for `population_importances`.
-
-    Returns
-    -------
-    Importances
-        Of the p features and, after them, of the irrelevant ones, which have none, for totally
-        randomized multiway trees.
-
-    Raises
-    ------
-    TypeError
-        If `dist` is not a distribution.
-    ValueError
-        If a parameter is not allowed, or the sum would take longer than `max_hours`.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> xor = dm.theory.examples.xor()
-    >>> dm.theory.population.irrelevant_importances(xor, count=2).values.round(3).tolist()
-    [0.5, 0.5, 0.0, 0.0]
-    """
-    function = "irrelevant_importances"
-    check_distribution(function, dist)
-    check_integer(function, "count", count, 0)
-    p, P = dist.n_features, dist.n_features + int(count)
-    depth = check_depth(function, max_depth, P)
-    own = lattice_importances(
-        dist,
-        max_depth=max(1, min(depth, p)),
-        criterion=criterion,
-        n_jobs=n_jobs,
-        progress=progress,
-        max_hours=max_hours,
-        function=function,
-    )
-    by_degree = np.zeros((P, depth))
-    by_degree[:p] = p * _padded(own, p) @ _weights(p, p - 1, int(count), P, depth).T
-    settings = {"irrelevant": int(count), "max_depth": max_depth, "criterion": criterion}
-    names = _more_names(dist, "irrelevant", int(count))
-    return importances_of(dist, by_degree, criterion, settings, names=names)
-
-
-def _part(progress: Progress | None, part: int) -> Progress | None:
-    """Report the progress of the first or the second of two sums, the second being the shorter."""
-    if progress is None:
-        return None
-    return lambda done: progress((2 * done if part == 0 else 2 + done) / 3)
-
-
-def _padded(by_degree: FloatArray, p: int) -> FloatArray:
-    """Return importances of degrees 0 .. p - 1, padded with zeros."""
-    return np.pad(by_degree, ((0, 0), (0, p - by_degree.shape[1])))
-
-
-def _means_given(all_sets: FloatArray, without: FloatArray, p: int) -> FloatArray:
-    """Return the mean of I(X_l;Y|B,X_j) over the sets B of k features without X_j.
-
-    Of the C(p-1, k+1) sets of k + 1 features, C(p-2, k) have X_j and C(p-2, k+1) have not.
-    """
-    means = np.zeros((p, p))
-    for k in range(p - 1):
-        with_j, without_j = comb(p - 2, k), comb(p - 2, k + 1)
-        total = all_sets[:, k + 1] * (comb(p - 1, k + 1) / with_j)
-        means[:, k] = np.maximum(0.0, total - without[:, k + 1] * (without_j / with_j))
-    return means
-
-
-def _weights(
-    p: int, n_others: int, n_added: int, n_features: int, depth: int, *, least: int = 0
-) -> FloatArray:
-    """Return the weight of a mean over sets of k features at each degree q, shape (depth, p).
-
-    There are C(n_others, k) such sets. Each stands for C(n_added, q - k) sets of q among
-    `n_features`, if q - k >= least.
-    """
-    weights = np.zeros((depth, p))
-    for q in range(depth):
-        for k in range(min(q - least, n_others) + 1):
-            sets = comb(n_others, k) * comb(n_added, q - k)
-            weights[q, k] = sets / (comb(n_features, q) * (n_features - q))
-    return weights
-
-
-def _more_names(dist: FiniteDistribution, stem: str, count: int) -> tuple[str, ...]:
-    """Return the names of the features, and further ones that are not taken."""
-    names = list(dist.names)
-    number = 0
-    while len(names) < dist.n_features + count:
-        number += 1
-        if f"{stem} {number}" not in dist.names:
-            names.append(f"{stem} {number}")
-    return tuple(names)

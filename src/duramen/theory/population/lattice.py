@@ -10,13 +10,12 @@ import numpy as np
 
 from duramen import _kernel
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.checks import check_choice, check_integer, check_jobs, check_real
+from duramen.support.checks import check_integer, check_jobs, check_real
 from duramen.support.text import duration
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     check_distribution,
 )
-from duramen.theory.distributions.information import CRITERIA
 
 Progress = Callable[[float], None]
 
@@ -45,7 +44,6 @@ _BARREN = 3  # sizes without any work, after which there is none at larger sizes
 _ENDLESS = 10**300
 _MOST_SETS = 4096
 _PROBE_SECONDS = 0.25
-_GOOD = 0.1  # relative standard error at which an estimate is good enough
 _PATIENCE = 300.0  # seconds that a hint may propose
 _LIFETIME = 80 * 365.25 * 86400
 
@@ -68,9 +66,6 @@ class LatticeCost:
         Number of sets of up to D features.
     seconds : float
         Estimated time on this machine with as many threads as were asked for.
-    relative_error : float
-        Standard error of the estimate due to sampling, relative to it. That the machine may be
-        busy is not in it.
     by_size : tuple of float
         Seconds by size of the conditioning set, 0 .. D - 1; once all smaller sizes take longer
         than a lifetime, 0.
@@ -85,18 +80,16 @@ class LatticeCost:
 
     n_subsets: int
     seconds: float
-    relative_error: float
     by_size: tuple[float, ...]
 
     def __str__(self) -> str:
-        return f"{_count(self.n_subsets)} subsets, {_duration(self.seconds)}"
-
-
-def _count(number: int) -> str:
-    power = number.bit_length() - 1
-    if power > 9 and number == 1 << power:
-        return f"2^{power}"
-    return f"{number:,}" if number < 1e12 else f"some 10^{math.log10(number):.0f}"
+        number = self.n_subsets
+        count, power = f"{number:,}", number.bit_length() - 1
+        if power > 9 and number == 1 << power:
+            count = f"2^{power}"
+        elif number >= 1e12:
+            count = f"some 10^{math.log10(number):.0f}"
+        return f"{count} subsets, {_duration(self.seconds)}"
 
 
 def _duration(seconds: float) -> str:
@@ -129,27 +122,36 @@ def lattice_importances(
     has shape (p, min(D, p)). A context is left out; parameters are those of
     `population_importances`.
     """
-    walk = _walk(function, dist, max_depth, criterion, n_jobs)
+    table, depth, unit = _table(function, dist, max_depth, criterion)
+    n_threads = check_jobs(function, n_jobs)
     if max_hours is not None:
         check_real(function, "max_hours", max_hours, 0.0, hint="None allows any time")
-    p, depth = dist.n_features, walk.depth
+    p = dist.n_features
     if p == 0 or dist.n_classes == 1:
         return np.zeros((p, depth))
-    if _is_quick(dist, depth):
+    few = _FEW / (1 + dist.n_rows / 64)
+    if _n_subsets(p, depth, few) <= few:
         costs = np.array([float(math.comb(p, k)) for k in range(depth)])
         costs *= _QUICK_SECONDS / costs.sum()
     else:
-        cost = _estimated(walk, p)
-        _refuse_hopeless(function, cost, max_hours, depth)
-        costs = walk.n_threads * np.array(cost.by_size) + np.finfo(float).tiny
+        cost = _estimated(table, p, depth, n_threads)
+        limit = math.inf if max_hours is None else 3600.0 * max_hours
+        if cost.seconds > limit:
+            hint, taken = "leave features out", np.cumsum(cost.by_size)
+            if feasible := int(np.count_nonzero(taken <= min(limit, _PATIENCE))):
+                within = _duration(float(taken[feasible - 1]))
+                hint = f"max_depth={feasible} takes {within}; or {hint}"
+            raise ValueError(
+                f"{function}: trees of depth {depth} take {cost}, more than "
+                f"max_hours={max_hours:g}. Hint: {hint}; max_hours=None computes it anyway."
+            )
+        costs = n_threads * np.array(cost.by_size) + np.finfo(float).tiny
 
     def report(done: int) -> None:
         if progress is not None:
             progress(min(1.0, done / _kernel.LATTICE_DONE))
 
-    return walk.unit * _kernel.lattice(
-        walk.table, depth, costs, walk.n_threads, progress and report
-    )
+    return unit * _kernel.lattice(table, depth, costs, n_threads, progress and report)
 
 
 def lattice_cost(
@@ -198,40 +200,25 @@ def lattice_cost(
     >>> dm.theory.population.lattice_cost(xor).n_subsets
     4
     """
-    walk = _walk("lattice_cost", dist, max_depth, criterion, n_jobs)
+    table, depth, _ = _table("lattice_cost", dist, max_depth, criterion)
+    n_threads = check_jobs("lattice_cost", n_jobs)
     if dist.n_features == 0 or dist.n_classes == 1:
-        return LatticeCost(1, 0.0, 0.0, (0.0,) * walk.depth)
-    return _estimated(walk, dist.n_features)
+        return LatticeCost(1, 0.0, (0.0,) * depth)
+    return _estimated(table, dist.n_features, depth, n_threads)
 
 
-@dataclass(frozen=True)
-class _Walk:
-    """Arguments of the walk in the kernel."""
-
-    # Kernel object: codes by feature, classes, weights, numbers and criterion.
-    table: _kernel.LatticeTable
-    depth: int
-    n_threads: int
-    unit: float  # what the kernel's values are multiplied with
-
-
-def _walk(
-    function: str,
-    dist: FiniteDistribution,
-    max_depth: int | None,
-    criterion: str,
-    n_jobs: int | None,
-) -> _Walk:
+def _table(
+    function: str, dist: FiniteDistribution, max_depth: int | None, criterion: str
+) -> tuple[_kernel.LatticeTable, int, float]:
+    """Return the table of the kernel, the depth, and what the kernel's values are multiplied by."""
     check_distribution(function, dist)
-    check_choice(function, "criterion", criterion, CRITERIA)
+    centered = dist.centered_numbers(function, criterion)
     p = dist.n_features
     depth = check_depth(function, max_depth, p)
-    n_threads = check_jobs(function, n_jobs)
     if dist.context is not None:
         dist = dist.marginal(range(p), keep_context=False)
     numbers, unit = None, 1.0
     if criterion == "variance":
-        centered = dist.centered_numbers(function, criterion)
         _, exponent = math.frexp(float(np.abs(centered).max()))  # a power of 2 costs no digits
         numbers, unit = np.ldexp(centered, -exponent), math.ldexp(1.0, exponent) ** 2
     codes, classes = dist.codes, dist.target
@@ -241,10 +228,12 @@ def _walk(
         codes, classes = np.repeat(codes, times, axis=0), np.repeat(classes, times)
         weights = None
     columns = np.ascontiguousarray(codes.T)
-    table = _kernel.LatticeTable(
-        columns, classes, dist.n_classes, weights, numbers, _CODES[criterion]
+    code = _CODES[criterion]
+    return (
+        _kernel.LatticeTable(columns, classes, dist.n_classes, weights, numbers, code),
+        depth,
+        unit,
     )
-    return _Walk(table, depth, n_threads, unit)
 
 
 def multiplicities(weights: FloatArray) -> IntArray | None:
@@ -260,11 +249,6 @@ def multiplicities(weights: FloatArray) -> IntArray | None:
     return None
 
 
-def _is_quick(dist: FiniteDistribution, depth: int) -> bool:
-    few = _FEW / (1 + dist.n_rows / 64)
-    return _n_subsets(dist.n_features, depth, few) <= few
-
-
 def _n_subsets(p: int, depth: int, enough: float = math.inf) -> int:
     """Return the number of sets of up to `depth` of p features, or of some if they are enough."""
     if depth == p:
@@ -278,11 +262,11 @@ def _n_subsets(p: int, depth: int, enough: float = math.inf) -> int:
     return total
 
 
-def _estimated(walk: _Walk, p: int) -> LatticeCost:
+def _estimated(table: _kernel.LatticeTable, p: int, depth: int, n_threads: int) -> LatticeCost:
     """Estimate the cost from the work measured at random subsets of each size.
 
     Time is that of the work, at the rate of all measurements. Sizes with the largest standard error
-    are measured again until the estimate is good enough.
+    are measured again for a moment.
     """
     random = np.random.default_rng(0)
     works: list[list[float]] = []  # by size
@@ -293,71 +277,39 @@ def _estimated(walk: _Walk, p: int) -> LatticeCost:
         sets = np.empty((n, size), dtype=np.uint32)
         for row in sets:
             row[:] = np.sort(random.choice(p, size, replace=False))
-        work, all_work, taken = _kernel.probe_lattice(walk.table, walk.depth, sets)
+        work, all_work, taken = _kernel.probe_lattice(table, depth, sets)
         works[size] += work.tolist()
         seconds += taken
         measured += all_work
 
-    def scaled(size: int, mean: float) -> float:
-        """Return the work at all subsets of a size, given the mean."""
-        return min(math.comb(p, size), _ENDLESS) * mean if mean else 0.0
-
-    def total(size: int) -> float:
-        return scaled(size, float(np.mean(works[size])))
+    def scaled(size: int, of_works: Callable[[list[float]], float]) -> float:
+        """Return a number that is made of the works of some sets, for all sets of a size."""
+        number = of_works(works[size])
+        return min(math.comb(p, size), _ENDLESS) * number if number else 0.0
 
     def error(size: int) -> float:
-        """Return the standard error of the total of a size."""
-        if math.comb(p, size) == 1:
-            return 0.0
-        work = works[size]
-        return scaled(size, float(np.std(work, ddof=1)) / math.sqrt(len(work)))
+        single = math.comb(p, size) == 1
+        return 0.0 if single else scaled(size, lambda w: float(np.std(w)) / math.sqrt(len(w)))
 
-    n_rows = walk.table.n_rows
-    small = n_rows <= _LONG and n_rows * p <= _LARGE
+    small = table.n_rows <= _LONG and table.n_rows * p <= _LARGE
     first = _FIRST_SETS if small else _FIRST_SETS_OF_LARGE_TABLES
     barren, so_far = 0, 0.0
-    for size in range(walk.depth):
+    for size in range(depth):
         works.append([])
         probe(size, first if size else 1)
-        so_far += total(size)
+        so_far += scaled(size, lambda w: float(np.mean(w)))
         barren = 0 if any(works[size]) else barren + 1
-        if barren == _BARREN or so_far * seconds > _LIFETIME * measured * walk.n_threads:
+        if barren == _BARREN or so_far * seconds > _LIFETIME * measured * n_threads:
             break
-    sizes = range(len(works))
     while seconds < _PROBE_SECONDS:
-        widest = max(sizes, key=error)
-        good = math.hypot(*map(error, sizes)) <= _GOOD * sum(map(total, sizes))
-        if (good and seconds > _PROBE_SECONDS / 10) or not error(widest):
-            break
-        if len(works[widest]) >= _MOST_SETS:
+        widest = max(range(len(works)), key=error)
+        if not error(widest) or len(works[widest]) >= _MOST_SETS:
             break
         probe(widest, len(works[widest]))
-    rate = seconds / measured / walk.n_threads if measured else 0.0
-    totals = [total(size) for size in sizes]
-    work = sum(totals)
+    rate = seconds / measured / n_threads if measured else 0.0
+    by_size = [rate * scaled(size, lambda w: float(np.mean(w))) for size in range(len(works))]
     return LatticeCost(
-        n_subsets=_n_subsets(p, walk.depth),
-        seconds=work * rate,
-        relative_error=math.hypot(*map(error, sizes)) / work if work else 0.0,
-        by_size=tuple(own * rate for own in totals) + (0.0,) * (walk.depth - len(totals)),
-    )
-
-
-def _refuse_hopeless(function: str, cost: LatticeCost, max_hours: float | None, depth: int) -> None:
-    limit = math.inf if max_hours is None else 3600.0 * max_hours
-    if cost.seconds <= limit:
-        return
-    total = 0.0
-    feasible = 0
-    for size, seconds in enumerate(cost.by_size):
-        total += seconds
-        if total <= min(limit, _PATIENCE):
-            feasible = size + 1
-    hint = "leave features out"
-    if feasible:
-        part = sum(cost.by_size[:feasible])
-        hint = f"max_depth={feasible} takes {_duration(part)}; or {hint}"
-    raise ValueError(
-        f"{function}: trees of depth {depth} take {cost}, more than max_hours={max_hours:g}. "
-        f"Hint: {hint}; max_hours=None computes it anyway."
+        n_subsets=_n_subsets(p, depth),
+        seconds=sum(by_size),
+        by_size=(*by_size, *[0.0] * (depth - len(by_size))),
     )

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -20,9 +19,7 @@ from duramen.theory.population.splits import (
     Words,
     best_cuts,
     best_of_cuts,
-    check_outcomes,
     chosen_features,
-    count_children,
     count_splits,
     gains,
     groupings,
@@ -30,7 +27,6 @@ from duramen.theory.population.splits import (
     numbers_at,
     packed,
     unpacked,
-    variances,
 )
 
 CUTS = ("random", "uniform", "best")
@@ -68,27 +64,15 @@ class Step:
     amount: FloatArray
 
 
-class _Waiting:
-    """Nodes of one number of rows that trees reach, and the probability of each at each depth."""
+_Ways = list[tuple[Words, FloatArray]]
+"""Nodes of one number of rows that trees reach, and the probability of each at each depth."""
 
-    def __init__(self) -> None:
-        self.parts: list[tuple[Words, FloatArray]] = []
-        self.size, self.enough = 0, _MERGED
 
-    def add(self, rows: Words, reach: FloatArray) -> None:
-        """Add ways to reach some nodes."""
-        self.parts.append((rows, reach))
-        self.size += len(rows)
-        if self.size > self.enough:
-            self.parts = [self.merged()]
-            self.size = len(self.parts[0][0])
-            self.enough = max(_MERGED, 2 * self.size)
-
-    def merged(self) -> tuple[Words, FloatArray]:
-        """Return each node once, with all the ways to reach it."""
-        rows, reach = (np.concatenate(part) for part in zip(*self.parts, strict=True))
-        order, first = in_order(rows)
-        return rows[order[first]], np.add.reduceat(reach[order], first, axis=0)
+def _merged(ways: _Ways) -> tuple[Words, FloatArray]:
+    """Return each node once, with all the ways to reach it."""
+    rows, reach = (np.concatenate(part) for part in zip(*ways, strict=True))
+    order, first = in_order(rows)
+    return rows[order[first]], np.add.reduceat(reach[order], first, axis=0)
 
 
 class Trees:
@@ -177,8 +161,14 @@ class Trees:
         if splits == "multiway" and cut != "random":
             hint = "a feature has a single multiway split; splits='any' offers a choice"
             raise refuse(function, "cut", "'random' for multiway splits", cut, hint)
-        if cut == "uniform":
-            _check_numbers(function, dist, splits)
+        numeric = all(
+            labels.dtype.kind in "biuf" and np.isfinite(labels.astype(np.float64)).all()
+            for labels in dist.labels
+        )
+        if cut == "uniform" and (splits != "ordered" or not numeric):
+            hint = "splits='ordered', and columns of numbers"
+            allowed = "'random' or 'best' unless splits are ordered and all features are numbers"
+            raise refuse(function, "cut", allowed, cut, hint)
         if splits != "multiway":  # a feature can be split on again
             bound = min(dist.n_rows - 1, int(np.sum(dist.cardinalities - 1)))
             depth = bound if max_depth is None else min(int(max_depth), bound)
@@ -221,12 +211,12 @@ class Trees:
 
     def __iter__(self) -> Iterator[Step]:
         n_rows, n_nodes = len(self.nodes.weights), 0
-        waiting: dict[int, _Waiting] = defaultdict(_Waiting)
+        waiting: dict[int, _Ways] = defaultdict(list)
         if self.nodes.n_classes > 1:
-            waiting[n_rows].add(self.nodes.root, np.eye(1, self.depth))
+            waiting[n_rows].append((self.nodes.root, np.eye(1, self.depth)))
         while waiting:
             size = max(waiting)
-            rows, reaches = waiting.pop(size).merged()
+            rows, reaches = _merged(waiting.pop(size))
             n_nodes += len(rows)
             if n_nodes > self.max_nodes:
                 raise ValueError(
@@ -241,19 +231,15 @@ class Trees:
                 wins = self._wins(splits, reach)
                 amount = (reach.T * splits.fraction)[:, splits.node] * wins
                 yield Step(nodes, size, reach, splits, amount)
-                self._hand_down(splits, reach, wins, waiting)
-
-    def _hand_down(
-        self, splits: Splits, reach: FloatArray, wins: FloatArray, waiting: dict[int, _Waiting]
-    ) -> None:
-        """Add the children of some nodes to the nodes that wait, by their number of rows."""
-        going = np.zeros((len(splits.rows), self.depth))
-        chances = reach[splits.node[splits.split]].T * wins[:, splits.split]
-        going[:, 1:] = chances[:-1].T
-        size = np.bitwise_count(splits.rows).sum(axis=1, dtype=np.int64)
-        size[~going.any(axis=1)] = 0
-        for n in np.unique(size[size > 0]).tolist():
-            waiting[n].add(splits.rows[size == n], going[size == n])
+                going = np.zeros((len(splits.rows), self.depth))
+                chances = reach[splits.node[splits.split]].T * wins[:, splits.split]
+                going[:, 1:] = chances[:-1].T
+                n_left = np.bitwise_count(splits.rows).sum(axis=1, dtype=np.int64)
+                n_left[~going.any(axis=1)] = 0
+                for n in np.unique(n_left[n_left > 0]).tolist():
+                    waiting[n].append((splits.rows[n_left == n], going[n_left == n]))
+                    if sum(len(rows) for rows, _ in waiting[n][1:]) > _MERGED:
+                        waiting[n] = [_merged(waiting[n])]
 
     def _wins(self, splits: Splits, reach: FloatArray) -> FloatArray:
         """Return the probability of every split at each depth, shape (D, T).
@@ -300,10 +286,6 @@ class Trees:
             self.max_features,
             splits.width if self.cut == "uniform" else None,
         )
-        won = _sums(node, wins, shape[0])
-        check_outcomes(
-            won, np.zeros(shape[0]), np.greater(np.bincount(node, minlength=shape[0]), 0)
-        )
         return wins
 
     def _allowed(self, splits: Splits, wins: FloatArray) -> FloatArray:
@@ -314,23 +296,6 @@ class Trees:
             gained = fraction * splits.scale[splits.node] * splits.decrease
             allowed &= gained >= self.min_impurity_decrease - ROUNDING
         return np.where(allowed, wins, 0.0)
-
-
-def _check_numbers(function: str, dist: FiniteDistribution, splits: str) -> None:
-    """Refuse uniform cuts of splits that are not ordered, or of features that are not numbers."""
-    if splits != "ordered":
-        raise refuse(
-            function,
-            "cut",
-            f"'random' or 'best' for {splits} splits",
-            "uniform",
-            "splits='ordered'",
-        )
-    for name, labels in zip(dist.names, dist.labels, strict=True):
-        if labels.dtype.kind not in "biuf" or not np.isfinite(labels.astype(np.float64)).all():
-            shown = repr(labels.tolist()[0])
-            allowed = f"'random' or 'best' unless all features are numbers; {name!r} has {shown}"
-            raise refuse(function, "cut", allowed, "uniform")
 
 
 def _check_size(function: str, dist: FiniteDistribution, family: str, max_nodes: int) -> None:
@@ -454,12 +419,19 @@ class Nodes:
         scale, numbers = np.ones(len(nodes)), parent
         if self.criterion == "variance":
             numbers = numbers_at(parent, self.numbers)
-            scale = np.maximum(variances(parent, numbers), np.finfo(np.float64).tiny)
+            scale = np.maximum((parent * numbers**2).sum(axis=1), np.finfo(np.float64).tiny)
         empty = np.zeros(0, dtype=np.int64)
         node, feature, split, decrease = [empty], [empty], [empty], [np.zeros(0)]
         width, rows = [np.zeros(0)], [np.zeros((0, nodes.shape[1]), dtype=np.uint64)]
         total = 0
-        for at, values in _seen(np.any(cells > 0, axis=2), self.feature_of):
+        at_node, value = np.nonzero(np.any(cells > 0, axis=2))
+        owner = at_node * self.n_values + self.feature_of[value]
+        start = np.flatnonzero(np.diff(owner, prepend=-1))
+        n_seen = np.diff(start, append=len(owner))
+        # The features that are not constant at a node, by the number of their values there.
+        for size in np.unique(n_seen[n_seen > 1]).tolist():
+            first = start[n_seen == size]
+            at, values = at_node[first], value[first[:, np.newaxis] + np.arange(size)]
             groups = groupings(self.family, values.shape[1])
             n_splits, n_children, m = groups.shape
             groups = groups.reshape(-1, m)
@@ -509,40 +481,13 @@ class Nodes:
         )
         return fraction, cells.reshape(len(nodes), self.n_values, self.n_classes)
 
-    def conditioning(self, node: Words, degree: int) -> tuple[int, ...]:
-        """Return the first of the sets of so many features that leave a node, shape (words,)."""
-        constant = np.flatnonzero((self.rows_of & node == node).all(axis=1)).tolist()
-        return next(
-            tuple(self.feature_of[list(values)].tolist())
-            for values in combinations(constant, degree)
-            if np.array_equal(
-                np.bitwise_and.reduce([*self.root, *(self.rows_of[v] for v in values)]), node
-            )
-        )
-
-
-def _seen(is_seen: BoolArray, feature_of: IndexArray) -> list[tuple[IndexArray, IndexArray]]:
-    """Return the features that are not constant at a node, by the number m of their values there.
-
-    For every m the nodes, shape (n,), and the values that are seen, shape (n, m).
-    """
-    node, value = np.nonzero(is_seen)
-    owner = node * is_seen.shape[1] + feature_of[value]
-    start = np.flatnonzero(np.diff(owner, prepend=-1))
-    n_seen = np.diff(start, append=len(owner))
-    parts = []
-    for m in np.unique(n_seen[n_seen > 1]).tolist():
-        first = start[n_seen == m]
-        parts.append((node[first], value[first[:, np.newaxis] + np.arange(m)]))
-    return parts
-
 
 def numbers_of_a_node(dist: FiniteDistribution, family: str) -> int:
     """Return a bound on the numbers in the arrays that describe one node."""
     total = dist.n_rows * dist.n_features + int(dist.cardinalities.sum()) * dist.n_classes
     for m in dist.cardinalities.tolist():
         if m > 1:
-            n_groups = count_splits(family, m) * count_children(family, m)
+            n_groups = count_splits(family, m) * (m if family == "multiway" else 2)
             total += n_groups * (m + dist.n_classes + dist.n_features)
     return total
 

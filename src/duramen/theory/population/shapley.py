@@ -271,13 +271,14 @@ def population_local_mdi(
             "more than 2^27. Hint: leave features out with dist.marginal."
         )
     codes, classes, weights = _coded(dist, rows, y, of)
-    game = _Game(dist, criterion)
+    numbers = dist.centered_numbers(_FUNCTION, criterion)
     values = np.empty(codes.shape)
     start = np.empty(len(codes))
     keys = codes if classes is None else np.column_stack([codes, classes])
     _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     for number, i in enumerate(first.tolist()):
-        worth = game.worths(codes[i], None if classes is None else int(classes[i]))
+        label = None if classes is None else int(classes[i])
+        worth = _worths(dist, criterion, numbers, codes[i], label)
         if np.isnan(worth[-1]):
             raise ValueError(
                 f"{_FUNCTION}: rows must have positive probability, got row {i} that no row of the "
@@ -297,43 +298,38 @@ def population_local_mdi(
     )
 
 
-class _Game:
-    """Worths of the sets of features for the values of a row."""
+def _worths(
+    dist: FiniteDistribution,
+    criterion: str,
+    numbers: FloatArray,
+    x: NDArray[np.uint32],
+    y: int | None,
+) -> FloatArray:
+    """Return the worth of each set of features: bit j of its number tells whether j is in it.
 
-    def __init__(self, dist: FiniteDistribution, criterion: str) -> None:
-        self._dist, self._criterion = dist, criterion
-        self._numbers = dist.centered_numbers(_FUNCTION, criterion)
-
-    def worths(self, x: NDArray[np.uint32], y: int | None) -> FloatArray:
-        """Return the worth of each set: bit j of its number tells whether feature j is in it.
-
-        It is the negative impurity, or log2 P(y) given the values of x; NaN at sets whose values
-        have the probability 0.
-        """
-        dist = self._dist
-        p = dist.n_features
-        # The sets on which a row agrees with x are the subsets of one: sums over supersets.
-        agrees = (dist.codes == x) @ (np.int64(1) << np.arange(p, dtype=np.int64))
-        mass = np.zeros((1 << p, dist.n_classes))
-        np.add.at(mass, (agrees, dist.target), dist.weights)
-        for j in range(p):
-            halves = mass.reshape(-1, 2, 1 << j, dist.n_classes)
-            halves[:, 0] += halves[:, 1]
-        worths: FloatArray
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fractions = mass / mass.sum(axis=1, keepdims=True)
-            if y is not None:
-                worths = np.log2(fractions[:, y])
-                return np.where(np.isinf(worths), np.nan, worths)
-        if self._criterion == "variance":
-            means = fractions @ self._numbers
-            worths = -np.sum(fractions * (self._numbers - means[:, np.newaxis]) ** 2, axis=1)
-            return worths
-        if self._criterion == "gini":
-            worths = np.sum(fractions * fractions, axis=1) - 1.0
-            return worths
-        logs = np.log2(fractions, out=np.zeros_like(fractions), where=fractions > 0)
-        return np.where(np.isnan(fractions[:, 0]), np.nan, np.sum(fractions * logs, axis=1))
+    It is the negative impurity, or log2 P(y) given the values of x; NaN at sets whose values have
+    the probability 0.
+    """
+    p = dist.n_features
+    # The sets on which a row agrees with x are the subsets of one: sums over supersets.
+    agrees = (dist.codes == x) @ (np.int64(1) << np.arange(p, dtype=np.int64))
+    mass = np.zeros((1 << p, dist.n_classes))
+    np.add.at(mass, (agrees, dist.target), dist.weights)
+    for j in range(p):
+        halves = mass.reshape(-1, 2, 1 << j, dist.n_classes)
+        halves[:, 0] += halves[:, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fractions: FloatArray = mass / mass.sum(axis=1, keepdims=True)
+        if y is not None:
+            logs = np.log2(fractions[:, y])
+            return np.where(np.isinf(logs), np.nan, logs)
+    if criterion == "variance":
+        means = fractions @ numbers
+        return np.asarray(-np.sum(fractions * (numbers - means[:, np.newaxis]) ** 2, axis=1))
+    if criterion == "gini":
+        return np.asarray(np.sum(fractions * fractions, axis=1) - 1.0)
+    logs = np.log2(fractions, out=np.zeros_like(fractions), where=fractions > 0)
+    return np.where(np.isnan(fractions[:, 0]), np.nan, np.sum(fractions * logs, axis=1))
 
 
 def shapley_values(worths: FloatArray) -> FloatArray:
@@ -358,9 +354,9 @@ def _coded(
     dist: FiniteDistribution, rows: Any, y: Any, of: str
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32] | None, FloatArray]:
     """Return the codes, the classes (None unless they matter) and the weights of rows."""
+    if (y is not None) != (rows is not None and of == "class"):
+        raise ValueError(f'{_FUNCTION}: y must be given with rows for of="class", and only then.')
     if rows is None:
-        if y is not None:
-            raise ValueError(f"{_FUNCTION}: y must be None without rows, got {type(y).__name__}.")
         return dist.codes, dist.target if of == "class" else None, dist.weights
     table = coded_columns(rows, None, _FUNCTION)
     n = table.n_rows
@@ -373,8 +369,6 @@ def _coded(
     for j, own in enumerate(table.codes):
         codes[:, j] = _of_labels(dist.names[j], dist.labels[j], own, table.labels[j])
     classes = None
-    if (y is not None) != (of == "class"):
-        raise ValueError(f'{_FUNCTION}: y must be given with rows for of="class", and only then.')
     if of == "class":
         own, labels = factorize(y, "y", _FUNCTION)
         if len(own) != n:

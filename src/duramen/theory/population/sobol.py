@@ -76,86 +76,18 @@ def total_sobol_indices(
     check_distribution(function, dist)
     check_choice(function, "criterion", criterion, CRITERIA)
     dist.centered_numbers(function, criterion)
-    if feature_groups is None:
-        names, members = dist.names, [[m] for m in range(dist.n_features)]
-    else:
-        names = tuple(map(str, feature_groups))
-        members = [sorted(dist.indices(group)) for group in feature_groups.values()]
+    groups = feature_groups or {name: [name] for name in dist.names}
     variance = dist.impurity(criterion=criterion)
-    values = np.zeros(len(members))
-    for place, group in enumerate(members):
+    values = np.zeros(len(groups))
+    for place, group in enumerate(map(dist.indices, groups.values())):
         rest = [m for m in range(dist.n_features) if m not in group]
-        values[place] = dist.impurity_decrease(group, rest, criterion=criterion)
+        values[place] = dist.impurity_decrease(sorted(group), rest, criterion=criterion)
     return Importances(
-        names=names,
-        values=values / variance if variance > 0.0 else np.zeros(len(members)),
+        names=tuple(map(str, groups)),
+        values=values / variance if variance > 0.0 else np.zeros(len(groups)),
         measure="total Sobol index",
         unit=UNIT,
         metadata=importances_record(dist, {"criterion": criterion}),
-    )
-
-
-def gaussian_total_sobol_indices(
-    covariance: ArrayLike,
-    with_target: ArrayLike,
-    target_variance: float,
-    *,
-    names: Sequence[str] | None = None,
-    feature_groups: Groups | None = None,
-) -> Importances:
-    r"""Compute the total Sobol indices when features and target are jointly Gaussian.
-
-    .. math:: ST_J = \frac{\alpha_J' \, \bigl((C^{-1})_{JJ}\bigr)^{-1} \alpha_J}
-       {\operatorname{Var} Y}, \qquad \alpha = C^{-1} \tau
-
-    where the matrix in the middle is the covariance of the features J given all others.
-
-    Parameters
-    ----------
-    covariance : array_like, shape (p, p)
-        Covariance matrix C of the features, positive definite.
-    with_target : array_like, shape (p,)
-        Covariance :math:`\tau` of each feature with the target.
-    target_variance : float
-        Variance of Y, at least :math:`\tau' C^{-1} \tau`.
-    names, feature_groups
-        As for `additive_mda`.
-
-    Returns
-    -------
-    Importances
-
-    Raises
-    ------
-    ValueError
-        If `covariance` is not symmetric and positive definite, shapes disagree, or
-        `target_variance` is smaller than the features explain.
-
-    Examples
-    --------
-    >>> from duramen.theory.population import gaussian_total_sobol_indices
-    >>> gaussian_total_sobol_indices([[1, 0.6], [0.6, 1]], [0.5, 0.3], 1.0).values.round(6).tolist()
-    [0.16, 0.0]
-    """
-    function = "gaussian_total_sobol_indices"
-    C, tau = _moments(function, covariance, with_target)
-    precision: FloatArray = np.linalg.inv(C).astype(np.float64, copy=False)
-    alpha = precision @ tau
-    check_real(function, "target_variance", target_variance, 0.0)
-    if target_variance < (alpha @ tau) * (1.0 - 1e-12) or target_variance == 0.0:
-        allowed = f"at least the {alpha @ tau:.6g} that the features explain"
-        raise refuse(function, "target_variance", allowed, target_variance)
-    labels, members = members_of(function, len(C), names, feature_groups)
-    values = [
-        float(alpha[group] @ np.linalg.solve(precision[np.ix_(group, group)], alpha[group]))
-        for group in members
-    ]
-    return Importances(
-        names=labels,
-        values=np.array(values) / target_variance,
-        measure="total Sobol index",
-        unit=UNIT,
-        metadata={"model": "Gaussian"},
     )
 
 
@@ -209,8 +141,8 @@ def additive_mda(
     values = np.asarray(covariance, dtype=np.float64)
     if values.ndim == 1 and feature_groups is not None:
         raise refuse(function, "covariance", "a matrix when there are groups", covariance)
-    matrix = checked_matrix(
-        function, np.diag(values) if values.ndim == 1 else values, definite=False
+    matrix = _covariances(
+        function, np.diag(values) if values.ndim == 1 else values, least=-_ROUNDING
     )
     return _importances(function, matrix, names, feature_groups, "additive")
 
@@ -258,20 +190,12 @@ def gaussian_mda(
     [0.5, 0.0]
     """
     function = "gaussian_mda"
-    C, tau = _moments(function, covariance, with_target)
-    alpha = np.linalg.solve(C, tau)
-    return _importances(function, np.outer(alpha, alpha) * C, names, feature_groups, "Gaussian")
-
-
-def _moments(
-    function: str, covariance: ArrayLike, with_target: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
-    """Check the covariances of Gaussian features with each other and with the target."""
-    C = checked_matrix(function, np.asarray(covariance, dtype=np.float64), definite=True)
+    C = _covariances(function, covariance, least=_ROUNDING)
     tau = np.asarray(with_target, dtype=np.float64)
     if tau.shape != (len(C),) or not np.all(np.isfinite(tau)):
         raise refuse(function, "with_target", f"{len(C)} finite numbers", with_target)
-    return C, tau
+    alpha = np.linalg.solve(C, tau)
+    return _importances(function, np.outer(alpha, alpha) * C, names, feature_groups, "Gaussian")
 
 
 def block_mda(correlation: float, size: int, with_target: float) -> float:
@@ -326,11 +250,18 @@ def _importances(
     model: str,
 ) -> Importances:
     """Return 2 Var of each component, or of a group's sum, given the covariances of components."""
-    labels, members = members_of(function, len(parts), names, feature_groups)
+    p = len(parts)
+    features = tuple(f"x{j}" for j in range(p)) if names is None else tuple(names)
+    if isinstance(names, str) or len(features) != p:
+        raise refuse(function, "names", f"a list of {p} names", names)
+    groups = feature_groups or {name: [name] for name in features}
+    members = [
+        places_of(group, features, f"{function}: group {name!r}") for name, group in groups.items()
+    ]
     # A variance that is 0 may come out a little below.
     values = np.array([max(0.0, 2.0 * float(parts[np.ix_(j, j)].sum())) for j in members])
     return Importances(
-        names=labels,
+        names=tuple(groups),
         values=values,
         measure="population mda",
         unit="variance",
@@ -338,24 +269,9 @@ def _importances(
     )
 
 
-def members_of(
-    function: str, p: int, names: Sequence[str] | None, feature_groups: Groups | None
-) -> tuple[tuple[str, ...], list[list[int]]]:
-    """Return the names of p features, or of groups of them, and the members of each."""
-    features = tuple(f"x{j}" for j in range(p)) if names is None else tuple(names)
-    if isinstance(names, str) or len(features) != p:
-        raise refuse(function, "names", f"a list of {p} names", names)
-    if feature_groups is None:
-        return features, [[j] for j in range(p)]
-    members = [
-        places_of(group, features, f"{function}: group {name!r}")
-        for name, group in feature_groups.items()
-    ]
-    return tuple(feature_groups), members
-
-
-def checked_matrix(function: str, matrix: FloatArray, *, definite: bool) -> FloatArray:
-    """Return a covariance matrix, checked on the scale of correlations."""
+def _covariances(function: str, covariance: ArrayLike, *, least: float) -> FloatArray:
+    """Return a covariance matrix whose correlations have no eigenvalue below `least`."""
+    matrix = np.asarray(covariance, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise ValueError(
             f"{function}: covariance must be a square matrix, got shape {matrix.shape}."
@@ -368,14 +284,10 @@ def checked_matrix(function: str, matrix: FloatArray, *, definite: bool) -> Floa
     if np.any(np.abs(correlation - correlation.T) > _ROUNDING):
         raise ValueError(f"{function}: covariance must be symmetric, but is not.")
     lowest = float(np.linalg.eigvalsh(correlation)[0])
-    if definite and lowest < _ROUNDING:
+    if lowest < least:
+        definite = "positive definite" if least > 0.0 else "without negative eigenvalues"
         raise ValueError(
-            f"{function}: covariance must be positive definite, but its correlations have the "
+            f"{function}: covariance must be {definite}, but its correlations have the "
             f"eigenvalue {lowest:.3g}. Hint: drop features that others determine."
-        )
-    if lowest < -_ROUNDING:
-        raise ValueError(
-            f"{function}: covariance must not have negative eigenvalues, but its correlations "
-            f"have {lowest:.3g}."
         )
     return matrix

@@ -64,11 +64,6 @@ def count_splits(family: str, n_values: int) -> int:
     return (1 << n_values - 1) - 1
 
 
-def count_children(family: str, n_values: int) -> int:
-    """Return the number of children of a split of a feature with `n_values` values."""
-    return n_values if family == "multiway" else 2
-
-
 @lru_cache(maxsize=64)
 def groupings(family: str, n_values: int) -> FloatArray:
     """Return all splits of a family as groups of the values seen at the node.
@@ -84,26 +79,20 @@ def groupings(family: str, n_values: int) -> FloatArray:
     ndarray of float64, shape (n_splits, n_children, m), read-only
         1 where the value goes to the child, else 0. Each split comes once.
     """
+    values = np.arange(n_values)
+    splits = np.arange(count_splits(family, n_values))[:, np.newaxis]
     if family == "multiway":
         groups = np.eye(n_values)[np.newaxis]
     else:
-        first = _first_children(family, n_values)
+        first = {
+            "ordered": values <= splits,
+            "one-vs-rest": values == splits,
+            # The last value never goes to the first child, so no split comes twice.
+            "any": (splits + 1 >> values) & 1 == 1,
+        }[family]
         groups = np.stack([first, ~first], axis=1).astype(np.float64)
     groups.flags.writeable = False
     return groups
-
-
-def _first_children(family: str, n_values: int) -> BoolArray:
-    values = np.arange(n_values)
-    splits = np.arange(count_splits(family, n_values))[:, np.newaxis]
-    first: BoolArray
-    if family == "ordered":
-        first = values <= splits
-    elif family == "one-vs-rest":
-        first = values == splits
-    else:  # the last value never goes to the first child, so no split comes twice
-        first = (splits + 1 >> values) & 1 == 1
-    return first
 
 
 def gains(
@@ -167,11 +156,6 @@ def numbers_at(parent: FloatArray, numbers: FloatArray) -> FloatArray:
     return np.asarray(np.where(seen, apart - (parent * apart).sum(axis=1, keepdims=True), 0.0))
 
 
-def variances(parent: FloatArray, numbers: FloatArray) -> FloatArray:
-    """Return the variance at each node, shape (n,), from its classes and `numbers_at` (n, C)."""
-    return np.asarray((parent * numbers**2).sum(axis=1))
-
-
 # --- choice of a split: the best of K features drawn at random ------------------------------------
 
 
@@ -182,7 +166,6 @@ Rounding takes equal ones apart by some 1e-15. At nodes of up to 200 rows of equ
 classes, splits in two whose information is not equal differ by 1.5e-12 bits or more.
 """
 
-_SUM = 1e-9  # how far rounding takes the sum of all probabilities of a node from 1
 _MOST_NUMBERS = 2**21  # numbers that are worked on at a time
 
 
@@ -225,25 +208,13 @@ def best_of_features(
     return wins, np.where(is_constant, taken, 0.0).sum(axis=1)
 
 
-def check_outcomes(wins: FloatArray, stays: FloatArray, can_split: BoolArray) -> None:
-    """Raise AssertionError unless the outcomes of each node add up to 1, or to 0 at leaves.
-
-    `wins` are the probabilities of the features, shape (n, p), or of all of them together, (n,).
-    """
-    total = wins.reshape(len(stays), -1).sum(axis=1) + stays
-    apart = np.abs(total - can_split)
-    assert not np.any(apart > _SUM), f"the outcomes of a node add up to {total[np.argmax(apart)]}"
-
-
 def chosen_features(
     decreases: FloatArray, divides: BoolArray, n_unused: int, max_features: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return `best_of_features`, but 0 for nodes that no feature divides: they are leaves."""
     wins, stays = best_of_features(decreases, divides, n_unused, max_features)
     can_split: BoolArray = np.any(divides, axis=1)
-    wins, stays = wins * can_split[:, np.newaxis], stays * can_split
-    check_outcomes(wins, stays, can_split)
-    return wins, stays
+    return wins * can_split[:, np.newaxis], stays * can_split
 
 
 def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> BoolArray:
@@ -292,7 +263,12 @@ def best_of_cuts(
     n_features = np.count_nonzero(offered.reshape(shape), axis=1)
     if max_features == 1:
         return np.asarray(probability / n_features[node])
-    rank = _ranks(node, decrease)
+    # The distinct decreases of each node, numbered from 0 upwards.
+    order = np.lexsort((decrease, node))
+    opens = np.diff(node[order], prepend=-1) != 0
+    number = np.cumsum(opens | (np.diff(decrease[order], prepend=0.0) > TIE))
+    rank = np.empty(len(node), dtype=np.int64)
+    rank[order] = number - number[opens][np.cumsum(opens) - 1]
     offers = np.zeros((n_nodes, p, int(rank.max()) + 1))
     np.add.at(offers, (node, feature, rank), probability)
     wins = np.zeros_like(offers)
@@ -311,18 +287,6 @@ def best_of_cuts(
             np.minimum(max_features, n_features[at]),
         )
     return np.asarray(probability * wins[node, feature, rank])
-
-
-def _ranks(node: IndexArray, decrease: FloatArray) -> IndexArray:
-    """Number the distinct decreases of each node from 0 upwards."""
-    order = np.lexsort((decrease, node))
-    sorted_node, ordered = node[order], decrease[order]
-    opens = np.ones(len(node), dtype=bool)
-    opens[1:] = sorted_node[1:] != sorted_node[:-1]
-    number = np.cumsum(opens | (np.diff(ordered, prepend=0.0) > TIE))
-    rank = np.empty(len(node), dtype=np.int64)
-    rank[order] = number - number[opens][np.cumsum(opens) - 1]
-    return rank
 
 
 def _unbeaten(below: FloatArray, equal: FloatArray, others: BoolArray, k: IndexArray) -> FloatArray:
