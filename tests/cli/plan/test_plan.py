@@ -117,7 +117,10 @@ def test_numbers_of_relevant_features(options, counts):
         ({"--relevant": "1:2:3"}, "got '1:2:3'"),
         ({"--relevant": "3,0:2"}, "each degree once, got '0:2'"),
         ({"--relevant": "5:1"}, "relevant must be at least 6 features"),
-        ({"--relevant": "10001"}, "relevant must be at most the 10000 features"),
+        (
+            {"--relevant": "10001"},
+            "relevant must be at least 1 features",
+        ),
         ({"--memory": "1kB"}, "memory must be at least"),
         ({"--risk": "0"}, "risk must be"),
         ({"--keep": "1.5"}, "keep must be"),

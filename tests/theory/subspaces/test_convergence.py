@@ -13,13 +13,21 @@ from duramen.theory.subspaces import (
     blind_probability,
     companions_probability,
     draws_needed,
-    found_distribution,
     transition_matrix,
     trees_to_find_all,
 )
 from duramen.theory.subspaces.convergence import hypergeometric, kept_places
 
 SCENARIOS = ("chain", "clique", "marginal")
+
+
+def found_distribution(scenario, *, n_trees, **given_setting):
+    """P(j found after t trees), shape (n_trees + 1, r + 1), by powers of the transition matrix."""
+    power = transition_matrix(scenario, **given_setting)
+    rows = np.eye(1, len(power))
+    while len(rows) <= n_trees:
+        rows, power = np.concatenate([rows, rows @ power]), power @ power
+    return rows[: n_trees + 1]
 
 
 def setting(p, q, r, keep):

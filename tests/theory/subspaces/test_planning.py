@@ -214,7 +214,7 @@ def test_chance_of_the_best_irrelevant_feature(n_classes):
         ({"memory": memory_for(1)}, "of degree 1 with its 1 companion"),
         ({"relevant": {}}, "relevant must be a mapping of degrees"),
         ({"relevant": [3]}, "relevant must be a mapping"),
-        ({"relevant": {0: 501}}, "relevant must be at most the 500 features"),
+        ({"relevant": {0: 501}}, "and at most 500, got"),
         ({"relevant": {0: 1, 2: 1}}, "at least 3 features if one has degree 2"),
         ({"bytes_per_value": 3}, "bytes_per_value must be 1, 2 or 4"),
     ],

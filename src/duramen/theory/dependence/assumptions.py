@@ -211,7 +211,8 @@ def properties(dist: FiniteDistribution) -> Properties:
                 if fails.any() and name not in counterexamples:
                     members = [names[v] for v in layer.members[int(np.argmax(fails))]]
                     given = tuple(members[i] for i in range(k) if i not in (a, c, d))
-                    counterexamples[name] = Counterexample(*(members[i] for i in (a, c, d)), given)
+                    first, second, third = members[a], members[c], members[d]
+                    counterexamples[name] = Counterexample(first, second, third, given)
         below = here
     features = range(dist.n_features)
     possible: int = prod(dist.cardinalities.tolist())

@@ -243,7 +243,8 @@ def _dependence(
         place = (dist.context.astype(np.int64) * part.n_cells + part.cell) * size
         place = (place + dist.codes[:, m]) * n_classes + dist.target
         shape = (n_contexts, part.n_cells, size, n_classes)
-        masses = np.bincount(place, dist.weights, int(np.prod(shape))).reshape(shape)
+        total = np.bincount(place, dist.weights, int(np.prod(shape))).astype(np.float64, copy=False)
+        masses: FloatArray = total.reshape(shape)
         of_context = masses.sum(axis=(2, 3))  # P(x_c, b)
         of_cell = of_context.sum(axis=0)
         here = of_context > 0
@@ -297,7 +298,7 @@ def _informations(masses: FloatArray) -> FloatArray:
     p = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
     apart = p.sum(axis=-1, keepdims=True) * p.sum(axis=-2, keepdims=True)
     ratio = np.divide(p, apart, out=np.ones_like(p), where=p > 0)
-    return np.maximum((p * np.log2(ratio)).sum(axis=(-2, -1)), 0.0)
+    return np.asarray(np.maximum((p * np.log2(ratio)).sum(axis=(-2, -1)), 0.0))
 
 
 def _distribution(masses: FloatArray) -> FloatArray:

@@ -184,7 +184,7 @@ def population_mda(
 
     def loss_of(outcomes: FloatArray) -> FloatArray:
         if votes == "tree":
-            return outcomes[0]
+            return np.asarray(outcomes[0])
         if wanted == "squared":
             return np.asarray((numbers[target][:, np.newaxis] - outcomes[0]) ** 2)
         best = outcomes >= outcomes.max(axis=0) - TIE  # classes that tie win equally often

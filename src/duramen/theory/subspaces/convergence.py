@@ -277,50 +277,6 @@ def blind_probability(n_features: int, subspace: int, n_relevant: int) -> float:
     return float(np.prod(ratio_of_places(p, p - many, np.arange(few))))
 
 
-def found_distribution(
-    scenario: Scenario,
-    *,
-    n_features: int,
-    subspace: int,
-    n_relevant: int,
-    keep: float,
-    n_trees: int,
-) -> FloatArray:
-    """Compute the distribution of the number of features found after 0 .. `n_trees` trees.
-
-    Parameters
-    ----------
-    scenario, n_features, subspace, n_relevant, keep
-        As for `expected_trees`.
-    n_trees : int
-        Last number of trees.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_trees + 1, r + 1)
-        Entry (t, j) is the probability that j are found after t trees. Its last column is the
-        probability that all are.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, or the result would be too large.
-
-    Examples
-    --------
-    >>> from duramen.theory.subspaces import found_distribution
-    >>> setting = dict(n_features=4, subspace=2, n_relevant=2, keep=1)
-    >>> found_distribution("clique", **setting, n_trees=2)[2].round(4).tolist()
-    [0.6944, 0.2778, 0.0278]
-    """
-    function = "found_distribution"
-    n_trees = check_integer(function, "n_trees", n_trees, 0, most=inf)
-    chain = Chain(function, scenario, n_features, subspace, n_relevant, keep)
-    refuse_large(function, (n_trees + 1) * (chain.r + 1), f"{n_trees + 1} times {chain.r + 1}")
-    start = np.eye(1, chain.r + 1)
-    return _successive(start, chain.matrix(function), n_trees + 1)[0]
-
-
 def found_curve(
     scenario: Scenario,
     *,
@@ -385,7 +341,7 @@ def _successive(start: FloatArray, matrix: FloatArray, count: int) -> tuple[Floa
     return rows[:count], power
 
 
-# A transition matrix, or a table of distributions, larger than this is refused.
+# A transition matrix larger than this is refused.
 _MOST_CELLS = 2**26
 
 
@@ -503,20 +459,16 @@ class Chain:
     def matrix(self, function: str) -> FloatArray:
         """Return the transition matrix."""
         cells = (self.r + 1) ** 2
-        refuse_large(function, cells, f"a matrix of {self.r + 1} by {self.r + 1}")
+        if cells > _MOST_CELLS:
+            raise ValueError(
+                f"{function}: a matrix of {self.r + 1} by {self.r + 1} numbers would be needed; "
+                f"{_MOST_CELLS} are the most. Hint: expected_trees needs no matrix; simulate takes "
+                "any number of features."
+            )
         matrix = np.zeros((self.r + 1, self.r + 1))
         for i in range(self.r + 1):
             matrix[i, i:] = self.row(i)
         return matrix
-
-
-def refuse_large(function: str, cells: int, what: str) -> None:
-    """Refuse an array of more numbers than fit into memory on most machines."""
-    if cells > _MOST_CELLS:
-        raise ValueError(
-            f"{function}: {what} numbers would be needed, and {_MOST_CELLS} are the most. "
-            "Hint: expected_trees needs no matrix; simulate takes any number of features."
-        )
 
 
 # --- coverage of p features by draws of K of them -------------------------------------------------

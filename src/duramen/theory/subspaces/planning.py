@@ -24,7 +24,7 @@ clique, in the places that all other features leave at the worst.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import inf
@@ -35,7 +35,7 @@ import numpy as np
 from duramen.results.columns import Column
 from duramen.results.summary import Summarized, Summary
 from duramen.support.checks import check_integer, check_real, refuse
-from duramen.theory.samples import expected_information, information_threshold
+from duramen.theory.samples import information_threshold
 from duramen.theory.subspaces.convergence import (
     blind_probability,
     companions_probability,
@@ -53,7 +53,6 @@ from duramen.theory.subspaces.convergence import (
 _ROW_BYTES = 24
 _NODE_BYTES = 41
 _LEAF_VALUE_BYTES = 8
-_MANY_TREES = 1_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,26 +113,70 @@ class Plan(Summarized):
     @property
     def reasons(self) -> tuple[str, ...]:
         """Reasons for the advice, in sentences."""
-        return tuple(_reasons(self))
+        p, q, r, counts = self.n_features, self.subspace, self.n_relevant, self.relevant
+        best = next(option for option in self.options if option.keep == self.keep)
+        highest = max(counts)
+        sentences = []
+        if q == p:
+            sentences.append(
+                f"All {p:,} features fit into memory: no subspace and no kept features are needed."
+            )
+        else:
+            held = companions_probability(p, q, highest)
+            one_in = _count(1.0 / held if held else inf)
+            companions = f"of degree {highest} and all its companions" if highest else ""
+            sentences.append(
+                f"Besides {_count(self.overhead)} bytes for growing a tree, memory holds the codes "
+                f"of {q:,} of {p:,} features, {_count(self.bytes_per_feature)} bytes each; every "
+                "probability of a discovery increases with their number."
+            )
+            sentences.append(
+                f"{blind_probability(p, q, r):.1%} of the trees on random features hold none of "
+                f"the {r:,} relevant ones; one in {one_in} holds a given relevant one "
+                f"{companions}".rstrip()
+                + "."
+            )
+        others = "; ".join(
+            f"keep = {option.keep:g} needs {_count(option.trees)}"
+            for option in self.options
+            if option is not best
+        )
+        if others:
+            sentences.append(f"keep = {best.keep:g} needs {_count(best.trees)} trees; {others}.")
+        together = [str(degree) for degree in counts if not comes_after(degree, counts)]
+        if together:
+            sentences.append(
+                "There are too few features of lower degree to be the companions of those of "
+                f"degree {', '.join(together)}: these are assumed to form cliques, as the inputs "
+                "of an exclusive or do."
+            )
+        if r > q:
+            sentences.append(
+                f"The {r:,} relevant features do not all fit into one tree; of those found, it "
+                f"keeps at most {best.places:,}."
+            )
+        return tuple(sentences)
 
     @property
     def cautions(self) -> tuple[str, ...]:
         """Limits on finitely many rows, in sentences."""
+        n, q = self.n_rows, self.subspace
+        if self.n_classes == 1:
+            chance = f"explains about {chance_of_the_best(n, q, 1):.2g} of the target's variance"
+        else:
+            bits = chance_of_the_best(n, q, self.n_classes)
+            chance = f"has about {bits:.2g} bits of information on the target"
         return (
             "The numbers of trees assume infinitely many rows, so that a tree that holds a feature "
-            f"and its companions finds the feature. On {self.n_rows:,} rows they are lower bounds, "
-            "because of sampling error.",
-            _chance(self.n_rows, self.subspace, self.n_classes),
-            _depth(self.n_rows, self.subspace, max(self.relevant)),
-            "Measured in searches with a test on 500 and 2,000 rows (40 of 200 features a tree, up "
-            "to 1,000 trees; see the guide on convergence): chains took about four times the "
-            "number of the model where features found were kept; six features that decide a sixth "
-            "of the target each took 40 to 60 times the number on 2,000 rows, and half of the "
-            "searches did not find all of them; exclusive ors of three features were never found.",
+            f"and its companions finds the feature. On {n:,} rows they are lower bounds: searches "
+            "with a test took 4 to 60 times as many trees, and did not always find all features.",
+            f"By chance the best of {q:,} irrelevant features with two values {chance} at the root "
+            "of a tree, and twice as much at a node with half of the rows. A relevant feature with "
+            "less information there loses the split to an irrelevant one.",
             "Rank all features with one forest (duramen rank), with as many trees as a stable "
             "ranking needs (duramen.significance.trees_needed), and let a test decide which are "
             "relevant."
-            if self.subspace == self.n_features
+            if q == self.n_features
             else "Let a test decide which features are found, as duramen select does, and grow "
             "trees until more trees find no new feature.",
         )
@@ -141,31 +184,36 @@ class Plan(Summarized):
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain data that JSON can hold; infinity becomes None."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        options = [{**asdict(option), "trees": option.trees} for option in self.options]
-        for option in options:
-            for name in ("chances", "trees_by_degree"):
-                option[name] = {str(degree): value for degree, value in option[name]}
         plain["relevant"] = {str(degree): number for degree, number in self.relevant.items()}
-        words = {"reasons": self.reasons, "cautions": self.cautions}
-        result: dict[str, Any] = _finite(plain | {"options": options} | words)
-        return result
+        plain |= {"reasons": list(self.reasons), "cautions": list(self.cautions), "options": []}
+        for option in self.options:
+            numbers = {**asdict(option), "trees": option.trees}
+            for name in ("chances", "trees_by_degree"):
+                numbers[name] = {
+                    str(degree): None if value == inf else value for degree, value in numbers[name]
+                }
+            plain["options"].append(
+                {name: None if value == inf else value for name, value in numbers.items()}
+            )
+        return plain
 
     def _summary(self, rows: int) -> Summary:
         heading = (
-            f"Plan: at least {_trees(self.n_trees)} on {self.subspace} of {self.n_features} "
+            f"Plan: at least {_count(self.n_trees)} trees on {self.subspace} of {self.n_features} "
             f"features each, keep = {self.keep:g}"
         )
+        titles = {
+            "trees": "trees",
+            "to find all": "trees_to_find",
+            "to see all": "trees_to_see",
+            "a chain": "chain_trees",
+            "all of degree 0": "marginal_trees",
+        }
         columns = [Column("keep", [f"{option.keep:g}" for option in self.options])]
-        for title, name in (
-            ("trees", "trees"),
-            ("to find all", "trees_to_find"),
-            ("to see all", "trees_to_see"),
-            ("a chain", "chain_trees"),
-            ("all of degree 0", "marginal_trees"),
-        ):
-            columns.append(
-                Column(title, [_count(getattr(option, name)) for option in self.options])
-            )
+        columns += [
+            Column(title, [_count(getattr(option, name)) for option in self.options])
+            for title, name in titles.items()
+        ]
         below = tuple(f"- {words}" for words in self.reasons + self.cautions)
         return Summary((heading,), columns, below)
 
@@ -231,7 +279,19 @@ def search_plan(
     n = check_integer(function, "n_rows", n_rows, 1, most=inf)
     p = check_integer(function, "n_features", n_features, 1, most=inf)
     budget = check_integer(function, "memory", memory, 1, most=inf, hint="it is a number of bytes")
-    counts = _checked_relevant(relevant, p)
+    if not isinstance(relevant, Mapping) or not relevant:
+        raise refuse(function, "relevant", "a mapping of degrees to numbers of features", relevant)
+    counts = {
+        check_integer(function, "a degree in relevant", degree, 0): check_integer(
+            function, f"relevant[{degree!r}]", number, 1
+        )
+        for degree, number in sorted(relevant.items())
+    }
+    highest = max(counts)
+    if not highest < sum(counts.values()) <= p:
+        allowed = f"at least {highest + 1} features if one has degree {highest}, and at most {p}"
+        hint = "a degree counts other relevant features, which must be listed too"
+        raise refuse(function, "relevant", allowed, relevant, hint)
     if bytes_per_value not in (1, 2, 4):
         raise refuse(function, "bytes_per_value", "1, 2 or 4", bytes_per_value)
     classes = check_integer(function, "n_classes", n_classes, 1)
@@ -246,7 +306,7 @@ def search_plan(
     overhead = n * _ROW_BYTES + (2 * n - 1) * _NODE_BYTES + n * classes * _LEAF_VALUE_BYTES
     feature_bytes = n * bytes_per_value
     q = min(p, max(0, budget - overhead) // feature_bytes)
-    if q <= (highest := max(counts)):
+    if q <= highest:
         companions = f" with its {highest} companions" if highest else ""
         raise ValueError(
             f"search_plan: memory must be at least {overhead + (highest + 1) * feature_bytes} "
@@ -281,115 +341,11 @@ def search_plan(
     )
 
 
-def _checked_relevant(relevant: Mapping[int, int], p: int) -> dict[int, int]:
-    if not isinstance(relevant, Mapping) or not relevant:
-        raise refuse(
-            "search_plan", "relevant", "a mapping of degrees to numbers of features", relevant
-        )
-    counts = {
-        check_integer("search_plan", "a degree in relevant", degree, 0): check_integer(
-            "search_plan", f"relevant[{degree!r}]", number, 1
-        )
-        for degree, number in sorted(relevant.items())
-    }
-    r, highest = sum(counts.values()), max(counts)
-    if r > p:
-        raise refuse("search_plan", "relevant", f"at most the {p} features of the table", relevant)
-    if highest >= r:
-        raise refuse(
-            "search_plan",
-            "relevant",
-            f"at least {highest + 1} features if one has degree {highest}",
-            relevant,
-            "a degree counts other relevant features, which must be listed too",
-        )
-    return counts
-
-
-# --- why ------------------------------------------------------------------------------------------
-
-
-def _reasons(plan: Plan) -> Iterator[str]:
-    p, q, r, counts = plan.n_features, plan.subspace, plan.n_relevant, plan.relevant
-    best = next(option for option in plan.options if option.keep == plan.keep)
-    if q == p:
-        yield f"All {p:,} features fit into memory: no subspace and no kept features are needed."
-    else:
-        yield (
-            f"Besides {_count(plan.overhead)} bytes for growing a tree, memory holds the codes of "
-            f"{q:,} of {p:,} features, {_count(plan.bytes_per_feature)} bytes each; every "
-            "probability of a discovery increases with their number, so that all memory is used."
-        )
-        highest = max(counts)
-        held = companions_probability(p, q, highest)
-        plural = "s" if highest > 1 else ""
-        held_together = (
-            f"a given one of degree {highest} and its {highest} companion{plural}"
-            if highest
-            else "a given relevant one"
-        )
-        yield (
-            f"{blind_probability(p, q, r):.1%} of the trees on random features hold none of the "
-            f"{r:,} relevant ones; one in {_count(1.0 / held if held else math.inf)} holds "
-            f"{held_together}."
-        )
-    others = [option for option in plan.options if option is not best]
-    if others:
-        compared = "; ".join(
-            f"keep = {option.keep:g} needs {_count(option.trees)}" for option in others
-        )
-        cause = (
-            "Features found are kept, so that features that are relevant only together with them "
-            "can be found."
-        )
-        if best.keep == 0.0:
-            cause = "Kept features would take places from the others."
-        elif max(counts) == 0:
-            cause = "Among the fractions compared, it leaves the most places for new features."
-        yield f"keep = {best.keep:g} needs {_trees(best.trees)}; {compared}. {cause}"
-    yield (
-        "With infinitely many rows, finding all relevant features needs "
-        f"{_trees(best.trees_to_find)}, and giving every feature to a tree needs "
-        f"{_trees(best.trees_to_see)} (coupon collector), each with a probability of at least "
-        f"{1.0 - plan.risk:g}; the larger number is advised."
-    )
-    together = [str(degree) for degree in counts if not comes_after(degree, counts)]
-    if together:
-        yield (
-            "There are too few features of lower degree to be the companions of those of degree "
-            f"{', '.join(together)}: these are assumed to form cliques, as the inputs of an "
-            "exclusive or do."
-        )
-    if r > q:
-        yield (
-            f"The {r:,} relevant features do not all fit into one tree; of those found, it keeps "
-            f"at most {best.places:,}."
-        )
-    if best.trees > _MANY_TREES:
-        yield (
-            "So many trees are rarely feasible: allow more memory, or expect to find only "
-            "features of lower degree."
-        )
-
-
-def _finite(data: Any) -> Any:
-    """Return plain data with lists for tuples and None for infinity."""
-    if isinstance(data, dict):
-        return {name: _finite(value) for name, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    return None if data == math.inf else data
-
-
 def _count(number: float) -> str:
     """Return a number of trees as text: whole, or in powers of ten when it is huge."""
-    if number == math.inf:
+    if number == inf:
         return "inf"
     return f"{number:.3g}" if number >= 1e9 else f"{math.ceil(number):,}"
-
-
-def _trees(number: float) -> str:
-    return f"{_count(number)} tree" + ("" if number == 1 else "s")
 
 
 @dataclass(frozen=True)
@@ -445,45 +401,51 @@ def plan_option(p: int, q: int, counts: Mapping[int, int], keep: float, risk: fl
     """Return the numbers of trees for one fraction kept, with `counts` features by degree."""
     r, places, highest = sum(counts.values()), kept_places(q, keep), max(counts)
     taken = min(places, r)
-    chances, trees = {}, {}
+
+    def held(kept: int, wanted: int) -> float:
+        """Return the probability that the places left in a tree hold all of some features."""
+        return companions_probability(p - kept, q - kept, wanted - 1) if wanted <= q - kept else 0.0
+
+    chances, trees, in_turn, together = {}, {}, [0.0], [0.0]
     for degree, number in counts.items():
         part = risk / len(counts)
         if comes_after(degree, counts):
-            chances[degree] = _held_after(p, q, r - 1, min(places, r - 1), degree)
-            trees[degree] = _trees_for(chances[degree], part / number)
+            # Of the r - 1 others, all found, some are kept at random; companions among them are
+            # held, the rest and the feature itself have to be drawn.
+            kept = min(places, r - 1)
+            among = hypergeometric(r - 1, degree, kept)
+            drawn = np.array([held(kept, degree - i + 1) for i in range(among.size)])
+            chance = chances[degree] = float(among @ drawn)
+            trees[degree] = inf if chance == 0.0 else 1.0
+            if 0.0 < chance < 1.0:  # trees after which it has happened, but for the risk
+                needed = rounded_up(math.log(part / number) / math.log1p(-chance))
+                trees[degree] = max(1, needed)
+            in_turn.append(trees[degree])
         else:
-            others = min(places, r - 1 - degree)
-            size = degree + 1
-            chances[degree] = _held(p, q, others, size) / size
-            trees[degree] = _clique_trees(p, q, places, others, size, part / -(-number // size))
-    after = [trees[degree] for degree in counts if comes_after(degree, counts)]
-    together = [trees[degree] for degree in counts if not comes_after(degree, counts)]
+            others, size = min(places, r - 1 - degree), degree + 1
+            chances[degree] = held(others, size) / size
+            left = q - others
+            trees[degree] = inf
+            if left >= size:
+                trees[degree] = trees_to_find_all(
+                    "clique",
+                    n_features=p - others,
+                    subspace=left,
+                    n_relevant=size,
+                    keep=(places - others) / left,
+                    risk=part / -(-number // size),
+                )
+            together.append(trees[degree])
     expected = partial(expected_trees, n_features=p, subspace=q, keep=keep)
-    in_turn = sum(after) if places else max(after, default=0.0)
     return PlanOption(
         keep=keep,
         places=taken,
         chances=tuple(chances.items()),
         trees_by_degree=tuple(trees.items()),
-        trees_to_find=max([in_turn, *together]),
-        trees_to_see=draws_needed(p - taken, q - taken, risk) if taken < q else math.inf,
+        trees_to_find=max([sum(in_turn) if places else max(in_turn), *together]),
+        trees_to_see=draws_needed(p - taken, q - taken, risk) if taken < q else inf,
         chain_trees=expected("chain", n_relevant=highest + 1),
         marginal_trees=expected("marginal", n_relevant=counts[0]) if 0 in counts else 0.0,
-    )
-
-
-def _clique_trees(p: int, q: int, places: int, others: int, size: int, risk: float) -> float:
-    """Return the trees that find a clique in the places that other features leave."""
-    left = q - others
-    if left < size:
-        return math.inf
-    return trees_to_find_all(
-        "clique",
-        n_features=p - others,
-        subspace=left,
-        n_relevant=size,
-        keep=(places - others) / left,
-        risk=risk,
     )
 
 
@@ -491,33 +453,6 @@ def comes_after(degree: int, counts: Mapping[int, int]) -> bool:
     """Return whether there are enough features of lower degrees to be companions in turn."""
     below = [sum(n for k, n in counts.items() if k < i) for i in range(1, degree + 1)]
     return all(number >= i for i, number in enumerate(below, start=1))
-
-
-def _held_after(p: int, q: int, n_found: int, taken: int, companions: int) -> float:
-    """Return the probability that a tree holds a feature and its companions, which were found.
-
-    Of the `found` features, `taken` are kept at random; some companions are among these, the
-    others and the feature itself have to be drawn from the rest.
-    """
-    probabilities = hypergeometric(n_found, companions, taken)
-    rest = [_held(p, q, taken, companions - held + 1) for held in range(probabilities.size)]
-    return float(probabilities @ np.array(rest))
-
-
-def _held(p: int, q: int, taken: int, wanted: int) -> float:
-    """Return the probability that the places left in a tree hold all of the `wanted` features."""
-    if wanted > q - taken:
-        return 0.0
-    return companions_probability(p - taken, q - taken, wanted - 1)
-
-
-def _trees_for(probability: float, risk: float) -> float:
-    """Return the trees after which an event of some probability has happened, but for the risk."""
-    if probability == 0.0:
-        return math.inf
-    if probability >= 1.0:
-        return 1
-    return max(1, rounded_up(math.log(risk) / math.log1p(-probability)))
 
 
 _MEDIAN = 0.5
@@ -538,39 +473,3 @@ def chance_of_the_best(n_rows: int, n_candidates: int, n_classes: int) -> float:
         return min(1.0, float(special.chdtri(1.0, _MEDIAN / n_candidates)) / n_rows)
     bits = information_threshold(_MEDIAN, n_rows, 2, n_classes, n_candidates=n_candidates)
     return min(1.0, math.log2(n_classes), bits)
-
-
-def _chance(n_rows: int, q: int, n_classes: int) -> str:
-    best = chance_of_the_best(n_rows, q, n_classes)
-    if n_classes == 1:
-        mean = f"{1.0 / n_rows:.2g}"
-        what = f"explains about {best:.2g} of the variance of the target"
-    else:
-        mean = f"{expected_information(n_rows, 2, n_classes):.2g} bits"
-        what = f"has about {best:.2g} bits of information on the target"
-    return (
-        f"By chance the best of {q:,} irrelevant features with two values {what} at the root of a "
-        f"tree (one of them {mean} on average), and twice as much at a node with half of the "
-        "rows; features with more values have more. A relevant feature with less information "
-        "there loses the split to an irrelevant one."
-    )
-
-
-def _depth(n_rows: int, q: int, highest: int) -> str:
-    levels = max(1, round(math.log2(n_rows)))
-    text = (
-        f"If every split halves the rows, single rows are reached after about {levels} levels, so "
-        "that a path conditions on at most about that many features"
-    )
-    if highest:
-        text += (
-            f", and a feature of degree {highest} is judged on about "
-            f"{max(1, n_rows >> min(highest, 64)):,} rows"
-        )
-    text += "."
-    if n_rows - 1 < q:
-        text += (
-            f" A tree on {n_rows:,} rows has at most {n_rows - 1:,} splits, so that it leaves out "
-            f"most of {q:,} features."
-        )
-    return text

@@ -22,32 +22,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.checks import check_integer, check_real, is_integer, refuse
+from duramen.support.checks import check_choice, check_integer, check_real, is_integer, refuse
 from duramen.theory.subspaces.convergence import kept_places
 
 # For each relevant feature its minimal conditionings, each a set of indices of relevant features.
 Conditionings = Sequence[Sequence[Collection[int]]]
 RandomState = int | np.random.Generator | None
-
-
-def conditionings_of(function: str, scenario: str, n_relevant: Any) -> Conditionings:
-    """Return the conditionings of a named scenario, in the name of a function."""
-    r = check_integer(function, "n_relevant", n_relevant, 1)
-    everyone: frozenset[int] = frozenset(range(r))
-    if scenario == "chain":
-        return tuple((frozenset(range(m)),) for m in range(r))
-    if scenario == "clique":
-        return tuple((everyone - {m},) for m in range(r))
-    if scenario == "marginal":
-        return tuple((frozenset(),) for _ in range(r))
-    raise refuse(function, "scenario", "one of 'chain', 'clique', 'marginal'", scenario)
 
 
 def random_conditionings(
@@ -114,17 +100,21 @@ class ConditioningTable:
     def __init__(self, conditionings: Conditionings) -> None:
         self.r = len(conditionings)
         for m, conditions in enumerate(conditionings):
-            name = f"conditionings[{m}]"
-            if not isinstance(conditions, Sequence) or not all(
+            inside = isinstance(conditions, Sequence) and all(
                 isinstance(members, Collection)
                 and all(is_integer(j) and 0 <= j < self.r and j != m for j in members)
                 for members in conditions
+            )
+            if (
+                not inside
+                or not conditions
+                or any(set(b) < set(a) for a in conditions for b in conditions)
             ):
-                allowed = f"a list of sets of indices in 0..{self.r - 1}, without {m} itself"
-                raise refuse("simulate", name, allowed, conditions)
-            if not conditions or any(set(b) < set(a) for a in conditions for b in conditions):
-                allowed = "minimal conditionings, none within another"
-                raise refuse("simulate", name, allowed, conditions)
+                allowed = (
+                    f"a list of minimal sets of indices in 0..{self.r - 1}, without {m} itself, "
+                    "none within another"
+                )
+                raise refuse("simulate", f"conditionings[{m}]", allowed, conditions)
         sets = list(itertools.chain.from_iterable(conditionings))
         self.starts = np.cumsum([0, *map(len, conditionings[:-1])])
         self.holds = np.zeros((self.r, len(sets)), dtype=bool)
@@ -327,16 +317,26 @@ def simulate(
         allowed = "'chain', 'clique', 'marginal', or for each relevant feature its conditionings"
         raise refuse(function, "scenario", allowed, scenario)
     if isinstance(scenario, str):
-        scenario = conditionings_of(function, scenario, n_relevant)
+        check_choice(function, "scenario", scenario, ("chain", "clique", "marginal"))
+        r = check_integer(function, "n_relevant", n_relevant, 1)
+        everyone = set(range(r))
+        needed: dict[str, list[set[int]]] = {
+            "chain": [set(range(m)) for m in range(r)],
+            "clique": [everyone - {m} for m in range(r)],
+            "marginal": [set() for _ in range(r)],
+        }
+        scenario = [(members,) for members in needed[scenario]]
     elif n_relevant not in (None, len(scenario)):
         allowed = f"{len(scenario)} (one a conditioning) or None"
         raise refuse(function, "n_relevant", allowed, n_relevant)
     network = ConditioningTable(scenario)
     if network.r > p:
         raise refuse(function, "n_features", f"at least the {network.r} relevant features", p)
-    grower = _Grower(
-        network, p, q, _candidates(max_features, q), np.random.default_rng(random_state)
-    )
+    K = q if max_features is None else max_features
+    if isinstance(K, Real) and not isinstance(K, Integral):
+        K = max(1, int(check_real(function, "max_features", K, 0.0, 1.0) * q))
+    K = check_integer(function, "max_features", K, 1, most=q, hint="a tree sees q features")
+    grower = _Grower(network, p, q, K, np.random.default_rng(random_state))
     found_at = _ensembles(
         grower,
         kept_places(q, check_real(function, "keep", keep, 0.0, 1.0)),
@@ -351,16 +351,6 @@ def simulate(
         max_features=grower.K,
         n_trees=int(n_trees),
         keep=float(keep),
-    )
-
-
-def _candidates(max_features: int | float | None, q: int) -> int:
-    if max_features is None:
-        return q
-    if isinstance(max_features, Real) and not isinstance(max_features, Integral):
-        return max(1, int(check_real("simulate", "max_features", max_features, 0.0, 1.0) * q))
-    return check_integer(
-        "simulate", "max_features", max_features, 1, most=q, hint="a tree sees q features"
     )
 
 
@@ -409,7 +399,9 @@ class _Grower:
     def found_by_trees(self, relevant: BoolArray, places: int) -> BoolArray:
         """Return what N new trees find that was not in `found`, shape (N, r)."""
         new = np.zeros_like(relevant)
-        drawn = self._kept(relevant, places)
+        crowded = relevant.sum(axis=1) > places
+        drawn = relevant.copy()
+        drawn[crowded] = self._some_of(relevant[crowded], np.full(crowded.sum(), places))
         taken = drawn.sum(axis=1)
         r = self.network.r
         more = self.rng.hypergeometric(r - taken, self.p - r, self.q - taken)
@@ -419,13 +411,6 @@ class _Grower:
         tree, held = tree[useful], held[useful]
         new[tree] = self._grow(held, held & ~relevant[tree])
         return new
-
-    def _kept(self, relevant: BoolArray, places: int) -> BoolArray:
-        number = relevant.sum(axis=1)
-        crowded = number > places
-        drawn = relevant.copy()
-        drawn[crowded] = self._some_of(relevant[crowded], np.full(crowded.sum(), places))
-        return drawn
 
     def _some_of(self, pool: BoolArray, number: IntArray) -> BoolArray:
         """Choose `number` members of each row of `pool` at random."""
