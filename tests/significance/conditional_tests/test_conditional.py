@@ -9,14 +9,14 @@ from scipy import stats
 import duramen as dm
 from duramen.significance import conditional
 from duramen.significance.association import marginal_statistics
-from duramen.significance.conditional_tests.conditional import _associations_of_groups
-from duramen.significance.conditional_tests.cross_fitted import Design, Linear
+from duramen.significance.conditional_tests.conditional import associations_of_groups
+from duramen.significance.conditional_tests.cross_fitted import fitted_lines
 from duramen.significance.conditional_tests.inference import (
     covariance_p_value,
     robust_p_value,
     size_correlation,
 )
-from duramen.significance.conditional_tests.sampler import Scores
+from duramen.significance.conditional_tests.nodewise import Scores
 
 FOREST = dm.RandomForestRegressor(30, max_features=1 / 3)
 
@@ -334,7 +334,7 @@ def test_association_counts_groups_of_rows_once():
     X = random.normal(size=(40, 150))[person] + 0.3 * random.normal(size=(200, 150))
     y = random.permutation(np.arange(40) % 2)[person]
     data = dm.learning_set(X, y, groups=person)
-    p_values = _associations_of_groups(data, Scores.of(data.table))
+    p_values = associations_of_groups(data, Scores.of(data.table))
     assert 0.01 < np.mean(p_values < 0.05) < 0.1
     rows = marginal_statistics(data, lambda _: np.arange(200), 1)[0]
     assert np.mean(stats.norm.sf(rows) < 0.05) > 0.3
@@ -398,7 +398,6 @@ def test_rows_may_be_sorted_by_the_target():
     X = random.normal(size=(100, 40))
     y = X[:, :3].sum(axis=1) + random.normal(size=100)
     order = np.argsort(y)
-    design = Design(X[order] - X.mean(axis=0), np.arange(40))
-    fitted = Linear.fitted(design, np.arange(100), y[order][:, None])
-    assert fitted.coefficients[0, :3].all()
-    assert np.count_nonzero(fitted.coefficients) < 20  # 29 with folds of neighboring rows
+    coefficients = fitted_lines(X[order], y[order][:, None])[1]
+    assert coefficients[0, :3].all()
+    assert np.count_nonzero(coefficients) < 20  # 29 with folds of neighboring rows

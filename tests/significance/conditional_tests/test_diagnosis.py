@@ -5,7 +5,7 @@ import pytest
 
 import duramen as dm
 from duramen.significance import conditional
-from duramen.significance.conditional_tests.diagnosis import diagnosis
+from duramen.significance.conditional_tests.diagnosis import diagnosis, misfit_notes, misfits
 from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs
 from duramen.significance.conditional_tests.sampler import Sampler
 
@@ -39,8 +39,8 @@ def diagnosed(X, kind="gaussian", seed=0, **more):
 @pytest.mark.slow
 def test_draws_from_the_right_distribution_pass():
     fit = [diagnosed(chain(seed), seed=seed) for seed in range(8)]
-    assert not any(each.is_misfit for each in fit)
-    assert 0.44 < np.mean([each.overall for each in fit]) < 0.52
+    assert not any(each["misfit"] for each in fit)
+    assert 0.44 < np.mean([each["auc"] for each in fit]) < 0.52
 
 
 def genotypes(seed):
@@ -54,16 +54,16 @@ def genotypes(seed):
 def test_draws_of_genotypes_pass():
     """They were told by residuals of rows with another prediction, at a mean area of .55."""
     fit = [diagnosed(genotypes(seed), seed=seed) for seed in range(4)]
-    assert not any(each.is_misfit for each in fit)
-    assert 0.44 < np.mean([each.overall for each in fit]) < 0.52
+    assert not any(each["misfit"] for each in fit)
+    assert 0.44 < np.mean([each["auc"] for each in fit]) < 0.52
 
 
 @pytest.mark.slow
 def test_draws_from_the_wrong_distribution_are_seen():
     wrong = [diagnosed(squares(seed), seed=seed) for seed in range(4)]
-    assert all(each.is_misfit and each.interval[0] > 0.55 for each in wrong)
+    assert all(each["misfit"] and each["low"] > 0.55 for each in wrong)
     curved = [diagnosed(squares(seed), "auto", seed) for seed in range(4)]
-    assert np.mean([each.overall for each in curved]) < np.mean([each.overall for each in wrong])
+    assert np.mean([each["auc"] for each in curved]) < np.mean([each["auc"] for each in wrong])
 
 
 def test_draws_are_diagnosed_in_groups_of_features_and_of_rows():
@@ -71,17 +71,17 @@ def test_draws_are_diagnosed_in_groups_of_features_and_of_rows():
     sampler = Sampler.of(dm.encode(X), "gaussian", 0)
     hypotheses = {"pair": np.array([0, 1]), "x3": np.array([3])}
     fit = diagnosis(sampler, hypotheses, [0.1, 0.9], 1, units=np.arange(N) // 2)
-    assert fit.names == ("pair", "x3")
-    assert fit.misfits == ("x3",)
+    assert list(fit["features"]) == ["pair", "x3"]
+    assert misfits(fit["features"]) == ["x3"]
     again = diagnosis(sampler, hypotheses, [0.1, 0.9], 1, units=np.arange(N) // 2, n_threads=2)
-    assert again.auc.tolist() == fit.auc.tolist()
+    assert again == fit
 
 
 def test_constant_features_are_not_drawn():
     assert diagnosed(np.ones((30, 2))) is None
     X = chain(0)
     X[:, 3] = 1.0
-    assert "x3" not in diagnosed(X).names
+    assert "x3" not in diagnosed(X)["features"]
 
 
 @pytest.mark.slow
@@ -123,8 +123,8 @@ def test_knockoffs_that_do_not_fit_are_seen():
         return diagnosis(fitted.sampler, hypotheses, np.arange(P), 1, donors=donors)
 
     wrong, right = fit(squares(0)), fit(chain(0))
-    assert wrong.is_misfit
-    assert "the knockoffs do not fit" in wrong.notes(of_knockoffs=True)[0]
-    assert "dm.significance.conditional" in wrong.notes(of_knockoffs=True)[0]
-    assert not right.is_misfit
-    assert right.notes(of_knockoffs=True) == []
+    assert wrong["misfit"]
+    assert "the knockoffs do not fit" in misfit_notes(wrong, of_knockoffs=True)[0]
+    assert "dm.significance.conditional" in misfit_notes(wrong, of_knockoffs=True)[0]
+    assert not right["misfit"]
+    assert misfit_notes(right, of_knockoffs=True) == []

@@ -39,15 +39,11 @@ def test_direct_features_are_selected_and_those_that_stand_in_are_not():
 
 
 @pytest.mark.slow
-def test_classes_and_measures_of_one_forest():
+def test_classes_by_a_forest_of_the_rest():
     X, y = doubled(500)
     labels = np.array(["a", "b", "c"])[np.digitize(y, [-1.5, 1.5])]
     result = knockoffs(dm.RandomForestClassifier(30), X, labels, n_draws=2, random_state=0)
     assert result.scores[:12].min() > result.scores[12:].max()
-    for measure in ("mdi", "mdi_oob"):
-        by_measure = knockoffs(None, X, y, measure=measure, n_draws=2, random_state=0)
-        assert by_measure.scores[:12].mean() > 3 * np.abs(by_measure.scores[12:]).mean()
-        assert f"'measure': '{measure}'" in str(by_measure.metadata)
 
 
 def test_fewer_features_than_one_over_alpha_are_warned_of():
@@ -57,8 +53,7 @@ def test_fewer_features_than_one_over_alpha_are_warned_of():
     assert result.selected(0.1) == ()
 
 
-@pytest.mark.parametrize("measure", ["auto", "mdi_oob"])
-def test_features_that_are_swapped_with_their_knockoffs_change_the_sign(measure):
+def test_features_that_are_swapped_with_their_knockoffs_change_the_sign():
     """With ordered columns, so that forests and lasso see the same columns both times."""
 
     class InOrder:
@@ -92,7 +87,7 @@ def test_features_that_are_swapped_with_their_knockoffs_change_the_sign(measure)
         back[j] = np.argsort(copies[:, j])[np.argsort(np.argsort(X[:, j]))]  # the column itself
     W = []
     for table, rows, columns in ((X, donors, []), (other, back, swapped)):
-        statistic = Statistic.of(FOREST, table, y, measure)
+        statistic = Statistic.of(FOREST, table, y)
         values = statistic.importances(rows, InOrder(np.array(columns, dtype=int)))
         W.append(values[:p] - values[p:])
     signs = np.where(np.isin(np.arange(p), swapped), -1.0, 1.0)
@@ -239,7 +234,6 @@ def test_one_draw_selects_as_knockoff_plus():
         ({"n_draws": 0}, "n_draws"),
         ({"sampler": "magic"}, "sampler must be"),
         ({"sampler": 3}, "sampler must be"),
-        ({"measure": "magic"}, "measure must be"),
         ({"estimator": dm.ExtraTreesRegressor(5)}, "bootstrap of estimator"),
     ],
 )

@@ -1,15 +1,10 @@
 """Conditional randomization with a known distribution: uniform p-values, whatever the sample."""
 
-import functools
-
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
-import duramen as dm
 from duramen.significance.conditional_tests.inference import randomization_p_value
-from duramen.significance.conditional_tests.sampler import KnownSampler, Nodewise, Scores
 
 N_ROWS = 60
 
@@ -27,6 +22,9 @@ class Normal:
     def sample(self, j, random):
         return self.means[:, j] + random.normal(size=N_ROWS) / np.sqrt(self.own[j])
 
+    def own_values(self, j):
+        return self.table[:, j]
+
     def signal(self):
         return self.table[:, 0]
 
@@ -42,6 +40,9 @@ class Chain:
         flips = np.where(self.table[:, [j - 1, j + 1]] > 0, 0.25, 0.75).prod(axis=1)
         return (random.random(N_ROWS) < stays / (stays + flips)).astype(float)
 
+    def own_values(self, j):
+        return self.table[:, j]
+
     def signal(self):
         return self.table[:, 0]
 
@@ -51,36 +52,21 @@ class Mixed:
 
     def __init__(self, random):
         self.level = random.integers(0, 3, N_ROWS)
-        number, flag = self.sample(1, random), self.sample(2, random)
-        self.number, self.flag = number, flag
-        labels = np.array(["a", "b", "c"])[self.level]
-        self.table = pd.DataFrame({"level": labels, "number": number, "flag": flag})
+        self.number = self.level + random.normal(size=N_ROWS)
+        self.flag = random.random(N_ROWS) < 0.2 + 0.3 * self.level
+        levels = np.arange(3)
+        flags = np.where(self.flag[:, None], 0.2 + 0.3 * levels, 0.8 - 0.3 * levels)
+        ends = np.cumsum(np.exp(-((self.number[:, None] - levels) ** 2) / 2) * flags, axis=1)
+        self.ends = ends[:, :-1] / ends[:, -1:]  # given the number and the flag
+
+    def own_values(self, j):
+        return self.level
 
     def sample(self, j, random):
-        if j == 1:
-            return self.level + random.normal(size=N_ROWS)
-        if j == 2:
-            return (random.random(N_ROWS) < 0.2 + 0.3 * self.level).astype(float)
         return (random.random((N_ROWS, 1)) > self.ends).sum(axis=1)
 
-    @functools.cached_property
-    def ends(self):
-        """Probabilities that the level is at most 0, and 1, given the number and the flag."""
-        levels = np.arange(3)
-        flags = np.where(self.flag[:, None] > 0, 0.2 + 0.3 * levels, 0.8 - 0.3 * levels)
-        ends = np.cumsum(np.exp(-((self.number[:, None] - levels) ** 2) / 2) * flags, axis=1)
-        return ends[:, :-1] / ends[:, -1:]
-
     def signal(self):
-        return self.number if self.tests_level else self.level
-
-    tests_level = False
-
-
-class MixedLevel(Mixed):
-    """The same, where the levels stand in for the number."""
-
-    tests_level = True
+        return self.number
 
 
 def rest_of(distribution, random):
@@ -91,54 +77,23 @@ def rest_of(distribution, random):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "feature", "data_sets"),
-    [
-        *((Normal, 1, 500), (Chain, 1, 500), (MixedLevel, 0, 250)),
-        *((Mixed, 1, 250), (Mixed, 2, 250)),
-    ],
+    ("kind", "feature", "data_sets"), [(Normal, 1, 500), (Chain, 1, 500), (Mixed, 0, 250)]
 )
 def test_p_values_are_uniform(kind, feature, data_sets):
     random = np.random.default_rng(34)
     p_values = []
     for seed in range(data_sets):
         distribution = kind(random)
-        table = dm.encode(distribution.table)
-        scores = Scores.of(table)
-        nodewise = Nodewise(scores, scores.values, np.zeros(4), np.zeros((0, 0)), np.zeros(0))
-        none = np.zeros(table.n_columns, dtype=bool)
-        sampler = KnownSampler(
-            table, nodewise, None, none, seed, scores.values, distribution=distribution
-        )
 
-        def drawn(size, batch, sampler=sampler):
-            return sampler.drawn_numbers([feature], size, batch)
+        def columns(values):
+            return np.eye(3)[values] if kind is Mixed else values[..., None]
 
-        rest = rest_of(distribution, random)
-        p_values.append(randomization_p_value(rest, sampler.numbers([feature]), drawn, 199))
-    assert stats.kstest(p_values, "uniform").pvalue > 0.01
+        def drawn(size, batch, distribution=distribution, seed=seed, columns=columns):
+            again = np.random.default_rng([seed, batch])
+            return columns(np.stack([distribution.sample(feature, again) for _ in range(size)]))
 
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:conditional")  # few rows
-def test_p_values_of_forests_without_a_feature_are_uniform():
-    """90 p-values by ``method="crt"``."""
-    p_values = []
-    forest = dm.RandomForestRegressor(15)
-    for seed in range(30):
-        random = np.random.default_rng(seed)
-        distribution = Normal(random)
-        y = rest_of(distribution, random)[:, 0]
-        result = dm.significance.conditional(
-            forest,
-            distribution.table,
-            y,
-            method="crt",
-            sampler=distribution,
-            n_folds=2,
-            random_state=seed,
-            n_jobs=1,
-        )
-        p_values += result.p_values[1:].tolist()
+        rest, own = rest_of(distribution, random), columns(distribution.own_values(feature))
+        p_values.append(randomization_p_value(rest, own, drawn, 199))
     assert stats.kstest(p_values, "uniform").pvalue > 0.01
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.significance.conditional_tests.sampler import Nodewise, Scores, _left
+from duramen.significance.conditional_tests.nodewise import Nodewise, Scores, _left
 
 
 def table(n, p, seed=0, levels=None):

@@ -9,11 +9,11 @@ from scipy import stats
 from duramen.significance.conditional_tests.conditional import prepared
 from duramen.significance.conditional_tests.cross_fitted import CrossFitting, Design, folds_of
 from duramen.significance.conditional_tests.inference import covariance_p_value
+from duramen.significance.conditional_tests.nodewise import Scores
 from duramen.significance.conditional_tests.partial_regression import (
     PartialRegression,
     projected_out,
 )
-from duramen.significance.conditional_tests.sampler import Scores
 
 
 def lines_of(X, y, strata=None):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -13,34 +12,30 @@ import numpy as np
 from duramen.data import ClassTarget, NumberTarget
 from duramen.data.scores import centered_within
 from duramen.importances.refit import data_for, for_task, leaves_rows_out, template_of
-from duramen.jobs.replicates import ExecutionParameters, Plan, replicate_seed, run_jobs
+from duramen.jobs.replicates import ExecutionParameters, replicate_seed, run_jobs
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
 from duramen.results.fields import false_discovery, warn_of
 from duramen.significance.association import marginal_statistics
 from duramen.significance.conditional_tests.cross_fitted import CrossFitting, Design, folds_of
-from duramen.significance.conditional_tests.diagnosis import diagnosis
+from duramen.significance.conditional_tests.diagnosis import diagnosis, misfit_notes
 from duramen.significance.conditional_tests.inference import (
     Predictions,
     all_rows,
     combined,
+    count_units,
     covariance_p_value,
     randomization_p_value,
     t_statistic,
     upper_tail,
 )
+from duramen.significance.conditional_tests.nodewise import Scores
 from duramen.significance.conditional_tests.partial_regression import (
     MANY_FEATURES,
     OF_LINES,
     PartialRegression,
-    SlopeTests,
+    slope_p_values,
 )
-from duramen.significance.conditional_tests.sampler import (
-    KnownDistribution,
-    KnownSampler,
-    Sampler,
-    Scores,
-    forest_for,
-)
+from duramen.significance.conditional_tests.sampler import Sampler, forest_for
 from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
 from duramen.significance.measured import Data
 from duramen.significance.significance_test import SignificanceTest
@@ -80,7 +75,7 @@ def conditional(
     y: Any = None,
     *,
     method: Method = "covariance",
-    sampler: SamplerKind | KnownDistribution = "auto",
+    sampler: SamplerKind = "auto",
     feature_groups: Any = None,
     members: bool = False,
     n_folds: int = 5,
@@ -136,12 +131,11 @@ def conditional(
         Clifford 1991); the p-values are exact if the distribution of the feature is right. "loco"
         (leave one covariate out, Lei et al. 2018): whether the squared error is larger without the
         feature, by a t test. The last two grow forests for each feature.
-    sampler : {"auto", "gaussian", "forest"} or KnownDistribution
+    sampler : {"auto", "gaussian", "forest"}
         Distribution of each feature given the others. "gaussian": these regressions of normal
         scores, with residuals of other rows. "forest": forests of what these leave. "auto": a
         forest for those features whose residuals depend on squares of others; of more than 500
-        features as "gaussian". Or an object with a method ``sample(feature, random)`` that draws
-        from a known one.
+        features as "gaussian".
     feature_groups : mapping, labels, path, ..., optional
         Features that are tested together, as for :func:`duramen.io.feature_groups`: whether a
         group tells something that the features outside it do not.
@@ -247,70 +241,102 @@ def conditional(
     >>> result.verdicts()[:2]
     ('direct', 'shared with x0')
     """
-    checks.check_choice(_FUNCTION, "method", method, get_args(Method))
-    checks.check_integer(_FUNCTION, "n_folds", n_folds, 2)
-    if checks.check_integer(_FUNCTION, "n_draws", n_draws, 2) % 2:
-        raise ValueError(f"{_FUNCTION}: n_draws must be even, got {n_draws}.")
+    name = _FUNCTION
+    checks.check_choice(name, "method", method, get_args(Method))
+    checks.check_choice(name, "sampler", sampler, get_args(SamplerKind))
+    checks.check_integer(name, "n_folds", n_folds, 2)
+    if checks.check_integer(name, "n_draws", n_draws, 2) % 2:
+        raise ValueError(f"{name}: n_draws must be even, got {n_draws}.")
+    members = checks.check_flag(name, "members", members)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    plan = execution.plan(_FUNCTION)
-    data, template = prepared(estimator, X, y, strata, groups, n_folds, _FUNCTION)
-    units = data.exchangeability.groups
+    plan = execution.plan(name)
+    data, template = prepared(estimator, X, y, strata, groups, n_folds, name)
+    rows, units = data.exchangeability, data.exchangeability.groups
     if method == "crt" and units is not None:
         raise ValueError(
-            f'{_FUNCTION}: method must not be "crt" with groups, since the rows of a draw are '
+            f'{name}: method must not be "crt" with groups, since the rows of a draw are '
             'independent and those of a group are not. Hint: method="covariance" takes the '
             "standard error of groups."
         )
-    members = checks.check_flag(_FUNCTION, "members", members)
-    tested = Hypotheses.of(data.names, feature_groups, members, _FUNCTION)
+    tested = Hypotheses.of(data.names, feature_groups, members, name)
     hypotheses, seed = tested.features, execution.seed()
-    if not isinstance(sampler, str) and max(map(len, hypotheses)) > 1:
-        raise ValueError(
-            f"{_FUNCTION}: feature_groups must be None with a sampler of your own, which draws one "
-            "feature at a time."
-        )
     if sampler == "auto" and data.n_columns > MANY_FEATURES:
         sampler = "gaussian"
-    fitted = fitted_sampler(sampler, data, seed, plan)
-    draws = method in ("covariance", "cpi")  # instead of forests grown without features
+    fitted = Sampler.of(
+        data.table,
+        sampler,
+        replicate_seed(seed, 1),
+        strata=rows.strata,
+        groups=units,
+        n_threads=plan.threads_within,
+    )
+    explained = fitted.explained(hypotheses)
+    varies = np.array([fitted.scores.widths[of].any() for of in hypotheses])
+    determined = np.array([fitted.determined(of) for of in hypotheses])
+    can_tell = varies & ~determined
+    notes = limits(explained[~determined], varies & determined, data.n_rows, tested, units)
+    warn_of(name, notes)
+
+    # Predictions of held-out rows: with features drawn, also of permuted targets, or without them.
+    draws = method in ("covariance", "cpi")
     fitting = CrossFitting(
         template,
         data,
         Design.of(data.table, fitted.scores),
         hypotheses,
-        np.concatenate([fitted.donors_of(of.tolist(), n_draws) for of in hypotheses])
+        np.concatenate([fitted.donors(of.tolist(), n_draws) for of in hypotheses])
         if draws
         else np.empty((0, 0, 0), dtype=np.uint32),
         folds_of(data, n_folds, np.random.default_rng(replicate_seed(seed, 0))),
         leaves_rows_out(template),
     )
-    explained = explained_of(fitted, hypotheses)
-    varies = np.array([fitted.scores.widths[of].any() for of in hypotheses])
-    determined = np.array([fitted.determined(of) for of in hypotheses])
-    notes = limits(explained[~determined], varies & determined, data.n_rows, tested, units)
-    warn_of(_FUNCTION, notes)
+    orders: list[IntArray | None] = [None]
+    if draws:
+        for b in range(min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(hypotheses)))):
+            random = np.random.default_rng(replicate_seed(seed, 2 + b))
+            orders.append(rows.permutation(random, data.target.values))
+        n_parts = len(orders)
+    else:
+        fittings = [*(fitting.without(features) for features in hypotheses), fitting]
+        n_parts = len(fittings)
+
+    def task(number: int, seed_b: int) -> Arrays:
+        part, fold = divmod(number, n_folds)
+        if draws:
+            return fitting.fold(fold, seed_b, orders[part])
+        return fittings[part].fold(fold, replicate_seed(seed, 2 + fold))
+
     identity = {
-        "method": _FUNCTION,
+        "method": name,
         "test": method,
         "estimator": repr(template),
-        "sampler": sampler if isinstance(sampler, str) else type(sampler).__name__,
+        "sampler": sampler,
         "hypotheses": [features.tolist() for features in hypotheses],
         "n_folds": n_folds,
         "n_draws": n_draws,
         "draws": fingerprint(fitting.donors),
         "data": data.fingerprint,
         "versions": versions(),
-        **data.exchangeability.identity(),
+        **rows.identity(),
     }
-    run = partial(_folds, n_folds=n_folds, seed=seed, identity=identity, plan=plan)
-    details: dict[str, FloatArray] = {}
+    jobs = run_jobs(
+        task,
+        n_parts * n_folds,
+        seed=seed,
+        identity=identity,
+        plan=plan,
+        function=name,
+        unit="forest",
+    )
+    folds = [jobs[first : first + n_folds] for first in range(0, len(jobs), n_folds)]
+    details: dict[str, FloatArray] = {"explained": explained}
     if draws:
-        runs = _predictions(fitting, seed, run)
         lines = PartialRegression.of(fitting, fitted.scores) if method == "covariance" else None
-        p_values, scores, details = evaluated(runs, fitted, hypotheses, fitting.design, lines)
+        p_values, scores, of_covariances = _of_draws(folds, orders, fitting, fitted, lines)
+        details |= of_covariances
     else:
-        p_values, scores = refitted(_without(fitting, seed, run), fitting, fitted, method)
-    can_tell = varies & ~determined
+        p_values, scores = _of_omissions(folds, fitting, fitted, method)
+
     p_values = np.where(can_tell, p_values, 1.0)
     q_values, adjustment = tested.q_values(p_values), HIERARCHICAL
     if q_values is None:
@@ -326,76 +352,27 @@ def conditional(
             units=units,
             n_threads=plan.threads_within,
         )
-    misfit = [] if fit is None else fit.notes()
-    warn_of(_FUNCTION, misfit)
+    misfit = misfit_notes(fit)
+    warn_of(name, misfit)
     return ConditionalSignificance(
         names=tested.names,
         scores=np.where(can_tell, scores, 0.0),
         p_values=p_values,
-        method=_FUNCTION,
-        null=NULL + data.exchangeability.clause,
+        method=name,
+        null=NULL + rows.clause,
         unit="squared error",
         q_values=q_values,
         adjustment=adjustment,
-        details={"explained": explained, **details},
+        details=details,
         metadata={
             **identity,
             "seed": seed,
             **({} if tested.parents is None else {"parents": tested.parents.tolist()}),
-            **({} if fit is None else {"diagnosis": fit.record()}),
+            **({} if fit is None else {"diagnosis": fit}),
         },
         notes=(*notes, *misfit),
         association=association,
         explained_by=explained_by,
-    )
-
-
-def _folds(
-    task: Callable[..., Arrays],
-    n_parts: int,
-    *,
-    n_folds: int,
-    seed: int,
-    identity: dict[str, Any],
-    plan: Plan,
-) -> list[list[Arrays]]:
-    """Return the results of the folds of each part; a task takes part, fold and seed."""
-    jobs = run_jobs(
-        lambda number, seed_b: task(*divmod(number, n_folds), seed_b),
-        n_parts * n_folds,
-        seed=seed,
-        identity=identity,
-        plan=plan,
-        function=_FUNCTION,
-        unit="forest",
-    )
-    return [jobs[first : first + n_folds] for first in range(0, len(jobs), n_folds)]
-
-
-def _predictions(
-    fitting: CrossFitting, seed: int, run: Callable[..., list[list[Arrays]]]
-) -> list[Predictions]:
-    """Run all folds, of the target as it is and of permuted ones."""
-    data = fitting.data
-    orders: list[IntArray | None] = [None]
-    for b in range(min(_MOST_RUNS, math.ceil(_NULL_STATISTICS / len(fitting.hypotheses)))):
-        random = np.random.default_rng(replicate_seed(seed, 2 + b))
-        orders.append(data.exchangeability.permutation(random, data.target.values))
-    parts = run(lambda part, fold, seed_b: fitting.fold(fold, seed_b, orders[part]), len(orders))
-    response, units = data.target.responses(), data.exchangeability.groups
-    return [
-        Predictions.joined(folds, response if order is None else response[order], units)
-        for folds, order in zip(parts, orders, strict=True)
-    ]
-
-
-def _without(
-    fitting: CrossFitting, seed: int, run: Callable[..., list[list[Arrays]]]
-) -> list[list[Arrays]]:
-    """Return the folds' predictions without the features of each hypothesis, and with all."""
-    parts = [fitting.without(features) for features in fitting.hypotheses] + [fitting]
-    return run(
-        lambda part, fold, _: parts[part].fold(fold, replicate_seed(seed, 2 + fold)), len(parts)
     )
 
 
@@ -445,43 +422,6 @@ def check_rows(data: Data, n_folds: int = 5, owner: str = _FUNCTION) -> None:
         )
 
 
-def fitted_sampler(sampler: Any, data: Data, seed: int, plan: Plan) -> Sampler:
-    """Return the sampler that is asked for."""
-    if isinstance(sampler, str):
-        checks.check_choice(_FUNCTION, "sampler", sampler, get_args(SamplerKind))
-        return Sampler.of(
-            data.table,
-            sampler,
-            replicate_seed(seed, 1),
-            strata=data.exchangeability.strata,
-            groups=data.exchangeability.groups,
-            n_threads=plan.threads_within,
-        )
-    if not hasattr(sampler, "sample"):
-        raise TypeError(
-            f'{_FUNCTION}: sampler must be "auto", "gaussian", "forest" or an object with a method '
-            f"sample(feature, random), got {type(sampler).__name__}."
-        )
-    return KnownSampler.around(data.table, sampler, replicate_seed(seed, 1))
-
-
-def explained_of(fitted: Sampler, hypotheses: tuple[IntArray, ...]) -> FloatArray:
-    """Return the fraction of variance that the others predict, of all features of each hypothesis.
-
-    Of a group it is that of the feature of which they predict the least.
-    """
-    of_features, scores = fitted.explained(), fitted.scores
-    explained = np.array([of_features[features].min() for features in hypotheses])
-    for g, features in enumerate(hypotheses):
-        members = features[scores.widths[features] > 0]
-        if len(features) == 1 or not len(members):
-            continue
-        total = np.square(scores.of_features(members.tolist())).sum(axis=0)
-        left = np.square(fitted.nodewise.residuals_of(members)).sum(axis=0)
-        explained[g] = 1.0 - (left / np.maximum(total, 1e-300)).max()
-    return np.asarray(np.clip(explained, 0.0, 1.0))
-
-
 def limits(
     explained: FloatArray,
     determined: BoolArray,
@@ -495,9 +435,9 @@ def limits(
     """
     from scipy.special import stdtrit
 
-    notes, n_hypotheses, rows = [], len(hypotheses), "rows"
+    notes, n_hypotheses, rows = list[str](), len(hypotheses), "rows"
     several = any(len(features) > 1 for features in hypotheses.features)
-    what = "groups and features" if several else "features"
+    what, hint = ("groups and features", "") if several else ("features", _HINT)
     if determined.any():
         names = [hypotheses.names[g] for g in np.flatnonzero(determined)[:_MOST_NAMED]]
         more = ", ..." if determined.sum() > len(names) else ""
@@ -508,7 +448,6 @@ def limits(
         )
     if groups is not None:
         n_rows, rows = int(groups.max()) + 1, "groups of rows"
-    hint = "" if several else _HINT
     few = int(np.count_nonzero((1.0 - explained) * n_rows < _FEW_ROWS))
     if few:
         begin = f"{few:,} of {n_hypotheses:,} {what} vary"
@@ -528,37 +467,41 @@ def limits(
     return notes
 
 
-def evaluated(
-    runs: list[Predictions],
+def _of_draws(
+    folds: list[list[Arrays]],
+    orders: list[IntArray | None],
+    fitting: CrossFitting,
     fitted: Sampler,
-    hypotheses: tuple[IntArray, ...],
-    design: Design,
     lines: PartialRegression | None,
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
     """Return p-values, scores and details; without `lines`, those of the predictive impact.
 
     All runs but the first are of permuted targets.
     """
-    observed, n_hypotheses = runs[0], len(hypotheses)
-    scores = np.array([observed.products(g).mean() for g in range(n_hypotheses)])
-
-    def statistics(run: Predictions) -> FloatArray:
-        of = run.losses if lines is None else run.products
-        return np.array([t_statistic(of(g), run.units) for g in range(n_hypotheses)])
-
-    null = np.concatenate([statistics(run) for run in runs[1:]])
-    null = null[null != 0.0]
+    hypotheses, units = fitting.hypotheses, fitting.data.exchangeability.groups
+    statistics = np.empty((len(orders), len(hypotheses)))
+    for run, (part, order) in enumerate(zip(folds, orders, strict=True)):
+        response = fitting.response if order is None else fitting.response[order]
+        predicted, replaced = all_rows(part, "predicted"), all_rows(part, "replaced", 2)
+        predictions = Predictions(response, predicted, replaced, units)
+        for g in range(len(hypotheses)):
+            values = predictions.added(g, impact=lines is None)
+            statistics[run, g] = t_statistic(values, units)
+        if not run:
+            observed = predictions
+    scores = np.array([observed.added(g).mean() for g in range(len(hypotheses))])
+    null = statistics[1:][statistics[1:] != 0.0]
     spread = max(1.0, float(np.sqrt(np.square(null).mean()))) if len(null) else 1.0
-    projected = upper_tail(statistics(observed) / spread, observed.n_units)
+    projected = upper_tail(statistics[0] / spread, count_units(observed.response, units))
     if lines is None:
         return projected, scores, {}
     by_line = lines if lines.error < observed.error else None
-    linear = SlopeTests.of(fitted, design, hypotheses, observed, by_line).p_values()
+    linear = slope_p_values(fitted, fitting.design, hypotheses, observed, by_line)
     p_values = combined(linear, projected, 0.5 if by_line is None else OF_LINES)
     return p_values, scores, {"p_linear": linear, "p_any": projected}
 
 
-def refitted(
+def _of_omissions(
     folds: list[list[Arrays]], fitting: CrossFitting, fitted: Sampler, method: Method
 ) -> tuple[FloatArray, FloatArray]:
     """Return p-values and scores of forests that were grown without features."""
@@ -569,14 +512,13 @@ def refitted(
     scores = worse.mean(axis=1)
     if method == "loco":
         statistics = np.array([t_statistic(values, units) for values in worse])
-        n_units = len(response) if units is None else int(units.max()) + 1
-        return upper_tail(statistics, n_units), scores
+        return upper_tail(statistics, count_units(response, units)), scores
     n_draws = max(_LEAST_DRAWS, _DRAWS_A_TEST * len(fitting.hypotheses))
     p_values = np.ones(len(fitting.hypotheses))
     for g, features in enumerate(members.tolist() for members in fitting.hypotheses):
-        p_values[g] = randomization_p_value(
-            rests[g], fitted.numbers(features), partial(fitted.drawn_numbers, features), n_draws
-        )
+        drawn = partial(fitted.drawn_scores, features)
+        own = fitted.scores.of_features(features)
+        p_values[g] = randomization_p_value(rests[g], own, drawn, n_draws)
     return p_values, scores
 
 
@@ -595,65 +537,55 @@ def associations(
     if data.exchangeability.groups is None:
         of_features = 1.0 - ndtr(marginal_statistics(data, lambda b: identity, 1)[0])
     else:
-        of_features = _associations_of_groups(data, scores)
+        of_features = associations_of_groups(data, scores)
     of_features[scores.widths == 0] = 1.0
     least = np.array(
         [min(1.0, len(members) * of_features[members].min()) for members in hypotheses.features]
     )
-    about_features = np.isin(np.arange(len(hypotheses)), hypotheses.single)
+    single = np.isin(np.arange(len(hypotheses)), hypotheses.single)
     associated = np.empty(len(hypotheses))
-    for part in (about_features, ~about_features):
+    for part in (single, ~single):
         associated[part] = false_discovery(least[part], "bh", int(part.sum()))
-    if not about_features.any():
-        return associated, ((),) * len(hypotheses)
-    single = [int(hypotheses.features[g][0]) for g in hypotheses.single]
-    direct = q_values[about_features] <= LEVEL
-    owners = np.repeat(np.arange(len(scores.widths)), scores.widths)
-    is_direct = np.zeros(len(scores.widths), dtype=bool)
-    is_direct[np.array(single)[direct]] = True
+    p, owners = len(scores.widths), np.repeat(np.arange(len(scores.widths)), scores.widths)
+    direct = [int(hypotheses.features[g][0]) for g in np.flatnonzero(single & (q_values <= LEVEL))]
     response = data.target.responses()
     covariances = scores.values.T @ (response - response.mean(axis=0)) / data.n_rows
-    chosen = np.flatnonzero(is_direct[owners])
+    chosen = np.flatnonzero(np.isin(owners, direct))
     coefficients = None
     if len(chosen):
         predictors = scores.values[:, chosen]
         gram = predictors.T @ predictors / data.n_rows + _PENALTY * np.eye(len(chosen))
         coefficients = np.linalg.solve(gram, predictors.T @ scores.values / data.n_rows)
-    names: list[tuple[str, ...]] = [()] * int(np.count_nonzero(~about_features))
-    for j in single:
-        first = scores.first[j]
-        own = covariances[first] if scores.widths[j] else np.zeros(response.shape[1])
-        size = float(own @ own)
-        parts = np.zeros(len(owners))
+    names: list[tuple[str, ...]] = [()] * len(hypotheses)
+    for g in np.flatnonzero(single).tolist():
+        j = int(hypotheses.features[g][0])
+        own = covariances[scores.first[j]] if scores.widths[j] else np.zeros(response.shape[1])
+        size, parts = float(own @ own), np.zeros(len(owners))
         if size > 0.0:
             through = covariances @ own / size
             if coefficients is None:
                 parts = fitted.nodewise.weights(j) * through
             else:
-                parts[chosen] = coefficients[:, first] * through[chosen]
-        of_others = np.bincount(owners, parts, minlength=len(scores.widths))
+                parts[chosen] = coefficients[:, scores.first[j]] * through[chosen]
+        of_others = np.bincount(owners, parts, minlength=p)
         of_others[j] = 0.0
         largest = np.argsort(-of_others, kind="stable")[:_MOST_NAMED]
-        names.append(tuple(data.names[k] for k in largest if of_others[k] >= _LARGE_FRACTION))
+        names[g] = tuple(data.names[k] for k in largest if of_others[k] >= _LARGE_FRACTION)
     return associated, tuple(names)
 
 
-def _associations_of_groups(data: Data, scores: Scores) -> FloatArray:
+def associations_of_groups(data: Data, scores: Scores) -> FloatArray:
     """Return p-values of association where rows of a group may depend on each other, shape (p,).
 
     Those of covariances of scores within strata, with standard errors of groups.
     """
     strata, units = data.exchangeability.strata, data.exchangeability.groups
     response = centered_within(data.target.association_scores(), strata)
-    n_fitted = 0 if strata is None else int(strata.max())
-    return np.array(
-        [
-            covariance_p_value(response, scores.values[:, scores.columns(j)], units, n_fitted)
-            if scores.widths[j]
-            else 1.0
-            for j in range(data.n_columns)
-        ]
-    )
+    n_fitted, p_values = 0 if strata is None else int(strata.max()), np.ones(data.n_columns)
+    for j in np.flatnonzero(scores.widths).tolist():
+        own = scores.values[:, scores.columns(j)]
+        p_values[j] = covariance_p_value(response, own, units, n_fitted)
+    return p_values
 
 
 CONDITIONAL = SignificanceTest(

@@ -15,7 +15,8 @@ import numpy as np
 from duramen.data import ClassTarget, EncodedTable
 from duramen.forests.prediction import replaced_means
 from duramen.importances.refit import seeded
-from duramen.significance.conditional_tests.sampler import Scores, folds_of_groups
+from duramen.significance.conditional_tests.nodewise import Scores
+from duramen.significance.conditional_tests.sampler import folds_of_groups
 from duramen.significance.measured import Data
 from duramen.support.arrays import Arrays, FloatArray, IntArray
 
@@ -44,26 +45,21 @@ class Design:
 
     @classmethod
     def of(cls, table: EncodedTable, scores: Scores) -> Design:
-        """Return the columns of a table: values of numeric features, else scores."""
-        columns, owners = [], []
-        for j in range(table.n_columns):
-            for k, column in enumerate(scores.values[:, scores.columns(j)].T):
-                if k == 0 and not scores.discrete[j] and table.kinds[j] == "numeric":
-                    column = _numbers(scores.codes[j], np.asarray(table.values(j)))
-                columns.append(column)
-                owners.append(j)
-        stacked = np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
-        return cls(stacked, np.array(owners, dtype=np.int64))
-
-
-def _numbers(codes: np.ndarray, values: FloatArray) -> FloatArray:
-    """Return the values of a numeric feature, standardized, 0 where missing."""
-    missing = codes >= len(values)
-    scale = max(float(np.abs(values).max(initial=0.0)), 1e-300)
-    numbers = np.append(values / scale, 0.0)[codes]
-    present = numbers[~missing]
-    spread = float(present.std())
-    return np.where(missing, 0.0, (numbers - present.mean()) / (spread if spread > 0 else 1.0))
+        """Return the columns of a table: values of numeric features, 0 where missing, or scores."""
+        columns = np.array(scores.values)
+        for j in np.flatnonzero((scores.widths > 0) & ~scores.discrete).tolist():
+            if table.kinds[j] != "numeric":
+                continue
+            codes, values = scores.codes[j], np.asarray(table.values(j))
+            missing = codes >= len(values)
+            scale = max(float(np.abs(values).max(initial=0.0)), 1e-300)
+            numbers = np.append(values / scale, 0.0)[codes]
+            present = numbers[~missing]
+            spread = float(present.std()) or 1.0
+            columns[:, scores.first[j]] = np.where(
+                missing, 0.0, (numbers - present.mean()) / spread
+            )
+        return cls(columns, np.repeat(np.arange(table.n_columns), scores.widths))
 
 
 def penalties(columns: FloatArray, numbers: FloatArray) -> FloatArray:
@@ -84,69 +80,29 @@ def lasso(columns: FloatArray, numbers: FloatArray, cv: Any) -> Any:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Linear:
-    """Lasso of a response: an intercept, shape (c,), and coefficients of a design, shape (c, q)."""
+def fitted_lines(
+    columns: FloatArray, response: FloatArray, groups: IntArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return intercepts, (c,), and coefficients, (c, q), of a lasso of each column of a response.
 
-    design: Design
-    intercepts: FloatArray
-    coefficients: FloatArray
+    The penalty is that of the least error in cross-validation. Folds are drawn at random, as rows
+    may be sorted by the target; rows of one of the `groups`, shape (m,), are in one fold.
+    """
+    from sklearn.model_selection import KFold
 
-    @classmethod
-    def fitted(
-        cls, design: Design, rows: IntArray, response: FloatArray, groups: IntArray | None = None
-    ) -> Linear:
-        """Fit some rows; the penalty is that of the least error in cross-validation.
-
-        Folds are drawn at random, as rows may be sorted by the target; rows of one of the `groups`,
-        shape (m,), are in one fold.
-        """
-        from sklearn.model_selection import KFold
-
-        columns = design.columns[rows]
-        folds: Any = KFold(_FOLDS, shuffle=True, random_state=0)
-        if groups is not None:
-            labels = np.unique(groups, return_inverse=True)[1]
-            of_rows = folds_of_groups(labels, _FOLDS, np.random.default_rng(0))
-            folds = [
-                (np.flatnonzero(of_rows != k), np.flatnonzero(of_rows == k)) for k in range(_FOLDS)
-            ]
-        coefficients = np.zeros((response.shape[1], columns.shape[1]))
-        for k, numbers in enumerate(response.T):
-            spread = float(numbers.std())
-            if spread == 0.0 or not columns.shape[1] or len(rows) < _FOLDS:
-                continue
+    folds: Any = KFold(_FOLDS, shuffle=True, random_state=0)
+    if groups is not None:
+        labels = np.unique(groups, return_inverse=True)[1]
+        of_rows = folds_of_groups(labels, _FOLDS, np.random.default_rng(0))
+        folds = [
+            (np.flatnonzero(of_rows != k), np.flatnonzero(of_rows == k)) for k in range(_FOLDS)
+        ]
+    coefficients = np.zeros((response.shape[1], columns.shape[1]))
+    for k, numbers in enumerate(response.T):
+        spread = float(numbers.std())
+        if spread > 0.0 and columns.shape[1] and len(columns) >= _FOLDS:
             coefficients[k] = lasso(columns, numbers / spread, folds).coef_ * spread
-        intercepts = response.mean(axis=0) - columns.mean(axis=0) @ coefficients.T
-        return cls(design, intercepts, coefficients)
-
-    def predict(self, rows: IntArray) -> FloatArray:
-        """Return predictions of some rows, shape (m, c)."""
-        return np.asarray(self.intercepts + self.design.columns[rows] @ self.coefficients.T)
-
-    def changes(
-        self, hypotheses: tuple[IntArray, ...], rows: IntArray, donors: np.ndarray
-    ) -> FloatArray:
-        """Return how draws change the predictions of some rows, shape (2, G, m, c).
-
-        `donors` have shape (members of all hypotheses, draws, m).
-        """
-        changes = np.zeros((2, len(hypotheses), len(rows), len(self.intercepts)))
-        used = (self.coefficients != 0.0).any(axis=0)
-        of_feature = {
-            int(j): used & (self.design.owners == j) for j in np.unique(self.design.owners[used])
-        }
-        member = 0
-        for g, features in enumerate(hypotheses):
-            for j in features.tolist():
-                if j in of_feature:
-                    columns = of_feature[j]
-                    part = self.design.columns[:, columns] @ self.coefficients[:, columns].T
-                    for half in range(2):
-                        drawn = part[donors[member, half::2]].mean(axis=0)
-                        changes[half, g] += drawn - part[rows]
-                member += 1
-        return changes
+    return response.mean(axis=0) - columns.mean(axis=0) @ coefficients.T, coefficients
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,37 +162,62 @@ class CrossFitting:
         data = self.data if order is None else self.data.permuted(order, key=("permuted", seed))
         rows, others = np.flatnonzero(self.folds == k), np.flatnonzero(self.folds != k)
         forest: Any = seeded(self.template, seed).fit(data.of_rows(others, key=("fold", k)))
-        classes, width = self._classes(forest), self.response.shape[1]
-        predictions: dict[str, FloatArray] = {}
+        response, target = self.response, self.data.target
+        of_classes = isinstance(target, ClassTarget)
+
+        def as_response(fractions: FloatArray) -> FloatArray:
+            """Return fractions of the classes of the forest as columns of the response."""
+            if not isinstance(target, ClassTarget):
+                return fractions
+            places = np.searchsorted(target.classes, forest.classes_) - (target.n_classes == 2)
+            columns = np.zeros((*fractions.shape[:-1], response.shape[1]))
+            columns[..., places[places >= 0]] = fractions[..., places >= 0]
+            return columns
+
+        arrays: Arrays = {"rows": rows}
         if self.donors.size:
-            donors = self.donors[:, :, rows]
+            donors, table = self.donors[:, :, rows], data.table
             halves = [
-                replaced_means(
-                    forest.forest_, data.table, rows, self.hypotheses, donors[:, half::2]
-                )
+                replaced_means(forest.forest_, table, rows, self.hypotheses, donors[:, half::2])
                 for half in range(2)
             ]
-            predictions["predicted"] = halves[0][0]
-            predictions["replaced"] = np.stack([drawn for _, drawn in halves])
-        elif classes is None:
-            predictions["predicted"] = np.asarray(forest.predict(data.table.take_rows(rows)))[
-                :, None
-            ]
+            arrays["predicted"] = as_response(halves[0][0])
+            arrays["replaced"] = as_response(np.stack([drawn for _, drawn in halves]))
+        elif of_classes:
+            fractions = np.asarray(forest.predict_proba(data.table.take_rows(rows)))
+            arrays["predicted"] = as_response(fractions)
         else:
-            predictions["predicted"] = np.asarray(forest.predict_proba(data.table.take_rows(rows)))
-        if classes is not None:
-            predictions = {
-                name: _of_classes(fractions, classes, width)
-                for name, fractions in predictions.items()
-            }
-        if self.linear and order is None:
-            after = self._of_the_rest(forest, classes, others)
-            predictions["predicted"] = predictions["predicted"] + after.predict(rows)
-            if self.donors.size:
-                changes = after.changes(self.hypotheses, rows, donors)
-                replaced = predictions["replaced"] + after.predict(rows) + changes
-                predictions["replaced"] = replaced
-        return {"rows": rows, **predictions}
+            arrays["predicted"] = np.asarray(forest.predict(data.table.take_rows(rows)))[:, None]
+        if not self.linear or order is not None:
+            return arrays
+        if of_classes:
+            fractions = np.asarray(forest.oob_decision_function_)
+            out_of_bag = as_response(fractions)
+            out_of_bag[~np.isfinite(fractions).all(axis=1)] = np.nan
+        else:
+            out_of_bag = np.asarray(forest.oob_prediction_)[:, None]
+        rest = response[others] - out_of_bag
+        seen = np.isfinite(rest).all(axis=1)
+        groups, columns = data.exchangeability.groups, self.design.columns
+        intercepts, coefficients = fitted_lines(
+            columns[others[seen]], rest[seen], None if groups is None else groups[others[seen]]
+        )
+        by_lines = intercepts + columns[rows] @ coefficients.T
+        arrays["predicted"] = arrays["predicted"] + by_lines
+        if self.donors.size:
+            changes, member = np.zeros_like(arrays["replaced"]), 0
+            used = (coefficients != 0.0).any(axis=0)
+            for g, features in enumerate(self.hypotheses):
+                for j in features.tolist():
+                    mine = used & (self.design.owners == j)
+                    if mine.any():
+                        part = columns[:, mine] @ coefficients[:, mine].T
+                        for half in range(2):
+                            drawn = part[donors[member, half::2]].mean(axis=0)
+                            changes[half, g] += drawn - part[rows]
+                    member += 1
+            arrays["replaced"] = arrays["replaced"] + by_lines + changes
+        return arrays
 
     def without(self, features: IntArray) -> CrossFitting:
         """Return the same without some features."""
@@ -248,40 +229,6 @@ class CrossFitting:
         )
         data = self.data.with_table(table, key=("without", *features.tolist()))
         return replace(self, data=data, design=design)
-
-    def _of_the_rest(self, forest: Any, classes: IntArray | None, rows: IntArray) -> Linear:
-        """Return a lasso of the out-of-bag residuals of a forest that was grown on some rows."""
-        response = self.response[rows]
-        rest = response - _out_of_bag(forest, classes, response.shape[1])
-        seen = np.isfinite(rest).all(axis=1)
-        groups = self.data.exchangeability.groups
-        return Linear.fitted(
-            self.design, rows[seen], rest[seen], None if groups is None else groups[rows[seen]]
-        )
-
-    def _classes(self, forest: Any) -> IntArray | None:
-        """Return the column of the response of each class of a forest; -1: of none."""
-        if not isinstance(self.data.target, ClassTarget):
-            return None
-        number = np.searchsorted(self.data.target.classes, forest.classes_)
-        return np.asarray(number - 1 if self.data.target.n_classes == 2 else number)
-
-
-def _of_classes(fractions: FloatArray, classes: IntArray, width: int) -> FloatArray:
-    """Return fractions of the classes of a forest as columns of the response."""
-    columns = np.zeros((*fractions.shape[:-1], width))
-    columns[..., classes[classes >= 0]] = fractions[..., classes >= 0]
-    return columns
-
-
-def _out_of_bag(forest: Any, classes: IntArray | None, width: int) -> FloatArray:
-    """Return the out-of-bag predictions of the training rows, NaN where there is none."""
-    if classes is None:
-        return np.asarray(forest.oob_prediction_)[:, None]
-    fractions = np.asarray(forest.oob_decision_function_)
-    predicted = _of_classes(fractions, classes, width)
-    predicted[~np.isfinite(fractions).all(axis=1)] = np.nan
-    return predicted
 
 
 def folds_of(data: Data, n_folds: int, random: np.random.Generator) -> IntArray:

@@ -34,36 +34,17 @@ class Predictions:
     replaced: FloatArray
     units: IntArray | None
 
-    @classmethod
-    def joined(
-        cls, folds: list[Arrays], response: FloatArray, units: IntArray | None
-    ) -> Predictions:
-        """Join the predictions of the folds."""
-        return cls(response, all_rows(folds, "predicted", 0), all_rows(folds, "replaced", 2), units)
+    def added(self, g: int, *, impact: bool = False) -> FloatArray:
+        """Return the response less its prediction without features, times what they add, (n,).
 
-    @property
-    def n_units(self) -> int:
-        """Number of independent units: rows or groups."""
-        return len(self.response) if self.units is None else int(self.units.max()) + 1
-
-    def losses(self, g: int) -> FloatArray:
-        """Return how much larger the squared error of each row is with features drawn, (n,)."""
-        (own, other), (rest, rest_2) = self._parts(g)
-        return np.asarray((rest * other + rest_2 * own - own * other).sum(axis=1))
-
-    def products(self, g: int) -> FloatArray:
-        """Return the response less its prediction without the features, times what they add, (n,).
-
-        The two factors come from different draws, so that their errors have no product.
+        The two factors come from different draws, so that their errors have no product. With
+        `impact`, return how much larger the squared error of each row is with the features drawn.
         """
-        (own, other), (rest, rest_2) = self._parts(g)
-        return np.asarray((rest * other + rest_2 * own).sum(axis=1) / 2.0)
-
-    def _parts(self, g: int) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
         first, second = self.replaced[0, g], self.replaced[1, g]
-        return (
-            (self.predicted - first, self.predicted - second),
-            (self.response - first, self.response - second),
+        own, other = self.predicted - first, self.predicted - second
+        crossed = (self.response - first) * other + (self.response - second) * own
+        return np.asarray(
+            (crossed - own * other).sum(axis=1) if impact else crossed.sum(axis=1) / 2.0
         )
 
     def rest(self, g: int) -> FloatArray:
@@ -74,6 +55,18 @@ class Predictions:
     def error(self) -> float:
         """Mean squared error of the predictions, summed over the columns of the response."""
         return float(np.square(self.response - self.predicted).sum(axis=1).mean())
+
+
+def all_rows(folds: list[Arrays], name: str, axis: int = 0) -> FloatArray:
+    """Return an array of the folds for all rows, in their order along an axis."""
+    back = np.argsort(np.concatenate([fold["rows"] for fold in folds]))
+    values = np.concatenate([fold[name] for fold in folds], axis=axis)
+    return np.asarray(values.take(back, axis=axis))
+
+
+def count_units(rows: FloatArray, units: IntArray | None) -> int:
+    """Return the number of independent units: rows or groups."""
+    return len(rows) if units is None else int(units.max()) + 1
 
 
 def t_statistic(values: FloatArray, units: IntArray | None) -> float:
@@ -183,15 +176,15 @@ def covariance_p_value(
     residual = float(np.square(left).mean(axis=(0, 2)).sum()) * n / max(n - 2 - n_fitted, 1)
     wanted = max(trace * larger, usual) * max(1.0, noise / max(residual, 1e-300))
     deviations *= np.sqrt(wanted / trace)
-    trace, total = wanted, products.sum(axis=0)
     wide = deviations.shape[1] > n
     gram = deviations @ deviations.T if wide else deviations.T @ deviations
     # Without bias where the products are normal: that of few rows would add (tr S)^2 / m.
     free = max(m, 2.0)
-    square = (float(np.square(gram).sum()) - trace**2 / free) * free**2
+    square = (float(np.square(gram).sum()) - wanted**2 / free) * free**2
     square /= (free - 1) * (free + 2)
-    freedom = min(max(1.0, trace**2 / max(square, 1e-300)), float(deviations.shape[1]))
-    return float(fdtrc(freedom, m * freedom, float(np.square(total).sum()) / trace))
+    freedom = min(max(1.0, wanted**2 / max(square, 1e-300)), float(deviations.shape[1]))
+    reached = float(np.square(products.sum(axis=0)).sum()) / wanted
+    return float(fdtrc(freedom, m * freedom, reached))
 
 
 def _of_groups(
@@ -305,13 +298,6 @@ def size_correlation(rest: FloatArray, residuals: FloatArray, basis: FloatArray)
     ]
     scale = float(np.sqrt(np.square(ranks[0]).sum() * np.square(ranks[1]).sum()))
     return float(ranks[0] @ ranks[1]) / scale * np.sqrt(len(rest) - 1.0) if scale > 0 else 0.0
-
-
-def all_rows(folds: list[Arrays], name: str, axis: int = 0) -> FloatArray:
-    """Return an array of the folds for all rows, in their order along an axis."""
-    back = np.argsort(np.concatenate([fold["rows"] for fold in folds]))
-    values = np.concatenate([fold[name] for fold in folds], axis=axis)
-    return np.asarray(values.take(back, axis=axis))
 
 
 def combined(first: FloatArray, second: FloatArray, weight: float) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal, get_args
@@ -18,22 +17,24 @@ from duramen.results.fields import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.conditional_tests.conditional import NULL, prepared
 from duramen.significance.conditional_tests.cross_fitted import Design, folds_of, lasso
-from duramen.significance.conditional_tests.diagnosis import diagnosis
-from duramen.significance.conditional_tests.sampler import (
-    NearestRows,
+from duramen.significance.conditional_tests.diagnosis import diagnosis, misfit_notes
+from duramen.significance.conditional_tests.nodewise import (
     Nodewise,
-    Sampler,
     Scores,
     curved_in,
-    forest_residuals,
-    probabilities,
     ridge_residuals,
-    rows_of_levels,
     splines_of,
     standardized,
 )
+from duramen.significance.conditional_tests.sampler import (
+    Sampler,
+    forest_residuals,
+    nearest_rows,
+    probabilities,
+    rows_of_levels,
+)
 from duramen.significance.hypotheses import Hypotheses
-from duramen.significance.measured import Data, Measured, MeasureLike, measured
+from duramen.significance.measured import Measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import fingerprint
@@ -43,6 +44,8 @@ _FOLDS = 3  # of the choice of the lasso's penalty
 _TREES, _LEAF = 200, 5  # of forests where no estimator is given
 _OF_DIAGNOSIS = 2**31  # number of its first seed
 
+KnockoffKind = Literal["auto", "gaussian", "forest"]
+
 
 def knockoffs(
     estimator: Any,
@@ -50,7 +53,6 @@ def knockoffs(
     y: Any = None,
     *,
     alpha: float = 0.1,
-    measure: MeasureLike = "auto",
     sampler: KnockoffKind = "auto",
     feature_groups: Any = None,
     n_draws: int = 20,
@@ -63,9 +65,11 @@ def knockoffs(
     r"""Select features that tell something the others do not, by model-X knockoffs.
 
     A knockoff of each feature is drawn, such that swapping both leaves the joint distribution of
-    all features and knockoffs as it is, without a look at the target (Candes et al. 2018). Features
-    and knockoffs are ranked together, the columns in random order, and the statistic of a feature
-    is its importance less that of its knockoff,
+    all features and knockoffs as it is, without a look at the target (Candes et al. 2018). The
+    importance of features and knockoffs, the columns in random order, is the absolute coefficient
+    of a lasso, and the out-of-bag mean decrease of impurity (MDI) of a forest of what the lasso
+    leaves, each divided by its largest, and weighted by the fraction of the target's variance that
+    it predicts. The statistic of a feature is its importance less that of its knockoff,
 
     .. math:: W_j = Imp(X_j) - Imp(\tilde X_j),
 
@@ -88,12 +92,6 @@ def knockoffs(
     alpha : float
         False discovery rate that the thresholds aim at, in (0, 1). `selected` holds for any other
         rate too, with fewer features.
-    measure : str or callable
-        Importance of features and knockoffs. "auto": the absolute coefficients of a lasso, and the
-        out-of-bag mean decrease of impurity (MDI) of a forest of what the lasso leaves, each
-        divided by its largest, and weighted by the fraction of the target's variance that it
-        predicts. Else the name of a testable measure, such as "mdi_oob", or
-        ``measure(forest, X, y)`` that returns importances of the 2p columns.
     sampler : {"auto", "gaussian", "forest"}
         Distribution of the features. "gaussian": second-order Gaussian knockoffs of the normal
         scores, with a shrunken covariance; nominal features are drawn one after the other by ridge
@@ -174,30 +172,28 @@ def knockoffs(
     >>> len(result.selected(0.1)), result.mask(0.1)[20:].sum().item()
     (20, 0)
     """
-    function = "knockoffs"
-    checks.check_real(function, "alpha", alpha, 0.0, 1.0, ends="()")
-    checks.check_integer(function, "n_draws", n_draws, 1)
+    name = "knockoffs"
+    checks.check_real(name, "alpha", alpha, 0.0, 1.0, ends="()")
+    checks.check_integer(name, "n_draws", n_draws, 1)
+    checks.check_choice(name, "sampler", sampler, get_args(KnockoffKind))
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    plan = execution.plan(function)
-    statistic = Statistic.of(estimator, X, y, measure)
+    plan = execution.plan(name)
+    statistic = Statistic.of(estimator, X, y)
     data = statistic.subject.data
-    tested = Hypotheses.of(data.names, feature_groups, False, function)
-    names, hypotheses = tested.names, tested.features
-    seed = execution.seed()
-    grouped = feature_groups is not None
-    checks.check_choice(function, "sampler", sampler, get_args(KnockoffKind))
+    tested = Hypotheses.of(data.names, feature_groups, False, name)
+    names, hypotheses, seed = tested.names, tested.features, execution.seed()
     with one_blas_thread():
-        labels = tested.labels(data.names, function) if grouped else None
+        labels = None if feature_groups is None else tested.labels(data.names, name)
         fitted = EstimatedKnockoffs.of(data.table, sampler, labels)
-    notes = list(fitted.notes)
+    notes = [fitted.note]
     if len(names) * alpha < 1.0:
         notes.append(
             f"{len(names)} features or groups are fewer than 1 / alpha = {1 / alpha:g}: none can "
             "be selected. Hint: dm.significance.conditional tests each of few features"
         )
-        warn_of(function, notes[-1:])
+        warn_of(name, notes[-1:])
     identity = {
-        **statistic.subject.identity(function),
+        **statistic.subject.identity(name),
         "sampler": sampler,
         "hypotheses": [features.tolist() for features in hypotheses],
     }
@@ -209,28 +205,27 @@ def knockoffs(
         return np.array([differences[features].sum() for features in hypotheses])
 
     W = run_replicates(
-        task, n_draws, len(names), seed=seed, identity=identity, plan=plan, function=function
+        task, n_draws, len(names), seed=seed, identity=identity, plan=plan, function=name
     )
     e_values_of_draws = np.array([e_values(row, alpha, single=n_draws == 1) for row in W])
-    e = e_values_of_draws.mean(axis=0)
+    e, scores = e_values_of_draws.mean(axis=0), W.mean(axis=0)
     with one_blas_thread():
-        donors = fitted.donors(np.random.default_rng(replicate_seed(seed, _OF_DIAGNOSIS)))
         fit = diagnosis(
             fitted.sampler,
             dict(zip(names, hypotheses, strict=True)),
-            -W.mean(axis=0),  # features of large statistics first
+            -scores,  # features of large statistics first
             replicate_seed(seed, _OF_DIAGNOSIS + 1),
-            donors=donors,
+            donors=fitted.donors(np.random.default_rng(replicate_seed(seed, _OF_DIAGNOSIS))),
         )
-    misfit = [] if fit is None else fit.notes(of_knockoffs=True)
-    warn_of(function, misfit)
+    misfit = misfit_notes(fit, of_knockoffs=True)
+    warn_of(name, misfit)
     return Significance(
         names=names,
-        scores=W.mean(axis=0),
+        scores=scores,
         p_values=1.0 / np.maximum(e, 1.0),
         q_values=adjusted(e),
         adjustment="e-BH",
-        method=function,
+        method=name,
         null=NULL + data.exchangeability.clause,
         details={"e_value": e, "selected": (e_values_of_draws > 0.0).mean(axis=0)},
         metadata={
@@ -238,7 +233,7 @@ def knockoffs(
             "alpha": alpha,
             "n_draws": n_draws,
             "seed": seed,
-            **({} if fit is None else {"diagnosis": fit.record()}),
+            **({} if fit is None else {"diagnosis": fit}),
         },
         notes=(*notes, *misfit),
     )
@@ -280,22 +275,21 @@ def adjusted(e: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """Importances of features and of their knockoffs, by one measure or by a lasso and a forest.
+    """Importances of features and of their knockoffs, by a lasso and a forest of what it leaves.
 
     Attributes
     ----------
     subject : Measured
         Measure of a forest of all features and knockoffs.
-    design : Design or None
-        Columns of a lasso, whose residuals a forest of regression predicts: the importances are
-        those of both, weighted by the variance that each predicts.
+    design : Design
+        Columns of the lasso.
     """
 
     subject: Measured
-    design: Design | None
+    design: Design
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, measure: MeasureLike) -> Statistic:
+    def of(cls, estimator: Any, X: Any, y: Any) -> Statistic:
         """Check the arguments of `knockoffs`."""
         function = "knockoffs"
         data, template = prepared(estimator, X, y, None, None, _FOLDS, function)
@@ -305,15 +299,13 @@ class Statistic:
                 f"{function} does not support, since knockoffs of rows are drawn as if these were "
                 "independent. Hint: dm.significance.conditional, which takes both."
             )
-        if estimator is None:
-            template.set_params(n_estimators=_TREES, min_samples_leaf=_LEAF)
-        if measure != "auto":
-            return cls(measured(template, data, None, measure, function), None)
         if not leaves_rows_out(template):
             raise ValueError(
-                f"{function}: bootstrap of estimator must be True with measure 'auto', which reads "
-                'out-of-bag rows, got False. Hint: bootstrap=True, or measure="mdi".'
+                f"{function}: bootstrap of estimator must be True, since out-of-bag rows are read, "
+                "got False."
             )
+        if estimator is None:
+            template.set_params(n_estimators=_TREES, min_samples_leaf=_LEAF)
         if isinstance(data.target, ClassTarget):
             numbers = NumberTarget.encode(data.target.responses()[:, 0])
             template = for_task(template, numbers, function).set_params(oob_score=True, n_jobs=1)
@@ -322,67 +314,48 @@ class Statistic:
 
     def importances(self, donors: np.ndarray, random: np.random.Generator) -> FloatArray:
         """Return importances of p features, then of their knockoffs, shape (2p,)."""
-        if self.design is None:
-            data, order = self._with_knockoffs(donors, random)
-            values = np.empty(len(order))
-            values[order] = self.subject.scores(int(random.integers(2**32)), data=data)
-            return values
-        of_lasso, rest, gain_of_lasso = self._lasso(self.design, donors, random)
-        data, order = self._with_knockoffs(donors, random)
-        of_forest, gain_of_forest = np.zeros(len(order)), 0.0
-        for numbers in rest.T:
-            seed = int(random.integers(2**32))
-            target = data.with_target(NumberTarget.encode(numbers))
-            forest: Any = seeded(self.subject.template, seed).fit(target)
-            of_forest[order] += mdi(forest, target.table, numbers, rows="oob").values
-            left = numbers - np.asarray(forest.oob_prediction_)
-            gain_of_forest += max(float(numbers.var() - np.nanmean(np.square(left))), 0.0)
-        gains = np.array([gain_of_lasso, gain_of_forest])
-        weights = gains / gains.sum() if gains.any() else np.array([0.5, 0.5])
-        for importances in (of_lasso, of_forest):
-            importances /= float(np.abs(importances).max(initial=0.0)) or 1.0
-        return np.asarray(weights[0] * of_lasso + weights[1] * of_forest)
-
-    def _lasso(
-        self, design: Design, donors: np.ndarray, random: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray, float]:
-        """Return importances, what is left of the response, and the variance that is predicted."""
-        columns, owners, data = design.columns, design.owners, self.subject.data
+        # A lasso of features and knockoffs, in random order.
+        columns, owners, data = self.design.columns, self.design.owners, self.subject.data
         copies = np.take_along_axis(columns, donors[owners].T.astype(np.intp), axis=0)
         order = random.permutation(2 * len(owners))
         both = np.hstack([columns, copies])[:, order]
         owners = np.concatenate([owners, owners + data.n_columns])[order]
         folds, response = folds_of(data, _FOLDS, random), data.target.responses()
         parts = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(_FOLDS)]
-        importances, gain = np.zeros(2 * data.n_columns), 0.0
-        rest = response - response.mean(axis=0)
+        of_lasso, of_forest = np.zeros((2, 2 * data.n_columns))
+        gains, rest = np.zeros(2), response - response.mean(axis=0)
         for c, spread in enumerate(response.std(axis=0).tolist()):
             if spread == 0.0 or not len(owners):
                 continue
             model = lasso(both, response[:, c] / spread, parts)
             sizes = spread * np.abs(model.coef_) * both.std(axis=0)
-            importances += np.bincount(owners, sizes, minlength=len(importances))
+            of_lasso += np.bincount(owners, sizes, minlength=len(of_lasso))
             rest[:, c] = response[:, c] - spread * model.predict(both)
             error = float(model.mse_path_.mean(axis=1).min())
-            gain += spread**2 * max(1.0 - error, 0.0)
-        return importances, rest, gain
-
-    def _with_knockoffs(
-        self, donors: np.ndarray, random: np.random.Generator
-    ) -> tuple[Data, IntArray]:
-        """Return the rows with knockoffs beside the features, and the random order of columns."""
-        data = self.subject.data
-        both = with_knockoffs(data.table, np.arange(data.n_columns), donors, function="knockoffs")
-        order = random.permutation(both.n_columns)
+            gains[0] += spread**2 * max(1.0 - error, 0.0)
+        # A forest of what the lasso leaves.
+        every = np.arange(data.n_columns)
+        table = with_knockoffs(data.table, every, donors, function="knockoffs")
+        order = random.permutation(table.n_columns)
         key = ("knockoffs", fingerprint(donors), fingerprint(order))
-        return data.with_table(both.take_columns(order), key=key), order
+        data = data.with_table(table.take_columns(order), key=key)
+        for numbers in rest.T:
+            seed = int(random.integers(2**32))
+            target = data.with_target(NumberTarget.encode(numbers))
+            forest: Any = seeded(self.subject.template, seed).fit(target)
+            of_forest[order] += mdi(forest, target.table, numbers, rows="oob").values
+            left = numbers - np.asarray(forest.oob_prediction_)
+            gains[1] += max(float(numbers.var() - np.nanmean(np.square(left))), 0.0)
+        weights = gains / gains.sum() if gains.any() else np.array([0.5, 0.5])
+        for importances in (of_lasso, of_forest):
+            importances /= float(np.abs(importances).max(initial=0.0)) or 1.0
+        return np.asarray(weights[0] * of_lasso + weights[1] * of_forest)
 
 
 # --- knockoffs of the columns of a table, as values of its other rows -----------------------------
 # A knockoff can be swapped with its column without a change of the joint distribution of all
 # columns and knockoffs (Candes et al. 2018).
 
-KnockoffKind = Literal["auto", "gaussian", "forest"]
 _FILLS = 10  # rounds of draws in place of gaps
 
 
@@ -408,10 +381,9 @@ class EstimatedKnockoffs:
         What the other columns predict of these.
     spread : float64 array of shape (q,)
         Standard deviation of what they leave.
-    sequential : int64 array
-        Features that are drawn one after the other.
-    curved : list of p int64 arrays
-        Features whose squares or cubes each feature depends on.
+    curved : dict of int to int64 array
+        Features that are drawn one after the other, and those whose squares or cubes each depends
+        on.
     """
 
     sampler: Sampler
@@ -420,8 +392,7 @@ class EstimatedKnockoffs:
     second_order: SecondOrder
     explained: FloatArray
     spread: FloatArray
-    sequential: IntArray
-    curved: list[IntArray]
+    curved: dict[int, IntArray]
 
     @classmethod
     def of(
@@ -440,15 +411,13 @@ class EstimatedKnockoffs:
             Group of each feature: a group is swapped with its knockoffs as a whole.
         """
         scores = Scores.of(table)
-        nodewise = Nodewise.of(scores)
-        widths, n_scores = scores.widths, scores.values.shape[1]
+        nodewise, filled, widths = Nodewise.of(scores), with_gaps_filled(scores), scores.widths
         curved = [np.empty(0, dtype=np.int64)] * table.n_columns
-        filled = with_gaps_filled(scores)
-        if kind != "gaussian" and n_scores <= MOST_DENSE:
+        if kind != "gaussian" and scores.values.shape[1] <= MOST_DENSE:
             fitted = nodewise if filled is scores else Nodewise.of(filled)
             curved = curved_in(fitted.scores, fitted.residuals)
-        nominal = scores.discrete & (widths > 1)
         depends = np.array([len(features) > 0 for features in curved], dtype=bool)
+        nominal = scores.discrete & (widths > 1)
         alone = (widths > 0) & (nominal | depends | (kind == "forest"))
         of_alone = np.repeat(alone, widths)
         values = filled.values[:, ~of_alone]
@@ -458,62 +427,33 @@ class EstimatedKnockoffs:
         rest = values - explained
         rest -= rest.mean(axis=0)
         spread = np.maximum(rest.std(axis=0), 1e-12)
+        of_columns = None if labels is None else np.repeat(labels, widths)[~of_alone]
         return cls(
-            Sampler(table, nodewise, None, alone, 0, nodewise.residuals),
+            Sampler(table, nodewise, alone, nodewise.residuals, 0),
             np.flatnonzero(~of_alone),
             values,
-            SecondOrder.of(
-                rest / spread, None if labels is None else np.repeat(labels, widths)[~of_alone]
-            ),
+            SecondOrder.of(rest / spread, of_columns),
             explained,
             spread,
-            np.flatnonzero(alone),
-            curved,
+            {j: curved[j] for j in np.flatnonzero(alone).tolist()},
         )
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Limits of the distribution, a sentence each."""
-        n_alone, p = len(self.sequential), self.sampler.table.n_columns
+    def note(self) -> str:
+        """Limits of the distribution, a sentence."""
         first = (
             "The error rate holds if knockoffs and features can be swapped, which was estimated: "
             "the knockoffs have the covariances of the normal scores of the features"
         )
-        if not n_alone:
-            return (f"{first}, and no other dependence between them.",)
+        if not self.curved:
+            return f"{first}, and no other dependence between them."
         return (
-            f"{first}; those of {n_alone} of {p} features, nominal or nonlinear in others, were "
-            "drawn from ridge regressions and forests.",
+            f"{first}; those of {len(self.curved)} of {self.sampler.table.n_columns} features, "
+            "nominal or nonlinear in others, were drawn from ridge regressions and forests."
         )
 
     def donors(self, random: np.random.Generator) -> np.ndarray:
-        """Return the row whose value the knockoff of each column has, uint32 of shape (p, n)."""
-        scores, table = self.sampler.scores, self.sampler.table
-        donors = np.tile(np.arange(table.n_rows, dtype=np.uint32), (table.n_columns, 1))
-        mean = self.explained + self.second_order.mean * self.spread
-        noise = self.second_order.noise(random) * self.spread
-        deviation = self.second_order.noise_deviation * self.spread
-        owners = np.repeat(np.arange(table.n_columns), scores.widths)[self.gaussian]
-        drawn = np.unique(owners).tolist()
-        for j in drawn:
-            first, last = np.searchsorted(owners, [j, j + 1])
-            donors[j] = self._gaussian(
-                j, mean[:, first:last], noise[:, first:last], deviation[first:last], random
-            )
-        for j in self.sequential.tolist():
-            donors[j] = self._next(j, donors, drawn, random)
-            drawn.append(j)
-        return donors
-
-    def _gaussian(
-        self,
-        j: int,
-        mean: FloatArray,
-        noise: FloatArray,
-        deviation: FloatArray,
-        random: np.random.Generator,
-    ) -> np.ndarray:
-        """Return the donors of the knockoff of a number, grade or flag, with or without gaps.
+        """Return the row whose value the knockoff of each column has, uint32 of shape (p, n).
 
         Of the Gaussian knockoff of an indicator the mean gives the probability, and the noise the
         quantile that is compared with it, so that the knockoffs of several features keep the
@@ -521,42 +461,43 @@ class EstimatedKnockoffs:
         """
         from scipy.special import ndtr
 
-        scores = self.sampler.scores
-        first = int(np.searchsorted(self.gaussian, scores.first[j]))
-        values = self.values[:, first : first + int(scores.widths[j])]
-        flag = values[:, -1] > 0.0
-        second = np.zeros(len(values), dtype=bool)
-        if values.shape[1] > 1 or scores.discrete[j]:
-            quantile = ndtr(noise[:, -1] / max(float(deviation[-1]), 1e-300))
-            second = quantile > 1.0 - probabilities(mean[:, -1], values[:, -1])
-            rows = rows_of_levels(flag.astype(np.int64), second.astype(np.int64), random)
-            if values.shape[1] == 1:
-                return rows
-            flag = ~flag
-        else:
-            rows, flag = np.zeros(len(values), dtype=np.int64), np.ones(len(values), dtype=bool)
-        nearest = NearestRows.of(np.where(flag, values[:, 0], np.nan), random)
-        return np.where(second, rows, nearest.rows[nearest.places(mean[:, 0] + noise[:, 0])])
-
-    def _next(
-        self, j: int, donors: np.ndarray, drawn: Sequence[int], random: np.random.Generator
-    ) -> np.ndarray:
-        """Return the donors of the knockoff of a feature given all features and some knockoffs."""
         scores, table = self.sampler.scores, self.sampler.table
-        block, curved = scores.columns(j), self.curved[j]
-        parts = [np.delete(scores.values, np.r_[block], axis=1)]
-        parts += [scores.values[donors[k], scores.columns(k)] for k in drawn]
-        if len(curved) and not scores.discrete[j]:
-            parts.append(splines_of(scores, curved))
-        residuals = ridge_residuals(standardized(np.hstack(parts)), scores.values[:, block])
-        beside = with_knockoffs(table, drawn, donors[drawn], function="knockoffs")
-        of_forest = forest_residuals(
-            beside, scores, residuals, j, int(random.integers(2**32)), n_threads=1
-        )
-        if np.square(of_forest).sum() < np.square(residuals).sum():
-            residuals = of_forest
-        order = random.permutation(table.n_rows)
-        return np.asarray(self.sampler.drawn(j, residuals, [order], random)[0])
+        n, p = table.n_rows, table.n_columns
+        donors = np.tile(np.arange(n, dtype=np.uint32), (p, 1))
+        mean = self.explained + self.second_order.mean * self.spread
+        noise = self.second_order.noise(random) * self.spread
+        deviation = self.second_order.noise_deviation * self.spread
+        drawn = np.unique(np.repeat(np.arange(p), scores.widths)[self.gaussian]).tolist()
+        for j in drawn:
+            first = int(np.searchsorted(self.gaussian, scores.first[j]))
+            last = first + int(scores.widths[j]) - 1  # of two columns that of a gap
+            second, missing = np.zeros((2, n), dtype=bool)
+            if last > first or scores.discrete[j]:
+                quantile = ndtr(noise[:, last] / max(float(deviation[last]), 1e-300))
+                second = quantile > 1.0 - probabilities(mean[:, last], self.values[:, last])
+                missing = self.values[:, last] > 0.0
+                rows = rows_of_levels(missing.astype(np.int64), second.astype(np.int64), random)
+                donors[j] = rows
+            if not scores.discrete[j]:
+                numbers = np.where(missing, np.nan, self.values[:, first])
+                nearest = nearest_rows(numbers, mean[:, first] + noise[:, first], random)
+                donors[j] = np.where(second, donors[j], nearest)
+        for j, curved in self.curved.items():
+            block = scores.columns(j)
+            parts = [np.delete(scores.values, np.r_[block], axis=1)]
+            parts += [scores.values[donors[k], scores.columns(k)] for k in drawn]
+            if len(curved) and not scores.discrete[j]:
+                parts.append(splines_of(scores, curved))
+            residuals = ridge_residuals(standardized(np.hstack(parts)), scores.values[:, block])
+            beside = with_knockoffs(table, drawn, donors[drawn], function="knockoffs")
+            of_forest = forest_residuals(
+                beside, scores, residuals, j, int(random.integers(2**32)), n_threads=1
+            )
+            if np.square(of_forest).sum() < np.square(residuals).sum():
+                residuals = of_forest
+            donors[j] = self.sampler.drawn(j, residuals, [random.permutation(n)], random)[0]
+            drawn.append(j)
+        return donors
 
 
 def with_gaps_filled(scores: Scores) -> Scores:

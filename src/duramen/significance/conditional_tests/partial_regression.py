@@ -26,21 +26,26 @@ from duramen.significance.conditional_tests.inference import (
     robust_p_value,
     size_correlation,
 )
-from duramen.significance.conditional_tests.sampler import (
-    KnownSampler,
+from duramen.significance.conditional_tests.nodewise import (
     Nodewise,
-    Sampler,
     Scores,
     by_splines,
     curved_in,
-    normal_scores_of,
 )
+from duramen.significance.conditional_tests.sampler import Sampler
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
+
+MANY_FEATURES = 500
+"""Features from which on forests that predict each of them take long."""
+
+OF_LINES = 0.95
+"""Weight of the linear test where a forest predicts no better than lines."""
 
 _LARGEST = 0.5  # most selected columns, as a fraction of the rows
 _RIDGE = 1e-9  # for columns that add up to a constant, such as the indicators of all levels
 _RANK = 1e-8
 _WEAK = 2.0  # fraction of the variance that lines predict by chance, times the root of the units
+_VARIES, _VARIES_WITH_ALL = 2.0, 1.0  # standard errors of correlations of sizes, and of their mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +71,8 @@ class PartialRegression:
     noise : float
         The same where it is hardly less than the variance of the response, so that most columns are
         selected by chance and fit the noise of their own rows; else 0.
+    basis_of_all : float64 array of shape (n, s)
+        Orthonormal basis of the columns that are selected of all.
     """
 
     response: FloatArray
@@ -75,7 +82,7 @@ class PartialRegression:
     n_means: int
     error: float
     noise: float
-    _basis: FloatArray
+    basis_of_all: FloatArray
 
     @classmethod
     def of(cls, fitting: CrossFitting, scores: Scores) -> PartialRegression:
@@ -85,31 +92,36 @@ class PartialRegression:
         """
         strata = fitting.data.exchangeability.strata
         response = centered_within(fitting.response, strata)
-        n_means = 1 if strata is None else int(strata.max()) + 1
-        values = centered_within(fitting.design.columns, strata)
-        path = _Path.of(values, response, fitting.folds)
-        of_values, columns = True, values
-        if not np.array_equal(values, scores.values):
-            of_scores = _Path.of(scores.values, response, fitting.folds)
-            if of_scores.error < path.error:
-                path, of_values, columns = of_scores, False, scores.values
-        selected = path.selected(columns, response)
-        without = {}
+        columns = centered_within(fitting.design.columns, strata)
+        best, error = _best_penalties(columns, response, fitting.folds)
+        of_values = True
+        if not np.array_equal(columns, scores.values):
+            of_scores, error_of_scores = _best_penalties(scores.values, response, fitting.folds)
+            if error_of_scores < error:
+                best, error, of_values, columns = of_scores, error_of_scores, False, scores.values
+        selected, without = _selected(columns, response, best), {}
         for g, features in enumerate(fitting.hypotheses):
             others = ~np.isin(fitting.design.owners, features)
             if not others[selected].all():
                 without[g] = np.zeros_like(selected)
-                without[g][others] = path.selected(columns[:, others], response)
-        basis = _basis_of(columns[:, selected])
-        explained = 1.0 - path.error / max(float(np.square(response).mean(axis=0).sum()), 1e-300)
+                without[g][others] = _selected(columns[:, others], response, best)
+        explained = 1.0 - error / max(float(np.square(response).mean(axis=0).sum()), 1e-300)
         weak = explained < _WEAK / np.sqrt(fitting.data.exchangeability.n_units)
-        noise = path.error if weak else 0.0
-        return cls(response, columns, of_values, without, n_means, path.error, noise, basis)
+        return cls(
+            response,
+            columns,
+            of_values,
+            without,
+            1 if strata is None else int(strata.max()) + 1,
+            error,
+            error if weak else 0.0,
+            _basis_of(columns[:, selected]),
+        )
 
     def basis(self, g: int) -> FloatArray:
         """Return an orthonormal basis of what is fitted for a hypothesis, shape (n, s)."""
         if g not in self.without:
-            return self._basis
+            return self.basis_of_all
         return _basis_of(self.columns[:, self.without[g]])
 
 
@@ -129,49 +141,41 @@ def _basis_of(columns: FloatArray) -> FloatArray:
     return np.asarray(vectors[:, sizes > _RANK * max(float(sizes[0]), 1e-300)])
 
 
-@dataclass(frozen=True, eq=False)
-class _Path:
-    """Penalties of a lasso of each column of the response, and the error of what they select.
+def _best_penalties(
+    columns: FloatArray, response: FloatArray, folds: IntArray
+) -> tuple[FloatArray, float]:
+    """Return the penalty of a lasso of each column of the response, and the error.
 
-    Attributes
-    ----------
-    penalties : float64 array of shape (c,)
-        Those at which least squares on the selected columns are best; 0 of a constant response.
-    error : float
-        Mean squared error of rows left out, summed over the columns of the response.
+    At these penalties least squares on the selected columns are best; they are 0 of a constant
+    response. The error is the mean squared one of rows left out, summed over the columns of the
+    response.
     """
+    best, error = np.zeros(response.shape[1]), 0.0
+    for c, numbers in enumerate(response.T):
+        if not columns.shape[1] or not numbers.any():
+            continue
+        path = penalties(columns, numbers)
+        errors = np.zeros(len(path))
+        for fold in range(int(folds.max()) + 1):
+            errors += _squared_errors(columns, numbers, folds != fold, folds == fold, path)
+        best[c] = path[np.argmin(errors)]
+        error += float(errors.min()) / len(numbers)
+    return best, error
 
-    penalties: FloatArray
-    error: float
 
-    @classmethod
-    def of(cls, columns: FloatArray, response: FloatArray, folds: IntArray) -> _Path:
-        best, error = np.zeros(response.shape[1]), 0.0
-        for c, numbers in enumerate(response.T):
-            if not columns.shape[1] or not numbers.any():
-                continue
-            path = penalties(columns, numbers)
-            errors = np.zeros(len(path))
-            for fold in range(int(folds.max()) + 1):
-                errors += _squared_errors(columns, numbers, folds != fold, folds == fold, path)
-            best[c] = path[np.argmin(errors)]
-            error += float(errors.min()) / len(numbers)
-        return cls(best, error)
+def _selected(columns: FloatArray, response: FloatArray, best: FloatArray) -> BoolArray:
+    """Return the columns that the lasso of any column of the response selects, shape (q,)."""
+    from sklearn.linear_model import Lasso
 
-    def selected(self, columns: FloatArray, response: FloatArray) -> BoolArray:
-        """Return the columns that the lasso of any column of the response selects, shape (q,)."""
-        from sklearn.linear_model import Lasso
-
-        selected = np.zeros(columns.shape[1], dtype=np.bool_)
-        for penalty, numbers in zip(self.penalties.tolist(), response.T, strict=True):
-            if not penalty or not len(selected):
-                continue
+    selected = np.zeros(columns.shape[1], dtype=np.bool_)
+    for penalty, numbers in zip(best.tolist(), response.T, strict=True):
+        if penalty and len(selected):
             spread = float(numbers.std())
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of convergence: near enough will do
                 fitted = Lasso(penalty / spread, tol=TOLERANCE).fit(columns, numbers / spread)
             selected |= fitted.coef_ != 0.0
-        return selected
+    return selected
 
 
 def _squared_errors(
@@ -201,100 +205,59 @@ def _squared_errors(
 
 
 # --- slopes of what the other features leave of both ----------------------------------------------
-# What is left of the target, after a prediction without the feature, is regressed on what the
-# others leave of the feature, in normal scores and in values.
-
-MANY_FEATURES = 500
-"""Features from which on forests that predict each of them take long."""
-
-OF_LINES = 0.95
-"""Weight of the linear test where a forest predicts no better than lines."""
-
-_VARIES, _VARIES_WITH_ALL = 2.0, 1.0  # standard errors of correlations of sizes, and of their mean
 
 
-@dataclass(frozen=True, eq=False)
-class SlopeTests:
-    """Residuals of the target and of each feature, or group of features.
+def slope_p_values(
+    fitted: Sampler,
+    design: Design,
+    hypotheses: tuple[IntArray, ...],
+    observed: Predictions,
+    lines: PartialRegression | None,
+) -> FloatArray:
+    """Return the p-values of slopes of the target on what other features leave of each, (G,).
 
-    Attributes
-    ----------
-    hypotheses : tuple of H int arrays
-    observed : Predictions
-        Of the target, with and without the features of each hypothesis.
-    lines : PartialRegression or None
-        Least squares in place of these predictions.
-    residuals : list of 2 lists of H float64 arrays of shape (n, b)
-        What the other features leave of scores, and of values.
-    strata : int64 array of shape (n,) or None
-        Within which what forests leave of the target is centered.
+    What is left of the target, after the prediction of forests without the feature, or after least
+    squares if there are `lines`, is regressed on what the others leave of the feature, in normal
+    scores and in values. Where the noise varies with the feature, standard errors are robust.
     """
+    scores = [fitted.residuals(features) for features in hypotheses]
+    of_values = residuals_of_values(fitted, design, hypotheses, curves=lines is not None)
+    values = [
+        of_values.get(g, scores[g])
+        if lines is not None or not fitted.forests[features].any()
+        else scores[g]
+        for g, features in enumerate(hypotheses)
+    ]
+    residuals, strata = (scores, values), fitted.strata
 
-    hypotheses: tuple[IntArray, ...]
-    observed: Predictions
-    lines: PartialRegression | None
-    residuals: tuple[list[FloatArray], list[FloatArray]]
-    strata: IntArray | None = None
-
-    @classmethod
-    def of(
-        cls,
-        fitted: Sampler,
-        design: Design,
-        hypotheses: tuple[IntArray, ...],
-        observed: Predictions,
-        lines: PartialRegression | None,
-    ) -> SlopeTests:
-        """Take what the others leave of the features, or predict their values."""
-        scores = [fitted.residuals(features) for features in hypotheses]
-        of_values = residuals_of_values(fitted, design, hypotheses, curves=lines is not None)
-        values = [
-            of_values.get(g, scores[g])
-            if lines is not None or not fitted.forests[features].any()
-            else scores[g]
-            for g, features in enumerate(hypotheses)
-        ]
-        return cls(hypotheses, observed, lines, (scores, values), fitted.strata)
-
-    def left(self, kind: int, g: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def left(kind: int, g: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return what is left of the target and of the features, and a basis of what was fit."""
-        own = self.residuals[kind][g]
-        if self.lines is None:
-            rest = self.observed.rest(g)
-            if self.strata is not None:
-                rest = centered_within(rest, self.strata)
+        own = residuals[kind][g]
+        if lines is None:
+            rest = observed.rest(g)
+            rest = rest if strata is None else centered_within(rest, strata)
             return rest, own, np.zeros((len(own), 0))
-        basis = self.lines.basis(g)
-        return projected_out(basis, self.lines.response), projected_out(basis, own), basis
+        basis = lines.basis(g)
+        return projected_out(basis, lines.response), projected_out(basis, own), basis
 
-    def p_value(self, kind: int, g: int) -> float:
-        """Return the p-value of a hypothesis if the noise does not grow with its features."""
-        rest, own, basis = self.left(kind, g)
-        n_means, noise = 1 if self.strata is None else int(self.strata.max()) + 1, 0.0
-        if self.lines is not None:
-            n_means, noise = self.lines.n_means, self.lines.noise
+    n_means, noise, weight = 1 if strata is None else int(strata.max()) + 1, 0.0, 0.5
+    if lines is not None:
+        n_means, noise = lines.n_means, lines.noise
+        weight = 1.0 - OF_LINES if lines.of_values else OF_LINES
+    p_values, sizes = np.ones((2, len(hypotheses))), np.zeros((2, len(hypotheses)))
+    for kind, g in np.ndindex(p_values.shape):
+        rest, own, basis = left(kind, g)
         n_fitted = basis.shape[1] + n_means - 1
-        return covariance_p_value(rest, own, self.observed.units, n_fitted, basis, noise)
-
-    def p_values(self) -> FloatArray:
-        """Return the p-values of scores and values together, shape (H,)."""
-        shape = 2, len(self.hypotheses)
-        p_values, sizes = np.ones(shape), np.zeros(shape)
-        for kind, g in np.ndindex(shape):
-            p_values[kind, g] = self.p_value(kind, g)
-            rest, own, basis = self.left(kind, g)
-            if rest.shape[1] == own.shape[1] == 1 and self.observed.units is None:
-                sizes[kind, g] = size_correlation(rest[:, 0], own[:, 0], basis)
-        common = sizes.sum(axis=1) / np.maximum(np.count_nonzero(sizes, axis=1), 1)
-        varying = (sizes != 0.0) & ((sizes > _VARIES) | (common > _VARIES_WITH_ALL)[:, None])
-        for kind, g in np.argwhere(varying).tolist():
-            rest, own, basis = self.left(kind, g)
-            robust = robust_p_value(rest[:, 0], own[:, 0], basis)
-            p_values[kind, g] = max(p_values[kind, g], robust)
-        weight = 0.5
-        if self.lines is not None:
-            weight = 1.0 - OF_LINES if self.lines.of_values else OF_LINES
-        return combined(p_values[0], p_values[1], weight)
+        p_values[kind, g] = covariance_p_value(rest, own, observed.units, n_fitted, basis, noise)
+        if rest.shape[1] == own.shape[1] == 1 and observed.units is None:
+            sizes[kind, g] = size_correlation(rest[:, 0], own[:, 0], basis)
+    common = sizes.sum(axis=1) / np.maximum(np.count_nonzero(sizes, axis=1), 1)
+    varying = (sizes != 0.0) & ((sizes > _VARIES) | (common > _VARIES_WITH_ALL)[:, None])
+    for kind, g in np.argwhere(varying).tolist():
+        rest, own, basis = left(kind, g)
+        robust = robust_p_value(rest[:, 0], own[:, 0], basis)
+        p_values[kind, g] = max(p_values[kind, g], robust)
+    return combined(p_values[0], p_values[1], weight)
 
 
 def residuals_of_values(
@@ -304,24 +267,26 @@ def residuals_of_values(
 
     The effect of a value is larger than that of its rank, above all where tails are heavy. Values
     are predicted along lines, or with `curves` by splines of the others where the ranks of what
-    lines leave depend on squares or cubes of these. A known distribution has residuals of its own.
+    lines leave depend on squares or cubes of these.
     """
+    from scipy.special import ndtri
+
     scores = fitted.scores
     numbers = (scores.widths > 0) & ~scores.discrete
-    if isinstance(fitted, KnownSampler) or not numbers.any():
+    if not numbers.any():
         return {}
     columns = centered_within(design.columns, fitted.strata)
     nodewise = Nodewise.of(replace(scores, values=columns), fitted.folds, fitted.groups)
     residuals = np.array(nodewise.residuals)
     by_forests = np.flatnonzero(numbers & fitted.forests).tolist() if curves else []
-    curved = curved_in(scores, normal_scores_of(residuals)) if by_forests else []
-    for j in by_forests:
-        if len(curved[j]):
-            block = scores.columns(j)
-            residuals[:, block] = centered_within(
-                by_splines(nodewise, scores, j, curved[j]), fitted.strata
-            )
-    of_values = replace(fitted, nodewise=nodewise, _residuals=residuals)
+    if by_forests:
+        ranks = np.argsort(np.argsort(residuals, axis=0, kind="stable"), axis=0)
+        curved = curved_in(scores, ndtri((ranks + 0.5) / len(ranks)))
+        for j in by_forests:
+            if len(curved[j]):
+                of_splines = by_splines(nodewise, scores, j, curved[j])
+                residuals[:, scores.columns(j)] = centered_within(of_splines, fitted.strata)
+    of_values = replace(fitted, nodewise=nodewise, left=residuals)
     return {
         g: of_values.residuals(features)
         for g, features in enumerate(hypotheses)
