@@ -115,8 +115,8 @@ def vote_change(n_trees: int = LARGE) -> Run:
 
 def single_candidate(n_trees: int = TREES) -> Run:
     def run(X: EncodedTable, y: NDArray[Any], seed: int, folder: Path) -> Any:
-        grown = dm.ExtraTreesClassifier(n_trees, max_features=1, random_state=seed).fit(X, y)
-        return dm.significance.frequency_control(grown)
+        model = dm.ExtraTreesClassifier(n_trees, max_features=1)
+        return dm.significance.frequency_control(model, X, y, random_state=seed)
 
     return run
 

@@ -98,8 +98,8 @@ def one_candidate(estimator: Any, n_trees: int = 100) -> Task:
 
     def task(_: int, seed: int) -> FloatArray:
         X, y = data_set("mixed cardinality", (100, 40), seed)
-        forest = estimator(n_trees, max_features=1, random_state=seed % 2**32, n_jobs=1).fit(X, y)
-        return by_kind(dm.significance.frequency_control(forest).p_values)
+        model = estimator(n_trees, max_features=1)
+        return by_kind(dm.significance.frequency_control(model, X, y, random_state=seed).p_values)
 
     return task
 

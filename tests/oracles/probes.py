@@ -89,24 +89,6 @@ def _dot(left, right):
     return sum(a * b for a, b in zip(left, right, strict=True))
 
 
-def ranks_of(values):
-    """Rank of each value, 1 for the largest, ties sharing the mean."""
-    return [
-        1 + sum(w > v for w in values) + 0.5 * (sum(w == v for w in values) - 1) for v in values
-    ]
-
-
-def mean_rank_fractions(runs, fraction):
-    """P-values of the mr-test from importances in several runs, and the features taken as null."""
-    p = len(runs[0])
-    ranks = [ranks_of(values) for values in runs]
-    means = [sum(rank[j] for rank in ranks) / len(ranks) for j in range(p)]
-    order = sorted(range(p), key=lambda j: (-means[j], j))
-    last = order[: max(1, round(fraction * p))]
-    pool = [rank[k] for rank in ranks for k in last]
-    return [sum(r <= mean for r in pool) / len(pool) for mean in means], last
-
-
 def upper_binomial(count, total, probability):
     """P(Bin(total, probability) >= count), term by term."""
     tail, term = 0.0, (1 - probability) ** total

@@ -33,9 +33,6 @@ CALLS |= {
     "mean_rank_test": partial(
         dm.significance.mean_rank_test, FOREST, n_resamples=2, n_permutations=3
     ),
-    "mean_rank_test, irrelevant": partial(
-        dm.significance.mean_rank_test, FOREST, null="irrelevant", n_resamples=4
-    ),
     "permutation_test": partial(
         dm.significance.permutation_test,
         lambda X, y, seed: dm.importances.mdi(
@@ -113,7 +110,7 @@ WRONG = {
     "measure": "gini",
     **dict.fromkeys(("n_permutations", "n_resamples", "n_draws", "n_jobs", "stop_after"), 0),
     **dict.fromkeys(("add_one", "balanced", "marginal", "correction"), 1),
-    **dict.fromkeys(("alpha", "stop_at", "confidence_level", "irrelevant"), 2),
+    **dict.fromkeys(("alpha", "stop_at", "confidence_level"), 2),
     **dict.fromkeys(("max_stages", "n_folds", "k"), 0),
     **dict.fromkeys(("distribution", "null", "how", "rank_based", "method", "kind"), "none"),
     **dict.fromkeys(("strata", "groups"), (1,)),

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import LearningSet
-from duramen.forests.forest import Forest
 from duramen.importances import Inputs
 from duramen.importances.arguments import forest_of
 from duramen.importances.samples import training_set
@@ -109,9 +108,16 @@ class Stability(FeatureResult[float]):
         }
 
     def _summary(self, rows: int) -> Summary:
+        words = f"{self.nogueira:.3f}"
+        if math.isnan(self.nogueira):
+            words = "not defined"
+        elif math.isnan(self.low):
+            words += " (no interval)"
+        else:
+            words += f" ({self.confidence_level:.0%} interval {self.low:.3f} to {self.high:.3f})"
         heading = (
             f"Stability of {self.n_selections} selections of {self.mean_size:.4g} of "
-            f"{len(self)} features on average: {self._said()}"
+            f"{len(self)} features on average: {words}"
         )
         best = self.order()[:rows]
         best = best[self.frequency[best] > 0]
@@ -120,14 +126,6 @@ class Stability(FeatureResult[float]):
         below = hidden(int(np.count_nonzero(self.frequency)), len(best))
         columns = [*features(self.names, best), selected]
         return Summary((heading,), columns, below, self.notes)
-
-    def _said(self) -> str:
-        if math.isnan(self.nogueira):
-            return "not defined"
-        if math.isnan(self.low):
-            return f"{self.nogueira:.3f} (no interval)"
-        interval = f"{self.confidence_level:.0%} interval {self.low:.3f} to {self.high:.3f}"
-        return f"{self.nogueira:.3f} ({interval})"
 
 
 def stability(
@@ -214,6 +212,20 @@ def stability(
         raise ValueError(f"{name}: names must be {p}, one per column, got {len(labels)}.")
     phi, variance = nogueira_index(chosen)
     low, high = jackknife_interval(chosen, phi, confidence_level)
+    notes: tuple[str, ...] = ()
+    if math.isnan(low) and not math.isnan(phi):
+        notes = ("the interval needs three selections that hold some of the features, but not all",)
+    elif low == high:
+        notes = (
+            f"all {m} selections are as stable without any one of them, so that the interval "
+            "has no width; that of infinitely many selections may differ",
+        )
+    elif m < _FEW or (phi > _STABLE and m < _FEW_STABLE):
+        notes = (
+            f"{m} selections are few: in simulations, 95 % intervals covered the stability "
+            "with a probability of .16 to 1 with 5 selections and .62 to 1 with 10, least where "
+            f"nearly all selections agree. Hint: {_FEW_STABLE} selections or more",
+        )
     return Stability(
         names=labels,
         frequency=chosen.mean(axis=0),
@@ -224,7 +236,7 @@ def stability(
         low=low,
         high=high,
         confidence_level=float(confidence_level),
-        notes=_limits(m, phi, low, high),
+        notes=() if math.isnan(phi) else notes,
     )
 
 
@@ -331,26 +343,6 @@ def ranking_stability(
     return replace(agreed, metadata=metadata)
 
 
-def _limits(count: int, phi: float, low: float, high: float) -> tuple[str, ...]:
-    """Return what is known of intervals that cover less often than they promise."""
-    if math.isnan(phi):
-        return ()
-    if math.isnan(low):
-        return ("the interval needs three selections that hold some of the features, but not all",)
-    if low == high:
-        return (
-            f"all {count} selections are as stable without any one of them, so that the interval "
-            "has no width; that of infinitely many selections may differ",
-        )
-    if count < _FEW or (phi > _STABLE and count < _FEW_STABLE):
-        return (
-            f"{count} selections are few: in simulations, 95 % intervals covered the stability "
-            "with a probability of .16 to 1 with 5 selections and .62 to 1 with 10, least where "
-            f"nearly all selections agree. Hint: {_FEW_STABLE} selections or more",
-        )
-    return ()
-
-
 def jackknife_interval(
     chosen: NDArray[np.bool_], phi: float, confidence_level: float
 ) -> tuple[float, float]:
@@ -412,6 +404,14 @@ def drawn_best(values: FloatArray, k: int, random: np.random.Generator) -> NDArr
 # A forest is measured in at most so many parts, which are combined to forests of fewer trees.
 _PARTS = 64
 _LEAST_TREES = 16
+# The measured curve is extended from its last part, 1/8 to 1/2 of the trees, to at most 4 times
+# all of them.
+REACH = 4
+_LAST_PART = 1 / 8
+# A line that falls less steeply leads nowhere.
+_SLOPE = -0.05
+# Forests of each size whose best features are compared.
+_FORESTS = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -511,16 +511,20 @@ class TreesNeeded(Result):
         return {"n_trees": self.sizes.copy(), "agreement": self.agreement.copy()}
 
     def _summary(self, rows: int) -> Summary:
+        def count(trees: float) -> str:
+            if math.isinf(trees):
+                return "no number of trees"
+            return f"{trees:.0f} tree{'' if trees == 1 else 's'}"
+
         trees, used = f"{self.n_trees} trees", self.n_features - self.n_unused
-        ranked, extrapolated = _count(self.trees_to_rank), ", extrapolated" * self.extrapolated
+        ranked = count(self.trees_to_rank) + ", extrapolated" * self.extrapolated
         if math.isinf(self.trees_to_rank):
-            ranked, extrapolated = f"more than {REACH * self.n_trees} trees", ""
+            ranked = f"more than {REACH * self.n_trees} trees"
         heading = (
             f"TreesNeeded: {self.measure} of {self.n_features} features, asked of {trees}",
             f"for {self.wanted:.0%} of the {self.k} best features in common with another "
-            f"forest: {ranked}{extrapolated} ({self.expected_agreement:.0%} expected of "
-            f"{self.n_trees})",
-            f"to see every feature, with a risk of {self.risk:g}: {_count(self.trees_to_see)}",
+            f"forest: {ranked} ({self.expected_agreement:.0%} expected of {self.n_trees})",
+            f"to see every feature, with a risk of {self.risk:g}: {count(self.trees_to_see)}",
             f"{trees} of {self.splits_per_tree:.3g} splits, {self.drawn} candidates each, have "
             f"seen all with probability {self.all_seen:.3g} and split on {used}",
         )
@@ -624,119 +628,77 @@ def trees_needed(
     """
     name = "trees_needed"
     grown = forest_of(forest, name, survival=True)
-    p = grown.n_features
+    p, T = grown.n_features, grown.n_trees
     k = max(1, min(10, p // 2)) if k is None else k
     k = checks.check_integer(name, "k", k, 1, most=max(1, p - 1))
-    if (X is None) != (y is None) and not isinstance(X, LearningSet):
+    data = X if isinstance(X, LearningSet) else None
+    if (X is None) != (y is None) and data is None:
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
-    if X is None and not callable(measure) and measure_of(measure, name, refits=False).rows:
+    record = measure_of(measure, name, refits=False)
+    if X is None and not callable(measure) and record.rows:
         raise ValueError(f"{name}: measure={measure!r} needs the training rows, X and y.")
     for what, fraction in (("agreement", agreement), ("risk", risk)):
         checks.check_real(name, what, fraction, 0, 1, ends="()")
-    if grown.n_trees < _LEAST_TREES:
+    if T < _LEAST_TREES:
         raise ValueError(
             f"{name}: the forest must have {_LEAST_TREES} trees or more to be split into smaller "
-            f"ones, got {grown.n_trees}."
+            f"ones, got {T}."
         )
     seed = grown.seed if random_state is None else checks.draw_seed(random_state)
-    values, size = _values_of_parts(grown, X, y, measure)
+
+    # Importances in parts of the forest, and the agreement of forests that consist of some parts.
+    if callable(measure):
+        X, y = (X, y) if data is None else (data.table, data.y)
+    elif X is not None and (data is None or data.fingerprint != grown.fingerprint):
+        data = training_set(grown, X, y, name)  # a store stays on disk otherwise
+    of_part, size = record.of_parts or record, -(-T // _PARTS)
+    values = np.empty((T // size, p))
+    for g in range(len(values)):
+        part = grown.part(g * size, (g + 1) * size)
+        found: Any = (
+            measure(part, X, y) if callable(measure) else of_part(Inputs(part, cast("Data", data)))
+        )
+        values[g] = found.values if isinstance(found, Importances) else found
     groups, curve = agreement_curve(values, k, np.random.default_rng(seed))
     sizes = groups * size
-    line = fitted_line(sizes, curve, grown.n_trees, k)
-    needed, extrapolated = trees_for(agreement, sizes, curve, line, grown.n_trees)
+    line = fitted_line(sizes, curve, T, k)
+    needed, extrapolated = trees_for(agreement, sizes, curve, line, T)
+
+    # Splits until every feature was a candidate of one.
+    K, q = grown.settings.max_features, grown.settings.column_samples
+    on_feature = np.flatnonzero(grown.feature >= 0)
+    tree = np.searchsorted(grown.offsets, on_feature, side="right") - 1
+    splits = np.bincount(tree, minlength=T)
+    mean, seen, to_see = float(splits.mean()), 0.0, math.inf
+    if q == 0:
+        to_see = draws_needed(p, K, risk) / mean if mean else math.inf
+        seen = all_seen_probability(p, K, int(splits.sum()))
+    else:
+        # A tree leaves a feature unseen that is outside its subspace of q features, or inside but
+        # among the K candidates of none of its split nodes. The number of unseen features that is
+        # expected bounds the probability that there are any.
+        logs = np.log(1 - q / p + q / p * (1 - K / q) ** splits)
+        if logs.any():
+            to_see = math.log(p / risk) / -float(logs.mean())
+            seen = max(0.0, 1 - p * math.exp(logs.sum()))
     return TreesNeeded(
-        n_trees=grown.n_trees,
+        n_trees=T,
         measure=measure if isinstance(measure, str) else getattr(measure, "__name__", "measure"),
         k=k,
         wanted=float(agreement),
         sizes=sizes,
         agreement=curve,
-        expected_agreement=agreement_on_line(line, grown.n_trees),
+        expected_agreement=agreement_on_line(line, T),
         trees_to_rank=needed,
         extrapolated=extrapolated,
-        **coverage_of(grown, risk),
+        n_features=p,
+        drawn=K,
+        splits_per_tree=mean,
+        risk=float(risk),
+        all_seen=seen,
+        trees_to_see=to_see if math.isinf(to_see) else float(math.ceil(to_see)),
+        n_unused=p - len(np.unique(grown.feature[on_feature])),
     )
-
-
-def _values_of_parts(
-    forest: Forest, X: Any, y: Any, measure: MeasureLike
-) -> tuple[FloatArray, int]:
-    """Return the importances in parts of the forest, (G, p), and the trees of each part."""
-    record = measure_of(measure, "trees_needed", refits=False)
-    compute = record.of_parts or record
-    data = X if isinstance(X, LearningSet) else None
-    if callable(measure):
-        X, y = (data.table, data.y) if data is not None else (X, y)
-    elif X is not None and (data is None or data.fingerprint != forest.fingerprint):
-        data = training_set(forest, X, y, "trees_needed")  # a store stays on disk otherwise
-    size = -(-forest.n_trees // _PARTS)
-    count = forest.n_trees // size
-    values = np.empty((count, forest.n_features))
-    for g in range(count):
-        trees = forest.part(g * size, (g + 1) * size)
-        result: Any
-        if callable(measure):
-            result = measure(trees, X, y)
-        else:
-            result = compute(Inputs(trees, cast("Data", data)))
-        values[g] = result.values if isinstance(result, Importances) else result
-    return values, size
-
-
-def coverage_of(forest: Forest, risk: float) -> dict[str, Any]:
-    """Return what `TreesNeeded` says about features seen, by the names of its fields."""
-    p, K, q = forest.n_features, forest.settings.max_features, forest.settings.column_samples
-    splits = np.bincount(
-        np.searchsorted(forest.offsets, np.flatnonzero(forest.feature >= 0), side="right") - 1,
-        minlength=forest.n_trees,
-    )
-    mean = float(splits.mean())
-    if q == 0:
-        needed = draws_needed(p, K, risk) / mean if mean else math.inf
-        seen = all_seen_probability(p, K, int(splits.sum()))
-    else:
-        needed, seen = _on_subspaces(p, K, q, splits, risk)
-    return {
-        "n_features": p,
-        "drawn": K,
-        "splits_per_tree": mean,
-        "risk": float(risk),
-        "all_seen": seen,
-        "trees_to_see": needed if math.isinf(needed) else float(math.ceil(needed)),
-        "n_unused": p - len(np.unique(forest.feature[forest.feature >= 0])),
-    }
-
-
-def _on_subspaces(p: int, K: int, q: int, splits: IntArray, risk: float) -> tuple[float, float]:
-    """Return trees needed, and a lower bound of the probability that all features were seen.
-
-    A tree leaves a feature unseen that is outside its subspace of q features, or inside but among
-    the K candidates of none of its m split nodes: 1 - q/p + q/p (1 - K/q)^m. The number of unseen
-    features that is expected bounds the probability that there are any.
-    """
-    logs = np.log(1 - q / p + q / p * (1 - K / q) ** splits)
-    if not logs.any():
-        return math.inf, 0.0
-    return math.log(p / risk) / -float(logs.mean()), max(0.0, 1 - p * math.exp(logs.sum()))
-
-
-def _count(trees: float) -> str:
-    if math.isinf(trees):
-        return "no number of trees"
-    return f"{trees:.0f} tree{'' if trees == 1 else 's'}"
-
-
-# --- agreement of forests of few trees on the best features, measured within one of many ----------
-
-
-# The measured curve is extended from its last part, 1/8 to 1/2 of the trees, to at most 4 times
-# all of them.
-REACH = 4
-_LAST_PART = 1 / 8
-# A line that falls less steeply leads nowhere.
-_SLOPE = -0.05
-# Forests of each size whose best features are compared.
-_FORESTS = 64
 
 
 def agreement_curve(

@@ -7,7 +7,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.importances import NULL
@@ -19,12 +18,6 @@ from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
-NULLS = {
-    "permuted": NULL,
-    "irrelevant": "The mean rank of the feature over the runs has the distribution of single-run "
-    "ranks of features that belong to the last {size} of {p} by mean rank, which are assumed to "
-    "be irrelevant.",
-}
 # The replicate whose seed the seed of the permutations comes from.
 _PERMUTATIONS = 2**32 - 2
 _RUNS = 20
@@ -39,9 +32,7 @@ def mean_rank_test(
     measure: MeasureLike = "auto",
     n_resamples: int = _RUNS,
     subsample: int | float = _FRACTION,
-    null: str = "permuted",
     n_permutations: int = 100,
-    irrelevant: float = 0.5,
     strata: Any = None,
     groups: Any = None,
     random_state: Any = None,
@@ -54,13 +45,13 @@ def mean_rank_test(
 
     In each of R runs a forest grows on a subsample of the rows, and r_bj is the rank of feature j
     by importance (1 the best; equal ones share the mean of their ranks). The statistic is the mean
-    rank over the runs, :math:`\bar r_j`; small is good.
+    rank over the runs, :math:`\bar r_j`; small is good. The runs are repeated for each of S
+    permutations of the target,
 
-    * ``null="permuted"``: the runs are repeated for each of S permutations of the target,
-      :math:`p_j = (1 + \#\{s : \bar r_{sj} \le \bar r_j\}) / (S + 1)`.
-    * ``null="irrelevant"``, after Zhang et al. (2006) and Huynh-Thu et al. (2012): the features U
-      with the largest mean ranks, a fraction of all, are taken to be irrelevant, and
-      :math:`p_j = \#\{(b, k) : k \in U, r_{bk} \le \bar r_j\} / (R \, |U|)`.
+    .. math:: p_j = \frac{1 + \#\{s : \bar r_{sj} \le \bar r_j\}}{S + 1}
+
+    (after Zhang et al. 2006, and Huynh-Thu et al. 2012, who compare with the ranks of the last
+    features of the same ranking, which are too small for irrelevant ones).
 
     Parameters
     ----------
@@ -78,13 +69,8 @@ def mean_rank_test(
     subsample : int or float
         Rows of a subsample, or their fraction, drawn without replacement, of each class in
         proportion; with `groups`, whole groups.
-    null : {"permuted", "irrelevant"}
-        Null distribution of the mean ranks. "irrelevant", which permutes nothing, takes no
-        `strata`.
     n_permutations : int
-        Number S of permutations, for "permuted".
-    irrelevant : float
-        Fraction of the features in U, in (0, 1], for "irrelevant".
+        Number S of permutations.
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
@@ -115,21 +101,14 @@ def mean_rank_test(
 
     Notes
     -----
-    "permuted" is exact, P(p_j <= alpha) <= alpha, under the complete null hypothesis that the
-    target is independent of all features together. Where some features are relevant, these hold the
-    first ranks and those correlated with them the next ones, which are found too; only features
-    that are independent of the target and of the relevant ones have p-values that are too large.
-
-    "irrelevant" has no guarantee, and is there for comparison with the literature. It compares
-    means with single values, and takes its null sample from the end of the same ranking; what
-    chance shows in the rows comes again in every subsample, so that the more trees there are, the
-    more p-values are too small (figures in docs/how-to/tests/probes.md). For the same reason the
-    distribution of the mean of R independent ranks, normal with variance (p^2 - 1) / (12 R), is no
-    choice at all: with it 23 % of p-values were <= .05 in noise.
+    The test is exact, P(p_j <= alpha) <= alpha, under the complete null hypothesis that the target
+    is independent of all features together. Where some features are relevant, these hold the first
+    ranks and those correlated with them the next ones, which are found too; only features that are
+    independent of the target and of the relevant ones have p-values that are too large.
 
     Ranks know no distance: a feature that is far ahead has rank 1, as one that is ahead by chance.
     With few features, or several relevant ones, `altmann` has more power. The cost is R (S + 1)
-    forests for "permuted", R for "irrelevant".
+    forests.
 
     References
     ----------
@@ -150,22 +129,11 @@ def mean_rank_test(
     """
     name = "mean_rank_test"
     runs = checks.check_integer(name, "n_resamples", n_resamples, 1)
-    checks.check_choice(name, "null", null, NULLS)
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    if checks.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
-        raise checks.refuse(name, "irrelevant", "a fraction in (0, 1]", irrelevant)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
-    subject = refits.subject
-    rows, data = subject.exchangeability, subject.data
-    if null == "permuted":
-        rows.require(n, name, data.target.values)
-    elif rows.strata is not None:
-        raise ValueError(
-            f'{name}: strata must be None for null="irrelevant", which permutes no rows. Hint: '
-            'null="permuted".'
-        )
-    p = len(subject.names)
+    subject, data, p = refits.subject, refits.subject.data, len(refits.subject.names)
+    data.exchangeability.require(n, name, data.target.values)
     if p < 2:
         raise ValueError(f"{name}: ranks need two features or more, got {p}.")
     units = SamplingUnits.of(data)
@@ -181,55 +149,34 @@ def mean_rank_test(
         scores = replace(subject, data=data).of_rows(places, key=seed).scores(seed)
         return np.asarray(rankdata(-scores), dtype=np.float64)
 
+    def task(_: int, seed_b: int) -> FloatArray:
+        return ranks_of(data, np.random.default_rng(seed_b))
+
     def permuted_sums(_: int, seed_b: int) -> FloatArray:
         """Permute the target and sum the ranks over the runs."""
         random = np.random.default_rng(seed_b)
-        permuted = data.permuted(rows.permutation(random, data.target.values), key=seed_b)
-        sums = np.zeros(p)
+        order = data.exchangeability.permutation(random, data.target.values)
+        permuted, sums = data.permuted(order, key=seed_b), np.zeros(p)
         for _ in range(runs):
             sums += ranks_of(permuted, random)
         return sums
 
-    choices = {"n_resamples": runs, "n_rows_drawn": size, "null": null}
+    choices = {"n_resamples": runs, "n_rows_drawn": size}
     identity = subject.identity(name, **choices)
-    plan = refits.plan if null == "irrelevant" else replace(refits.plan, checkpoint=None, verbose=0)
-
-    def task(_: int, seed_b: int) -> FloatArray:
-        return ranks_of(data, np.random.default_rng(seed_b))
-
-    ranks = refits.run(task, runs, p, identity, plan=plan)
+    alone = replace(refits.plan, checkpoint=None, verbose=0)
+    ranks = refits.run(task, runs, p, identity, plan=alone)
+    seed = replicate_seed(refits.seed, _PERMUTATIONS)
+    null_sums = refits.run(permuted_sums, n, p, identity, seed=seed)
     sums = ranks.sum(axis=0)
-    if null == "permuted":
-        seed = replicate_seed(refits.seed, _PERMUTATIONS)
-        null_sums = refits.run(permuted_sums, n, p, identity, seed=seed)
-        p_values = sequential_p_values(-sums, -null_sums, n)
-        choices["n_permutations"] = n
-    else:
-        last = last_by_rank(sums, irrelevant)
-        p_values = fractions_of_ranks(sums / runs, ranks[:, last])
-        choices["n_irrelevant"] = len(last)
     return Significance(
         names=subject.names,
         scores=(p - sums / runs) / (p - 1),
-        p_values=p_values,
+        p_values=sequential_p_values(-sums, -null_sums, n),
         method=name,
-        null=NULLS[null].format(size=choices.get("n_irrelevant"), p=p)
-        + (subject if null == "permuted" else subject.exchangeability).clause,
+        null=NULL + subject.clause,
         details={"mean_rank": sums / runs, "sd_rank": ranks.std(axis=0)},
-        metadata=refits.metadata(identity, **choices),
+        metadata=refits.metadata(identity, **choices, n_permutations=n),
     )
-
-
-def last_by_rank(rank_sums: FloatArray, fraction: float) -> NDArray[np.intp]:
-    """Return the fraction of the features, one at least, with the largest sums of ranks."""
-    size = max(1, round(fraction * len(rank_sums)))
-    return np.argsort(-rank_sums, kind="stable")[:size]
-
-
-def fractions_of_ranks(mean_ranks: FloatArray, null_ranks: FloatArray) -> FloatArray:
-    """Return the fraction of all null ranks, of shape (R, U), that are at most each mean rank."""
-    ascending = np.sort(null_ranks, axis=None)
-    return np.asarray(np.searchsorted(ascending, mean_ranks, side="right") / ascending.size)
 
 
 MEAN_RANK_TEST = SignificanceTest(

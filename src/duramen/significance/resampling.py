@@ -27,30 +27,24 @@ def shrinking_size(n_rows: int, fraction: float) -> int:
     return max(2, round(n_rows * fraction * min(1.0, math.sqrt(_MANY_ROWS / n_rows))))
 
 
-def default_size(n_rows: int) -> int:
-    """Return the rows of a subsample: n/e, and from n = 1000 on n/e sqrt(1000/n)."""
-    return shrinking_size(n_rows, 1 / math.e)
-
-
 def subsample_size(
     subsample: Any,
     n_rows: int,
     n_classes: int,
     function: str,
-    default: Any = None,
+    default: int | None = None,
     units: str = "rows",
 ) -> int:
     """Return the rows m of a subsample that is asked for as a number or a fraction of n rows.
 
-    None stands for `default`, or, without one, :func:`default_size`. Of each class a row is drawn
-    at least; there are 0 in regression. `units` names what is drawn.
+    None stands for `default`, or, without one, n/e, from n = 1000 on n/e sqrt(1000/n). Of each
+    class a row is drawn at least; there are 0 in regression. `units` names what is drawn.
     """
-    asked = default if subsample is None else subsample
     least = max(2, n_classes)
-    size = 0
-    if asked is None:
-        size = max(least, default_size(n_rows))
-    elif checks.is_integer(asked):
+    if default is None:
+        default = max(least, shrinking_size(n_rows, 1 / math.e))
+    asked, size = default if subsample is None else subsample, 0
+    if checks.is_integer(asked):
         size = int(asked)
     elif checks.is_real(asked) and 0 < asked < 1:
         size = round(float(asked) * n_rows)
@@ -67,9 +61,7 @@ def subsamples(labels: NDArray[Any] | None, n_rows: int, size: int) -> Draw:
 
     Classes, if given, are drawn from in proportion, with one row of each at least.
     """
-    if labels is None:
-        return lambda random: np.sort(random.permutation(n_rows)[:size])
-    members = rows_by_class(labels)
+    members = [np.arange(n_rows)] if labels is None else rows_by_class(labels)
     counts = shared_out(np.array([len(rows) for rows in members]), size)
 
     def draw(random: np.random.Generator) -> IntArray:
@@ -81,9 +73,7 @@ def subsamples(labels: NDArray[Any] | None, n_rows: int, size: int) -> Draw:
 
 def bootstraps(labels: NDArray[Any] | None, n_rows: int) -> Draw:
     """Return a function that draws as many rows with replacement, within classes if given."""
-    if labels is None:
-        return lambda random: np.sort(random.integers(n_rows, size=n_rows))
-    members = rows_by_class(labels)
+    members = [np.arange(n_rows)] if labels is None else rows_by_class(labels)
 
     def draw(random: np.random.Generator) -> IntArray:
         drawn = [rows[random.integers(len(rows), size=len(rows))] for rows in members]

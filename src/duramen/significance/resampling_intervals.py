@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.sources import names_of
-from duramen.importances import Inputs, Measure
+from duramen.importances import Inputs
 from duramen.importances.refit import seeded
-from duramen.jobs.replicates import ExecutionParameters, Task
+from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.importances import Importances
 from duramen.results.significance import Intervals
 from duramen.significance.measured import Measured, MeasureLike, Refits, measure_of
 from duramen.significance.resampling import (
-    Draw,
     SamplingUnits,
     bootstraps,
     resampling_task,
@@ -29,14 +28,25 @@ from duramen.significance.resampling import (
     tree_variance,
 )
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.arrays import FloatArray
 from duramen.support.provenance import versions
 
 METHODS = ("subsampling", "delete-d", "double-bootstrap")
+KINDS = ("wilson", "normal", "percentile")
+SCALES = ("importance", "fraction")
 
 # Of the rows, in a subsample; smaller ones tell too small standard errors of strong features.
 FRACTION = 0.75
-SCALES = ("importance", "fraction")
+
+# What was measured (docs/explanation/tests/intervals.md): from so many rows on; up to so many,
+# small subsamples were found to give too small standard errors; what other kinds covered; and for
+# what targets.
+_FEWEST_ROWS = 60
+_ROWS_FOR_SMALL = 200
+_COVERED = {"normal": ".86 to .98", "percentile": ".77 to .94"}
+_UNCERTAIN = 0.3  # relative standard error of the variance of a target
+_OF_ONE_ROW = 0.5  # fraction of the sum of squares of a target
+_FEWEST_OF_CLASS = 15
 
 
 def confidence_intervals(
@@ -199,28 +209,80 @@ def confidence_intervals(
     observed = measure if isinstance(measure, Importances) else None
     measure = measure.measure if isinstance(measure, Importances) else measure
     checks.check_real(name, "confidence_level", confidence_level, 0, 1, ends="()")
-    _check_together(measure_of(measure, name), method, kind, subsample, correction)
+    checks.check_choice(name, "method", method, METHODS)
+    checks.check_choice(name, "kind", kind, KINDS)
+    checks.check_flag(name, "correction", correction)
     fraction = checks.check_choice(name, "scale", scale, SCALES) == "fraction"
+    bootstrap, record = method == "double-bootstrap", measure_of(measure, name)
+    if method == "delete-d" and kind == "percentile":
+        raise ValueError(
+            f'{name}: kind="percentile" cannot be combined with method="delete-d", which gives a '
+            "standard error: quantiles centered at the value itself would shift the interval by "
+            'its error. Hint: method="subsampling".'
+        )
+    if bootstrap and (subsample is not None or not correction):
+        raise ValueError(
+            f"{name}: subsample and correction must have their defaults for the double bootstrap, "
+            'whose samples have as many rows as there are. Hint: method="subsampling".'
+        )
+    if bootstrap and record.rows in ("out-of-bag", "held-out") and record.of_copies is None:
+        raise ValueError(
+            f"{name}: measure={record.name!r} treats rows as held out although their copies may "
+            'be in the bag in a double bootstrap. Hint: measure="mda", or method="subsampling".'
+        )
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
         name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
     )
-    subject = refits.subject
+    subject, p = refits.subject, len(refits.subject.names)
     units = SamplingUnits.of(subject.data)
     size = None
-    if method != "double-bootstrap":
+    if not bootstrap:
         default = max(units.n_classes, shrinking_size(units.count, FRACTION))
         size = subsample_size(subsample, units.count, units.n_classes, name, default, units.name)
     if observed is None:
         observed = refits.observed()
     elif observed.names != subject.names:
-        expected = f"a measure, or importances of the {len(subject.names)} columns of X"
+        expected = f"a measure, or importances of the {p} columns of X"
         came = f"those of {len(observed)} other features"
         raise checks.refuse(name, "measure", expected, came)
-    tails = checked_tails(subject.data, observed.unit, scale, name, "scale='fraction'")
-    replicated = _replicated(refits, units, observed, n, size, correction)
+    uncertainty = variance_error(subject.data, observed.unit, scale, name, "scale='fraction'")
+
+    # Importances in forests on resampled rows, with the noise of their trees if it is separated.
+    values, noise, mean_noise = observed.values, np.zeros(p), np.zeros(p)
+    if size is None:
+        draw = units.rows(bootstraps(units.labels, units.count))
+        task = resampling_task(subject, draw)
+        if subject.measure.of_copies is not None:
+
+            def task(_: int, seed_b: int) -> FloatArray:
+                random = np.random.default_rng(seed_b)
+                rows = draw(random)
+                copies = subject.of_rows(rows, key=seed_b)
+                return importances_of_copies(copies, int(random.integers(2**32)), rows)
+
+        identity = subject.identity("double bootstrap", n_rows=units.count)
+        replicates = refits.run(task, n, p, identity)
+    else:
+        draw = units.rows(subsamples(units.labels, units.count, size))
+        task = resampling_task(subject, draw, noise=True)
+        both = refits.run(task, n, 2 * p, subject.identity("subsamples", n_rows=size))
+        replicates = both[:, :p]
+        if correction:
+            noise, mean_noise = tree_variance(subject, observed), both[:, p:].mean(axis=0)
     if fraction:
-        replicated = _fractions(replicated, subject.measure)
+        sums = replicates.sum(axis=1, keepdims=True)
+        least = min(float(values.sum()), float(sums.min()))
+        if least <= 0:
+            raise ValueError(
+                f"{name}: scale='fraction' needs importances with a sum above 0 in all forests, "
+                f"got a sum of {least:.3g} by {subject.measure.name!r}. Hint: scale='importance', "
+                "or measure='mdi', which is not negative."
+            )
+        values, replicates = values / float(values.sum()), replicates / sums
+        noise = mean_noise = np.zeros(p)
+    n_trees = observed.metadata.get("n_trees")
+    replicated = Replicated(values, replicates, noise, mean_noise, units.count, n_trees)
     factor = 1.0 if size is None else scale_of(size, units.count, correction)
     error, freedom = standard_error(replicated, factor, method)
     low, high, p_values = ends(
@@ -228,7 +290,7 @@ def confidence_intervals(
     )
     return Intervals(
         names=subject.names,
-        values=replicated.values,
+        values=values,
         standard_error=error,
         low=low,
         high=high,
@@ -238,107 +300,21 @@ def confidence_intervals(
         method=method,
         kind=kind,
         p_values=p_values if subject.measure.zero_if_irrelevant else None,
-        replicate_mean=replicated.replicates.mean(axis=0),
+        replicate_mean=replicates.mean(axis=0),
         degrees_of_freedom=freedom,
         metadata=refits.metadata(
             n_resamples=n,
             n_rows=subject.data.n_rows,
             subsample=size,
             correction=None if size is None else bool(correction),
-            trees_separated=bool(replicated.tree_variance.any()),
+            trees_separated=bool(noise.any()),
             scale=scale,
         ),
-        notes=limits(units, size, method, kind, correction, tails),
+        notes=limits(units, size, method, kind, correction, uncertainty),
     )
 
 
-def _replicated(
-    refits: Refits,
-    units: SamplingUnits,
-    observed: Importances,
-    n_resamples: int,
-    size: int | None,
-    correction: bool,
-) -> Replicated:
-    """Return the importances in replicates, with the noise of their forests if it is separated."""
-    subject, n, p = refits.subject, units.count, len(observed)
-    if size is None:
-        task = _double_bootstrap(subject, units.rows(bootstraps(units.labels, n)))
-    else:
-        draw = units.rows(subsamples(units.labels, n, size))
-        task = resampling_task(subject, draw, noise=True)
-    method = "double bootstrap" if size is None else "subsamples"
-    identity = subject.identity(method, n_rows=size or n)
-    replicated = refits.run(task, n_resamples, p if size is None else 2 * p, identity)
-    noise = replicate_noise = np.zeros(p)
-    if size is not None and correction:
-        noise = tree_variance(subject, observed)
-        replicate_noise = replicated[:, p:].mean(axis=0)
-    n_trees = observed.metadata.get("n_trees")
-    return Replicated(observed.values, replicated[:, :p], noise, replicate_noise, n, n_trees)
-
-
-def _fractions(replicated: Replicated, measure: Measure) -> Replicated:
-    """Return importances as fractions of their sum in each forest, the noise of trees included."""
-    sums = replicated.replicates.sum(axis=1, keepdims=True)
-    total, least = float(replicated.values.sum()), float(sums.min())
-    if min(total, least) <= 0:
-        raise ValueError(
-            f"confidence_intervals: scale='fraction' needs importances with a sum above 0 in all "
-            f"forests, got a sum of {min(total, least):.3g} by {measure.name!r}. Hint: "
-            "scale='importance', or measure='mdi', which is not negative."
-        )
-    nothing = np.zeros_like(replicated.tree_variance)
-    return replace(
-        replicated,
-        values=replicated.values / total,
-        replicates=replicated.replicates / sums,
-        tree_variance=nothing,
-        replicate_tree_variance=nothing,
-    )
-
-
-def _check_together(
-    measure: Measure, method: str, kind: str, subsample: Any, correction: bool
-) -> None:
-    name = "confidence_intervals"
-    checks.check_choice(name, "method", method, METHODS)
-    checks.check_choice(name, "kind", kind, KINDS)
-    checks.check_flag(name, "correction", correction)
-    if method == "delete-d" and kind == "percentile":
-        raise ValueError(
-            f'{name}: kind="percentile" cannot be combined with method="delete-d", which gives a '
-            "standard error: quantiles centered at the value itself would shift the interval by "
-            'its error. Hint: method="subsampling".'
-        )
-    if method != "double-bootstrap":
-        return
-    if subsample is not None or not correction:
-        raise ValueError(
-            f"{name}: subsample and correction must have their defaults for the double bootstrap, "
-            'whose samples have as many rows as there are. Hint: method="subsampling".'
-        )
-    if measure.rows in ("out-of-bag", "held-out") and measure.of_copies is None:
-        raise ValueError(
-            f"{name}: measure={measure.name!r} treats rows as held out although their copies may "
-            'be in the bag in a double bootstrap. Hint: measure="mda", or method="subsampling".'
-        )
-
-
-def _double_bootstrap(subject: Measured, draw: Draw) -> Task:
-    if subject.measure.of_copies is None:
-        return resampling_task(subject, draw)
-
-    def task(_: int, seed_b: int) -> FloatArray:
-        random = np.random.default_rng(seed_b)
-        rows = draw(random)
-        copies = subject.of_rows(rows, key=seed_b)
-        return importances_of_copies(copies, int(random.integers(2**32)), rows.astype(np.uint32))
-
-    return task
-
-
-def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32]) -> FloatArray:
+def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.integer]) -> FloatArray:
     """Return the importances of a forest on n rows that are copies; `rows` are those of 0..n-1."""
     forest = seeded(copies.template, seed).fit(copies.data)
     assert copies.measure.of_copies is not None
@@ -348,62 +324,42 @@ def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32])
 
 # --- conditions under which intervals cover less often than their level says ----------------------
 
-# What was measured (docs/explanation/tests/intervals.md): from so many rows on; up to so many,
-# small subsamples were found to give too small standard errors; what other kinds covered; and for
-# what targets.
-_FEWEST_ROWS = 60
-_ROWS_FOR_SMALL = 200
-_COVERED = {"normal": ".86 to .98", "percentile": ".77 to .94"}
-_UNCERTAIN = 0.3  # relative standard error of the variance of a target
-_OF_ONE_ROW = 0.5  # fraction of the sum of squares of a target
-_FEWEST_OF_CLASS = 15
 
+def variance_error(
+    data: LearningSet[EncodedTable], unit: str, scale: str, function: str, hint: str
+) -> float:
+    """Return the relative standard error of the variance of the target.
 
-@dataclass(frozen=True)
-class Tails:
-    """Tails of a target of numbers, to whose variance importances are proportional.
+    It is 0 where importances do not grow with that variance. It is the larger one of those that
+    follow from the kurtosis and from the skewness. The kurtosis of a sample is far below that of a
+    distribution with heavy tails: of a log-normal one (standard deviation 1) it gives .23 to .71
+    for 60 rows, and .15 to .45 for 500, where .48 is true. The L-skewness is nearly unbiased, and
+    stands for the log-normal distribution that has it (Hosking and Wallis 1997).
 
-    Attributes
-    ----------
-    kurtosis : float
-        Excess kurtosis, 0 for the normal distribution.
-    largest : float
-        Fraction of the sum of squares about the mean in the row that is farthest from it.
-    first : float
-        That in the hundredth of the rows that are farthest from it, at least one.
-    skewness : float
-        L-skewness, 0 for symmetric distributions, 1/3 for the exponential one, at most 1.
-    error : float
-        Relative standard error of the variance: the larger one of those that follow from the
-        kurtosis and from the skewness. The kurtosis of a sample is far below that of a
-        distribution with heavy tails: of a log-normal one (standard deviation 1) it gives .23 to
-        .71 for 60 rows, and .15 to .45 for 500, where .48 is true. The L-skewness is nearly
-        unbiased, and stands for the log-normal distribution that has it (Hosking and Wallis 1997).
+    Raises
+    ------
+    ValueError
+        If more than half of its sum of squares is in one row.
     """
-
-    kurtosis: float
-    largest: float
-    first: float
-    skewness: float
-    error: float
-
-    @classmethod
-    def of(cls, numbers: FloatArray) -> Tails:
-        """Describe the tails of at least one number."""
-        n = len(numbers)
-        squares = np.sort(np.square(numbers - numbers.mean()))[::-1]
-        total = float(squares.sum())
-        if total <= 0:
-            return cls(0.0, 0.0, 0.0, 0.0, 0.0)
-        fourth = n * float(np.square(squares).sum()) / total**2
-        skewness = l_skewness(numbers)
-        return cls(
-            kurtosis=fourth - 3.0,
-            largest=float(squares[0]) / total,
-            first=float(squares[: max(1, round(0.01 * n))].sum()) / total,
-            skewness=skewness,
-            error=math.sqrt(max(0.0, fourth - 1.0, log_normal_kurtosis(skewness) - 1.0) / n),
+    if data.target.criterion != "variance" or scale == "fraction" or unit == "1":
+        return 0.0
+    numbers = np.asarray(data.target.values, dtype=np.float64)
+    squares = np.square(numbers - numbers.mean())
+    total, largest = float(squares.sum()), float(squares.max())
+    if total <= 0:
+        return 0.0
+    if largest > _OF_ONE_ROW * total:
+        raise ValueError(
+            f"{function}: the importances of this target have no useful interval: one row has "
+            f"{largest / total:.0%} of the sum of squares of the target, more than "
+            f"{_OF_ONE_ROW:.0%}, and importances are in proportion to that sum. Hint: {hint}, or "
+            "a transformed target, such as its logarithm or ranks."
         )
+    fourth = max(
+        len(numbers) * float(np.square(squares).sum()) / total**2,
+        log_normal_kurtosis(l_skewness(numbers)),
+    )
+    return math.sqrt(max(0.0, fourth - 1.0) / len(numbers))
 
 
 def l_skewness(numbers: FloatArray) -> float:
@@ -431,39 +387,16 @@ def log_normal_kurtosis(skewness: float) -> float:
     return w**4 + 2 * w**3 + 3 * w**2 - 3
 
 
-def checked_tails(
-    data: LearningSet[EncodedTable], unit: str, scale: str, function: str, hint: str
-) -> Tails | None:
-    """Return the tails of the target, or None where importances do not grow with its variance.
-
-    Raises
-    ------
-    ValueError
-        If more than half of its sum of squares is in one row.
-    """
-    if data.target.criterion != "variance" or scale == "fraction" or unit == "1":
-        return None
-    tails = Tails.of(np.asarray(data.target.values, dtype=np.float64))
-    if tails.largest > _OF_ONE_ROW:
-        raise ValueError(
-            f"{function}: the importances of this target have no useful interval: one row has "
-            f"{tails.largest:.0%} of the sum of squares of the target, more than "
-            f"{_OF_ONE_ROW:.0%}, and importances are in proportion to that sum. Hint: {hint}, or "
-            "a transformed target, such as its logarithm or ranks."
-        )
-    return tails
-
-
 def limits(
     units: SamplingUnits,
     size: int | None,
     method: str,
     kind: str,
     correction: bool,
-    tails: Tails | None,
+    uncertainty: float,
 ) -> tuple[str, ...]:
     """Return what is known of intervals that cover less often than they promise."""
-    n, notes = units.count, []
+    n, notes = units.count, list[str]()
     if n < _FEWEST_ROWS:
         notes.append(
             f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} the "
@@ -485,15 +418,13 @@ def limits(
             f"95 % {kind} intervals covered the importance of relevant features in "
             f"{_COVERED[kind]} of data sets of 60 to 200 rows. Hint: kind='wilson'"
         )
-    if tails is not None and tails.error > _UNCERTAIN:
+    if uncertainty > _UNCERTAIN:
         notes.append(
-            f"the target has heavy tails (L-skewness {tails.skewness:.2g}, excess kurtosis "
-            f"{tails.kurtosis:.3g}, {tails.first:.0%} of the sum of squares in the hundredth of "
-            "the rows with the largest deviations), so that its variance, and with it all "
-            f"importances, have a relative standard error of {min(tails.error, 1):.2f} or more, "
-            "which intervals underestimate: 95 % intervals covered the MDI of relevant features in "
-            ".62 to .74 of data sets of 60 rows with a log-normal target, their MDA in .81 to "
-            ".97. Hint: scale='fraction', or a transformed target"
+            "the target has heavy tails, so that its variance, and with it all importances, have a "
+            f"relative standard error of {min(uncertainty, 1):.2f} or more, which intervals "
+            "underestimate: 95 % intervals covered the MDI of relevant features in .62 to .74 of "
+            "data sets of 60 rows with a log-normal target, their MDA in .81 to .97. Hint: "
+            "scale='fraction', or a transformed target"
         )
     if (smallest := units.smallest) is not None and smallest < _FEWEST_OF_CLASS:
         notes.append(
@@ -505,8 +436,6 @@ def limits(
 
 
 # --- standard errors over data, and intervals, from replicates ------------------------------------
-
-KINDS = ("wilson", "normal", "percentile")
 
 
 @dataclass(frozen=True, eq=False)
@@ -573,14 +502,25 @@ def ends(
     confidence_level: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the lower and the upper ends of the intervals, and one-sided p-values."""
-    values = replicated.values
-    if kind == "percentile":
-        return _percentiles(replicated, error, method, confidence_level)
     from scipy import stats
 
-    reach = stats.t.ppf((1 + confidence_level) / 2, freedom) * error
-    above = reach if kind == "normal" else wilson_reach(values, reach)
-    return values - reach, values + above, t_tails(values, error, freedom)
+    values, replicates = replicated.values, replicated.replicates
+    tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
+    if kind != "percentile":
+        reach = stats.t.ppf(tails[1], freedom) * error
+        above = reach if kind == "normal" else wilson_reach(values, reach)
+        return values - reach, values + above, t_tails(values, error, freedom)
+    if method == "double-bootstrap":
+        low, high = np.quantile(replicates, tails, axis=0)
+        beyond = replicates <= 0
+    else:
+        centered = replicates - replicates.mean(axis=0)
+        spread = replicates.std(axis=0, ddof=1)
+        around = centered * np.divide(error, spread, out=np.zeros_like(error), where=spread > 0)
+        upper, lower = np.quantile(around, tails, axis=0)
+        low, high = values - lower, values - upper
+        beyond = around >= values
+    return low, high, (1.0 + beyond.sum(axis=0)) / (len(replicates) + 1.0)
 
 
 def wilson_reach(values: FloatArray, reach: FloatArray) -> FloatArray:
@@ -607,28 +547,8 @@ def t_tails(values: FloatArray, error: FloatArray, freedom: FloatArray) -> Float
     return np.asarray(stats.t.sf(np.divide(values, error, out=without, where=error > 0), freedom))
 
 
-def _percentiles(
-    replicated: Replicated, error: FloatArray, method: str, confidence_level: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    values, replicates = replicated.values, replicated.replicates
-    tails = [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
-    if method == "double-bootstrap":
-        low, high = np.quantile(replicates, tails, axis=0)
-        beyond = replicates <= 0
-    else:
-        centered = replicates - replicates.mean(axis=0)
-        spread = replicates.std(axis=0, ddof=1)
-        around = centered * np.divide(error, spread, out=np.zeros_like(error), where=spread > 0)
-        upper, lower = np.quantile(around, tails, axis=0)
-        low, high = values - lower, values - upper
-        beyond = around >= values
-    p_values = np.asarray((1.0 + beyond.sum(axis=0)) / (len(replicates) + 1.0), dtype=np.float64)
-    return low, high, p_values
-
-
 # --- average effects of features on the target as real parameters ---------------------------------
 
-_EFFECTS = "average_effects"
 _LEAST_ROWS = 10
 _LEAST_CHANCE = 0.02  # of either value, that is divided by
 
@@ -721,34 +641,59 @@ def average_effects(
     ('x0', 'x1')
     """
     from scipy import stats
+    from sklearn.base import clone
     from sklearn.utils.validation import check_X_y
 
     from duramen.estimators import RandomForestClassifier, RandomForestRegressor  # slow to import
 
+    owner = "average_effects"
     table, target = check_X_y(
         X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=_LEAST_ROWS
     )
     target = target.astype(np.float64)
     n, p = table.shape
-    folds = checks.check_integer(_EFFECTS, "cv", cv, 2)
-    checks.check_real(_EFFECTS, "confidence_level", confidence_level, 0.0, 1.0, ends="()")
+    folds = checks.check_integer(owner, "cv", cv, 2)
+    checks.check_real(owner, "confidence_level", confidence_level, 0.0, 1.0, ends="()")
     seed = checks.draw_seed(random_state)
     names = tuple(map(str, names_of(X) or [f"x{j}" for j in range(p)]))
-    chosen = checks.places_of(range(p) if features is None else features, names, _EFFECTS)
+    chosen = checks.places_of(range(p) if features is None else features, names, owner)
     fold = np.random.default_rng(seed).permutation(n) % folds
     if outcome is None:
         outcome = RandomForestRegressor(200, random_state=seed % 2**32)
     if propensity is None:
         propensity = RandomForestClassifier(200, min_samples_leaf=10, random_state=seed % 2**32)
-    parts = np.empty((n, len(chosen)))
-    cuts = {}
+    parts, cuts = np.empty((n, len(chosen))), {}
     for place, j in enumerate(chosen):
-        cut = cuts[names[j]] = _cut(table[:, j], names[j])
+        distinct = np.unique(table[:, j])
+        if len(distinct) < 2:
+            raise ValueError(
+                f"{owner}: {names[j]!r} is constant and has no effect. Hint: leave it out."
+            )
+        cut = float(distinct[0])
+        if len(distinct) > 2:
+            cut = min(np.median(table[:, j]), distinct[-2])
+        cuts[names[j]] = cut
         high, others = table[:, j] > cut, np.delete(table, j, axis=1)
         for k in range(folds):
-            parts[fold == k, place] = _influences(
-                high, others, target, fold == k, outcome, propensity
+            train, test = fold != k, fold == k
+            if high[train].all() or not high[train].any():
+                raise ValueError(
+                    f"{owner}: a feature has a single value in the rows of a fold. Hint: use fewer "
+                    "folds, or leave it out."
+                )
+            model = clone(outcome).fit(np.column_stack([high, others])[train], target[train])
+            low_side, high_side = (
+                np.asarray(model.predict(np.column_stack([side, others[test]])), dtype=np.float64)
+                for side in np.outer([0.0, 1.0], np.ones(test.sum()))
             )
+            chance = np.full(int(test.sum()), high[train].mean())
+            if others.shape[1]:
+                model = clone(propensity).fit(others[train], high[train])
+                chance = model.predict_proba(others[test])[:, 1]
+            chance = np.clip(chance, _LEAST_CHANCE, 1.0 - _LEAST_CHANCE)
+            of_high = (target[test] - high_side) / chance
+            of_low = -(target[test] - low_side) / (1.0 - chance)
+            parts[test, place] = high_side - low_side + np.where(high[test], of_high, of_low)
     values = parts.mean(axis=0)
     error = parts.std(axis=0, ddof=1) / np.sqrt(n)
     width = float(stats.norm.ppf((1 + confidence_level) / 2)) * error
@@ -765,45 +710,5 @@ def average_effects(
         method="influence function",
         kind="normal",
         p_values=np.asarray(stats.norm.sf(ratio)),
-        metadata={_EFFECTS: {"cv": folds, "cuts": cuts, "seed": seed}, "versions": versions()},
+        metadata={owner: {"cv": folds, "cuts": cuts, "seed": seed}, "versions": versions()},
     )
-
-
-def _cut(column: FloatArray, name: str) -> float:
-    """Return the value above which a feature counts as high."""
-    distinct = np.unique(column)
-    if len(distinct) < 2:
-        raise ValueError(f"{_EFFECTS}: {name!r} is constant and has no effect. Hint: leave it out.")
-    return float(distinct[0]) if len(distinct) == 2 else min(np.median(column), distinct[-2])
-
-
-def _influences(
-    high: BoolArray,
-    others: FloatArray,
-    target: FloatArray,
-    test: BoolArray,
-    outcome: Any,
-    propensity: Any,
-) -> FloatArray:
-    """Return the terms of the rows of a fold whose mean is the effect of a feature."""
-    from sklearn.base import clone
-
-    train = ~test
-    if high[train].all() or not high[train].any():
-        raise ValueError(
-            f"{_EFFECTS}: a feature has a single value in the rows of a fold. Hint: use fewer "
-            "folds, or leave it out."
-        )
-    fitted = clone(outcome).fit(np.column_stack([high, others])[train], target[train])
-    low_side, high_side = (
-        np.asarray(fitted.predict(np.column_stack([side, others[test]])), dtype=np.float64)
-        for side in np.outer([0.0, 1.0], np.ones(test.sum()))
-    )
-    chance = np.full(int(test.sum()), high[train].mean())
-    if others.shape[1]:
-        model = clone(propensity).fit(others[train], high[train])
-        chance = model.predict_proba(others[test])[:, 1]
-    chance = np.clip(chance, _LEAST_CHANCE, 1.0 - _LEAST_CHANCE)
-    y = target[test]
-    residual = np.where(high[test], (y - high_side) / chance, -(y - low_side) / (1.0 - chance))
-    return np.asarray(high_side - low_side + residual)

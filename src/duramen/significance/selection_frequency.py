@@ -8,11 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data import LearningSet
 from duramen.data.exchangeability import EXCHANGEABLE
-from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
-from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed
 from duramen.results.importances import NULL
@@ -21,7 +18,6 @@ from duramen.significance.measured import PROMISE, Refits
 from duramen.significance.null_distributions import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
-from duramen.support.arrays import IntArray
 
 NULLS = ("binomial", "permuted")
 
@@ -46,7 +42,7 @@ _SEVERAL_CANDIDATES = (
 
 def frequency_control(
     estimator: Any,
-    X: Any = None,
+    X: Any,
     y: Any = None,
     *,
     null: str | None = None,
@@ -74,16 +70,15 @@ def frequency_control(
 
     Parameters
     ----------
-    estimator : estimator of duramen, or Forest
-        With `X` and `y`, the parameters of the forests; it is cloned, not changed. Without them, a
-        forest, or an estimator that was fitted, whose splits are counted.
-    X : table of shape (n, p), optional
+    estimator : estimator of duramen
+        Parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     null : {"binomial", "permuted"}, optional
         The null distribution of the counts. By default "binomial" for K = 1, and "permuted" for
-        K > 1 or with `strata` or `groups`: see Notes. "permuted" needs `X` and `y`.
+        K > 1, trees on subspaces, or with `strata` or `groups`: see Notes.
     n_winners : int
         r, for "binomial". It cannot be told from the counts, since these depend on chance as much:
         0, the default, gives the largest p_0 and p-values, and for K = 1 r plays no part.
@@ -114,8 +109,8 @@ def frequency_control(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, trees see some of the columns only ("binomial"), K > 1
-        without `X` and `y` and no null distribution is named, or the checkpoint is of another run.
+        If an argument is not as described, trees see some of the columns only ("binomial"), or the
+        checkpoint is of another run.
 
     Notes
     -----
@@ -147,43 +142,60 @@ def frequency_control(
     >>> result.metadata["null"], result.top(1).names
     ('permuted', ('x0',))
     """
+    from scipy.stats import binom
+
     name = "frequency_control"
     winners = checks.check_integer(name, "n_winners", n_winners, 0)
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if null is not None:
         checks.check_choice(name, "null", null, NULLS)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    execution.plan(name)  # checked also where nothing is refitted
-    if (X is None) != (y is None) and not isinstance(X, LearningSet):
-        raise ValueError(f"{name}: X and y must be given together, got only one of them.")
-    if X is None:
-        _check_permuted("binomial", strata is not None or groups is not None)
-        return _of_forest(forest_of(estimator, name), null, winners)
     refits = Refits.checked(
         name, estimator, X, y, "frequency", execution, strata=strata, groups=groups
     )
-    subject = refits.subject
+    subject, p = refits.subject, len(refits.subject.names)
+    restricted = subject.exchangeability.restricted
     settings = subject.template.growth_settings(*subject.data.table.shape)
-    free = _candidates(settings) == 1 and not subject.exchangeability.restricted
-    chosen = null or ("binomial" if free else "permuted")
-    _check_permuted(chosen, subject.exchangeability.restricted)
+    chosen, k = null or _null_of(settings, restricted)["null"], _candidates(settings)
+    if chosen == "binomial" and restricted:
+        raise ValueError(
+            f'{name}: strata and groups must be None for null="binomial", which permutes no rows. '
+            'Hint: null="permuted".'
+        )
+    if chosen == "binomial" and settings.column_samples:
+        raise ValueError(
+            f"{name}: the trees of this forest see {settings.column_samples} of {p} columns each, "
+            'so that splits on a column are not independent. Hint: null="permuted".'
+        )
+    if winners >= p or (winners and chosen == "permuted"):
+        raise ValueError(
+            f"{name}: n_winners must be less than the number of features, {p}, and 0 with "
+            f'null="permuted", got {winners}.'
+        )
     template = seeded(subject.template, replicate_seed(refits.seed, OBSERVED))
-    forest = template.fit(subject.data).forest_
+    feature = template.fit(subject.data).forest_.feature
+    counts = np.bincount(feature[feature >= 0], minlength=p)
+    total = int(counts.sum())
+    scores, notes = counts / max(1, total), ()
     if chosen == "binomial":
-        return _binomial(forest, winners, refits.metadata())
-    if winners:
-        raise ValueError(f'{name}: n_winners={winners} is for null="binomial" only.')
-    counts = split_counts(forest)
-    fractions = counts / max(1, int(counts.sum()))
-    draws = refits.permuted_scores(n)
+        p0 = split_probability(p, k, winners)
+        p_values, expected = binom.sf(counts - 1, total, p0), np.full(p, total * p0)
+        hypothesis = BINOMIAL.format(p0=p0) + EXCHANGEABLE
+        choices = {"n_winners": winners, "max_features": k, "p0": p0}
+        notes = (_ONE_CANDIDATE if k == 1 else _SEVERAL_CANDIDATES,)
+    else:
+        draws = refits.permuted_scores(n)
+        p_values, expected = sequential_p_values(scores, draws, n), draws.mean(axis=0) * total
+        hypothesis, choices = NULL + subject.clause, {"n_permutations": n}
     return Significance(
         names=subject.names,
-        scores=fractions,
-        p_values=sequential_p_values(fractions, draws, n),
+        scores=scores,
+        p_values=p_values,
         method=name,
-        null=NULL + subject.clause,
-        details={"count": counts.astype(np.float64), "expected": draws.mean(axis=0) * counts.sum()},
-        metadata=refits.metadata(null=chosen, n_splits=int(counts.sum()), n_permutations=n),
+        null=hypothesis,
+        details={"count": counts.astype(np.float64), "expected": expected},
+        metadata=refits.metadata(null=chosen, n_splits=total, **choices),
+        notes=notes,
     )
 
 
@@ -200,73 +212,9 @@ def split_probability(n_features: int, max_features: int, n_winners: int = 0) ->
     return none_drawn / losers
 
 
-def split_counts(forest: Forest) -> IntArray:
-    """Return the number of splits on each feature, over all trees; shape (p,)."""
-    feature = forest.feature[forest.feature >= 0]
-    return np.asarray(np.bincount(feature, minlength=forest.n_features).astype(np.int64))
-
-
-def _check_permuted(null: str, restricted: bool) -> None:
-    """Refuse strata and groups for the binomial distribution, which permutes nothing."""
-    if null == "binomial" and restricted:
-        raise ValueError(
-            'frequency_control: strata and groups must be None for null="binomial", which permutes '
-            'no rows. Hint: give X and y, with null="permuted".'
-        )
-
-
 def _candidates(settings: GrowthSettings) -> int:
     """Return K; PERT draws a column at random, and takes it."""
     return 1 if settings.cut == "pert" else settings.max_features
-
-
-def _of_forest(forest: Forest, null: str | None, winners: int) -> Significance:
-    k = _candidates(forest.settings)
-    if null == "permuted" or (null is None and k > 1):
-        raise ValueError(
-            'frequency_control: null="permuted" grows forests anew, and needs X and y besides '
-            f"the estimator; it is the default where K > 1 (here {k}), as binomial p-values are "
-            'then far too small. Hint: frequency_control(estimator, X, y), or null="binomial".'
-        )
-    return _binomial(forest, winners, metadata_of(forest, "frequency_control"))
-
-
-def _binomial(forest: Forest, winners: int, metadata: dict[str, Any]) -> Significance:
-    from scipy.stats import binom
-
-    settings, p = forest.settings, forest.n_features
-    if settings.column_samples:
-        raise ValueError(
-            f"frequency_control: the trees of this forest see {settings.column_samples} of {p} "
-            "columns each, so that splits on a column are not independent. Hint: give X and y, "
-            'with null="permuted".'
-        )
-    if winners >= p:
-        raise ValueError(
-            f"frequency_control: n_winners must be less than the number of features, {p}, got "
-            f"{winners}."
-        )
-    counts = split_counts(forest)
-    total = int(counts.sum())
-    k = _candidates(settings)
-    p0 = split_probability(p, k, winners)
-    return Significance(
-        names=forest.names,
-        scores=counts / max(1, total),
-        p_values=binom.sf(counts - 1, total, p0),
-        method="frequency_control",
-        null=BINOMIAL.format(p0=p0) + EXCHANGEABLE,
-        details={"count": counts.astype(np.float64), "expected": np.full(p, total * p0)},
-        metadata={
-            **metadata,
-            "null": "binomial",
-            "n_winners": winners,
-            "max_features": k,
-            "p0": p0,
-            "n_splits": total,
-        },
-        notes=(_ONE_CANDIDATE if k == 1 else _SEVERAL_CANDIDATES,),
-    )
 
 
 def _null_of(settings: GrowthSettings, permuting: bool) -> dict[str, str]:

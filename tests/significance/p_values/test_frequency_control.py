@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 from tests.grid import one_test
 from tests.oracles import probes as oracle
 from tests.significance.noise import band, noise, signal
 
 import duramen as dm
 from duramen.importances import frequency
+from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.significance import altmann, frequency_control
 from duramen.significance.selection_frequency import split_probability
 
@@ -29,34 +29,31 @@ def test_probability_of_a_split_by_counting_draws(p, k):
 
 def test_tails_against_the_binomial_distribution_term_by_term():
     X, y = noise(0, n=40, p=6)
-    forest = dm.RandomForestClassifier(4, max_features=3, random_state=0).fit(X, y)
-    result = frequency_control(forest, null="binomial", n_winners=2)
-    used = forest.forest_.feature[forest.forest_.feature >= 0].tolist()
-    counts = [used.count(j) for j in range(6)]
+    model = dm.RandomForestClassifier(4, max_features=3)
+    result = frequency_control(model, X, y, null="binomial", n_winners=2, random_state=1)
+    total = result.metadata["n_splits"]
     p0 = oracle.win_probability(6, 3, 2)
-    expected = [oracle.upper_binomial(count, len(used), p0) for count in counts]
+    counts = result.details["count"].astype(int).tolist()
+    expected = [oracle.upper_binomial(count, total, p0) for count in counts]
     np.testing.assert_allclose(result.p_values, expected, rtol=1e-9)
-    np.testing.assert_array_equal(result.details["count"], counts)
-    np.testing.assert_allclose(result.details["expected"], len(used) * p0)
+    np.testing.assert_allclose(result.details["expected"], total * p0)
+    seed = replicate_seed(result.metadata["seed"], OBSERVED) % 2**32
+    forest = dm.RandomForestClassifier(4, max_features=3, random_state=seed).fit(X, y)
     np.testing.assert_allclose(result.scores, frequency(forest).values)
-    assert result.metadata["n_splits"] == len(used)
+    assert sum(counts) == total
     assert result.metadata["p0"] == pytest.approx(p0)
     assert f"{p0:.4g}" in result.null
 
 
-def test_forest_estimator_and_data_give_the_same_for_one_candidate():
+def test_one_candidate_takes_the_binomial_distribution_by_default():
     X, y = noise(0)
-    model = dm.ExtraTreesClassifier(20, max_features=1, random_state=0).fit(X, y)
-    result = frequency_control(model)
+    model = dm.ExtraTreesClassifier(20, max_features=1)
+    result = frequency_control(model, X, y, random_state=3)
     assert result.metadata["null"] == "binomial"
     assert "columns that can be split in every branch" in result.notes[0]
-    assert frequency_control(model.forest_).equals(result)
-    grown = frequency_control(model, X, y, random_state=3)
-    assert grown.metadata["null"] == "binomial"
-    assert grown.metadata["seed"] is not None
-    assert frequency_control(model, X, y, random_state=3).equals(grown)
-    pert = dm.PERTClassifier(5, random_state=0).fit(X, y)
-    assert frequency_control(pert).metadata["max_features"] == 1
+    assert frequency_control(model, dm.learning_set(X, y), random_state=3).equals(result)
+    pert = frequency_control(dm.PERTClassifier(5), X, y, random_state=0)
+    assert pert.metadata["max_features"] == 1
 
 
 # --- permuted targets ----------------------------------------------------------------------------
@@ -90,27 +87,19 @@ def test_equal_fractions_count_against_a_feature():
 
 def test_wrong_arguments_are_refused():
     X, y = noise(0, n=20, p=3)
-    several = dm.RandomForestClassifier(2, max_features=2, random_state=0).fit(X, y)
-    for null in (None, "permuted"):
-        with pytest.raises(ValueError, match=r"needs X and y besides the estimator.*here 2.*Hint"):
-            frequency_control(several, null=null)
-    with pytest.raises(ValueError, match="X and y must be given together"):
-        frequency_control(several, X)
+    several = dm.RandomForestClassifier(2, max_features=2, random_state=0)
     with pytest.raises(ValueError, match="frequency_control: null must be one of"):
-        frequency_control(several, null="poisson")
+        frequency_control(several, X, y, null="poisson")
     with pytest.raises(ValueError, match="frequency_control: n_winners"):
-        frequency_control(several, null="binomial", n_winners=-1)
-    with pytest.raises(ValueError, match="n_winners must be less than the number of features, 3"):
-        frequency_control(several, null="binomial", n_winners=3)
-    with pytest.raises(ValueError, match='n_winners=1 is for null="binomial" only'):
-        frequency_control(several, X, y, n_winners=1, n_permutations=1)
-    with pytest.raises(NotFittedError):
-        frequency_control(dm.RandomForestClassifier())
+        frequency_control(several, X, y, null="binomial", n_winners=-1)
+    for options in ({"null": "binomial", "n_winners": 3}, {"n_winners": 1, "n_permutations": 1}):
+        with pytest.raises(ValueError, match=r"n_winners must be less than .*, 3, and 0"):
+            frequency_control(several, X, y, **options)
     with pytest.raises(TypeError, match="frequency_control: estimator must be a forest estimator"):
         frequency_control(3, X, y)
-    subspaces = dm.RandomSubspaceClassifier(2, random_state=0).fit(X, y)
+    subspaces = dm.RandomSubspaceClassifier(2, random_state=0)
     with pytest.raises(ValueError, match="the trees of this forest see 1 of 3 columns each"):
-        frequency_control(subspaces, null="binomial")
+        frequency_control(subspaces, X, y, null="binomial")
 
 
 # --- calibration ---------------------------------------------------------------------------------
@@ -121,10 +110,9 @@ def false_positives(max_features, n_trees, replicates=100):
     small = []
     for seed in range(replicates):
         X, y = noise(seed)
-        forest = dm.RandomForestClassifier(
-            n_trees, max_features=max_features, random_state=seed
-        ).fit(X, y)
-        small.append(np.mean(frequency_control(forest, null="binomial").p_values <= 0.05))
+        model = dm.RandomForestClassifier(n_trees, max_features=max_features)
+        result = frequency_control(model, X, y, null="binomial", random_state=seed)
+        small.append(np.mean(result.p_values <= 0.05))
     return np.mean(small)
 
 

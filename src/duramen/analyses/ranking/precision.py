@@ -26,7 +26,7 @@ from duramen.significance import (
     TreesNeeded,
     trees_needed,
 )
-from duramen.significance.resampling_intervals import checked_tails
+from duramen.significance.resampling_intervals import variance_error
 from duramen.support import checks
 from duramen.support.text import fixed
 
@@ -121,7 +121,7 @@ def check_target(scores: Importances, data: LearningSet[EncodedTable], scale: An
     ValueError
         If one row has most of the sum of squares of the target.
     """
-    checked_tails(
+    variance_error(
         data,
         scores.unit,
         scale or "importance",
