@@ -199,7 +199,6 @@ RESULTS: dict[str, Any] = {
     "Importances": lambda X, y: _m.mda(_forest(X, y), X, y, random_state=0),
     "LocalImportances": lambda X, y: _m.local_mdi(_forest(X, y), X),
     "PairInteractions": lambda X, y: _m.interactions(_forest(X, y), X),
-    "FirstSplits": lambda X, y: _m.first_splits(_forest(X, y)),
     "MonteCarloSelection": lambda X, y: _m.mcfs(
         X, y, n_subsets=20, n_splits=2, subset_size=3, random_state=0
     ),

@@ -42,7 +42,7 @@ command(
 )
 MEASURES = (
     *("mdi", "mdi-oob", "mda", "vote-change", "conditional-mda", "frequency", "minimal-depth"),
-    *("noising", "holdout-mda", "air", "sandri", "prediction-change", "sobol-mda", "ufi"),
+    *("noising", "holdout-mda", "air", "sandri", "prediction-change", "sobol-mda"),
     "local-mdi",
 )
 command(
@@ -389,7 +389,6 @@ for forest, measure, normalization in (
     ("random-forest", "conditional-mda", "unit"),
     ("random-forest", "noising", "unit"),
     ("random-forest", "sobol-mda", "unit"),
-    ("random-forest", "ufi", "unit"),
 ):
     words = f"--forest {forest} --measure {measure} --normalization {normalization}"
     command(measure, f"{NETWORK} {words}")

@@ -118,8 +118,8 @@ def conditional_nulls(growth: Growth, context: Context, equal: Nulls) -> Nulls:
 
     own = sorted({j for term in terms for j in term})
     others = np.setdiff1d(np.arange(p), own)
-    tested = [(np.array([j]), j) for j in own]
-    every = [(others, None), *tested] if len(others) else tested
+    every: list[tuple[IntArray, int | None]] = [(others, None)] if len(others) else []
+    every += [(np.array([j]), j) for j in own]
     effects = tuple(
         Null(equal.effects[0].rows, features, log_weights(j), number)
         for number, (features, j) in enumerate(every)

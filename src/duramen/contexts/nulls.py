@@ -150,10 +150,10 @@ def conditional_permutations(
             strata = layout.alike
             contents, values = np.unique(contents, axis=0, return_inverse=True)
             values, weights = values.reshape(-1), np.zeros((len(layout.sizes), len(contents)))
-            for at in range(contents.shape[1]):
-                here = np.flatnonzero(layout.sizes > at)
-                row = layout.rows[layout.starts[here] + at]
-                weights[here] += log_weights[row][:, np.maximum(contents[:, at], 0)]
+            for member in range(contents.shape[1]):
+                here = np.flatnonzero(layout.sizes > member)
+                row = layout.rows[layout.starts[here] + member]
+                weights[here] += log_weights[row][:, np.maximum(contents[:, member], 0)]
 
     def shuffled() -> IntArray:
         """Return the units of each stratum in random order, one stratum after the other."""

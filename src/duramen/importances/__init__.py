@@ -17,12 +17,10 @@ from duramen.importances.measures.interactions import interactions
 from duramen.importances.measures.local_mdi import LOCAL_MDI, local_mdi
 from duramen.importances.measures.mcfs import MCFS, mcfs
 from duramen.importances.measures.mda import MDA, mda
-from duramen.importances.measures.mdi import MDI, MDI_OOB, UFI, mdi
+from duramen.importances.measures.mdi import MDI, MDI_OOB, mdi
 from duramen.importances.measures.mdi_plus import MDI_PLUS, mdi_plus
 from duramen.importances.measures.minimal_depth import (
     MINIMAL_DEPTH,
-    FirstSplits,
-    first_splits,
     minimal_depth,
     minimal_depth_distribution,
 )
@@ -37,7 +35,6 @@ from duramen.results.pair_interactions import PairInteractions
 __all__ = [
     "Clusters",
     "Comparison",
-    "FirstSplits",
     "Inputs",
     "LocalImportances",
     "Measure",
@@ -49,7 +46,6 @@ __all__ = [
     "clusters",
     "compare",
     "conditional_mda",
-    "first_splits",
     "frequency",
     "group",
     "holdout_mda",
@@ -89,7 +85,6 @@ catalogue = Catalogue(
         PREDICTION_CHANGE,
         SOBOL_MDA,
         MDI_PLUS,
-        UFI,
         LOCAL_MDI,
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,20 +14,13 @@ from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
-from duramen.support.text import first_line
 
 _SHOWN = 8
 
 
-def forest_of(
-    estimator: Any, function: str, *, survival: bool = False, rows_given: bool = True
-) -> Forest:
-    """Return the forest of a fitted estimator, or the forest itself.
-
-    Forests for survival are refused unless the function is defined for them, and pipelines where
-    rows are given.
-    """
-    grown = trees_of(estimator, function, survival=survival, rows_given=rows_given)
+def forest_of(estimator: Any, function: str, *, survival: bool = False) -> Forest:
+    """Return the forest of a fitted estimator, or the forest itself; as a whole, in memory."""
+    grown = trees_of(estimator, function, survival=survival)
     if isinstance(grown, Forest):
         return grown
     raise TypeError(
@@ -36,58 +28,31 @@ def forest_of(
     )
 
 
-def trees_of(
-    estimator: Any, function: str, *, survival: bool = False, rows_given: bool = True
-) -> AnyForest:
+def trees_of(estimator: Any, function: str, *, survival: bool = False) -> AnyForest:
     """Return the forest of a fitted estimator, or the forest itself, in memory or not.
 
-    Forests for survival are refused unless the function is defined for them. Of a pipeline it is
-    the forest of the last step, whose features are called as the steps before call them; where
-    rows are given, which these steps have to transform, a pipeline is refused.
+    Forests for survival are refused unless the function is defined for them.
     """
-    if hasattr(estimator, "steps") and hasattr(estimator, "named_steps"):  # of scikit-learn
-        return _of_pipeline(estimator, function, survival, rows_given)
     grown = getattr(estimator, "forest_", estimator)
     if isinstance(grown, Forest | TreeStream):
         if grown.target_class.censored and not survival:
             refuse_survival(function)
         return grown
-    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise TypeError(
-            f"{function}: forest must be a Forest or a fitted estimator of duramen, got "
-            f"{type(estimator).__name__}."
-        )
-    if not type(estimator).__module__.startswith("duramen."):
-        raise TypeError(
-            f"{function}: forest must be an estimator of duramen, got {type(estimator).__module__}."
-            f"{type(estimator).__name__}. Hint: the estimators of duramen take the same parameters."
-        )
-    from sklearn.exceptions import NotFittedError
+    kind = type(estimator)
+    if kind.__module__.startswith("duramen.") and hasattr(estimator, "fit"):
+        from sklearn.exceptions import NotFittedError
 
-    raise NotFittedError(
-        f"{function}: this {type(estimator).__name__} is not fitted yet; call fit first."
+        raise NotFittedError(f"{function}: this {kind.__name__} is not fitted yet; call fit first.")
+    steps = hasattr(estimator, "named_steps")  # a pipeline of scikit-learn
+    hint = (
+        f"give its last step, {function}(pipe[-1], ...), and rows from pipe[:-1].transform"
+        if steps
+        else "the estimators of duramen take the parameters of scikit-learn's"
     )
-
-
-def _of_pipeline(pipe: Any, function: str, survival: bool, rows_given: bool) -> AnyForest:
-    """Return the forest of the last step, with the names of the features that it was fitted on."""
-    grown = trees_of(pipe.steps[-1][1], function, survival=survival)
-    if rows_given:
-        raise TypeError(
-            f"{function}: forest must be a Forest or a fitted estimator of duramen, got a "
-            "pipeline, whose first steps transform the rows. Hint: "
-            f"{function}(pipe[-1], pipe[:-1].transform(X), y)."
-        )
-    if len(pipe.steps) == 1 or not isinstance(grown, Forest):
-        return grown
-    try:
-        names = tuple(map(str, pipe[:-1].get_feature_names_out()))
-    except (AttributeError, ValueError, TypeError) as error:
-        raise TypeError(
-            f"{function}: the steps of the pipeline before its forest do not name their features "
-            f"({first_line(error)}). Hint: {function}(pipe[-1]) has the names x0, x1, ..."
-        ) from None
-    return replace(grown, schema=replace(grown.schema, names=names, named=True))
+    raise TypeError(
+        f"{function}: forest must be a Forest or a fitted estimator of duramen, got "
+        f"{kind.__module__}.{kind.__name__}. Hint: {hint}."
+    )
 
 
 def check_importances(function: str, importances: object, hint: str = "") -> None:
@@ -108,24 +73,11 @@ def missing_rows(function: str) -> TypeError:
     )
 
 
-_WHY_NOT = {
-    "interactions": "follows the decrease of an impurity, and survival trees split by a test "
-    "statistic",
-    "local_mdi": "follows the impurity of the nodes on a path, and survival trees split by a test "
-    "statistic",
-    "vote_change": "compares votes for classes, and survival has none",
-    "mdi_plus": "fits linear and logistic regressions",
-    "sobol_mda": "measures the variance of the target, which a censored time does not have",
-    "noising": "follows the decrease of an impurity, and survival trees split by a test statistic",
-}
-
-
 def refuse_survival(function: str) -> NoReturn:
     """Raise ValueError: a function is not defined for survival."""
-    why = _WHY_NOT.get(function, "is defined for classes and numbers")
     raise ValueError(
-        f"{function}: is not defined for survival: it {why}. Hint: use mda, conditional_mda, "
-        "holdout_mda, mdi, frequency or minimal_depth."
+        f"{function}: is not defined for survival, but for classes and numbers. Hint: use mda, "
+        "conditional_mda, holdout_mda, mdi, frequency or minimal_depth."
     )
 
 
@@ -145,9 +97,10 @@ def matched(
     labels = target.classes.tolist()
     unknown = [label for label in labels if label not in place]
     if unknown:
+        shown = ", ".join(map(repr, list(place)[:_SHOWN])) + ", ..." * (len(place) > _SHOWN)
         raise ValueError(
             f"{function}: y holds {unknown[0]!r}, which is not a class of this forest; its "
-            f"classes are {_shortened(list(place))}."
+            f"classes are {shown}."
         )
     of_label = np.array([place[label] for label in labels], dtype=np.uint32)
     return of_label[target.values]
@@ -195,11 +148,6 @@ def importances_of(
         classes=() if by_class is None else class_names(forest),
         metadata=metadata_of(forest, measure, **choices),
     )
-
-
-def _shortened(labels: list[Any]) -> str:
-    more = f", ... ({len(labels)} in all)" if len(labels) > _SHOWN else ""
-    return ", ".join(map(repr, labels[:_SHOWN])) + more
 
 
 def refuse_overlaps(

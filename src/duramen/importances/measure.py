@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import wraps
+from inspect import signature
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -237,3 +239,34 @@ class TreeSums:
         for trees in self.forest.parts():
             self.add(trees)
         return self.importances()
+
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def over_trees(
+    result: type[Result],
+) -> Callable[[Callable[Arguments, TreeSums]], Callable[Arguments, Result]]:
+    """Return a decorator of functions that return the `TreeSums` of no trees so far.
+
+    The decorated function adds the trees of its forest, and returns the importances.
+    """
+
+    def decorator(sums: Callable[Arguments, TreeSums]) -> Callable[Arguments, Result]:
+        @wraps(sums)
+        def measure(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Any:
+            return sums(*args, **kwargs).over_all()
+
+        own = signature(sums).replace(return_annotation=result.__name__)
+        measure.__signature__ = own  # type: ignore[attr-defined]
+        return measure
+
+    return decorator
+
+
+def sums_of(
+    measure: Callable[Arguments, Any], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Any:
+    """Return the sums of no trees so far of a function that `over_trees` decorates."""
+    return measure.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]

@@ -99,6 +99,21 @@ class TreeMoments:
         self.n_trees = 0
         self._sum, self._squares = np.zeros(n_features), np.zeros(n_features)
 
+    def add_sparse(
+        self,
+        base: FloatArray,
+        counts: NDArray[np.bool_],
+        tree: IntArray,
+        feature: IntArray,
+        extra: FloatArray,
+    ) -> None:
+        """Add the trees that count: base[t] for every feature, and extra[i] for feature[i]."""
+        common, rest = base[counts], extra * (2 * base[tree] + extra)
+        p = len(self._sum)
+        self.n_trees += common.size
+        self._sum += common.sum() + weighted_counts(feature, extra, p)
+        self._squares += (common**2).sum() + weighted_counts(feature, rest, p)
+
     def mean(self) -> FloatArray:
         """Return the mean over the trees, of shape (p,); 0 without trees."""
         return self._sum / max(1, self.n_trees)

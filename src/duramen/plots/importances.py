@@ -112,7 +112,7 @@ def ranking(
 
     Parameters
     ----------
-    result : Importances, Intervals, Significance, ErrorRates, Stability, FirstSplits, \
+    result : Importances, Intervals, Significance, ErrorRates, Stability, \
 MonteCarloSelection, PermutedImportances, Forest or fitted estimator
         Bars are the importances, scores, rates, frequencies or depths; of a forest or an
         estimator, its MDI (`duramen.importances.mdi`). Error bars are standard errors, or the ends

@@ -70,7 +70,7 @@ def compute_others() -> None:
     dm.networks.connectome.components(network)
     data = dm.datasets.linear_sign(40, 4, n_relevant=2, random_state=0)
     forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
-    dm.importances.first_splits(forest)
+    dm.importances.minimal_depth(forest)
     dm.importances.mcfs(data.X, data.y, n_subsets=4, n_permutations=2, random_state=0)
     dm.importances.clusters(dm.importances.mdi(forest), data.X, threshold=0.2)
     dm.significance.trees_needed(forest, k=2)

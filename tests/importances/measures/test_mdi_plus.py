@@ -60,40 +60,19 @@ def design_of(tree, X, raw=True):
     return columns - columns.mean(axis=0), features
 
 
-@one_test
-@pytest.mark.parametrize("task", ["classes", "numbers"])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("bootstrap", [False, True])
-def test_least_squares_is_mdi(task, weighted, bootstrap):
-    X, number = problem()
-    y = np.digitize(number, [0.5, 1.5]) if task == "classes" else number
-    weights = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
-    data = dm.learning_set(X, y, sample_weight=weights)
-    kind, options = dm.RandomForestRegressor, {}
-    if task == "classes":
-        kind, options = dm.RandomForestClassifier, {"criterion": "gini"}
-    model = kind(7, bootstrap=bootstrap, random_state=0, **options).fit(data)
-    plain, plus = mdi(model), mdi_plus(model, data, regression="least_squares")
-    np.testing.assert_allclose(plus.values, plain.values, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(plus.standard_error, plain.standard_error, rtol=0, atol=1e-10)
-    assert plus.unit == plain.unit
-
-
-def test_least_squares_is_a_regression_on_the_stumps_of_a_feature():
+def test_mdi_is_a_regression_on_the_stumps_of_a_feature():
     X, y = problem()
     model = dm.RandomForestRegressor(3, random_state=0).fit(X, y)
     values = np.zeros((3, 4))
     for t, tree in enumerate(model.forest_):
         columns, features = stumps_of(tree, X)
-        drawn = bag(model.forest_, t)
-        rows = np.repeat(np.arange(len(y)), drawn)
+        rows = np.repeat(np.arange(len(y)), bag(model.forest_, t))
         centered = y[rows] - y[rows].mean()
         for j in range(4):
             block = columns[np.ix_(rows, features == j)]
             fitted = block @ np.linalg.lstsq(block, centered, rcond=None)[0]
             values[t, j] = (fitted**2).mean()
-    actual = mdi_plus(model, X, y, regression="least_squares")
-    np.testing.assert_allclose(actual.values, values.mean(axis=0), atol=1e-10)
+    np.testing.assert_allclose(mdi(model).values, values.mean(axis=0), atol=1e-10)
 
 
 @pytest.mark.slow
@@ -210,8 +189,6 @@ def test_what_is_refused():
     model = dm.RandomForestClassifier(3, random_state=0).fit(X, y)
     with pytest.raises(TypeError, match="X is missing"):
         mdi_plus(model)
-    with pytest.raises(ValueError, match="regression must be"):
-        mdi_plus(model, X, y, regression="ridge")
     many = dm.RandomForestClassifier(3, splits="multiway", random_state=0).fit(X.round(), y)
     with pytest.raises(ValueError, match="binary splits"):
         mdi_plus(many, X.round(), y)

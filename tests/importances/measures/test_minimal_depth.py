@@ -9,7 +9,7 @@ from tests.importances.nesting import nested
 from tests.oracles import subtrees as oracle
 
 from duramen import estimators
-from duramen.importances import first_splits, minimal_depth, minimal_depth_distribution
+from duramen.importances import minimal_depth, minimal_depth_distribution
 from duramen.importances.nodes import Nodes, maximal
 
 
@@ -140,54 +140,21 @@ def test_depths_against_recursion(splits):
             ]
         ]
     )
-    importances = first_splits(forest)
-    np.testing.assert_allclose(importances.depths, depths.mean(axis=0), rtol=1e-12)
-    error = depths.std(axis=0, ddof=1) / 3
-    np.testing.assert_allclose(importances.standard_error, error, atol=1e-9)
-    used = [[oracle.minimal_depth(root, j) is not None for j in range(6)] for root in roots]
-    np.testing.assert_allclose(importances.used, np.mean(used, axis=0))
-    assert importances.threshold == pytest.approx(by_chance.mean())
-    assert importances.n_trees == 9
-
     result = minimal_depth(forest)
     gains = by_chance[:, np.newaxis] - depths
     np.testing.assert_allclose(result.values, gains.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(
-        result.values, importances.threshold - importances.depths, atol=1e-12
-    )
+    assert result.metadata["minimal_depth"]["threshold"] == pytest.approx(by_chance.mean())
     error = gains.std(axis=0, ddof=1) / 3
     np.testing.assert_allclose(result.standard_error, error, atol=1e-9)
     assert (result.measure, result.unit) == ("minimal_depth", "1")
 
 
-def test_null_is_the_mean_over_the_trees_of_their_distributions():
-    X, y, _ = table(40)
-    forest = estimators.RandomForestClassifier(6, random_state=0).fit(X[:, :5], y)
-    distributions = [
-        minimal_depth_distribution(5, oracle.splits_by_depth(root))
-        for root in nested(forest, X[:, :5], X[:, :5])
-    ]
-    longest = max(map(len, distributions))
-    parts = [
-        np.concatenate(
-            [distribution[:-1], np.zeros(longest - distribution.size), distribution[-1:]]
-        )
-        for distribution in distributions
-    ]
-    null = first_splits(forest).null
-    np.testing.assert_allclose(null, np.mean(parts, axis=0), atol=1e-12)
-    assert null.sum() == pytest.approx(1)
-
-
 def test_relevant_features_come_first_and_pass_the_threshold():
     X, y, _ = table()
     forest = estimators.RandomForestClassifier(200, random_state=0).fit(X, y)
-    result, actual = minimal_depth(forest), first_splits(forest)
-    assert result.order().tolist() == actual.order().tolist()
-    assert actual.selected() == tuple(name for name, value in result.top(6) if value > 0)
-    assert actual.selected()[0] == "x0"
-    assert "x5" not in actual.selected()
-    assert actual.used[5] == 0.0
+    result = minimal_depth(forest)
+    assert result.order()[0] == 0
+    assert result.values[0] > 0 > result.values[5]
 
 
 def test_features_chosen_by_chance_are_at_the_threshold():
@@ -198,9 +165,7 @@ def test_features_chosen_by_chance_are_at_the_threshold():
     forest = estimators.TotallyRandomizedTreesClassifier(3000, random_state=0).fit(X, y)
     result = minimal_depth(forest)
     assert np.abs(result.values / result.standard_error).max() < 4
-    importances = first_splits(forest)
     first = np.array([tree.feature[0] == 0 for tree in forest.forest_]).mean()
-    assert importances.null[0] == pytest.approx(0.2)
     assert abs(first - 0.2) < 4 * np.sqrt(0.16 / 3000)
 
 
@@ -228,10 +193,6 @@ def test_features_chosen_by_chance_among_those_that_a_tree_sees():
         gains.append(minimal_depth(forest.fit(X, y)).values)
     mean, error = np.mean(gains, axis=0), np.std(gains, axis=0, ddof=1) / np.sqrt(150)
     assert np.abs(mean / error).max() < 4
-    distribution = first_splits(forest).null
-    assert distribution[0] == pytest.approx(1 / 8)
-    assert distribution.sum() == pytest.approx(1)
-    assert distribution[-1] > 5 / 8  # not seen at all
 
 
 # --- corners -------------------------------------------------------------------------------------
@@ -243,41 +204,22 @@ def test_trees_without_a_split_are_left_out():
     forest = estimators.RandomForestClassifier(30, random_state=0).fit(X, y)
     split = [tree.n_nodes > 1 for tree in forest.forest_]
     assert 0 < sum(split) < 30
-    importances = first_splits(forest)
-    assert importances.n_trees == sum(split)
+    result = minimal_depth(forest)
     depths = [
         [depth_in(root, j) for j in range(2)]
         for root, grown in zip(nested(forest, X, X), split, strict=True)
         if grown
     ]
-    np.testing.assert_allclose(importances.depths, np.mean(depths, axis=0))
-    assert importances.null.sum() == pytest.approx(1)
-    assert minimal_depth(forest).metadata["minimal_depth"]["n_split_trees"] == sum(split)
+    choices = result.metadata["minimal_depth"]
+    np.testing.assert_allclose(choices["threshold"] - result.values, np.mean(depths, axis=0))
+    assert choices["n_split_trees"] == sum(split)
 
 
 def test_forest_without_a_split():
     forest = estimators.RandomForestClassifier(3, random_state=0).fit(
         np.ones((10, 2)), np.arange(10) % 2
     )
-    result, actual = minimal_depth(forest), first_splits(forest)
+    result = minimal_depth(forest)
     assert result.values.tolist() == [0.0, 0.0]
     assert result.standard_error is None
-    assert actual.selected() == ()
-    assert actual.null.tolist() == [0.0, 1.0]
-    assert (actual.threshold, actual.n_trees) == (0.0, 0)
-
-
-# --- the result ----------------------------------------------------------------------------------
-
-
-def test_result_as_a_frame_and_in_print():
-    X, y, _ = table()
-    forest = estimators.RandomForestClassifier(20, random_state=0).fit(X, y)
-    importances = first_splits(forest)
-    columns = importances.columns()
-    assert list(columns) == ["name", "rank", "depth", "standard_error", "used", "selected"]
-    assert columns["rank"][0] == 1
-    assert columns["selected"].sum() == len(importances.selected())
-    lines = repr(importances).splitlines()
-    assert lines[0].startswith("FirstSplits: minimal depth of 6 features in 20 trees, ")
-    assert lines[2].split()[:2] == ["1", "x0"]
+    assert result.metadata["minimal_depth"]["threshold"] == 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.importances.arguments import trees_of
-from duramen.importances.measure import SCATTERS, Measure, TreeSums
+from duramen.importances.measure import SCATTERS, Measure, TreeSums, over_trees, sums_of
 from duramen.importances.permutation import (
     Permutations,
     mean_losses,
@@ -26,6 +26,7 @@ from duramen.support.arrays import FloatArray, of_unit_size
 THRESHOLDS = {"permimp": 0.95, "party": 0.2}
 
 
+@over_trees(Importances)
 def conditional_mda(
     forest: Any,
     X: Any = None,
@@ -40,7 +41,7 @@ def conditional_mda(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> Importances:
+) -> TreeSums:
     """Compute the mean decrease of accuracy, permuting each feature within cells of its associates.
 
     A feature that is merely correlated with a relevant one keeps what it has in common with it when
@@ -95,25 +96,6 @@ def conditional_mda(
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    arguments = (association, threshold, rows, scoring, n_repeats, scaled, random_state)
-    return cast(Importances, _sums(forest, X, y, n_jobs, verbose, *arguments).over_all())
-
-
-def _sums(
-    forest: Any,
-    X: Any,
-    y: Any,
-    n_jobs: int | None,
-    verbose: int,
-    association: str = "permimp",
-    threshold: float | None = None,
-    rows: str | None = "oob",
-    scoring: str | None = None,
-    n_repeats: int | str = 1,
-    scaled: bool = False,
-    random_state: Any = None,
-) -> TreeSums:
-    """Check the arguments of `conditional_mda`, and return the sums of no trees so far."""
     name = "conditional_mda"
     grown = trees_of(forest, name, survival=True)
     score = score_of(grown, scoring, name)
@@ -143,7 +125,9 @@ def _sums(
 
 CONDITIONAL_MDA = Measure(
     "conditional_mda",
-    lambda inputs: _sums(inputs.estimator, inputs.data, None, inputs.n_jobs, inputs.verbose),
+    lambda inputs: sums_of(
+        conditional_mda, inputs.estimator, inputs.data, n_jobs=inputs.n_jobs, verbose=inputs.verbose
+    ),
     "conditional MDA",
     "Conditional MDA is MDA with the feature permuted only among rows that agree on the "
     "features it is associated with, so that information that it shares with them does not "

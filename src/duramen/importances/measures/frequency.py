@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.forest import Forest
 from duramen.importances.arguments import importances_of, trees_of
-from duramen.importances.measure import Measure, TreeSums
+from duramen.importances.measure import Measure, TreeSums, over_trees, sums_of
 from duramen.importances.nodes import Nodes, Tally, weighted_counts
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 
 
+@over_trees(Importances)
 def frequency(
     forest: Any, *, weighted: bool = False, normalize: bool = True, by_degree: bool = False
-) -> Importances:
+) -> TreeSums:
     r"""Compute the fraction of the splits of a forest that are on each feature.
 
     .. math:: Imp^{freq}(X_m) = \frac{\sum_T \sum_{t \in T} w(t)\, 1(v(t) = X_m)}
@@ -71,16 +72,8 @@ def frequency(
     >>> round(float(result.values.sum()), 9)
     1.0
     """
-    grown = trees_of(forest, "frequency", survival=True, rows_given=False)
-    sums = _sums(grown, weighted=weighted, normalize=normalize, by_degree=by_degree)
-    return cast(Importances, sums.over_all())
-
-
-def _sums(
-    forest: AnyForest, *, weighted: bool = False, normalize: bool = True, by_degree: bool
-) -> TreeSums:
-    """Return the sums of no trees so far."""
-    p = forest.n_features
+    grown = trees_of(forest, "frequency", survival=True)
+    p = grown.n_features
     tally = Tally(p)  # of a_tj, the sum over the nodes of tree t that split on feature j
     products = Tally(p)  # of a_tj b_t
     totals: list[FloatArray] = []  # b_t = sum_j a_tj
@@ -106,7 +99,7 @@ def _sums(
             spread = error**2 - 2 * mean / b * covariance + (mean / b) ** 2 * variance
             error = np.sqrt(np.maximum(spread, 0.0)) / b
         return importances_of(
-            forest,
+            grown,
             "frequency",
             mean / b,
             "1",
@@ -116,14 +109,12 @@ def _sums(
             normalize=normalize,
         )
 
-    return TreeSums(forest, add, result, n_rows=0)
+    return TreeSums(grown, add, result, n_rows=0)
 
 
 FREQUENCY = Measure(
     "frequency",
-    lambda inputs: _sums(
-        trees_of(inputs.estimator, "frequency", survival=True), by_degree=inputs.by_degree
-    ),
+    lambda inputs: sums_of(frequency, inputs.estimator, by_degree=inputs.by_degree),
     "frequency",
     "The frequency is the fraction of all splits of all trees that are on the feature.",
     "The frequency ignores how much a split improves: most splits lie deep in the trees, "

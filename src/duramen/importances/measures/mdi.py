@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,15 @@ from duramen.data import LearningSet
 from duramen.forests.decreases import decrease_sums
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.structure import decreases
-from duramen.importances.arguments import forest_of, importances_of, trees_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, TreeSums
+from duramen.importances.arguments import importances_of, trees_of
+from duramen.importances.measure import (
+    SCATTERS,
+    Inputs,
+    Measure,
+    TreeSums,
+    over_trees,
+    sums_of,
+)
 from duramen.importances.nodes import Nodes, Tally, weighted_counts
 from duramen.importances.samples import Arrived, Sample, arrivals, responses, sample_of
 from duramen.results.importances import Importances
@@ -24,16 +30,16 @@ from duramen.support.checks import check_choice
 CORRECTIONS = ("expected", "miller-madow")
 
 
+@over_trees(Importances)
 def mdi(
     forest: Any,
     X: Any = None,
     y: Any = None,
     *,
     rows: str | None = None,
-    node_weights: Literal["rows", "in-bag"] = "rows",
     by_degree: bool = False,
     correction: str | None = None,
-) -> Importances:
+) -> TreeSums:
     r"""Compute the mean decrease of impurity, in the criterion's unit, not normalized.
 
     .. math:: Imp(X_m) = \frac1T \sum_T \sum_{t: v(t) = X_m} p(t) \, \Delta i(t)
@@ -56,11 +62,6 @@ def mdi(
         training rows, in their order, and each is dropped through the trees that were grown
         without it. The default differs from that of `mda`, which needs rows that a tree did not
         see: MDI is defined on the training counts that the forest keeps, and needs no rows.
-    node_weights : {"rows", "in-bag"}
-        Weights of the nodes where `X` is given: the numbers of its rows, as Li et al. (2019), or
-        the weights of the training rows in the bag, as UFI of Zhou and Hooker (2021), where a split
-        with a child that no row of `X` comes to counts for 0. UFI of the variance is halved, so
-        that it is MDI on the training rows.
     by_degree : bool
         Whether to split the values up by the number of splits above the node.
     correction : {None, "expected", "miller-madow"}
@@ -117,101 +118,53 @@ def mdi(
     >>> result.unit, result.top(2).names
     ('gini', ('x0', 'x1'))
     """
-    grown = forest_of(forest, "mdi", survival=True, rows_given=X is not None)
-    _check_choices(grown, X, y, rows, correction)
-    in_bag = check_choice("mdi", "node_weights", node_weights, ("rows", "in-bag")) == "in-bag"
-    if X is not None:
-        sample = sample_of(grown, X, y, rows, "mdi", blocks=True)
-        sums = _of_rows(grown, sample, by_degree, in_bag)
-    elif in_bag:
-        raise ValueError(
-            'mdi: node_weights must be "rows" without X and y, where nodes have the weights of the '
-            'bag in any case, got "in-bag".'
-        )
-    elif correction is None:
-        sums = _of_training(grown, by_degree)
-    else:
-        sums = _corrected(grown, by_degree, correction)
-    return cast(Importances, sums.over_all())
-
-
-def _check_choices(
-    forest: AnyForest, X: Any, y: Any, rows: str | None, correction: str | None
-) -> None:
-    if any(isinstance(argument, str) for argument in (X, y)):
-        raise ValueError(
-            "mdi: X and y must be the rows and their target, got a string. Hint: forests do not "
-            "keep their training rows; for out-of-bag rows pass them again, as in mdi(forest, X, "
-            'y, rows="oob").'
-        )
-    if (X is None) != (y is None) and not isinstance(X, LearningSet):
-        raise ValueError("mdi: X and y must be given together, got only one of them.")
-    if rows is not None and X is None:
-        raise ValueError(
-            f'mdi: rows="{rows}" needs the training rows as X and y; forests do not keep them.'
-        )
-    if X is not None and forest.target_class.censored:
-        raise ValueError(
-            "mdi: X and y must be None for survival, where MDI adds up log-rank statistics of the "
-            "training rows. Hint: mda measures rows that were held out."
-        )
+    grown = trees_of(forest, "mdi", survival=True)
+    if X is not None or y is not None or rows is not None:
+        if correction is not None:
+            raise ValueError(
+                "mdi: correction must be None with X and y: held-out rows have no such bias."
+            )
+        return _of_rows(grown, X, y, rows, by_degree)
     if correction is None:
-        return
+        sums = decrease_sums(grown, by_degree=by_degree)
+
+        def of_training() -> Importances:
+            values, error, degrees = sums.means()
+            if not degrees.shape[1]:  # no tree has a split
+                degrees = np.zeros((grown.n_features, 1))
+            return importances_of(
+                grown,
+                "mdi",
+                values,
+                grown.settings.unit,
+                error if grown.n_trees > 1 else None,
+                by_degree=degrees if by_degree else None,
+                rows="training",
+            )
+
+        return TreeSums(grown, lambda trees: sums.add(trees.kernel), of_training)
     check_choice("mdi", "correction", correction, CORRECTIONS)
-    if forest.settings.criterion != "entropy":
+    if grown.settings.criterion != "entropy":
         raise ValueError(
             f"mdi: correction={correction!r} is a correction of information in bits, but this "
-            f"forest was grown with criterion={forest.settings.criterion!r}. Hint: fit with "
+            f"forest was grown with criterion={grown.settings.criterion!r}. Hint: fit with "
             'criterion="entropy".'
         )
-    if X is not None:
-        raise ValueError(
-            "mdi: correction must be None with X and y: held-out rows have no such bias."
-        )
-
-
-def _of_training(forest: AnyForest, by_degree: bool) -> TreeSums:
-    """Return the sums of MDI from the training counts."""
-    sums = decrease_sums(forest, by_degree=by_degree)
-
-    def result() -> Importances:
-        values, error, degrees = sums.means()
-        if not degrees.shape[1]:  # no tree has a split
-            degrees = np.zeros((forest.n_features, 1))
-        return importances_of(
-            forest,
-            "mdi",
-            values,
-            forest.settings.unit,
-            error if forest.n_trees > 1 else None,
-            by_degree=degrees if by_degree else None,
-            rows="training",
-        )
-
-    return TreeSums(forest, lambda trees: sums.add(trees.kernel), result)
-
-
-def _corrected(forest: Forest, by_degree: bool, correction: str) -> TreeSums:
-    """Return the sums of p(t) (decrease - bias) over the nodes t of a forest grown with entropy.
-
-    The biases are those of :func:`mdi`. Both agree where every child holds every class of the node.
-    """
-    tally = Tally(forest.n_features)
+    tally = Tally(grown.n_features)
 
     def add(run: Forest) -> None:
         nodes = Nodes(run)
         excess = decreases(run) - _bias(nodes, correction)
         tally.add(nodes, nodes.fractions() * excess, n_trees=run.n_trees)
 
-    def result() -> Importances:
-        choices = {"rows": "training", "correction": correction}
-        return _tallied(forest, "mdi", tally, by_degree, choices)
+    def corrected() -> Importances:
+        return _tallied(grown, "mdi", tally, by_degree, rows="training", correction=correction)
 
-    return TreeSums(forest, add, result, n_rows=0)
+    return TreeSums(grown, add, corrected, n_rows=0)
 
 
 def _tallied(
-    forest: AnyForest, name: str, tally: Tally, by_degree: bool, choices: dict[str, Any]
+    forest: AnyForest, name: str, tally: Tally, by_degree: bool, **choices: Any
 ) -> Importances:
     return importances_of(
         forest,
@@ -246,16 +199,14 @@ def _bias(nodes: Nodes, correction: str) -> FloatArray:
 # rows rewards it for what the search fitted by chance.
 
 
-def _out_of_bag(inputs: Inputs, name: str) -> TreeSums:
-    """Return the sums of MDI-oob, or of UFI, which weights nodes by the rows in the bag."""
+def _out_of_bag(inputs: Inputs) -> TreeSums:
+    """Return the sums of MDI-oob."""
     forest = trees_of(inputs.estimator, "mdi", survival=True)
-    _check_choices(forest, inputs.data, None, "oob", None)
-    sample = sample_of(forest, inputs.data, None, "oob", "mdi", blocks=True)
-    return _of_rows(forest, sample, inputs.by_degree, name == "ufi", name)
+    return _of_rows(forest, inputs.data, None, "oob", inputs.by_degree, "mdi_oob")
 
 
 def _of_rows(
-    forest: AnyForest, sample: Sample, by_degree: bool, in_bag: bool, name: str = "mdi"
+    forest: AnyForest, X: Any, y: Any, rows: str | None, by_degree: bool, name: str = "mdi"
 ) -> TreeSums:
     """Return the sums of the decreases that rows show when they are dropped through the trees.
 
@@ -269,53 +220,42 @@ def _of_rows(
     Rows of a group depend on each other, and their classes cannot be permuted one by one: of each
     group that is out of the bag of a tree, a score in bits takes a row drawn at random, and is the
     mean over five such draws.
-
-    With `in_bag`, a node weighs as much as its training rows do, as in UFI, and splits with a child
-    that no row was dropped to count for 0.
     """
+    texts = isinstance(X, str) or isinstance(y, str)
+    if texts or X is None or (y is None and not isinstance(X, LearningSet)):
+        raise ValueError(
+            "mdi: X and y must be rows and their target. Hint: forests do not keep their training "
+            'rows; for out-of-bag rows pass them again, as in mdi(forest, X, y, rows="oob").'
+        )
+    if forest.target_class.censored:
+        raise ValueError(
+            "mdi: X and y must be None for survival, where MDI adds up log-rank statistics of the "
+            "training rows. Hint: mda measures rows that were held out."
+        )
+    sample = sample_of(forest, X, y, rows, "mdi", blocks=True)
     tally = Tally(forest.n_features)
+    in_bits = forest.settings.criterion == "entropy"
 
     def add(run: Forest) -> None:
         nodes = Nodes(run)
         arrived: Iterable[Arrived] = arrivals(run, sample)
         draws: list[BoolArray | None] = [None]
-        if run.groups is not None and run.settings.criterion == "entropy" and sample.out_of_bag:
+        if run.groups is not None and in_bits and sample.out_of_bag:
             arrived, draws = list(arrived), list(_rows_of_groups(run, run.groups))
-        at_nodes = [_Held.of(nodes, sample, arrived, drawn) for drawn in draws]
-        n_trees = int(np.count_nonzero(at_nodes[0].rows[run.offsets[:-1]]))
-        fractions = [_fractions(nodes, held, in_bag) for held in at_nodes]
+        at_nodes = [_at_nodes(nodes, sample, arrived, drawn) for drawn in draws]
+        gain = _excess_information if in_bits else _covariance
+        roots = run.offsets[:-1]
+        fractions = [gain(nodes, n, sums) / _positive(n[roots])[nodes.tree] for n, sums in at_nodes]
+        n_trees = int(np.count_nonzero(at_nodes[0][0][roots]))
         tally.add(nodes, np.sum(fractions, axis=0) / len(draws), n_trees=n_trees)
 
     def result() -> Importances:
         if not tally.n_trees:
             raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
         source = "out-of-bag" if sample.out_of_bag else "held-out"
-        choices: dict[str, Any] = {"rows": source, "correction": None}
-        if in_bag:
-            choices["node_weights"] = "in-bag"
-        return _tallied(forest, name, tally, by_degree, choices)
+        return _tallied(forest, name, tally, by_degree, rows=source, correction=None)
 
     return TreeSums(forest, add, result, n_rows=sample.n_rows)
-
-
-def _fractions(nodes: Nodes, held: _Held, in_bag: bool) -> FloatArray:
-    """Return the decrease of every node, times the fraction of its tree that it weighs."""
-    run = nodes.forest
-    weighted = held.weighted(run.weight) if in_bag else held
-    if run.settings.criterion == "entropy":
-        gain = _excess_information(nodes, held)
-        if in_bag:
-            gain *= weighted.rows / _positive(held.rows)
-    else:
-        gain = _covariance(nodes, weighted)
-    if in_bag:
-        parents = nodes.internal()
-        if run.classes is None:  # classes add up to 1 at every node, numbers have a scatter
-            squares = weighted.squares
-            gain[parents] += 0.5 * (squares[parents] - nodes.over_children(squares, parents))
-        unreached = nodes.over_children((held.rows == 0).astype(np.int64), parents) > 0
-        gain[parents[unreached]] = 0.0
-    return gain / _positive(weighted.rows[run.offsets[:-1]])[nodes.tree]
 
 
 def _positive(weights: FloatArray) -> FloatArray:
@@ -323,41 +263,28 @@ def _positive(weights: FloatArray) -> FloatArray:
     return np.where(weights > 0.0, weights, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class _Held:
-    """Number of rows (N,), sums of their responses (N, C) and of the squares (N,) at every node."""
+def _at_nodes(
+    nodes: Nodes, sample: Sample, arrived: Iterable[Arrived], drawn: BoolArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the number of rows (N,) and the sums of their responses (N, C) at every node.
 
-    rows: FloatArray
-    sums: FloatArray
-    squares: FloatArray
-
-    @classmethod
-    def of(
-        cls, nodes: Nodes, sample: Sample, arrived: Iterable[Arrived], drawn: BoolArray | None
-    ) -> _Held:
-        """Count rows, of those that came to leaves, or those that are drawn for each tree."""
-        n_nodes = nodes.forest.n_nodes
-        at_nodes: list[FloatArray] = []
-        for block, node, row in arrived:
-            if drawn is not None:
-                kept = drawn[row + block.start, nodes.tree[node]]
-                node, row = node[kept], row[kept]
-            of_rows = responses(nodes.forest, sample.target[block])
-            columns = [*np.ascontiguousarray(of_rows.T), (of_rows**2).sum(axis=1)]
-            amounts = (np.ones(row.size), *(column[row] for column in columns))
-            if not at_nodes:
-                at_nodes = [weighted_counts(node, amount, n_nodes) for amount in amounts]
-                continue
-            for sums, amount in zip(at_nodes, amounts, strict=True):
-                np.add.at(sums, node, amount)  # row by row, as if there were one block
-        both = nodes.summed_up(np.column_stack([sums[nodes.leaves] for sums in at_nodes]))
-        return cls(both[:, 0], both[:, 1:-1], both[:, -1])
-
-    def weighted(self, weight: FloatArray) -> _Held:
-        """Return the same mean responses with other weights (N,) of the nodes."""
-        scale = weight / _positive(self.rows)
-        rows = np.where(self.rows > 0, weight, 0.0)
-        return _Held(rows, self.sums * scale[:, np.newaxis], self.squares * scale)
+    They are of the rows that came to leaves, or of those that are drawn for each tree.
+    """
+    n_nodes = nodes.forest.n_nodes
+    at_leaves: list[FloatArray] = []
+    for block, node, row in arrived:
+        if drawn is not None:
+            kept = drawn[row + block.start, nodes.tree[node]]
+            node, row = node[kept], row[kept]
+        columns = np.ascontiguousarray(responses(nodes.forest, sample.target[block]).T)
+        amounts = (np.ones(row.size), *(column[row] for column in columns))
+        if not at_leaves:
+            at_leaves = [weighted_counts(node, amount, n_nodes) for amount in amounts]
+            continue
+        for sums, amount in zip(at_leaves, amounts, strict=True):
+            np.add.at(sums, node, amount)  # row by row, as if there were one block
+    both = nodes.summed_up(np.column_stack([sums[nodes.leaves] for sums in at_leaves]))
+    return both[:, 0], both[:, 1:]
 
 
 _DRAWS = 5
@@ -376,22 +303,22 @@ def _rows_of_groups(run: Forest, groups: NDArray[np.uint32]) -> Iterator[BoolArr
         yield drawn
 
 
-def _covariance(nodes: Nodes, held: _Held) -> FloatArray:
+def _covariance(nodes: Nodes, rows: FloatArray, sums: FloatArray) -> FloatArray:
     """Return sum_c n_c m_c . (Y_c - Y_t) of every internal node."""
     run = nodes.forest
     mass = run.leaf_values * run.weight[nodes.leaves][:, np.newaxis]
     mean = nodes.summed_up(mass) / run.weight[:, np.newaxis]
-    agreement = np.einsum("ij,ij->i", mean, held.sums)
-    predicted = held.rows[:, np.newaxis] * mean
+    agreement = np.einsum("ij,ij->i", mean, sums)
+    predicted = rows[:, np.newaxis] * mean
     parents = nodes.internal()
-    seen = held.sums[parents] / _positive(held.rows[parents])[:, np.newaxis]
+    seen = sums[parents] / _positive(rows[parents])[:, np.newaxis]
     by_chance = np.einsum("ij,ij->i", nodes.over_children(predicted, parents), seen)
     covariance = np.zeros(run.n_nodes)
     covariance[parents] = nodes.over_children(agreement, parents) - by_chance
     return covariance
 
 
-def _excess_information(nodes: Nodes, held: _Held) -> FloatArray:
+def _excess_information(nodes: Nodes, _: FloatArray, sums: FloatArray) -> FloatArray:
     """Return n_t (I - E[I]) of every internal node, in bits.
 
     I depends on the cells n_cy of children by classes alone when the margins are fixed, so that
@@ -400,7 +327,7 @@ def _excess_information(nodes: Nodes, held: _Held) -> FloatArray:
     parents = nodes.internal()
     children = nodes.children(parents)
     brood = np.repeat(parents, nodes.n_children[parents])
-    counts = np.rint(held.sums).astype(np.int64)
+    counts = np.rint(sums).astype(np.int64)
     total, cells, above = counts.sum(axis=1), counts[children], counts[brood]
     several = np.nonzero((above > 1) & (total[children] > 1)[:, np.newaxis])
     by_chance = np.zeros(cells.shape)  # as one row alone has no information
@@ -483,7 +410,7 @@ def _distinct(
 
 MDI = Measure(
     "mdi",
-    lambda inputs: _of_training(trees_of(inputs.estimator, "mdi", survival=True), inputs.by_degree),
+    lambda inputs: sums_of(mdi, inputs.estimator, by_degree=inputs.by_degree),
     "MDI",
     "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
     "the target; these decreases are weighted by the fraction of rows that reach the split, "
@@ -506,7 +433,7 @@ MDI = Measure(
 )
 MDI_OOB = Measure(
     "mdi_oob",
-    lambda inputs: _out_of_bag(inputs, "mdi_oob"),
+    _out_of_bag,
     "MDI-oob",
     "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
     "measured on the out-of-bag rows of each tree and averaged over trees; in {unit}.",
@@ -515,20 +442,6 @@ MDI_OOB = Measure(
     "NeurIPS 32.",
     rows="out-of-bag",
     default=True,
-    by_blocks=True,
-    over_trees=True,
-)
-UFI = Measure(
-    "ufi",
-    lambda inputs: _out_of_bag(inputs, "ufi"),
-    "UFI",
-    "UFI, unbiased feature importance, is the decrease of impurity by the splits on the "
-    "feature, measured on the out-of-bag rows of each tree, with nodes weighted by the rows in "
-    "the bag, and averaged over trees; in {unit}.",
-    SCATTERS,
-    reference="Z. Zhou, G. Hooker (2021). Unbiased measurement of feature importance in tree-based "
-    "methods. ACM TKDD 15(2).",
-    rows="out-of-bag",
     by_blocks=True,
     over_trees=True,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,9 @@ from duramen.data.memory import require_memory
 from duramen.data.routing import routing_values
 from duramen.forests import structure
 from duramen.forests.forest import Forest
-from duramen.forests.growth import bag
 from duramen.forests.prediction import leaves
 from duramen.importances.arguments import importances_of, matched, missing_rows, trees_of
-from duramen.importances.measure import Measure, TreeSums
+from duramen.importances.measure import Measure, TreeSums, over_trees, sums_of
 from duramen.importances.samples import responses, training_set
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -23,7 +22,6 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.threads import one_blas_thread
 
 _NAME = "mdi_plus"
-_MODELS = {True: ("logistic", "least_squares"), False: ("ridge", "least_squares")}
 # Penalties among which leave-one-out errors choose, those of the authors' code.
 _RIDGE = np.logspace(-5, 5, 100)
 _LOGISTIC = np.logspace(-2, 3, 25)
@@ -37,14 +35,14 @@ _CHORD_STEPS = 20  # with one curvature, before a new one is made
 _ROUGH, _FINE = 1e-5, 1e-12
 
 
+@over_trees(Importances)
 def mdi_plus(
     forest: Any,
     X: Any = None,
     y: Any = None,
     *,
-    regression: str | None = None,
     raw: bool = True,
-) -> Importances:
+) -> TreeSums:
     r"""Compute MDI+: the accuracy of regressions on the splits on each feature.
 
     Every split t of a tree is a stump: a column
@@ -60,6 +58,12 @@ def mdi_plus(
     feature, with all other columns at their mean; the score of these predictions is the value of
     the feature, averaged over the trees.
 
+    For numbers the model is a ridge regression, with the penalty out of 100 by the leave-one-out
+    error, and the score is R². For classes it is a penalized logistic regression of each class
+    against the others, with the penalty out of 25 and predictions by approximate leave-one-out; the
+    score is the decrease of the log loss, in nats, below that of the class frequencies;
+    probabilities are kept within 0.01 and 0.99.
+
     Parameters
     ----------
     forest : fitted estimator or Forest
@@ -68,23 +72,14 @@ def mdi_plus(
         The training table, in its order.
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
-    regression : {"ridge", "logistic", "least_squares"}, optional
-        "ridge" (default for numbers): ridge regression, penalty out of 100 by the leave-one-out
-        error; the score is R². "logistic" (default for classes): penalized logistic regression of
-        each class against the others, penalty out of 25 and predictions by approximate leave-one-
-        out; the score is the decrease of the log loss, in nats, below that of the class
-        frequencies; probabilities are kept within 0.01 and 0.99. "least_squares": MDI itself, by
-        the regression above, on the bags and their weights; for classes on their indicators, which
-        is MDI of the Gini index.
     raw : bool
         Whether the values of a numeric or ordinal column join the stumps of its block, on the scale
-        of the stump with the largest spread; missing values count as the mean. Without effect with
-        "least_squares".
+        of the stump with the largest spread; missing values count as the mean.
 
     Returns
     -------
     Importances
-        ``measure="mdi_plus"``; unit "R2", "nats", or with "least_squares" "variance" or "gini".
+        ``measure="mdi_plus"``; unit "R2" for numbers, "nats" for classes.
         `standard_error` is that of the mean over the trees (None for a single tree).
 
     Raises
@@ -130,25 +125,15 @@ def mdi_plus(
     """
     if X is None:
         raise missing_rows(_NAME)
-    return cast(Importances, _sums(forest, X, y, regression, raw).over_all())
-
-
-def _sums(
-    forest: Any, X: Any, y: Any = None, regression: str | None = None, raw: bool = True
-) -> TreeSums:
-    """Check the arguments of `mdi_plus`, and return the sums of no trees so far."""
     grown = trees_of(forest, _NAME)
     classes = grown.classes is not None
-    if regression is not None:
-        checks.check_choice(_NAME, "regression", regression, _MODELS[classes])
-    model = regression or _MODELS[classes][0]
     checks.check_flag(_NAME, "raw", raw)
     data = training_set(grown, X, y, _NAME)
     outcomes = responses(grown, matched(grown, data.target, _NAME))
     if not outcomes.var(axis=0).any():
         raise ValueError(f"{_NAME}: y must vary, but it is constant.")
-    weights = np.ones(data.n_rows) if data.weights is None else data.weights
-    values = _raw_values(data.table) if raw and model != "least_squares" else {}
+    values = _raw_values(data.table) if raw else {}
+    fit = _logistic if classes else _ridge
     scores: list[FloatArray] = []  # of all features in each tree
 
     @one_blas_thread()
@@ -160,23 +145,18 @@ def _sums(
             )
         for t in range(trees.n_trees):
             tree = trees.part(t, t + 1)
-            design, p = _stumps(tree, data.table), tree.n_features
-            if model == "least_squares":
-                scores.append(_least_squares(design, outcomes, bag(tree, 0) * weights, p))
-            else:
-                fit = _ridge if model == "ridge" else _logistic
-                scores.append(fit(_centered(design, values), outcomes, p))
+            design = _centered(_stumps(tree, data.table), values)
+            scores.append(fit(design, outcomes, tree.n_features))
 
     def result() -> Importances:
         of_trees, n_trees = np.array(scores), len(scores)
-        own = "gini" if classes else "variance"
         return importances_of(
             grown,
             _NAME,
             of_trees.mean(axis=0),
-            {"ridge": "R2", "logistic": "nats", "least_squares": own}[model],
+            "nats" if classes else "R2",
             of_trees.std(axis=0, ddof=1) / np.sqrt(n_trees) if n_trees > 1 else None,
-            regression=model,
+            regression="logistic" if classes else "ridge",
             raw=raw,
         )
 
@@ -256,20 +236,6 @@ def _centered(design: _Design, values: dict[int, FloatArray]) -> _Design:
     stays = ~np.append(dropped, np.zeros(len(feature) - len(dropped), dtype=np.bool_))
     joined = joined[:, stays]
     return _Design(joined - joined.mean(axis=0), feature[stays])
-
-
-def _least_squares(
-    design: _Design, responses: FloatArray, weights: FloatArray, p: int
-) -> FloatArray:
-    """Return the variance that the stumps of each feature explain on weighted rows.
-
-    There the stumps of a tree are orthogonal to each other and to the constant.
-    """
-    stumps, total = design.columns, weights.sum()
-    products = stumps.T @ (weights[:, np.newaxis] * responses)
-    squares = (weights[:, np.newaxis] * stumps**2).sum(axis=0)
-    explained = (products**2).sum(axis=1) / squares / total
-    return np.bincount(design.feature, explained, p).astype(np.float64, copy=False)
 
 
 def _rotation(columns: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -472,7 +438,7 @@ def _without_one(coordinates: Any, outcome: Any, coefficients: Any, factor: Any)
 
 MDI_PLUS = Measure(
     _NAME,
-    lambda inputs: _sums(inputs.estimator, inputs.data),
+    lambda inputs: sums_of(mdi_plus, inputs.estimator, inputs.data),
     "MDI+",
     "MDI+ is the score, in {unit}, of leave-one-out predictions by the splits on a feature and "
     "its values, in penalized regressions on all splits of a tree; averaged over the trees.",

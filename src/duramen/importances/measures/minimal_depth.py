@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from duramen.forests.forest import AnyForest, Forest
-from duramen.importances.arguments import forest_of, importances_of, metadata_of, trees_of
-from duramen.importances.measure import Measure, TreeSums
-from duramen.importances.nodes import Nodes, TreeMoments, weighted_counts
-from duramen.results.columns import Column, counted, features, hidden
-from duramen.results.fields import PROBABILITY, frozen, ranks
+from duramen.forests.forest import Forest
+from duramen.importances.arguments import importances_of, trees_of
+from duramen.importances.measure import Measure, TreeSums, over_trees, sums_of
+from duramen.importances.nodes import Nodes, TreeMoments
 from duramen.results.importances import Importances
-from duramen.results.result import FeatureResult
-from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.text import fixed
+from duramen.support.arrays import FloatArray
 
 
-def minimal_depth(forest: Any) -> Importances:
+@over_trees(Importances)
+def minimal_depth(forest: Any) -> TreeSums:
     r"""Compute the minimal depth: how much nearer to the root than by chance a feature is split on.
 
     .. math:: Imp(v) = \frac1T \sum_T \left( E_0[D_T] - D_{T,v} \right)
@@ -51,12 +45,10 @@ def minimal_depth(forest: Any) -> Importances:
     TypeError
         If `forest` is no forest of this package.
 
-    See Also
-    --------
-    first_splits : the depths themselves, with the threshold.
-
     Notes
     -----
+    The mean of E_0[D_T] is ``"threshold"`` in the metadata; the mean depth is that less the value.
+
     The value compares with the average feature of a forest without any signal. It is no test: of
     features that all mean nothing about half lie above 0, and where a few features win most of the
     splits, the others lie below it.
@@ -76,50 +68,49 @@ def minimal_depth(forest: Any) -> Importances:
     >>> result.top(2).names
     ('x0', 'x2')
     """
-    grown = trees_of(forest, "minimal_depth", survival=True, rows_given=False)
-    return cast(Importances, _Sums(grown).of_trees().over_all())
+    grown = trees_of(forest, "minimal_depth", survival=True)
+    p = grown.n_features
+    moments = TreeMoments(p)
+    by_chance = 0.0
+    multiway = grown.settings.splits == "multiway"
+    # A tree sees a fraction of the columns; of those with several values, on average so many.
+    fraction = (grown.settings.column_samples or p) / p
+    candidates = fraction * float(np.count_nonzero(grown.schema.n_codes() > 1))
 
+    def add(run: Forest) -> None:
+        nonlocal by_chance
+        nodes, n_trees = Nodes(run), run.n_trees
+        inner = nodes.internal()
+        height = np.zeros(n_trees, dtype=np.int64)
+        height[nodes.tree[inner]] = nodes.depth() + 1  # the deepest level comes last
+        has_split = height > 0
+        # The mean of D by chance is the sum of P(D > d) over the depths d = 0 .. h - 1 of the tree.
+        unseen, expected = np.ones(n_trees), np.zeros(n_trees)
+        for depth, level in enumerate(nodes.levels):
+            counts = np.bincount(nodes.tree[level], minlength=n_trees)
+            unseen = unseen * (1 - _chance(candidates, depth, multiway)) ** counts
+            expected += np.where(counts > 0, 1 - fraction * (1 - unseen), 0.0)
+        by_chance += float(expected.sum())
+        # `internal` goes down the levels: the first node of a tree on a feature is the highest.
+        place = nodes.tree[inner] * p + run.feature[inner]
+        place, first = np.unique(place, return_index=True)
+        tree = place // p
+        rise = (height[tree] - nodes.depth()[first]).astype(np.float64)
+        # Most features have the same number in a tree: that of a feature without a split.
+        moments.add_sparse(expected - height, has_split, tree, place % p, rise)
 
-def first_splits(forest: Any) -> FirstSplits:
-    """Compute the mean minimal depth of every feature, and its expectation by chance.
+    def result() -> Importances:
+        return importances_of(
+            grown,
+            "minimal_depth",
+            moments.mean(),
+            "1",
+            moments.standard_error(),
+            threshold=by_chance / max(1, moments.n_trees),
+            n_split_trees=moments.n_trees,
+        )
 
-    Parameters
-    ----------
-    forest : fitted estimator or Forest
-        A forest of this package.
-
-    Returns
-    -------
-    FirstSplits
-        Depths as in `minimal_depth`, whose values are ``threshold - depths``.
-
-    Raises
-    ------
-    TypeError
-        If `forest` is no forest of this package.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
-    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
-    >>> result = dm.importances.first_splits(forest)
-    >>> result.n_trees, round(result.threshold, 2), result.selected()
-    (20, 2.4, ('x0', 'x2'))
-    """
-    grown = forest_of(forest, "first_splits", survival=True, rows_given=False)
-    sums = _Sums(grown)
-    sums.of_trees().over_all()
-    return FirstSplits(
-        names=grown.names,
-        depths=sums.depth.mean(),
-        used=sums.used / max(1, sums.n_trees),
-        threshold=sums.threshold(),
-        null=sums.distribution(),
-        n_trees=sums.n_trees,
-        standard_error=sums.depth.standard_error(),
-        metadata=metadata_of(grown, "first_splits"),
-    )
+    return TreeSums(grown, add, result, n_rows=0)
 
 
 def minimal_depth_distribution(
@@ -181,116 +172,6 @@ def minimal_depth_distribution(
     return distribution
 
 
-# --- over the trees ------------------------------------------------------------------------------
-
-
-class _Sums:
-    """Minimal depths of a forest, its `n_trees` trees with a split taken together.
-
-    `used` is how many of them split on each feature; `depth` and `gain` are D and E_0[D] - D.
-    """
-
-    def __init__(self, forest: AnyForest) -> None:
-        p = forest.n_features
-        self.forest, self.n_trees, self.used = forest, 0, np.zeros(p)
-        self.depth, self.gain = _Sparse(p), _Sparse(p)
-        self._by_chance, self._found, self._missed = 0.0, [0.0], 0.0
-
-    def of_trees(self) -> TreeSums:
-        """Return these sums over the trees, from which the importances follow."""
-        return TreeSums(self.forest, self._add, self._importances, n_rows=0)
-
-    def _add(self, run: Forest) -> None:
-        nodes = Nodes(run)
-        p, n_trees = run.n_features, run.n_trees
-        inner, level = nodes.internal(), nodes.depth()
-        height = np.zeros(n_trees, dtype=np.int64)
-        height[nodes.tree[inner]] = level + 1  # the deepest level comes last
-        grown = height > 0
-        by_chance = self._chance_of(nodes, grown)
-        # `internal` goes down the levels: the first node of a tree on a feature is the highest.
-        place = nodes.tree[inner] * p + run.feature[inner]
-        place, first = np.unique(place, return_index=True)
-        tree, feature = place // p, place % p
-        rise = (height[tree] - level[first]).astype(np.float64)
-        self.n_trees += int(np.count_nonzero(grown))
-        self.used += weighted_counts(feature, np.ones(feature.size), p)
-        self.depth.add(height.astype(np.float64), grown, tree, feature, -rise)
-        self.gain.add(by_chance - height, grown, tree, feature, rise)
-
-    def _chance_of(self, nodes: Nodes, grown: NDArray[np.bool_]) -> FloatArray:
-        """Add up the null distribution of every tree, and return its means.
-
-        The mean of D is the sum of P(D > d) over the depths d = 0 .. h - 1 of the tree.
-        """
-        fraction, candidates = _candidates(nodes.forest)
-        multiway = nodes.forest.settings.splits == "multiway"
-        unseen, mean = np.ones(grown.size), np.zeros(grown.size)
-        for depth, level in enumerate(nodes.levels):
-            counts = np.bincount(nodes.tree[level], minlength=grown.size)
-            left = unseen * (1 - _chance(candidates, depth, multiway)) ** counts
-            if depth == len(self._found):
-                self._found.append(0.0)
-            self._found[depth] += fraction * float((unseen - left).sum())
-            mean += np.where(counts > 0, 1 - fraction * (1 - left), 0.0)
-            unseen = left
-        self._missed += float((1 - fraction * (1 - unseen[grown])).sum())
-        self._by_chance += float(mean.sum())
-        return mean
-
-    def _importances(self) -> Importances:
-        return importances_of(
-            self.forest,
-            "minimal_depth",
-            self.gain.mean(),
-            "1",
-            self.gain.standard_error(),
-            threshold=self.threshold(),
-            n_split_trees=self.n_trees,
-        )
-
-    def threshold(self) -> float:
-        """Return the mean of the minimal depth by chance."""
-        return self._by_chance / max(1, self.n_trees)
-
-    def distribution(self) -> FloatArray:
-        """Return its distribution, of shape (D + 1,)."""
-        if not self.n_trees:
-            return np.array([0.0, 1.0])
-        return np.array([*self._found, self._missed]) / self.n_trees
-
-
-class _Sparse(TreeMoments):
-    """Sums over trees of a number that is the same for most features of a tree."""
-
-    def add(
-        self,
-        base: FloatArray,
-        counts: NDArray[np.bool_],
-        tree: IntArray,
-        feature: IntArray,
-        extra: FloatArray,
-    ) -> None:
-        """Add the trees that count: base[t] for every feature, and extra[i] for feature[i]."""
-        common, rest = base[counts], extra * (2 * base[tree] + extra)
-        p = len(self._sum)
-        self.n_trees += common.size
-        self._sum += common.sum() + weighted_counts(feature, extra, p)
-        self._squares += (common**2).sum() + weighted_counts(feature, rest, p)
-
-
-def _candidates(forest: Forest) -> tuple[float, float]:
-    """Return the fraction of columns that a tree sees, and how many of these can be split on.
-
-    A column with a single value cannot; of those that can, a tree on some of the columns sees this
-    number on average.
-    """
-    p = forest.n_features
-    fraction = (forest.settings.column_samples or p) / p
-    varied = forest.schema.n_codes() > 1
-    return fraction, fraction * float(np.count_nonzero(varied))
-
-
 def _chance(candidates: float, depth: int, multiway: bool) -> float:
     """Return the probability that a split at a depth is on a given feature not yet split on."""
     return 1 / max(1.0, candidates - depth if multiway else candidates)
@@ -298,7 +179,7 @@ def _chance(candidates: float, depth: int, multiway: bool) -> float:
 
 MINIMAL_DEPTH = Measure(
     "minimal_depth",
-    lambda inputs: _Sums(trees_of(inputs.estimator, "minimal_depth", survival=True)).of_trees(),
+    lambda inputs: sums_of(minimal_depth, inputs.estimator),
     "minimal depth",
     "Minimal depth is the number of levels by which the first split on a feature is nearer "
     "to the root than if the features of the splits were chosen at random, averaged over the "
@@ -312,98 +193,3 @@ MINIMAL_DEPTH = Measure(
     symmetric=False,
     favors_many_values=True,
 )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FirstSplits(FeatureResult[float]):
-    """Depths of the first splits on the p features of a forest.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the features, in the order of the table's columns.
-    depths : ndarray of float64, shape (p,)
-        Mean minimal depth over the trees, 0 being the root; the smaller, the more important. In a
-        tree that does not split on the feature it is the depth of the tree.
-    used : ndarray of float64, shape (p,)
-        Fraction of the trees that split on the feature.
-    threshold : float
-        Mean of the minimal depth if chance chose the features, in the trees as they are.
-    null : ndarray of float64, shape (D + 1,)
-        Its distribution: probability of depth d = 0 .. D - 1, mean over the trees, and that of a
-        tree which does not split on the feature.
-    n_trees : int
-        Number of trees with a split; others are left out.
-    standard_error : ndarray of float64, shape (p,), optional
-        Standard error of `depths` over the trees.
-    metadata : mapping
-        Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
-    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
-    >>> result = dm.importances.first_splits(forest)
-    >>> [result.names[j] for j in result.order()[:2]]
-    ['x0', 'x2']
-    """
-
-    names: tuple[str, ...]
-    depths: FloatArray
-    used: FloatArray
-    threshold: float
-    null: FloatArray
-    n_trees: int
-    standard_error: FloatArray | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-    _NUMBERS: ClassVar = {
-        "depths": (0.0, np.inf),
-        "used": PROBABILITY,
-        "standard_error": (0.0, np.inf),
-    }
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "null", frozen("FirstSplits", "null", self.null, (-1,)))
-
-    def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
-        return {**super()._taken(index), "null": self.null}
-
-    def order(self) -> NDArray[np.intp]:
-        """Return the indices of the features by increasing depth; ties keep column order."""
-        return np.argsort(self.depths, kind="stable")
-
-    def selected(self) -> tuple[str, ...]:
-        """Return the names of the features whose depth is below the threshold, the best first."""
-        return tuple(self.names[j] for j in self.order() if self.depths[j] < self.threshold)
-
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name.
-
-        They are ``name``, ``rank`` (1 is nearest to the root), ``depth``, ``standard_error`` (if
-        known), ``used`` and ``selected``.
-        """
-        columns: dict[str, Any] = {
-            "name": list(self.names),
-            "rank": ranks(self.order()),
-            "depth": self.depths.copy(),
-        }
-        if self.standard_error is not None:
-            columns["standard_error"] = self.standard_error.copy()
-        return {**columns, "used": self.used.copy(), "selected": self.depths < self.threshold}
-
-    def _summary(self, rows: int) -> Summary:
-        best = self.order()[:rows]
-        count, trees = counted(len(self), "feature"), counted(self.n_trees, "tree")
-        heading = (
-            f"FirstSplits: minimal depth of {count} in {trees}, {self.threshold:.4g} by chance"
-        )
-        depths = self.depths[best]
-        columns = [
-            *features(self.names, best),
-            Column("depth", fixed(depths, 4), bars=depths),
-            Column("used", [f"{part:.0%}" for part in self.used[best].tolist()]),
-        ]
-        return Summary((heading,), columns, hidden(len(self), len(best)))

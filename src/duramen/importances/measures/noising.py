@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import importances_of, trees_of
-from duramen.importances.measure import Measure, TreeSums
+from duramen.importances.measure import Measure, TreeSums, over_trees, sums_of
 from duramen.importances.nodes import Nodes, Tally, maximal, weighted_counts
 from duramen.importances.samples import arrivals, sample_of
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 
 
-def noising(forest: Any, X: Any = None, y: Any = None, *, rows: str | None = "oob") -> Importances:
+@over_trees(Importances)
+def noising(forest: Any, X: Any = None, y: Any = None, *, rows: str | None = "oob") -> TreeSums:
     r"""Compute the increase of the trees' error when a feature is noised up, without draws.
 
     A row goes down a tree as usual until it meets a split on feature v; from there on, in the
@@ -81,11 +82,6 @@ def noising(forest: Any, X: Any = None, y: Any = None, *, rows: str | None = "oo
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    return cast(Importances, _sums(forest, X, y, rows).over_all())
-
-
-def _sums(forest: Any, X: Any, y: Any = None, rows: str | None = "oob") -> TreeSums:
-    """Check the arguments of `noising`, and return the sums of no trees so far."""
     grown = trees_of(forest, "noising")
     sample = sample_of(grown, X, y, rows, "noising")
     tally, n_used = Tally(grown.n_features), 0
@@ -127,7 +123,13 @@ def _rises(
     rows at a node enter by the sum of their a, and random sides by the mean of b.
     """
     run = nodes.forest
-    of_rows, of_leaves = _products(run, target)
+    if run.classes is not None:
+        indicators = np.eye(len(run.classes))
+        of_rows, of_leaves = -indicators[target], indicators[run.leaf_values.argmax(axis=1)]
+    else:
+        predicted = run.leaf_values[:, 0]
+        of_rows = np.column_stack([-2 * target, np.ones(target.size)])
+        of_leaves = np.column_stack([predicted, predicted**2])
     total = np.column_stack(
         [weighted_counts(leaf, column[row], run.n_nodes)[nodes.leaves] for column in of_rows.T]
     )
@@ -142,20 +144,9 @@ def _rises(
     return np.einsum("ij,ij->i", total, mean) - as_they_go, n_rows
 
 
-def _products(run: Forest, target: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
-    """Return a(y) of every row and b(m) of every leaf."""
-    if run.classes is not None:
-        indicators = np.eye(len(run.classes))
-        return -indicators[target], indicators[run.leaf_values.argmax(axis=1)]
-    predicted = run.leaf_values[:, 0]
-    return np.column_stack([-2 * target, np.ones(target.size)]), np.column_stack(
-        [predicted, predicted**2]
-    )
-
-
 NOISING = Measure(
     "noising",
-    lambda inputs: _sums(inputs.estimator, inputs.data),
+    lambda inputs: sums_of(noising, inputs.estimator, inputs.data),
     "noising",
     "Noising is the increase of the trees' error on their out-of-bag rows when these rows "
     "are sent to random sides from the first split on the feature downward.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import leaves
 from duramen.importances.arguments import importances_of, matched, missing_rows, trees_of
-from duramen.importances.measure import SCATTERS, Measure, TreeSums
+from duramen.importances.measure import SCATTERS, Measure, TreeSums, over_trees, sums_of
 from duramen.importances.measures.mda import grouped
 from duramen.importances.samples import responses, training_set
 from duramen.results.importances import Importances
@@ -25,6 +25,7 @@ _NAME = "sobol_mda"
 _SCORES = {True: ("neg_brier_score", "accuracy"), False: ("neg_mean_squared_error",)}
 
 
+@over_trees(Importances)
 def sobol_mda(
     forest: Any,
     X: Any = None,
@@ -33,7 +34,7 @@ def sobol_mda(
     scoring: str | None = None,
     feature_groups: Any = None,
     n_jobs: int | None = None,
-) -> Importances:
+) -> TreeSums:
     r"""Compute the Sobol-MDA: what the forest loses when the splits on a feature are ignored.
 
     .. math:: Imp(X_j) = \frac{1}{\hat V(Y)} \, \frac1n \sum_i \left[
@@ -110,18 +111,6 @@ def sobol_mda(
     """
     if X is None:
         raise missing_rows(_NAME)
-    return cast(Importances, _sums(forest, X, y, scoring, feature_groups, n_jobs).over_all())
-
-
-def _sums(
-    forest: Any,
-    X: Any,
-    y: Any = None,
-    scoring: str | None = None,
-    feature_groups: Any = None,
-    n_jobs: int | None = None,
-) -> TreeSums:
-    """Check the arguments of `sobol_mda`, and return the sums of no trees so far."""
     grown = trees_of(forest, _NAME)
     choices = _SCORES[grown.classes is not None]
     if scoring is not None:
@@ -175,7 +164,7 @@ def _wrong(predicted: FloatArray, truth: FloatArray) -> FloatArray:
 
 SOBOL_MDA = Measure(
     _NAME,
-    lambda inputs: _sums(inputs.estimator, inputs.data, n_jobs=inputs.n_jobs),
+    lambda inputs: sums_of(sobol_mda, inputs.estimator, inputs.data, n_jobs=inputs.n_jobs),
     "Sobol-MDA",
     "Sobol-MDA is the fraction of the variance of the target by which the out-of-bag error "
     "of the forest rises when the splits on the feature are ignored: an estimate of its total "

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from duramen.data.memory import require_memory
-from duramen.importances.arguments import class_names, metadata_of, trees_of
-from duramen.importances.measure import Measure, TreeSums
+from duramen.importances.arguments import metadata_of, trees_of
+from duramen.importances.measure import Measure, TreeSums, over_trees, sums_of
 from duramen.importances.permutation import Losses, Permutations, seed_of
 from duramen.importances.samples import sample_of
 from duramen.results.significance import Significance
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.text import quoted
 from duramen.support.warning import warn
 
 # Splits on a feature, on average, above which irrelevant features had small q-values in simulations
@@ -22,6 +21,7 @@ from duramen.support.warning import warn
 _MOST_SPLITS = 100
 
 
+@over_trees(Significance)
 def vote_change(
     forest: Any,
     X: Any = None,
@@ -32,7 +32,7 @@ def vote_change(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> Significance:
+) -> TreeSums:
     r"""Compute the chi-square index of the change of the votes when a feature is permuted.
 
     .. math:: J_{\chi^2}(X_j) = \sum_{y, \hat y} \frac{(s_{y \hat y} - s'_{y \hat y})^2}
@@ -106,21 +106,6 @@ def vote_change(
     >>> result.top(1).names
     ('x0',)
     """
-    sums = _sums(forest, X, y, n_jobs, verbose, rows, df, random_state)
-    return cast(Significance, sums.over_all())
-
-
-def _sums(
-    forest: Any,
-    X: Any,
-    y: Any,
-    n_jobs: int | None,
-    verbose: int,
-    rows: str | None = "oob",
-    df: str = "classes",
-    random_state: Any = None,
-) -> TreeSums:
-    """Check the arguments of `vote_change`, and return the sums of no trees so far."""
     name = "vote_change"
     grown = trees_of(forest, name)
     if grown.classes is None:
@@ -143,7 +128,12 @@ def _sums(
     def finish(losses: Losses) -> Significance:
         from scipy.stats import chi2
 
-        _refuse_one_class(losses, class_names(grown))
+        seen = losses.votes.sum(axis=1) > 0
+        if seen.sum() < 2:
+            raise ValueError(
+                "vote_change: rows of at least two classes must be out of bag of some tree. Hint: "
+                "give a sample with all classes, or grow more trees."
+            )
         splits = losses.n_splits / grown.n_features
         if splits > _MOST_SPLITS:
             warn(
@@ -190,24 +180,11 @@ def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:
     return index
 
 
-def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
-    if losses.n_trees == 0:
-        raise ValueError(
-            "vote_change: no tree of this forest has out-of-bag rows. Hint: grow more trees, or "
-            "leave more rows out of each."
-        )
-    seen = losses.votes.sum(axis=1) > 0
-    if seen.sum() < 2:
-        raise ValueError(
-            "vote_change: the rows that vote are all of class "
-            f"{quoted(names[int(seen.argmax())])}; the index compares votes on rows of at least "
-            "two classes. Hint: give a sample with all classes, or grow more trees."
-        )
-
-
 VOTE_CHANGE = Measure(
     "vote_change",
-    lambda inputs: _sums(inputs.estimator, inputs.data, None, inputs.n_jobs, inputs.verbose),
+    lambda inputs: sums_of(
+        vote_change, inputs.estimator, inputs.data, n_jobs=inputs.n_jobs, verbose=inputs.verbose
+    ),
     "J_chi2",
     "J_chi2 compares the votes of the trees on their out-of-bag rows, counted by class, with "
     "the votes after the feature is permuted: it is the chi-square index of the change.",
