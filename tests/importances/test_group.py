@@ -86,16 +86,6 @@ def test_the_first_of_equal_features_gives_the_row_of_the_maximum():
     assert best.by_class.tolist() == [[4.0, 5.0], [0.0, 1.0]]
 
 
-def test_spread_gives_every_feature_the_score_of_its_group():
-    result = group(example(), REGIONS, how="max", spread=True)
-    assert dict(result) == {"a": 5.0, "b": 3.0, "c": 3.0, "d": 5.0, "e": 3.0}
-    assert result.by_degree.tolist() == [[4.0, 1.0], [3.0, 0.0], [3.0, 0.0], [4.0, 1.0], [3.0, 0.0]]
-    some = {"left": ["d", "a"]}
-    assert dict(group(example(), some, spread=True)) == {"a": 4.0, "d": 4.0}
-    own = group(example(), some, spread=True, rest="own")
-    assert dict(own) == {"a": 4.0, "b": 1.0, "c": 3.0, "d": 4.0, "e": 2.0}
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.floats(-1e3, 1e3)), min_size=1, max_size=40),
     st.sampled_from(["sum", "mean", "max"]),
@@ -153,12 +143,6 @@ def test_against_a_loop(pairs, how):
         (REGIONS, {"how": "median"}, ValueError, "how must be one of 'sum', 'mean', 'max'"),
         (REGIONS, {"rest": "other"}, ValueError, "rest must be one of 'drop', 'own', got"),
         ({"b": ["a"]}, {"rest": "own"}, ValueError, "features in none must be different, 'b'"),
-        (
-            {"x": ["a"], "y": ["b", "a"]},
-            {"spread": True},
-            ValueError,
-            "overlap with spread=True, but 'a' is in 'x' and 'y'",
-        ),
     ],
 )
 def test_clear_errors(groups, options, error, message):

@@ -21,24 +21,13 @@ def correlated(n=200, seed=0):
 
 @one_test
 @pytest.mark.parametrize("correlation", ["spearman", "pearson"])
-@pytest.mark.parametrize("linkage", ["average", "complete", "single"])
 @pytest.mark.parametrize("size", [{"threshold": 0.8}, {"n_clusters": 3}])
-def test_finds_the_clusters(correlation, linkage, size):
-    result = representatives(correlated(), correlation=correlation, linkage=linkage, **size)
+def test_finds_the_clusters(correlation, size):
+    result = representatives(correlated(), correlation=correlation, **size)
     assert result.labels.tolist() == [0, 1, 0, 1, 0, 2]
     assert len(result) == 3
     assert result.medoids.tolist() == [0, 1, 5]  # 0 is between 2 and 4, which have noise
     assert result.members() == {"x0": ("x0", "x2", "x4"), "x1": ("x1", "x3"), "x5": ("x5",)}
-
-
-def test_linkage_says_which_pair_counts():
-    """0 - 1 - 2 a chain: neighbors correlate, ends do not."""
-    random = np.random.default_rng(1)
-    a, b = random.normal(size=(2, 4000))
-    X = np.column_stack([a, a + b, b])  # |r| .71, .71, 0
-    assert representatives(X, threshold=0.6, linkage="single").labels.tolist() == [0, 0, 0]
-    for linkage in ("complete", "average"):
-        assert len(representatives(X, threshold=0.6, linkage=linkage)) == 2
 
 
 def test_spearman_sees_through_a_monotone_function_and_pearson_does_not():
@@ -156,7 +145,6 @@ def test_a_single_column_is_a_cluster():
         ({"n_clusters": 7}, "n_clusters must be an int in 1..6, got 7"),
         ({"threshold": 0.5, "method": "mean"}, r"method must be one of 'medoid', 'centroid'"),
         ({"threshold": 0.5, "correlation": "kendall"}, "correlation must be one of"),
-        ({"threshold": 0.5, "linkage": "ward"}, "linkage must be one of .* got 'ward'"),
     ],
 )
 def test_clear_errors(options, message):

@@ -23,31 +23,18 @@ def test_mean_over_neighbours():
     assert result.unit == "1"
     assert result.metadata["smooth"] == {
         "of": "mda",
-        "how": "mean",
         "by": "neighbors",
         "radius": None,
     }
 
 
-def test_sharing_out_keeps_the_sum():
-    # v0 gives half to v1; v2 a third each to v1 and v3
-    result = smooth(line(), CHAIN, how="distribute")
-    np.testing.assert_allclose(result.values, [4.0, 4 + 4 / 3, 4 / 3, 4 / 3], rtol=1e-15)
-    random = np.random.default_rng(0)
-    values = random.normal(size=50)
-    weights = sparse.csr_array(random.random((50, 50)) * (random.random((50, 50)) < 0.1))
-    smoothed = smooth(line(values), weights, how="distribute").values
-    assert smoothed.sum() == pytest.approx(values.sum())
-
-
 @one_test
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.coo_matrix])
-@pytest.mark.parametrize("how", ["mean", "distribute"])
-def test_positions_and_neighbours_agree(container, how):
+def test_positions_and_neighbours_agree(container):
     places = np.arange(4.0)[:, np.newaxis]
-    expected = smooth(line(), container(CHAIN), how=how)
-    assert smooth(line(), positions=places, radius=1, how=how).equals(expected)
-    assert not smooth(line(), positions=places, radius=2, how=how).equals(expected)
+    expected = smooth(line(), container(CHAIN))
+    assert smooth(line(), positions=places, radius=1).equals(expected)
+    assert not smooth(line(), positions=places, radius=2).equals(expected)
 
 
 def test_against_a_loop_in_three_dimensions():
@@ -59,12 +46,11 @@ def test_against_a_loop_in_three_dimensions():
         assert result.values[j] == pytest.approx(values[near].mean())
 
 
-@pytest.mark.parametrize("how", ["mean", "distribute"])
-def test_without_neighbours_nothing_changes(how):
+def test_without_neighbours_nothing_changes():
     options = line((0.1, 0.2, 0.3, 0.7))
     nothing = sparse.csr_array((4, 4))
-    assert smooth(options, nothing, how=how).values.tolist() == options.values.tolist()
-    apart = smooth(options, positions=np.arange(4.0)[:, np.newaxis], radius=0, how=how)
+    assert smooth(options, nothing).values.tolist() == options.values.tolist()
+    apart = smooth(options, positions=np.arange(4.0)[:, np.newaxis], radius=0)
     assert apart.values.tolist() == options.values.tolist()
 
 
@@ -88,11 +74,15 @@ def test_parts_are_smoothed_and_standard_errors_are_not():
 @pytest.mark.parametrize(
     "neighbors, options, message",
     [
-        (None, {}, "either neighbors or positions must be given"),
-        (CHAIN, {"positions": np.zeros((4, 1)), "radius": 1}, "and not both"),
-        (None, {"positions": np.zeros((4, 1))}, "radius must be given with positions"),
-        (CHAIN, {"radius": 1.0}, "radius must be given with positions, and only then"),
-        (np.eye(3), {}, r"neighbors must have shape \(4, 4\), .* got \(3, 3\)"),
+        (None, {}, "either neighbors, or positions"),
+        (
+            CHAIN,
+            {"positions": np.zeros((4, 1)), "radius": 1},
+            "either neighbors, or positions",
+        ),
+        (None, {"positions": np.zeros((4, 1))}, "either neighbors, or positions"),
+        (CHAIN, {"radius": 1.0}, "either neighbors, or positions"),
+        (np.eye(3), {}, r"neighbors must be weights of shape \(4, 4\), .* got shape \(3, 3\)"),
         (-CHAIN, {}, "finite and at least 0"),
         (CHAIN * np.nan, {}, "finite and at least 0"),
         (None, {"positions": np.zeros((3, 1)), "radius": 1}, r"of shape \(4, d\)"),
@@ -100,7 +90,6 @@ def test_parts_are_smoothed_and_standard_errors_are_not():
         (None, {"positions": np.full((4, 1), np.nan), "radius": 1}, "positions must be finite"),
         (None, {"positions": np.zeros((4, 1)), "radius": -1}, "radius must be finite and at least"),
         (None, {"positions": np.zeros((4, 1)), "radius": np.inf}, "radius must be finite"),
-        (CHAIN, {"how": "max"}, 'how must be "mean" or "distribute", got \'max\''),
     ],
 )
 def test_clear_errors(neighbors, options, message):

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, encode
 from duramen.data.encoded import refuse_unordered
@@ -233,7 +232,13 @@ def clusters(
         function=_FUNCTION,
         hint="allow fewer clusters (most)",
     )
-    places = _places(table, names)
+    column = {name: j for j, name in enumerate(table.names)}
+    lacking = next((name for name in names if name not in column), None)
+    if lacking is not None:
+        raise ValueError(
+            f"{_FUNCTION}: X must have all features of importances, but lacks {quoted(lacking)}."
+        )
+    places = np.array([column[name] for name in names], dtype=np.int64)
     labels = np.full(len(names), NONE, dtype=np.int64)
     correlations = np.full(len(names), np.nan)
     chosen: list[int] = []
@@ -296,21 +301,9 @@ def clusters(
     return Clusters(names, labels, np.array(chosen, dtype=np.int64), correlations, settings)
 
 
-def _places(table: EncodedTable | ColumnStore, names: Sequence[str]) -> IntArray:
-    """Return the column of each feature."""
-    place = {name: j for j, name in enumerate(table.names)}
-    lacking = next((name for name in names if name not in place), None)
-    if lacking is not None:
-        raise ValueError(
-            f"{_FUNCTION}: X must have all features of importances, but lacks {quoted(lacking)}."
-        )
-    return np.array([place[name] for name in names], dtype=np.int64)
-
-
 # --- one representative for each cluster of all features ------------------------------------------
 
 Method = Literal["medoid", "centroid"]
-Linkage = Literal["average", "complete", "single"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -445,7 +438,6 @@ def representatives(
     n_clusters: int | None = None,
     method: Method = "medoid",
     correlation: Correlation = "spearman",
-    linkage: Linkage = "average",
 ) -> Representatives:
     """Cluster features by the size of their correlation and choose a representative for each.
 
@@ -459,8 +451,8 @@ def representatives(
     X : table of shape (n, p)
         Anything that `duramen.encode` takes.
     threshold : float, optional
-        Clusters are merged while their correlation, as `linkage` says, is at least that; in
-        (0, 1].
+        Clusters are merged while the mean absolute correlation between the members of two is at
+        least that; in (0, 1].
     n_clusters : int, optional
         Number of clusters, instead of `threshold`; fewer come out where ties would have to be
         broken.
@@ -472,9 +464,6 @@ def representatives(
     correlation : {"spearman", "pearson"}
         Of ranks, ties averaged, or of numbers, over the rows where both features are known; ordered
         categories are numbered in their order.
-    linkage : {"average", "complete", "single"}
-        Whether the mean, smallest or greatest absolute correlation between the members of two
-        clusters counts: with ``"complete"``, all pairs of a cluster reach `threshold`.
 
     Returns
     -------
@@ -516,12 +505,8 @@ def representatives(
         )
     if threshold is not None:
         checks.check_real("representatives", "threshold", threshold, 0, 1, ends="(]")
-    for what, choice, allowed in (
-        ("method", method, get_args(Method)),
-        ("correlation", correlation, get_args(Correlation)),
-        ("linkage", linkage, get_args(Linkage)),
-    ):
-        checks.check_choice("representatives", what, choice, allowed)
+    checks.check_choice("representatives", "method", method, get_args(Method))
+    checks.check_choice("representatives", "correlation", correlation, get_args(Correlation))
     table = encode(X)
     p = table.n_columns
     if n_clusters is not None:
@@ -534,7 +519,18 @@ def representatives(
         "and use group",
     )
     columns = standardized(table, correlation)
-    labels = _clusters(distances_between(columns), p, threshold, n_clusters, linkage)
+    labels = np.zeros(p, dtype=np.int64)
+    if p > 1:
+        from scipy.cluster import hierarchy
+
+        merges = hierarchy.linkage(distances_between(columns), method="average")
+        if n_clusters is not None:
+            numbers = hierarchy.fcluster(merges, n_clusters, criterion="maxclust")
+        else:
+            limit = 1.0 - cast("float", threshold) + 10.0**-DIGITS
+            numbers = hierarchy.fcluster(merges, limit, criterion="distance")
+        _, first, label = np.unique(numbers, return_index=True, return_inverse=True)
+        labels = np.argsort(np.argsort(first))[label].astype(np.int64)
     order = np.argsort(labels, kind="stable")
     clusters = np.split(order, np.cumsum(np.bincount(labels))[:-1])
     medoids = np.array([_medoid(columns, members) for members in clusters], dtype=np.int64)
@@ -545,29 +541,10 @@ def representatives(
         "n_clusters": n_clusters,
         "method": method,
         "correlation": correlation,
-        "linkage": linkage,
         "fingerprint": table.fingerprint(),
         "versions": versions(),
     }
     return Representatives(table.names, labels, medoids, method, settings)
-
-
-def _clusters(
-    distances: FloatArray, p: int, threshold: float | None, n_clusters: int | None, linkage: Linkage
-) -> IntArray:
-    """Return the cluster of each feature, numbered in the order of their first features."""
-    if p < 2:
-        return np.zeros(p, dtype=np.int64)
-    from scipy.cluster import hierarchy
-
-    merges = hierarchy.linkage(distances, method=linkage)
-    if n_clusters is not None:
-        cluster_labels = hierarchy.fcluster(merges, n_clusters, criterion="maxclust")
-    else:
-        limit = 1.0 - cast("float", threshold) + 10.0**-DIGITS
-        cluster_labels = hierarchy.fcluster(merges, limit, criterion="distance")
-    _, first, label = np.unique(cluster_labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[label].astype(np.int64)
 
 
 def _medoid(columns: FloatArray, members: IntArray) -> int:
@@ -631,28 +608,6 @@ def standardized(table: EncodedTable, correlation: Correlation) -> FloatArray:
     return columns
 
 
-def _values_of_codes(
-    table: EncodedTable, j: int, codes: NDArray[Any], correlation: Correlation
-) -> FloatArray:
-    """Return the number that stands for each code, given the codes of the rows that count."""
-    values = table.values(j)
-    if correlation == "spearman":
-        counts = np.bincount(codes, minlength=len(values))
-        return np.asarray(np.cumsum(counts) - (counts - 1) / 2)
-    if table.kinds[j] == "numeric":
-        return of_unit_size(values.astype(np.float64))
-    return np.arange(len(values), dtype=np.float64)
-
-
-def _scaled(used: FloatArray) -> FloatArray:
-    """Shift and scale numbers to [-1, 1]; to 0 if they are all the same."""
-    if used.min() == used.max():
-        return np.zeros(len(used))
-    middle = used.min() / 2 + used.max() / 2  # digits of far-off numbers are kept
-    scaled: FloatArray = (used - middle) / (used.max() / 2 - used.min() / 2)
-    return scaled
-
-
 def with_gaps(table: EncodedTable, correlation: Correlation) -> FloatArray:
     """Return the columns as numbers of moderate size, NaN where missing; shape (n, p).
 
@@ -660,11 +615,20 @@ def with_gaps(table: EncodedTable, correlation: Correlation) -> FloatArray:
     """
     columns = np.full((table.n_rows, table.n_columns), np.nan, order="F")
     for j in range(table.n_columns):
-        codes, n_values = np.asarray(table.codes(j)), len(table.values(j))
-        present = codes < n_values
-        if present.any() and not (table.kinds[j] == "nominal" and n_values > 2):
-            of_code = _values_of_codes(table, j, codes[present], correlation)
-            columns[present, j] = _scaled(of_code[codes[present]])
+        codes, values = np.asarray(table.codes(j)), table.values(j)
+        present = codes < len(values)
+        if not present.any() or (table.kinds[j] == "nominal" and len(values) > 2):
+            continue
+        if correlation == "spearman":
+            counts = np.bincount(codes[present], minlength=len(values))
+            of_code = np.cumsum(counts) - (counts - 1) / 2
+        elif table.kinds[j] == "numeric":
+            of_code = of_unit_size(values.astype(np.float64))
+        else:
+            of_code = np.arange(len(values), dtype=np.float64)
+        used = of_code[codes[present]]
+        low, high = used.min() / 2, used.max() / 2  # digits of far-off numbers are kept
+        columns[present, j] = 0.0 if low == high else (used - (low + high)) / (high - low)
     return columns
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -17,7 +17,7 @@ from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, native_frame
+from duramen.support.arrays import FloatArray
 
 Measured: TypeAlias = Importances | Significance
 
@@ -112,8 +112,12 @@ class Comparison(Result):
         ValueError
             If `k` is not in 1 to p.
         """
+        from scipy.stats import rankdata
+
         checks.check_integer("Comparison.overlap", "k", k, 1, most=len(self))
-        chance = np.stack([_among_best(row, k) for row in self.ranks])
+        first = rankdata(self.ranks, "min", axis=1)
+        size = 2 * (self.ranks - first) + 1  # of the tie, whose mean rank it is
+        chance = np.clip((k - first + 1) / size, 0.0, 1.0)  # to be among the best, ties by lot
         return _symmetric(chance @ chance.T / k)
 
     def top(self, k: int, by: str | None = None) -> Comparison:
@@ -153,21 +157,6 @@ class Comparison(Result):
         ranks = zip(self.measures, self.ranks, strict=True)
         return {"name": list(self.names), **{f"rank_{name}": row.copy() for name, row in ranks}}
 
-    def correlations_frame(self) -> Any:
-        """Return a data frame with one row for every two measures.
-
-        Its columns are ``measure``, ``other``, ``spearman`` and ``kendall``.
-        """
-        i, j = np.triu_indices(len(self.measures), 1)
-        return native_frame(
-            {
-                "measure": [self.measures[place] for place in i],
-                "other": [self.measures[place] for place in j],
-                "spearman": self.spearman[i, j],
-                "kendall": self.kendall[i, j],
-            }
-        )
-
     def _summary(self, rows: int) -> Summary:
         m = len(self.measures)
         heading = (
@@ -200,9 +189,9 @@ def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison
     Raises
     ------
     TypeError
-        If something else is given.
+        If something else is given, or a single measure.
     ValueError
-        If there are less than two measures, two have the same name, or features differ.
+        If two measures have the same name, or features differ.
 
     Examples
     --------
@@ -214,25 +203,17 @@ def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison
     >>> round(float(result.spearman[0, 1]), 2)
     0.37
     """
-    if isinstance(measures, Importances | Significance) or not isinstance(measures, Iterable):
+    labeled: list[tuple[str, Any]] = []
+    if isinstance(measures, Mapping):
+        labeled = list(measures.items())
+    elif isinstance(measures, Iterable) and not isinstance(measures, Importances | Significance):
+        labeled = [(getattr(one, "measure", getattr(one, "method", "")), one) for one in measures]
+    labels, results = [label for label, _ in labeled], [result for _, result in labeled]
+    if len(results) < 2 or not all(isinstance(r, Importances | Significance) for r in results):
         raise TypeError(
-            "compare: measures must be several Importances or Significance, got one "
+            "compare: measures must be two or more Importances or Significance, got "
             f"{type(measures).__name__}. Hint: compare([one, another])."
         )
-    labeled: Sequence[tuple[str, Any]] = (
-        list(measures.items())
-        if isinstance(measures, Mapping)
-        else [(getattr(one, "measure", getattr(one, "method", "")), one) for one in measures]
-    )
-    labels, results = [label for label, _ in labeled], [result for _, result in labeled]
-    for measure in results:
-        if not isinstance(measure, Importances | Significance):
-            raise TypeError(
-                "compare: measures must be Importances or Significance, got "
-                f"{type(measure).__name__}."
-            )
-    if len(results) < 2:
-        raise ValueError(f"compare: measures must be at least two, got {len(results)}.")
     twice = [label for i, label in enumerate(labels) if label in labels[:i]]
     if twice:
         raise ValueError(
@@ -240,66 +221,40 @@ def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison
             'compare({"few trees": one, "many trees": another}).'
         )
     names = results[0].names
-    places = [_places(names, label, result) for label, result in zip(labels, results, strict=True)]
-    pairs = list(zip(results, places, strict=True))
+    scores, ranks = np.empty((2, len(results), len(names)))
+    for i, (label, result) in enumerate(zip(labels, results, strict=True)):
+        differing = sorted(set(names) ^ set(result.names))
+        if differing:
+            shown = ", ".join(map(repr, differing[:_SHOWN])) + ", ..." * (len(differing) > _SHOWN)
+            raise ValueError(
+                f"compare: measures must have the same features, but {shown} of {label!r} or "
+                f"{labels[0]!r} are not in both."
+            )
+        place = {name: j for j, name in enumerate(result.names)}
+        own = result.values if isinstance(result, Importances) else result.scores
+        at = [place[name] for name in names]
+        scores[i], ranks[i] = own[at], _ranks(result, own)[at]
     return Comparison(
         names=names,
         measures=tuple(labels),
-        scores=np.stack([_scores(result)[place] for result, place in pairs]),
-        ranks=np.stack([_ranks(result)[place] for result, place in pairs]),
+        scores=scores,
+        ranks=ranks,
         metadata={label: dict(result.metadata) for label, result in labeled},
     )
 
 
-def _scores(result: Measured) -> FloatArray:
-    return result.values if isinstance(result, Importances) else result.scores
-
-
-def _ranks(result: Measured) -> FloatArray:
-    """Return the ranks in the order of `one.order()`; equal features share theirs."""
+def _ranks(result: Measured, values: FloatArray) -> FloatArray:
+    """Return the ranks in the order of the result; equal features share theirs."""
     from scipy.stats import rankdata
 
     order = result.order()
-    scores = _scores(result)[order]
+    scores = values[order]
     p_values = result.p_values[order] if isinstance(result, Significance) else np.zeros(len(result))
     step = (np.diff(scores) != 0) | (np.diff(p_values) != 0)
     place = np.empty(len(result), dtype=np.int64)
     place[order] = np.cumsum(np.concatenate([np.zeros(min(1, len(result)), dtype=np.int64), step]))
     ranks: FloatArray = rankdata(place)
     return ranks
-
-
-def _places(names: Sequence[str], label: str, result: Measured) -> list[int]:
-    """Return where `one` has each of `names`."""
-    if result.names == names:
-        return list(range(len(names)))
-    place = {name: j for j, name in enumerate(result.names)}
-    lacking = [name for name in names if name not in place]
-    more = sorted(set(result.names) - set(names))
-    if lacking or more:
-        differences = [f"lacks {_some(lacking)}"] * bool(lacking) + [f"has {_some(more)}"] * bool(
-            more
-        )
-        raise ValueError(
-            "compare: measures must have the same features, but, compared with the first, "
-            f"{label!r} {' and '.join(differences)}."
-        )
-    return [place[name] for name in names]
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f", ... ({len(names)} in all)" if len(names) > _SHOWN else ""
-    return ", ".join(map(repr, names[:_SHOWN])) + more
-
-
-def _among_best(ranks: FloatArray, k: int) -> FloatArray:
-    """Return the probability that each feature is among the k best, ties by lot."""
-    from scipy.stats import rankdata
-
-    first = rankdata(ranks, "min")
-    size = 2 * (ranks - first) + 1  # of the tie, whose mean rank it is
-    fraction: FloatArray = np.clip((k - first + 1) / size, 0.0, 1.0)
-    return fraction
 
 
 def _symmetric(matrix: FloatArray) -> FloatArray:

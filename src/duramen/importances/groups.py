@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.data.memory import require_memory
-from duramen.importances.arguments import check_importances, refuse_overlaps
+from duramen.importances.arguments import check_importances
 from duramen.io.groups import members_of
 from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
@@ -31,7 +31,6 @@ def group(
     how: Aggregation = "sum",
     names: Sequence[str] | None = None,
     rest: Literal["drop", "own"] = "drop",
-    spread: bool = False,
 ) -> Importances:
     r"""Compute the sum, mean or maximum of the importances of each group of features.
 
@@ -56,25 +55,22 @@ def group(
     rest : {"drop", "own"}
         Whether features that are in no group are left out, or are each a group of their own, after
         the others.
-    spread : bool
-        Whether to return the p features, each with the importance of its group, instead of the
-        groups. Features that are left out are left out.
 
     Returns
     -------
     Importances
-        Of the groups, in the order of the mapping or in that of their first feature; of the
-        features where `spread` is set. `unit` is kept. `by_degree` and `by_class` are summed or
-        averaged; the row of a maximum is that of the feature that has it (the first, if several
-        do). `standard_error` is None: it would take the covariances between the features.
+        Of the groups, in the order of the mapping or in that of their first feature. `unit` is
+        kept. `by_degree` and `by_class` are summed or averaged; the row of a maximum is that of the
+        feature that has it (the first, if several do). `standard_error` is None: it would take the
+        covariances between the features.
 
     Raises
     ------
     TypeError
         If `importances` is something else, or a feature neither name nor index.
     ValueError
-        If a feature is unknown or twice in one group, a group is empty, there is none, labels are
-        not one a feature, or groups overlap where `spread` is set.
+        If a feature is unknown or twice in one group, a group is empty, there is none, or there is
+        not one label for each feature.
 
     References
     ----------
@@ -94,12 +90,20 @@ def group(
     """
     check_importances("group", importances)
     grouping = grouping_of(feature_groups, names, importances.names, how, rest, "group")
-    result = replace(
-        _combined(importances, grouping, how),
+    if how == "max":
+        values = importances.values[grouping.members]
+        ranked = np.lexsort((grouping.members, -values, grouping.of_member))
+        best = grouping.members[ranked[grouping.starts]]
+        result = replace(importances.take(best, names=grouping.names), standard_error=None)
+    else:
+        result = _mapped(
+            importances, lambda numbers: grouping.combined(numbers.T, how).T, names=grouping.names
+        )
+    return replace(
+        result,
         measure=f"group {how} of {importances.measure}",
         metadata={**importances.metadata, "group": grouping.choices(importances.measure, how)},
     )
-    return _spread(result, grouping, importances.names) if spread else result
 
 
 @dataclass(frozen=True)
@@ -121,12 +125,6 @@ class Grouping:
         """Number of the group of each member."""
         return np.repeat(np.arange(self.sizes.size), self.sizes)
 
-    @property
-    def groups(self) -> dict[str, IntArray]:
-        """Members of each group, by its name."""
-        members = np.split(self.members, self.starts[1:])
-        return dict(zip(self.names, members, strict=True))
-
     def combined(self, values: FloatArray, how: Aggregation) -> FloatArray:
         """Return the sum, mean or maximum over the members of each group, shape (..., G)."""
         of_members = values[..., self.members]
@@ -139,15 +137,6 @@ class Grouping:
         """Return the record of the groups for metadata."""
         sizes = dict(zip(self.names, self.sizes.tolist(), strict=True))
         return {"of": measure, "how": how, "sizes": sizes, "left_out": self.left_out}
-
-    def with_single(self, features: IntArray, names: tuple[str, ...], owner: str) -> Grouping:
-        """Return these groups and, after them, one of each of `features`."""
-        more = [names[j] for j in features]
-        return Grouping(
-            checked_names(owner, "names of groups and of features in none", (*self.names, *more)),
-            np.concatenate([self.members, features]),
-            np.concatenate([self.sizes, np.ones(features.size, dtype=np.int64)]),
-        )
 
 
 def grouping_of(
@@ -168,22 +157,14 @@ def grouping_of(
         np.array([len(of_group) for of_group in members.values()], dtype=np.int64),
     )
     left = np.setdiff1d(np.arange(len(features)), grouping.members)
-    if rest == "own":
-        return grouping.with_single(left, features, function)
-    return replace(grouping, left_out=int(left.size))
-
-
-def _combined(importances: Importances, grouping: Grouping, how: Aggregation) -> Importances:
-    if how == "max":
-        values = importances.values[grouping.members]
-        ranked = np.lexsort((grouping.members, -values, grouping.of_member))
-        best = grouping.members[ranked[grouping.starts]]
-        return replace(importances.take(best, names=grouping.names), standard_error=None)
-
-    def combined(numbers: FloatArray) -> FloatArray:
-        return grouping.combined(numbers.T, how).T
-
-    return _mapped(importances, combined, names=grouping.names)
+    if rest == "drop":
+        return replace(grouping, left_out=int(left.size))
+    every = (*members, *(features[j] for j in left))
+    return Grouping(
+        checked_names(function, "names of groups and of features in none", every),
+        np.concatenate([grouping.members, left]),
+        np.concatenate([grouping.sizes, np.ones(left.size, dtype=np.int64)]),
+    )
 
 
 def _mapped(
@@ -201,13 +182,6 @@ def _mapped(
     )
 
 
-def _spread(of_groups: Importances, grouping: Grouping, features: tuple[str, ...]) -> Importances:
-    refuse_overlaps(grouping.groups, features, "group", "with spread=True")
-    order = np.argsort(grouping.members, kind="stable")
-    members = grouping.members[order]
-    return of_groups.take(grouping.of_member[order], names=(features[j] for j in members))
-
-
 # --- neighborhoods of features, such as those of a voxel ------------------------------------------
 
 _BYTES_A_PAIR = 120  # two entries, in coordinates, in rows, and normalized
@@ -219,13 +193,10 @@ def smooth(
     *,
     positions: ArrayLike | None = None,
     radius: float | None = None,
-    how: Literal["mean", "distribute"] = "mean",
 ) -> Importances:
     r"""Smooth the importances of neighboring features, which often stand for each other.
 
     .. math:: Imp'(X_m) = \frac{\sum_k w_{mk} Imp(X_k)}{\sum_k w_{mk}}
-              \quad \text{or} \quad
-              \sum_k \frac{w_{km}}{\sum_l w_{kl}} Imp(X_k)
 
     with w_mk = 1 where k is m itself or one of its neighbors (Wehenkel 2018; thesis, section 4.6).
 
@@ -241,10 +212,6 @@ def smooth(
     radius : float, optional
         Features at most so far away are neighbors (Euclidean distance, in the unit of
         `positions`).
-    how : {"mean", "distribute"}
-        ``"mean"``: a feature gets the mean over its neighborhood. ``"distribute"``: a feature
-        distributes its importance over its neighborhood, and the sum over all features stays what
-        it was.
 
     Returns
     -------
@@ -258,7 +225,7 @@ def smooth(
         If `importances` is something else.
     ValueError
         If neither or both of `neighbors` and `positions` are given, `radius` is not given with
-        `positions` alone, or a shape, a weight or `how` is not allowed.
+        `positions` alone, or a shape or a weight is not allowed.
     MemoryError
         If there are more pairs of neighbors than memory holds.
 
@@ -278,56 +245,39 @@ def smooth(
     ('x0', 'x1')
     """
     check_importances("smooth", importances)
-    if how not in ("mean", "distribute"):
-        raise ValueError(f'smooth: how must be "mean" or "distribute", got {how!r}.')
-    if (neighbors is None) == (positions is None):
+    if (neighbors is None) == (positions is None) or (positions is None) != (radius is None):
         raise ValueError(
-            "smooth: either neighbors or positions must be given, and not both. "
-            "Hint: smooth(importances, positions=voxels, radius=1.5)."
+            "smooth: either neighbors, or positions and radius, must be given. Hint: "
+            "smooth(importances, positions=voxels, radius=1.5)."
         )
-    if (positions is None) != (radius is None):
-        raise ValueError("smooth: radius must be given with positions, and only then.")
-    p = len(importances)
-    if positions is None:
-        weights, source = _own_weights(_adjacency(neighbors, p)), "neighbors"
-    else:
-        weights, source = _within(positions, float(radius or 0.0), p), "positions"
     from scipy import sparse
 
-    totals = sparse.diags_array(1 / weights.sum(axis=1))
-    passed = totals @ weights if how == "mean" else (totals @ weights).T
+    p = len(importances)
+    if positions is not None:
+        weights = _within(positions, float(radius or 0.0), p)
+    else:
+        weights = sparse.csr_array(neighbors, dtype=np.float64)
+        valid = np.isfinite(weights.data).all() and not np.any(weights.data < 0)
+        if weights.shape != (p, p) or not valid:
+            raise ValueError(
+                f"smooth: neighbors must be weights of shape ({p}, {p}), one row and one column "
+                f"per feature, finite and at least 0, got shape {weights.shape}."
+            )
+    own = weights.diagonal()
+    weights = sparse.csr_array(weights + sparse.diags_array(np.where(own > 0, 0.0, 1.0)))
+    passed = sparse.diags_array(1 / weights.sum(axis=1)) @ weights
 
     def smoothed(numbers: FloatArray) -> FloatArray:
         return np.asarray(passed @ numbers, dtype=np.float64)
 
-    choices = {"of": importances.measure, "how": how, "by": source, "radius": radius}
+    source = "neighbors" if positions is None else "positions"
+    choices = {"of": importances.measure, "by": source, "radius": radius}
     return _mapped(
         importances,
         smoothed,
         measure=f"smoothed {importances.measure}",
         metadata={**importances.metadata, "smooth": choices},
     )
-
-
-def _adjacency(neighbors: Any, p: int) -> sparse.csr_array:
-    from scipy import sparse
-
-    weights = sparse.csr_array(neighbors, dtype=np.float64)
-    if weights.shape != (p, p):
-        raise ValueError(
-            f"smooth: neighbors must have shape ({p}, {p}), one row and one column per feature, "
-            f"got {weights.shape}."
-        )
-    if not np.isfinite(weights.data).all() or np.any(weights.data < 0):
-        raise ValueError("smooth: neighbors must be weights that are finite and at least 0.")
-    return weights
-
-
-def _own_weights(weights: sparse.csr_array) -> sparse.csr_array:
-    from scipy import sparse
-
-    own = weights.diagonal()
-    return sparse.csr_array(weights + sparse.diags_array(np.where(own > 0, 0.0, 1.0)))
 
 
 def _within(positions: ArrayLike, radius: float, p: int) -> sparse.csr_array:
@@ -352,4 +302,4 @@ def _within(positions: ArrayLike, radius: float, p: int) -> sparse.csr_array:
     )
     pairs = tree.query_pairs(radius, output_type="ndarray")
     upper = sparse.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(p, p))
-    return _own_weights(sparse.csr_array(upper + upper.T))
+    return sparse.csr_array(upper + upper.T)

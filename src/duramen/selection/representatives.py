@@ -27,14 +27,12 @@ class ClusterRepresentatives(BaseSelector):
     Parameters
     ----------
     threshold : float, optional
-        Clusters are merged while their correlation, as `linkage` says, is at least that; in (0, 1].
-        0.8 where neither it nor `n_clusters` is given.
+        Clusters are merged while the mean absolute correlation of their members is at least that;
+        in (0, 1]. 0.8 where neither it nor `n_clusters` is given.
     n_clusters : int, optional
         Number of clusters, instead of `threshold`.
     correlation : {"spearman", "pearson"}, default="spearman"
         Of ranks, or of numbers.
-    linkage : {"average", "complete", "single"}, default="average"
-        Correlation between clusters: mean, smallest or greatest of that of their members.
 
     Attributes
     ----------
@@ -72,7 +70,6 @@ class ClusterRepresentatives(BaseSelector):
     threshold: float | None = None
     n_clusters: int | None = None
     correlation: str = "spearman"
-    linkage: str = "average"
 
     representatives_: Representatives = field(init=False)
 
@@ -104,7 +101,6 @@ class ClusterRepresentatives(BaseSelector):
             threshold=threshold,
             n_clusters=self.n_clusters,
             correlation=self.correlation,  # type: ignore[arg-type]
-            linkage=self.linkage,  # type: ignore[arg-type]
         )
         sizes = np.bincount(clusters.labels, minlength=len(clusters))
         self._adopt(table, clusters.medoids.copy(), {"cluster_size": sizes})
