@@ -11,7 +11,7 @@ from duramen import Importances
 from duramen.data import memory
 from duramen.forests.growth import out_of_bag
 from duramen.importances import mcfs
-from duramen.importances.measures.mcfs import _learner
+from duramen.importances.measures.mcfs import Trees, _settings, subsets_of
 from duramen.jobs.replicates import Plan
 from duramen.results.importances import MonteCarloSelection
 from duramen.support.checks import draw_seed
@@ -50,11 +50,12 @@ def with_trees(choices):
 def grown_by_oracle(X, y, *, n_subsets, subset_size, n_splits, max_depth, random_state):
     """Subsets with the oracle's trees on the training rows that mcfs draws."""
     data = dm.learning_set(X, y, task="classification")
-    learner = _learner(data, trees(max_depth=max_depth), subset_size, n_splits, 0.66, Plan())
+    settings = _settings(data, trees(max_depth=max_depth), subset_size, 0.66)
+    grown = Trees(data, settings, subset_size, n_splits, 1.0, 1.0)
     seed = draw_seed(random_state)
-    subsets = learner.draw(n_subsets, seed)
+    subsets = subsets_of(data.n_columns, subset_size, n_subsets, seed)
     pairs = []
-    for start, forest in learner.forests(subsets, seed):
+    for start, forest in grown.forests(subsets, seed, Plan()):
         in_bag = ~out_of_bag(forest)
         for t, tree in enumerate(forest):
             subset = subsets[start + t // n_splits].tolist()
@@ -311,12 +312,11 @@ def test_unseen_features_are_reported():
     [
         ({"n_subsets": 0}, "mcfs: n_subsets must be an int >= 1"),
         ({"n_splits": 1.5}, "mcfs: n_splits must be an int >= 1"),
-        ({"subset_size": 10}, r"mcfs: subset_size must be 'sqrt', an int in 1\.\.9"),
+        ({"subset_size": 10}, r"mcfs: subset_size must be 'sqrt' or an int in 1\.\.9"),
         ({"subset_size": "log2"}, "mcfs: subset_size"),
         ({"subset_size": True}, "mcfs: subset_size"),
-        ({"train_size": 1.0}, "mcfs: train_size .* at least one of the 70 rows"),
-        ({"train_size": 70}, "mcfs: train_size"),
-        ({"train_size": 0.001}, "mcfs: train_size"),
+        ({"train_size": 1.0}, "mcfs: train_size must be a number"),
+        ({"train_size": 0.001}, "mcfs: train_size .* at least one of the 70 rows"),
         ({"u": -1}, "mcfs: u must be a number >= 0"),
         ({"v": np.nan}, "mcfs: v must be a number >= 0"),
         ({"estimator": trees(splits="best")}, "BaggedTreesClassifier: splits must be one of"),

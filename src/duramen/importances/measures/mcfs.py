@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from duramen.data import EncodedTable, Exchangeability, LearningSet
+from duramen.data import EncodedTable, LearningSet
 from duramen.data.learning_sets import unweighted_set
 from duramen.data.memory import require_memory
 from duramen.forests import structure
@@ -29,8 +28,9 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
 from duramen.support.warning import warn
 
-if TYPE_CHECKING:
-    pass
+# Rows x trees of one forest of subsets: 32 MiB of int64.
+_BLOCK = 4_000_000
+_MOST_SUBSETS = 256
 
 
 def mcfs(
@@ -38,9 +38,9 @@ def mcfs(
     y: Any = None,
     *,
     n_subsets: int = 2000,
-    subset_size: int | float | str = "sqrt",
+    subset_size: int | str = "sqrt",
     n_splits: int = 5,
-    train_size: int | float = 0.66,
+    train_size: float = 0.66,
     u: float = 1.0,
     v: float = 1.0,
     estimator: Any = None,
@@ -74,13 +74,12 @@ def mcfs(
         Classes; None with a learning set.
     n_subsets : int
         Number s of random subsets.
-    subset_size : {"sqrt"}, int or float
-        Number m of features in a subset: round(sqrt(p)), a number, or a fraction of p.
+    subset_size : {"sqrt"} or int
+        Number m of features in a subset, by default round(sqrt(p)).
     n_splits : int
         Number t of divisions of the rows, with a tree each, for every subset.
-    train_size : float or int
-        Rows, or groups, that a tree is grown from, as a fraction or a number; it is tested on all
-        others.
+    train_size : float
+        Fraction of the rows, or groups, that a tree is grown from; it is tested on all others.
     u, v : float
         Weight of a tree's accuracy and of a node's fraction of the rows, at least 0.
     estimator : BaggedTreesClassifier, optional
@@ -149,25 +148,32 @@ def mcfs(
     data: LearningSet[EncodedTable] = unweighted_set(
         X, y, "mcfs", "classification", n_jobs=plan.n_threads, strata=strata, groups=groups
     ).in_memory()
-    learner = _learner(data, estimator, subset_size, n_splits, train_size, plan)
-    exponents = checks.check_real("mcfs", "u", u, 0.0), checks.check_real("mcfs", "v", v, 0.0)
+    size = _subset_size(subset_size, data.n_columns)
+    trees = Trees(
+        data,
+        _settings(data, estimator, size, train_size),
+        size,
+        checks.check_integer("mcfs", "n_splits", n_splits, 1),
+        checks.check_real("mcfs", "u", u, 0.0),
+        checks.check_real("mcfs", "v", v, 0.0),
+    )
     require_memory(
-        40 * s * learner.subset_size,
-        what=f"{s} subsets of {learner.subset_size} features",
+        40 * s * size,
+        what=f"{s} subsets of {size} features",
         function="mcfs",
         hint="lower n_subsets or subset_size",
     )
-    rows = data.exchangeability
+    rows, codes = data.exchangeability, data.target.values
     if shuffles:
-        rows.require(shuffles, "mcfs", data.target.values)
+        rows.require(shuffles, "mcfs", codes)
     elif rows.strata is not None:
         raise ValueError(
             "mcfs: strata restrict how classes are shuffled for the cut-off, and need "
             "n_permutations of at least 1, got 0."
         )
     seed = checks.draw_seed(random_state)
-    run = relative_importances(learner, s, seed, *exponents)
-    size, p = learner.subset_size, data.n_columns
+    run = trees.importances(s, seed, plan)
+    p = data.n_columns
     unseen = int(np.count_nonzero(run.n_drawn == 0))
     if unseen:
         from duramen.theory.subspaces.convergence import draws_needed
@@ -178,25 +184,41 @@ def mcfs(
             f"n_subsets={draws_needed(p, size)} includes all features with a probability of at "
             "least 0.95.",
         )
+    maxima = np.empty(0)
+    if shuffles:
+        seeds = repeat_seeds(seed, shuffles).tolist()
+        # Runs share the threads; within a run the trees get those that are left.
+        alone = Plan(max(1, plan.threads_within // shuffles))
+
+        def task(b: int, _: int) -> FloatArray:
+            order_seed, run_seed = seeds[b]
+            order = rows.permutation(np.random.default_rng(order_seed), codes)
+            shuffled = data.permuted(order, key=("shuffled", order_seed))
+            own = replace(trees, data=shuffled).importances(s, run_seed, alone, graph=False)
+            return np.array([own.values.max()])
+
+        maxima = run_replicates(
+            task, shuffles, 1, seed=seed, identity={}, plan=plan, function="mcfs", unit="run"
+        ).ravel()
     metadata = {
         "mcfs": {
             "n_subsets": s,
-            "u": exponents[0],
-            "v": exponents[1],
+            "u": trees.u,
+            "v": trees.v,
             "n_permutations": shuffles,
             "subset_size": size,
-            "n_splits": learner.n_splits,
-            "train_size": learner.settings.row_samples,
+            "n_splits": trees.n_splits,
+            "train_size": trees.settings.row_samples,
             **rows.identity(),
         },
-        "forest": learner.settings.to_dict(),
-        "n_trees": s * learner.n_splits,
+        "forest": trees.settings.to_dict(),
+        "n_trees": s * trees.n_splits,
         "n_rows": data.n_rows,
         "seed": seed,
         "fingerprint": data.fingerprint,
         "versions": versions(),
     }
-    codes, weights = run.edges
+    pairs, weights = run.edges
     return MonteCarloSelection(
         Importances(
             names=data.names,
@@ -208,48 +230,25 @@ def mcfs(
         ),
         n_drawn=run.n_drawn,
         accuracy=run.accuracy,
-        source=codes // p,
-        target=codes % p,
+        source=pairs // p,
+        target=pairs % p,
         weight=weights,
-        maxima=_greatest_by_chance(learner, shuffles, s, seed, *exponents)
-        if shuffles
-        else np.empty(0),
+        maxima=maxima,
     )
 
 
-def _greatest_by_chance(
-    learner: Learner, shuffles: int, n_subsets: int, seed: int, u: float, v: float
-) -> FloatArray:
-    """Greatest relative importance in each of some runs with shuffled classes."""
-    seeds = repeat_seeds(seed, shuffles).tolist()
-    plan, rows = learner.plan, learner.data.exchangeability
-    codes = learner.data.target.values
-    # Runs share the threads; within a run the trees get those that are left.
-    alone = replace(learner, plan=Plan(max(1, plan.threads_within // shuffles)))
-
-    def task(b: int, _: int) -> FloatArray:
-        order_seed, run_seed = seeds[b]
-        order = rows.permutation(np.random.default_rng(order_seed), codes)
-        data = alone.data.permuted(order, key=("shuffled", order_seed))
-        shuffled = replace(alone, data=data)
-        run = relative_importances(shuffled, n_subsets, run_seed, u, v, graph=False)
-        return np.array([run.values.max()])
-
-    maxima = run_replicates(
-        task, shuffles, 1, seed=seed, identity={}, plan=plan, function="mcfs", unit="run"
-    )
-    return maxima.ravel()
+def _subset_size(value: Any, n_features: int) -> int:
+    if isinstance(value, str) and value == "sqrt":
+        return max(1, round(n_features**0.5))
+    if not checks.is_integer(value) or not 1 <= value <= n_features:
+        raise checks.refuse("mcfs", "subset_size", f"'sqrt' or an int in 1..{n_features}", value)
+    return int(value)
 
 
-def _learner(
-    data: LearningSet[EncodedTable],
-    estimator: Any,
-    subset_size: Any,
-    n_splits: Any,
-    train_size: Any,
-    plan: Plan,
-) -> Learner:
-    """Check how the trees are grown."""
+def _settings(
+    data: LearningSet[EncodedTable], estimator: Any, subset_size: int, train_size: Any
+) -> GrowthSettings:
+    """Return how a tree is grown; its `row_samples` is the number of training rows, or groups."""
     if estimator is None:
         from duramen.estimators import BaggedTreesClassifier
 
@@ -261,74 +260,25 @@ def _learner(
             "mcfs: criterion of estimator must be 'entropy', whose decreases are gains of "
             f"information, got {template.criterion!r}."
         )
-    n_splits = checks.check_integer("mcfs", "n_splits", n_splits, 1)
-    size = _subset_size(subset_size, data.n_columns)
-    settings = replace(
-        template.growth_settings(data.n_rows, size, data.table),
-        bootstrap=False,
-        row_samples=_training_units(train_size, data.exchangeability),
-    )
-    refuse_many_categories(data.table, settings, data.target.n_classes)
-    return Learner(data, settings, size, n_splits, plan)
-
-
-def _subset_size(value: Any, n_features: int) -> int:
-    if isinstance(value, str) and value == "sqrt":
-        return max(1, round(math.sqrt(n_features)))
-    if checks.is_integer(value) and 1 <= value <= n_features:
-        return int(value)
-    if not checks.is_integer(value) and checks.is_real(value) and 0 < value <= 1:
-        return max(1, round(float(value) * n_features))
-    allowed = f"'sqrt', an int in 1..{n_features} or a float in (0, 1]"
-    raise checks.refuse("mcfs", "subset_size", allowed, value)
-
-
-def _training_units(value: Any, rows: Exchangeability) -> int:
-    count, n_units = 0, rows.n_units
-    if checks.is_integer(value):
-        count = int(value)
-    elif checks.is_real(value) and 0 < value < 1:
-        count = round(float(value) * n_units)
-    if not 1 <= count < n_units:
-        units = "rows" if rows.groups is None else "groups"
+    n_units = data.exchangeability.n_units
+    fraction = checks.check_real("mcfs", "train_size", train_size, 0.0, 1.0, ends="()")
+    row_samples = round(fraction * n_units)
+    if not 1 <= row_samples < n_units:
+        units = "rows" if data.exchangeability.groups is None else "groups"
         raise checks.refuse(
             "mcfs",
             "train_size",
-            f"a float in (0, 1) or an int, and leave at least one of the {n_units} {units} to "
-            "train on and one to test on",
-            value,
+            f"a fraction that leaves at least one of the {n_units} {units} to train on and one to "
+            "test on",
+            train_size,
         )
-    return count
+    settings = template.growth_settings(data.n_rows, subset_size, data.table)
+    settings = replace(settings, bootstrap=False, row_samples=row_samples)
+    refuse_many_categories(data.table, settings, data.target.n_classes)
+    return settings
 
 
-MCFS = Measure(
-    "mcfs",
-    lambda inputs: (
-        mcfs(inputs.data, random_state=inputs.random_state, n_jobs=inputs.n_jobs).importances
-    ),
-    "MCFS",
-    "MCFS is the relative importance of Monte Carlo feature selection. It does not come from "
-    "the forest of this report but from many trees on random subsets of the features: the "
-    "gain ratios of the splits on the feature, weighted by the number of rows at the split "
-    "and by the accuracy of the tree on other rows.",
-    "MCFS has no threshold here: irrelevant features also get some importance.",
-    reference="M. Dramiński et al. (2008). Monte Carlo feature selection for supervised "
-    "classification. Bioinformatics 24.",
-    refits=True,
-    classes=True,
-    testable=False,
-    zero_if_irrelevant=False,
-    symmetric=False,
-    favors_many_values=True,
-    spread="subsets",
-)
-
-
-# --- relative importances from trees on random subsets of the features ----------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class RelativeImportances:
+class RelativeImportances(NamedTuple):
     """Relative importances and edges from s subsets of the features."""
 
     n_drawn: IntArray  # (p,): Number of subsets that each feature was in
@@ -340,46 +290,92 @@ class RelativeImportances:
     edges: Edges  # of the interdependency graph, the strongest first; empty unless asked for
 
 
-def relative_importances(
-    learner: Learner, n_subsets: int, seed: int, u: float, v: float, *, graph: bool = True
-) -> RelativeImportances:
-    """Grow the trees of all subsets, and sum up their gains; `graph` asks for the edges.
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Trees on random subsets of the columns of a learning set."""
 
-    u and v are the exponents of the accuracy of a tree, and of the fraction of its rows at a node.
-    """
-    subsets = learner.draw(n_subsets, seed)
-    gained = np.empty(subsets.shape)
-    accuracies = np.empty((n_subsets, learner.n_splits))
-    edges: list[Edges] = []
-    for start, forest in learner.forests(subsets, seed):
-        nodes = Nodes(forest)
-        ratio = gain_ratios(nodes)
-        accuracy = balanced_accuracies(forest, learner)
-        amount = accuracy[nodes.tree] ** u * ratio
-        amount *= nodes.fractions() ** v
-        run = slice(start, start + forest.n_trees // learner.n_splits)
-        accuracies[run] = accuracy.reshape(-1, learner.n_splits)
-        # Sums over the t trees of each subset, by its features.
-        inner, p = nodes.internal(), learner.data.n_columns
-        ascending = (np.arange(run.stop - start)[:, np.newaxis] * p + subsets[run]).ravel()
-        wanted = nodes.tree[inner] // learner.n_splits * p + forest.feature[inner]
-        place = np.searchsorted(ascending, wanted)
-        sums = weighted_counts(place, amount[inner] / learner.n_splits, ascending.size)
-        gained[run] = sums.reshape(gained[run].shape)
-        if graph:
-            edges.append(edges_of(nodes, ratio))
-    codes, weights = merged(edges)
-    order = np.argsort(-weights, kind="stable")
-    feature, gains, p = subsets.ravel(), gained.ravel(), learner.data.n_columns
-    n_drawn = np.bincount(feature, minlength=p)
-    values = weighted_counts(feature, gains, p) / np.maximum(n_drawn, 1)
-    error = None
-    if n_drawn.min() >= 2:
-        squares = weighted_counts(feature, (gains - values[feature]) ** 2, p)
-        error = np.sqrt(squares / (n_drawn - 1) / n_drawn)
-    return RelativeImportances(
-        n_drawn, values, error, float(accuracies.mean()), (codes[order], weights[order])
-    )
+    data: LearningSet[EncodedTable]  # n rows of p columns, with their classes
+    settings: GrowthSettings
+    subset_size: int  # columns m of a subset
+    n_splits: int  # trees t on each subset, each with its own training rows
+    u: float  # exponent of the accuracy of a tree
+    v: float  # exponent of the fraction of the rows of a tree at a node
+
+    def forests(self, subsets: IntArray, seed: int, plan: Plan) -> Iterator[tuple[int, Forest]]:
+        """Yield the trees of many subsets at a time, with the number of the first subset.
+
+        Tree k of subset i has the number i t + k in the stream of random numbers, so that the trees
+        depend neither on the threads nor on how many subsets are taken at a time.
+        """
+        data, settings, n_trees = self.data, self.settings, self.n_splits
+        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * data.n_rows)))
+
+        def trees(i: int, columns: IntArray) -> Forest:
+            some = data.with_table(data.table.take_columns(columns), key=("subset", seed, i))
+            return grow(some, settings, n_trees=n_trees, seed=seed, first_tree=i * n_trees)
+
+        with plan.workers.running(trees) as run:
+            for start in range(0, len(subsets), step):
+                some = subsets[start : start + step]
+                grown = list(run(zip(range(start, start + len(some)), some, strict=True)))
+                arrays: dict[str, Any] = joined([*map(arrays_on, grown, some)])
+                values = values_for_prediction(data.table.schema, arrays)
+                yield start, replace(grown[0], **arrays, schema=values)
+
+    def importances(
+        self, n_subsets: int, seed: int, plan: Plan, *, graph: bool = True
+    ) -> RelativeImportances:
+        """Grow the trees of all subsets, and sum up their gains; `graph` asks for the edges."""
+        data, t, p = self.data, self.n_splits, self.data.n_columns
+        subsets = subsets_of(p, self.subset_size, n_subsets, seed)
+        codes = data.target.values
+        member = np.eye(data.target.n_classes)[codes].T
+        gained, accuracies = np.empty(subsets.shape), np.empty((n_subsets, t))
+        edges: list[Edges] = []
+        for start, forest in self.forests(subsets, seed, plan):
+            # Mean recall of the classes among the rows that each tree was not grown from.
+            leaf = leaves(forest, data.table, plan.n_threads)
+            place = forest.child[leaf + forest.offsets[:-1]] + forest.leaf_offsets[:-1]
+            held = out_of_bag(forest)
+            right = held & (np.argmax(forest.leaf_values, axis=1)[place] == codes[:, np.newaxis])
+            seen, hits = member @ held, member @ right
+            recall = hits / np.maximum(seen, 1)
+            accuracy = recall.sum(axis=0) / np.count_nonzero(seen, axis=0)
+            nodes = Nodes(forest)
+            ratio = gain_ratios(nodes)
+            amount = accuracy[nodes.tree] ** self.u * ratio
+            amount *= nodes.fractions() ** self.v
+            run = slice(start, start + forest.n_trees // t)
+            accuracies[run] = accuracy.reshape(-1, t)
+            # Sums over the t trees of each subset, by its features.
+            inner = nodes.internal()
+            ascending = (np.arange(run.stop - start)[:, np.newaxis] * p + subsets[run]).ravel()
+            wanted = nodes.tree[inner] // t * p + forest.feature[inner]
+            place = np.searchsorted(ascending, wanted)
+            sums = weighted_counts(place, amount[inner] / t, ascending.size)
+            gained[run] = sums.reshape(gained[run].shape)
+            if graph:
+                edges.append(edges_of(nodes, ratio))
+        pairs, weights = merged(edges)
+        order = np.argsort(-weights, kind="stable")
+        feature, gains = subsets.ravel(), gained.ravel()
+        n_drawn = np.bincount(feature, minlength=p)
+        values = weighted_counts(feature, gains, p) / np.maximum(n_drawn, 1)
+        error = None
+        if n_drawn.min() >= 2:
+            squares = weighted_counts(feature, (gains - values[feature]) ** 2, p)
+            error = np.sqrt(squares / (n_drawn - 1) / n_drawn)
+        strongest = pairs[order], weights[order]
+        return RelativeImportances(n_drawn, values, error, float(accuracies.mean()), strongest)
+
+
+def subsets_of(n_features: int, size: int, n_subsets: int, seed: int) -> IntArray:
+    """Draw subsets without replacement within each: shape (s, m), ascending."""
+    random = np.random.default_rng(seed)
+    drawn = [
+        random.choice(n_features, size, replace=False, shuffle=False) for _ in range(n_subsets)
+    ]
+    return np.sort(np.array(drawn, dtype=np.int64).reshape(n_subsets, size), axis=1)
 
 
 def gain_ratios(nodes: Nodes) -> FloatArray:
@@ -391,21 +387,6 @@ def gain_ratios(nodes: Nodes) -> FloatArray:
         split_information = mass[parents] - nodes.over_children(mass, parents)
         ratio[parents] *= run.weight[parents] / split_information
     return ratio
-
-
-def balanced_accuracies(forest: Forest, learner: Learner) -> FloatArray:
-    """Mean recall of the classes among the rows that each tree was not grown from: shape (T,)."""
-    leaf = leaves(forest, learner.data.table, learner.plan.n_threads)
-    place = forest.child[leaf + forest.offsets[:-1]] + forest.leaf_offsets[:-1]
-    guess = np.argmax(forest.leaf_values, axis=1)[place]
-    held = out_of_bag(forest)
-    codes = learner.data.target.values
-    right = held & (guess == codes[:, np.newaxis])
-    member = np.eye(learner.data.target.n_classes)[codes].T
-    seen, hits = member @ held, member @ right
-    recall = hits / np.maximum(seen, 1)
-    means: FloatArray = recall.sum(axis=0) / np.count_nonzero(seen, axis=0)
-    return means
 
 
 # Levels between an ancestor and a descendant, at most.
@@ -451,48 +432,24 @@ def merged(parts: Sequence[Edges]) -> Edges:
     return distinct, weighted_counts(place, weights, distinct.size)
 
 
-# --- trees on random subsets of the columns, as one forest on all columns -------------------------
-
-# Rows x trees of one forest of subsets: 32 MiB of int64.
-_BLOCK = 4_000_000
-_MOST_SUBSETS = 256
-
-
-@dataclass(frozen=True, eq=False)
-class Learner:
-    """Learning set and settings of the trees."""
-
-    data: LearningSet[EncodedTable]  # n rows of p columns, with their classes
-    # How a tree is grown; ``row_samples`` is the number of training rows, or groups, of a split.
-    settings: GrowthSettings
-    subset_size: int  # columns m of a subset
-    n_splits: int  # trees t on each subset, each with its own training rows
-    plan: Plan  # workers that grow the trees
-
-    def draw(self, n_subsets: int, seed: int) -> IntArray:
-        """Draw subsets without replacement within each: shape (s, m), ascending."""
-        random = np.random.default_rng(seed)
-        p, m = self.data.n_columns, self.subset_size
-        drawn = [random.choice(p, m, replace=False, shuffle=False) for _ in range(n_subsets)]
-        return np.sort(np.array(drawn, dtype=np.int64).reshape(n_subsets, m), axis=1)
-
-    def forests(self, subsets: IntArray, seed: int) -> Iterator[tuple[int, Forest]]:
-        """Yield the trees of many subsets at a time, with the number of the first subset.
-
-        Tree k of subset i has the number i t + k in the stream of random numbers, so that the trees
-        depend neither on the threads nor on how many subsets are taken at a time.
-        """
-        data, settings, n_trees = self.data, self.settings, self.n_splits
-        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * data.n_rows)))
-
-        def trees(i: int, columns: IntArray) -> Forest:
-            some = data.with_table(data.table.take_columns(columns), key=("subset", seed, i))
-            return grow(some, settings, n_trees=n_trees, seed=seed, first_tree=i * n_trees)
-
-        with self.plan.workers.running(trees) as run:
-            for start in range(0, len(subsets), step):
-                some = subsets[start : start + step]
-                grown = list(run(zip(range(start, start + len(some)), some, strict=True)))
-                arrays: dict[str, Any] = joined([*map(arrays_on, grown, some)])
-                values = values_for_prediction(data.table.schema, arrays)
-                yield start, replace(grown[0], **arrays, schema=values)
+MCFS = Measure(
+    "mcfs",
+    lambda inputs: (
+        mcfs(inputs.data, random_state=inputs.random_state, n_jobs=inputs.n_jobs).importances
+    ),
+    "MCFS",
+    "MCFS is the relative importance of Monte Carlo feature selection. It does not come from "
+    "the forest of this report but from many trees on random subsets of the features: the "
+    "gain ratios of the splits on the feature, weighted by the number of rows at the split "
+    "and by the accuracy of the tree on other rows.",
+    "MCFS has no threshold here: irrelevant features also get some importance.",
+    reference="M. Dramiński et al. (2008). Monte Carlo feature selection for supervised "
+    "classification. Bioinformatics 24.",
+    refits=True,
+    classes=True,
+    testable=False,
+    zero_if_irrelevant=False,
+    symmetric=False,
+    favors_many_values=True,
+    spread="subsets",
+)
