@@ -125,6 +125,12 @@ class Grouping:
         """Number of the group of each member."""
         return np.repeat(np.arange(self.sizes.size), self.sizes)
 
+    @property
+    def groups(self) -> dict[str, IntArray]:
+        """Members of each group, by its name."""
+        members = np.split(self.members, self.starts[1:])
+        return dict(zip(self.names, members, strict=True))
+
     def combined(self, values: FloatArray, how: Aggregation) -> FloatArray:
         """Return the sum, mean or maximum over the members of each group, shape (..., G)."""
         of_members = values[..., self.members]

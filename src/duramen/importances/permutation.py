@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,8 @@ class Losses(TreeSums):
         self.n_trees = self.n_splits = 0
         self.votes = np.zeros((c, c), dtype=np.int64)
         self.changed_votes = np.zeros((n_units if votes else 0, c, c), dtype=np.int64)
-        self._function, self._report = function, cast("Progress | None", None)
+        self._function = function
+        self._report: Progress | None = None
         self._n_threads = checks.check_jobs(function, n_jobs)
         self._verbose = checks.check_verbosity(function, verbose)
 
@@ -176,13 +177,8 @@ def mean_losses(
 
     def finish(losses: Losses) -> Importances:
         if losses.n_trees == 0:
-            lacking = {
-                "roc_auc": "holds rows of two classes",
-                "concordance": "holds two rows whose order of events is known",
-            }
-            why = lacking.get(score, "has out-of-bag rows")
             raise ValueError(
-                f"{measure}: no tree of this forest {why}, so there is nothing to measure. Hint: "
+                f"{measure}: no tree of this forest has rows on which {score} is defined. Hint: "
                 "grow more trees, or leave more rows out of each."
             )
         # Trees where the score is not defined drop out; trees without rows lose nothing.

@@ -25,7 +25,6 @@ from duramen.importances.permutation import (
     ALL,
     SCORES,
     Permutations,
-    Progress,
     kernel_inputs,
     mean_losses,
     remembered,
@@ -35,7 +34,6 @@ from duramen.importances.permutation import (
 )
 from duramen.importances.samples import Sample, sample_of
 from duramen.io.groups import members_of
-from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, refuse_masked
@@ -102,7 +100,7 @@ def mda(
         (mean_t d_tj^2 - raw^2) / T, as R's randomForest does; raw stays as it is where SE is not
         above 2.2e-16. z grows with the square root of T: it is no test statistic.
     by_class : bool
-        Whether to measure the rows of each class alone as well.
+        Whether to measure the rows of each class alone as well; for votes="tree".
     feature_groups : mapping, labels, path, ..., optional
         Columns (:func:`duramen.io.feature_groups` has the forms) that are permuted together
         with one shared permutation; the result then has one value a group. A column may be in
@@ -147,13 +145,18 @@ def mda(
     """
     if X is None:
         raise missing_rows("mda")
+    whole = (votes, scaled, by_class, feature_groups) == ("tree", False, False, None)
     if _is_other_predictor(estimator):
-        _refuse_for_predictors(votes, scaled, by_class, feature_groups)
+        if not whole:
+            raise ValueError(
+                "mda: votes, scaled, by_class and feature_groups are for forests of duramen; other "
+                "models are measured as a whole."
+            )
         return _of_predictor(estimator, X, y, scoring, n_repeats, random_state, n_jobs)
     forest = trees_of(estimator, "mda", survival=True)
     score = score_of(forest, scoring, "mda")
     checks.check_choice("mda", "votes", votes, ("tree", "ensemble"))
-    scaled = checks.check_flag("mda", "scaled", scaled)
+    checks.check_flag("mda", "scaled", scaled)
     checks.check_flag("mda", "by_class", by_class)
     repeats = repeats_of(n_repeats, score, "mda", votes)
     if by_class and forest.classes is None:
@@ -162,24 +165,13 @@ def mda(
     names, members = grouped(forest, feature_groups, "mda")
     permutations = Permutations(seed_of(forest, random_state), repeats, members)
     if votes == "ensemble":
-        if scaled:
-            raise ValueError('mda: scaled=True divides by the spread over trees; use votes="tree".')
-        whole = forest_of(estimator, "mda", survival=True)
+        if scaled or by_class:
+            raise ValueError('mda: scaled=True and by_class=True need votes="tree".')
+        grown = forest_of(estimator, "mda", survival=True)
         threads = checks.check_jobs("mda", n_jobs)
-        with progress_bar(whole.n_trees, "mda", checks.check_verbosity("mda", verbose)) as report:
-            mean, error = _of_ensemble(
-                whole, sample, permutations, len(names), score, by_class, threads, report
-            )
-        return importances_of(
-            whole,
-            "mda",
-            mean[:, 0],
-            SCORES[score],
-            error,
-            names=names,
-            by_class=mean[:, 1:] if by_class else None,
-            **remembered(permutations, score, scaled, rows=rows, votes=votes),
-        )
+        mean, error = _of_ensemble(grown, sample, permutations, len(names), score, threads)
+        choices = remembered(permutations, score, scaled, rows=rows, votes=votes)
+        return importances_of(grown, "mda", mean, SCORES[score], error, names=names, **choices)
     sums = mean_losses(
         "mda",
         forest,
@@ -269,16 +261,6 @@ def _is_other_predictor(estimator: Any) -> bool:
     return hasattr(estimator, "predict")
 
 
-def _refuse_for_predictors(votes: str, scaled: bool, by_class: bool, feature_groups: Any) -> None:
-    asked = {"votes": votes != "tree", "scaled": scaled, "by_class": by_class}
-    for name, is_set in {**asked, "feature_groups": feature_groups is not None}.items():
-        if is_set:
-            raise ValueError(
-                f"mda: {name} works with forests of duramen only; other models are measured as a "
-                "whole."
-            )
-
-
 def _of_predictor(
     estimator: Any,
     X: Any,
@@ -340,9 +322,7 @@ def _of_ensemble(
     permutations: Permutations,
     n_units: int,
     score: str,
-    by_class: bool,
     n_threads: int,
-    progress: Progress | None,
 ) -> tuple[FloatArray, FloatArray | None]:
     """Return what the ensemble loses, the mean over the repeats, and its standard error."""
     columns = np.unique(forest.feature[forest.feature >= 0])
@@ -362,7 +342,7 @@ def _of_ensemble(
     is_whole = forest.classes is not None or reach == 0.0
     scale = 1.0 if is_whole else float(2.0 ** (61 - np.ceil(np.log2(reach))))
     repeats = int(permutations.n_repeats)
-    drops = np.zeros((repeats, n_units, 1 + (forest.n_values if by_class else 0)))
+    drops = np.zeros((repeats, n_units))
     for repeat in range(repeats):
         for start in range(0, len(used), step):
             wanted = used[start : start + step]
@@ -374,11 +354,8 @@ def _of_ensemble(
                 n_threads,
             )
             ballots = trees, votes / scale, changes / scale
-            drops[repeat, wanted] = _drops(*ballots, sample.target, score, by_class)
-            if progress is not None:
-                done = repeat + min(start + step, len(used)) / len(used)
-                progress(int(forest.n_trees * done / repeats))
-    error = drops[:, :, 0].std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
+            drops[repeat, wanted] = _drops(*ballots, sample.target, score)
+    error = drops.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
     return drops.mean(axis=0), error
 
 
@@ -388,9 +365,8 @@ def _drops(
     changes: FloatArray,
     target: NDArray[Any],
     score: str,
-    by_class: bool,
 ) -> FloatArray:
-    """Return what each group costs, of shape (G, 1) or (G, 1 + C).
+    """Return what each group costs, of shape (G,).
 
     `trees`, (n,), is the number of trees that a row is sent down, `votes`, (n, C), the number that
     vote for each class, or in regression the sum of their predictions, and `changes`, (G, n, C),
@@ -402,20 +378,7 @@ def _drops(
     target, n_trees = target[seen], trees[seen][:, np.newaxis]
     before = (votes[seen] / n_trees)[np.newaxis]
     after = (votes[seen] + changes[:, seen]) / n_trees  # equal counts stay equal fractions
-    columns = [_score(score, after, target) - _score(score, before, target)]
-    for k in range(votes.shape[1] if by_class else 0):
-        rows = target == k
-        if not rows.any() or (score == "roc_auc" and rows.all()):
-            columns.append(np.zeros(len(after)))
-        elif score == "roc_auc":
-            columns.append(_areas(after[:, :, k], rows) - _areas(before[:, :, k], rows))
-        else:
-            own = "accuracy" if score == "balanced_accuracy" else score
-            of_class = target[rows]
-            columns.append(
-                _score(own, after[:, rows], of_class) - _score(own, before[:, rows], of_class)
-            )
-    return -np.column_stack(columns)
+    return -(_score(score, after, target) - _score(score, before, target))
 
 
 def _score(score: str, predicted: FloatArray, target: NDArray[Any]) -> FloatArray:
