@@ -10,7 +10,6 @@ import duramen as dm
 from duramen.effects import describe_effects
 from duramen.effects.interactions import interaction_p_value, main_effects
 from duramen.effects.response import Numbers, categories_p_value, turn_p_value
-from duramen.effects.rows import Rows
 
 TREES = 60
 
@@ -265,7 +264,9 @@ def test_directions_are_about_the_rarer_class_or_the_one_that_is_named():
         describe_effects(forest, data, ["x0"], pos_label="ctrl")
     numbers = dm.learning_set(X, X[:, 0])
     grown = dm.RandomForestRegressor(5, random_state=0).fit(numbers)
-    with pytest.raises(ValueError, match="pos_label must be None unless the target is classes"):
+    with pytest.raises(
+        ValueError, match="pos_label must be a class of the target, and None for numbers"
+    ):
         describe_effects(grown, numbers, ["x0"], pos_label="case")
 
 
@@ -286,25 +287,3 @@ def test_of_many_features_found_the_rate_of_false_directions_is_controlled():
     assert up > 1.5 * sum(direction.words == "up for 1" for direction in few.directions[:40])
     assert sum(word != "no direction" for word in words[40:]) <= 6
     assert "down for 1" not in words[:40]
-
-
-def test_effects_from_the_trees_that_split_on_a_feature_are_those_of_all_trees():
-    random = np.random.default_rng(15)
-    X = random.normal(size=(60, 40))
-    X[random.random((60, 40)) < 0.05] = np.nan
-    frame = pd.DataFrame(X).add_prefix("x").assign(ward=random.choice(["a", "b", "c"], 60))
-    data = dm.learning_set(frame, np.nan_to_num(X[:, 0]) + (frame["ward"] == "b"))
-    forest = dm.RandomForestRegressor(50, max_depth=3, random_state=0).fit(data).forest_
-    rows = Rows.of(forest, data, "test", None, 1)
-    fewer = 0
-    for j in range(forest.n_features):
-        users, fraction = rows.splitting_on(j)
-        fewer += users.forest.n_trees < forest.n_trees
-        assert fraction == pytest.approx(users.forest.n_trees / 50) or fraction == 0.0
-        column = rows.values[:, j].copy()
-        for value in (np.nanmin(column), np.nan):
-            by = np.full((1, len(rows)), value)
-            whole = rows.replaced((j,), by) - rows.predict()
-            part = fraction * (users.replaced((j,), by) - users.predict())
-            assert np.allclose(whole, part, atol=1e-12)
-    assert fewer > 20

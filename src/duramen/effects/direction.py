@@ -194,82 +194,75 @@ def describe_effects(
     columns = [column_of(grown, name, _FUNCTION) for name in features]
     columns = [j for j in columns if rows.present(j).any()]
     found_before = {j for j in columns if relevant is not None and grown.names[j] in relevant}
-    targets = _targets(grown, data)
-    outputs = _outputs(grown, data, pos_label)
-    strata = data.exchangeability.strata
-    if strata is None:
+    # One response an output: the numbers, the survival, or an indicator of each class.
+    values, exchanged = np.asarray(data.target.values), data.exchangeability
+    restrictions = exchanged.exchanged(values), exchanged.groups
+    targets: list[Response]
+    if data.target.censored:
+        targets = [Survival((values // 2).astype(np.int64), values % 2 == 1, *restrictions)]
+    elif grown.classes is None:
+        targets = [Numbers(values.astype(np.float64), *restrictions)]
+    else:
+        classes = range(len(grown.classes))
+        targets = [Numbers((values == k).astype(np.float64), *restrictions) for k in classes]
+    outputs = _outputs(grown, values, pos_label)
+    if exchanged.strata is None:
         effects = [local_effects(rows, j, POINTS, _FUNCTION) for j in columns]
     else:
         numbers = np.column_stack([target.numbers for target in targets])
-        effects = [effect_within_strata(grown, data.table, j, numbers, strata) for j in columns]
-    claims = [
-        _claims(grown, data.table, effect, j, targets, outputs)
-        for effect, j in zip(effects, columns, strict=True)
-    ]
-    least = {
-        j: min((claim.p_value for claim in of_feature), default=1.0)
-        for j, of_feature in zip(columns, claims, strict=True)
+        effects = [
+            effect_within_strata(grown, data.table, j, numbers, exchanged.strata) for j in columns
+        ]
+    claims = {
+        j: _claims(grown, data.table, effect, j, targets, outputs)
+        for j, effect in zip(columns, effects, strict=True)
     }
-    level_found = _step_up([least[j] for j in columns if j in found_before])
-    levels = [level_found if j in found_before else LEVEL / grown.n_features for j in columns]
-    chosen = [
-        next(
-            ((claim.direction, claim.output) for claim in some if claim.p_value <= level),
-            (Direction(effect.name), _order(effect, outputs)[0]),
-        )
-        for effect, some, level in zip(effects, claims, levels, strict=True)
-    ]
-    by_name = {direction.name: (direction, output) for direction, output in chosen}
-    interactions, pairs = _interactions(rows, data, columns, found_before)
-    for name, partner in _dominated(interactions, pairs).items():
-        if by_name[name][0].kind == "none":
-            by_name[name] = (Direction(name, "interaction", partner=partner), by_name[name][1])
+    # Benjamini and Hochberg over the features that a test found, Bonferroni for the others.
+    least = {j: min((claim.p_value for claim in some), default=1.0) for j, some in claims.items()}
+    ranked = sorted(least[j] for j in columns if j in found_before)
+    bounds = enumerate(ranked, 1)
+    level_found = max((p for k, p in bounds if p <= LEVEL * k / len(ranked)), default=0.0)
+    by_name: dict[str, tuple[Direction, int]] = {}
+    for j, effect in zip(columns, effects, strict=True):
+        level = level_found if j in found_before else LEVEL / grown.n_features
+        by_name[effect.name] = Direction(effect.name), _order(effect, outputs)[0]
+        for claim in claims[j]:
+            if claim.p_value <= level:
+                by_name[effect.name] = claim.direction, claim.output
+                break
+    interactions, supported = _interactions(rows, data, columns, found_before)
+    # Features without a direction, whose interaction is stronger than they are alone.
+    if interactions is not None:
+        for pair, strength in zip(interactions.pairs, interactions.strengths.tolist(), strict=True):
+            for name, partner in (pair, pair[::-1]) if pair in supported else ():
+                kind, output = by_name[name][0].kind, by_name[name][1]
+                if kind == "none" and strength > interactions.mains[name]:
+                    by_name[name] = Direction(name, "interaction", partner=partner), output
     shown = [by_name.get(name, (Direction(name), 0)) for name in features]
     return EffectsDescription(
         directions=tuple(direction for direction, _ in shown),
         effects=tuple(effects),
         interactions=interactions,
         outputs=tuple(output for _, output in shown),
-        supported=tuple(pairs),
+        supported=tuple(supported),
     )
 
 
-def _targets(forest: Forest, data: LearningSet[EncodedTable]) -> list[Response]:
-    """Return the numbers, the survival, or an indicator of each class: one an output."""
-    values = np.asarray(data.target.values)
-    rows = data.exchangeability
-    restrictions = rows.exchanged(values), rows.groups
-    if data.target.censored:
-        return [Survival((values // 2).astype(np.int64), values % 2 == 1, *restrictions)]
-    if forest.classes is None:
-        return [Numbers(values.astype(np.float64), *restrictions)]
-    return [
-        Numbers((values == k).astype(np.float64), *restrictions) for k in range(len(forest.classes))
-    ]
-
-
-def _outputs(forest: Forest, data: LearningSet[EncodedTable], pos_label: Any) -> list[int]:
+def _outputs(forest: Forest, values: NDArray[Any], pos_label: Any) -> list[int]:
     """Return the outputs that directions may be about."""
-    if forest.classes is None:
-        if pos_label is not None:
-            raise ValueError(
-                f"{_FUNCTION}: pos_label must be None unless the target is classes, got "
-                f"{pos_label!r}."
-            )
-        return [0]
-    labels = list(map(str, forest.classes.tolist()))
+    labels = [] if forest.classes is None else list(map(str, forest.classes.tolist()))
     if pos_label is not None:
         if str(pos_label) not in labels:
+            shown = ", ".join(labels[:_NAMED]) + ", ..." * (len(labels) > _NAMED)
             raise ValueError(
-                f"{_FUNCTION}: pos_label must be a class of the target, one of "
-                f"{', '.join(labels[:_NAMED])}{', ...' if len(labels) > _NAMED else ''}, got "
-                f"{pos_label!r}."
+                f"{_FUNCTION}: pos_label must be a class of the target"
+                f"{f', one of {shown}' if labels else ', and None for numbers'}, got {pos_label!r}."
             )
         return [labels.index(str(pos_label))]
-    if len(labels) > 2:
-        return list(range(len(labels)))
-    sizes = np.bincount(np.asarray(data.target.values), minlength=len(labels))
-    return [int(sizes[-1] <= sizes[0]) if len(labels) == 2 else 0]
+    if len(labels) == 2:
+        sizes = np.bincount(values, minlength=2)
+        return [int(sizes[1] <= sizes[0])]
+    return list(range(max(1, len(labels))))
 
 
 def _order(effect: FeatureEffect, outputs: list[int]) -> list[int]:
@@ -325,12 +318,6 @@ def _claims(
     return sorted(claims, key=lambda claim: claim.p_value) if flat else claims
 
 
-def _step_up(p_values: list[float]) -> float:
-    """Return the largest p-value that is significant at `LEVEL` by Benjamini and Hochberg."""
-    ranked, m = sorted(p_values), len(p_values)
-    return max((p for k, p in enumerate(ranked, 1) if p <= LEVEL * k / m), default=0.0)
-
-
 def _monotonicity(
     effect: FeatureEffect, curve: FloatArray, table: EncodedTable, j: int, codes: NDArray[Any]
 ) -> float:
@@ -375,27 +362,10 @@ def _interactions(
     ]
     if not strong:
         return strengths, []
-    model = main_effects(data, columns)
-
-    def supported(pair: tuple[str, str]) -> bool:
+    model, supported = main_effects(data, columns), []
+    for pair in strong:
         places = [index[name] for name in pair]
         n = n_found if all(j in found_before for j in places) else table.n_columns
-        level = LEVEL / (n * (n - 1) / 2)
-        return interaction_p_value(data, model, *places) <= level
-
-    return strengths, [pair for pair in strong if supported(pair)]
-
-
-def _dominated(
-    interactions: InteractionStrengths | None, supported: list[tuple[str, str]]
-) -> dict[str, str]:
-    """Return the features whose interaction is stronger than they are alone, with the other."""
-    partners: dict[str, str] = {}
-    if interactions is None:
-        return partners
-    for pair, strength in zip(interactions.pairs, interactions.strengths.tolist(), strict=True):
-        if pair in supported:
-            for name, other in (pair, pair[::-1]):
-                if strength > interactions.mains[name]:
-                    partners.setdefault(name, other)
-    return partners
+        if interaction_p_value(data, model, *places) <= LEVEL / (n * (n - 1) / 2):
+            supported.append(pair)
+    return strengths, supported

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -117,20 +117,11 @@ def strengths_of(rows: Rows, columns: Sequence[int]) -> InteractionStrengths:
 
 def _joint(rows: Rows, columns: tuple[int, ...]) -> FloatArray:
     """Return the centered partial dependence on columns at the values of each row, (n, C)."""
-    points, place = _distinct(rows.values[:, columns])
-    effects = rows.mean_at(columns, points)[place]
+    own = rows.values[:, columns]
+    points, place = np.unique(np.where(np.isnan(own), np.inf, own), axis=0, return_inverse=True)
+    points[np.isinf(points)] = np.nan  # missing values are equal to each other
+    effects = rows.mean_at(columns, points)[place.reshape(-1)]
     return np.asarray(effects - effects.mean(axis=0))
-
-
-def _distinct(values: FloatArray) -> tuple[FloatArray, Any]:
-    """Return the distinct rows, NaN being equal to NaN, and the place of each row among them."""
-    keys: Iterable[tuple[float | None, ...]] = (
-        tuple(None if np.isnan(value) else value for value in row) for row in values.tolist()
-    )
-    places: dict[tuple[float | None, ...], int] = {}
-    place = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.intp)
-    points = [[np.nan if value is None else value for value in key] for key in places]
-    return np.array(points, dtype=np.float64), place
 
 
 def _mean_square(effects: FloatArray) -> float:

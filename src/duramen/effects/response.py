@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -64,9 +63,7 @@ class Numbers:
         squares = float(x @ x)
         slope = float(x @ ranks) / squares
         residual = ranks - slope * x
-        without_leverage = np.maximum(
-            1.0 - 1.0 / n - x * x / squares, 1e-12
-        )  # one less the leverages
+        without_leverage = np.maximum(1.0 - 1.0 / n - x * x / squares, 1e-12)
         variance = max(
             float(residual @ residual) / ((n - 2) * squares),
             float(np.square(x * residual / without_leverage).sum()) / squares**2,
@@ -187,17 +184,11 @@ class Survival:
         before = up_to(hazard * np.column_stack([np.ones(len(moments)), means]))
         return means[place], (before[1:] - before[first])[place]
 
-    @cached_property
-    def _table(self) -> tuple[FloatArray, FloatArray]:
-        """Rows at risk and events at each rank of the times."""
-        at_risk = np.maximum(_from_here_on(np.bincount(self.times)), 1.0)
-        events = np.bincount(self.times[self.events], minlength=len(at_risk))
-        return at_risk, events.astype(np.float64)
-
     def _scores(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the log-rank scores of columns, shape (k,), and their covariance, (k, k)."""
-        at_risk, events = self._table
+        at_risk = np.maximum(_from_here_on(np.bincount(self.times)), 1.0)
         n_times = len(at_risk)
+        events = np.bincount(self.times[self.events], minlength=n_times).astype(np.float64)
         sums = [np.bincount(self.times, column, n_times) for column in columns.T]
         means = np.column_stack([_from_here_on(total) for total in sums]) / at_risk[:, None]
         scores = self.events @ columns - events @ means

@@ -332,9 +332,7 @@ def test_weighted_forests_know_their_training_rows():
 
 def test_area_under_the_curve_needs_two_classes_out_of_bag():
     model, X, _ = small_forest()
-    with pytest.raises(
-        ValueError, match="no tree of this forest has rows on which roc_auc is defined"
-    ):
+    with pytest.raises(ValueError, match="no tree of this forest has rows on which"):
         mda(model, X[:4], np.zeros(4, dtype=int), rows=None, scoring="roc_auc")
 
 
