@@ -128,10 +128,10 @@ def test_a_new_target_grows_forests_through_an_estimator(monkeypatch: pytest.Mon
     class CountForest(dm.RandomForestRegressor):
         target_class, task = CountTarget, "counts"
 
-        def _resolved(self, n_rows, n_features, table=None, n_groups=None):
+        def growth_settings(self, n_rows, n_features, table=None, n_groups=None):
             self.task, own = NumberTarget.task, self.task  # its criteria are those of numbers
             try:
-                return super()._resolved(n_rows, n_features, table, n_groups)
+                return super().growth_settings(n_rows, n_features, table, n_groups)
             finally:
                 self.task = own
 

@@ -208,5 +208,5 @@ def test_too_few_permutations_are_refused():
     with pytest.raises(ValueError, match=r"at least 1 / stop_alpha - 1, .* got 18 with stop_alpha"):
         dm.RandomForestClassifier(2, stop_alpha=0.05, stop_permutations=18).fit(X, y)
     assert dm.RandomForestClassifier(2, stop_alpha=0.05, stop_permutations=19).fit(X, y)
-    with pytest.raises(ValueError, match="stop_permutations must be None without a test, got 19"):
+    with pytest.raises(ValueError, match="stop_alpha, the level of the test, below 1; got 19"):
         dm.RandomForestClassifier(2, stop_permutations=19).fit(X, y)

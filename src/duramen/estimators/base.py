@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from os import PathLike
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,19 +30,13 @@ from duramen.data.learning_sets import learning_set_of
 from duramen.data.memory import require_memory
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
 from duramen.data.weights import of_ordinary_size, whole_ratios
-from duramen.estimators.growth import Growth, TreeEstimators, check_kept
-from duramen.estimators.parameters import (
-    FEW_VALUES,
-    SETTINGS,
-    resolved_parameters,
-    split_family,
-)
-from duramen.forests import export, memory, prediction, pruning
+from duramen.estimators.growth import Growth, check_kept
+from duramen.estimators.parameters import FEW_VALUES, growth_settings, split_family
+from duramen.forests import export, memory, prediction
 from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import Guidance
-from duramen.forests.pruning import PruningPath
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.storage import PLAIN
 from duramen.forests.structure import decision_path
@@ -70,7 +64,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     """Base of the forest estimators; use one of the named ones.
 
     An estimator is a set of parameters with defaults of its own, which are fields of a dataclass
-    and checked in ``fit`` by :func:`duramen.estimators.parameters.resolved_parameters`. An
+    and checked in ``fit`` by :func:`duramen.estimators.parameters.growth_settings`. An
     estimator declares those whose default differs, with ``init=False`` those that it does not have;
     its docstring has the texts of this one, which tools/docstrings.py copies.
 
@@ -198,15 +192,8 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         Without the table, ``splits="auto"`` stands for "ordered". `n_groups` is the number of their
         groups, where trees draw groups; None where each row is drawn by itself.
         """
-        return self._resolved(n_rows, n_features, table, n_groups)[1]
-
-    def _resolved(
-        self, n_rows: int, n_features: int, table: Any = None, n_groups: int | None = None
-    ) -> tuple[dict[str, Any], GrowthSettings]:
         splits = split_family(self.splits, table)
-        resolved = resolved_parameters(self, splits, n_rows, n_features, n_groups)
-        settings = {setting: resolved[name] for name, setting in SETTINGS.items()}
-        return resolved, GrowthSettings(cut=self.cut_rule, **settings)
+        return growth_settings(self, splits, n_rows, n_features, n_groups)
 
     def fit(
         self,
@@ -271,22 +258,22 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, groups: Any = None
     ) -> Growth:
         """Check the parameters and the data, and return what the trees are grown from."""
-        function = f"{self._owner}.fit"
+        owner, function = self._owner, f"{self._owner}.fit"
         table = table_like(X.table if isinstance(X, LearningSet) else X)
         n_rows, n_features = shape_of(table) or encode(table).shape
-        units = Exchangeability.checked(n_rows, groups=groups, function=function)
-        rows = X.exchangeability if isinstance(X, LearningSet) else units
+        if isinstance(X, LearningSet):
+            rows = X.exchangeability
+        else:
+            rows = Exchangeability.checked(n_rows, groups=groups, function=function)
         n_groups = None if rows.groups is None else rows.n_units
-        resolved, settings = self._resolved(n_rows, n_features, n_groups=n_groups)
-        n_trees, n_threads = resolved["n_estimators"], resolved["n_jobs"]
+        settings = self.growth_settings(n_rows, n_features, n_groups=n_groups)
+        n_trees, n_threads = int(self.n_estimators), self._threads()
         if self.oob_score and not settings.samples_rows:
-            raise ValueError(f"{self._owner}: oob_score{_NEEDS_BAGS}")
-        kinds = categorical_kinds(
-            self._owner, self.categorical_features, names_of(table), n_features
-        )
+            raise ValueError(f"{owner}: oob_score{_NEEDS_BAGS}")
+        kinds = categorical_kinds(owner, self.categorical_features, names_of(table), n_features)
         if kinds and isinstance(table, EncodedTable):
             raise ValueError(
-                f"{self._owner}.fit: X is an EncodedTable, whose kinds are set already; leave "
+                f"{function}: X is an EncodedTable, whose kinds are set already; leave "
                 "categorical_features at None, or name the kinds in encode"
             )
         data = learning_set_of(
@@ -303,33 +290,31 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         if not (self.reads_patches and isinstance(data.table, ColumnStore)):
             data = data.in_memory()
         data = data.with_weights(
-            combine_class_weight(self._owner, self.class_weight, data.target, data.weights)
+            combine_class_weight(owner, self.class_weight, data.target, data.weights)
         )
         if self.splits == "auto":
             settings = self.growth_settings(n_rows, n_features, data.table, n_groups)
         elif self.splits == "multiway":
-            self._warn_of_single_rows(data.table)
-        earlier = getattr(self, "forest_", None) if resolved["warm_start"] else None
-        seed = checks.draw_seed(self.random_state) if earlier is None else earlier.seed
+            schema = data.table.schema
+            counts = np.diff(schema.value_offsets)
+            single = (schema.kind_codes == 0) & (counts > max(FEW_VALUES, 0.9 * n_rows))
+            if single.any():
+                j = int(np.argmax(single))
+                warn(
+                    f"{owner}: splits='multiway' gives each value a child, and "
+                    f"{schema.names[j]!r} has {counts[j]:,} distinct values in {n_rows:,} rows: "
+                    "children of single rows do not predict other rows. Hint: splits='auto' or "
+                    "'ordered', or bins of the numbers (duramen.theory.discretize)."
+                )
         memory.refuse_many_trees(function, n_trees, data.target.n_values)
-        if earlier is not None:
-            check_kept(self._owner, earlier, n_trees, settings, data)
+        earlier = getattr(self, "forest_", None) if self.warm_start else None
+        if earlier is None:
+            seed = checks.draw_seed(self.random_state)
+        else:
+            seed = earlier.seed
+            check_kept(owner, earlier, n_trees, settings, data)
         guidance = self._guidance(data, settings, seed, n_threads)
         return Growth(data, settings, n_trees, seed, n_threads, guidance, earlier)
-
-    def _warn_of_single_rows(self, table: EncodedTable | ColumnStore) -> None:
-        """Warn if multiway splits on a column of numbers give nearly each row its own child."""
-        schema = table.schema
-        counts = np.diff(schema.value_offsets)
-        single = (schema.kind_codes == 0) & (counts > max(FEW_VALUES, 0.9 * table.n_rows))
-        if single.any():
-            j = int(np.argmax(single))
-            warn(
-                f"{self._owner}: splits='multiway' gives each value a child, and "
-                f"{schema.names[j]!r} has {counts[j]:,} distinct values in {table.n_rows:,} rows: "
-                "children of single rows do not predict other rows. Hint: splits='auto' or "
-                "'ordered', or bins of the numbers (duramen.theory.discretize)."
-            )
 
     def _guidance(
         self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
@@ -464,10 +449,15 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         return prediction.proximity(self.forest_, leaves, oob=oob, n_threads=self._threads())
 
     @property
-    def estimators_(self) -> TreeEstimators:
-        """The trees as fitted estimators of one tree each: a sequence of views."""
+    def estimators_(self) -> list[Self]:
+        """The trees as fitted estimators of one tree each, whose arrays are views."""
         check_is_fitted(self, "forest_")
-        return TreeEstimators(self)
+        trees = []
+        for index in range(self.forest_.n_trees):
+            single: Self = clone(self).set_params(n_estimators=1, oob_score=False)
+            single._adopt(self.forest_.part(index, index + 1))
+            trees.append(single)
+        return trees
 
     # Importances and text
 
@@ -540,65 +530,8 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class Prunable:
-    """Mixin of the estimators whose nodes have an impurity."""
-
-    forest_: Forest
-
-    def cost_complexity_pruning_path(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: Any = None,
-    ) -> PruningPath:
-        """Grow the trees without pruning, and compute the path along which they can be pruned.
-
-        For an estimator of one tree it is the path that scikit-learn's trees have; that of a
-        forest joins those of its trees, each of which is pruned by itself.
-
-        Parameters
-        ----------
-        X, y, sample_weight, groups
-            As for `fit`. The estimator stays as it is.
-
-        Returns
-        -------
-        PruningPath
-            Values for `ccp_alpha`, the impurities and the numbers of leaves that they lead to (see
-            :func:`duramen.forests.cost_complexity_pruning_path`).
-        """
-        grown: Any = clone(self).set_params(ccp_alpha=0.0, oob_score=False)
-        return pruning.cost_complexity_pruning_path(
-            grown.fit(X, y, sample_weight, groups=groups).forest_
-        )
-
-    def pruned(self, ccp_alpha: float) -> Self:
-        """Return a fitted copy of the estimator with its trees pruned, as if grown so.
-
-        Parameters
-        ----------
-        ccp_alpha : float
-            Complexity parameter (see :func:`duramen.forests.pruned`). The copy lacks out-of-bag
-            estimates, which only `fit` computes.
-
-        Raises
-        ------
-        ValueError
-            When `ccp_alpha` is no number from 0.
-        """
-        check_is_fitted(self, "forest_")
-        copy: Any = clone(self)
-        copy._adopt(pruning.pruned(self.forest_, ccp_alpha))
-        for name in copy._saved:
-            if hasattr(self, name) and not name.startswith("oob_"):
-                setattr(copy, name, getattr(self, name))
-        return cast(Self, copy.set_params(ccp_alpha=copy.forest_.settings.ccp_alpha))
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[misc]
+class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
     """Base of the forests for classification.
 
     Attributes
@@ -679,7 +612,7 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[misc]
+class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
     """Base of the forests for regression.
 
     Attributes

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import require_memory
@@ -139,7 +138,7 @@ def _arrays(growth: Growth, first: int, count: int) -> tuple[Arrays, LeafEvents 
     return forest.arrays(), forest.leaf_events
 
 
-# --- trees that are added to a fitted forest, and its trees one by one ----------------------------
+# --- trees that are added to a fitted forest ------------------------------------------------------
 
 
 def check_kept(
@@ -175,35 +174,3 @@ def check_kept(
                 f"{owner}: with warm_start=True, {what} must be as in the previous fit. Hint: use "
                 "warm_start=False, or a new estimator"
             )
-
-
-class TreeEstimators(Sequence[Any]):
-    """Trees of a fitted estimator as estimators of one tree each, made when they are asked for."""
-
-    def __init__(self, fitted: Any) -> None:
-        self._fitted = fitted
-        self._n_trees: int = fitted.forest_.n_trees
-
-    def __len__(self) -> int:
-        return self._n_trees
-
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        if isinstance(index, slice):
-            return [self._make(tree) for tree in range(*index.indices(self._n_trees))]
-        if not -self._n_trees <= index < self._n_trees:
-            raise IndexError(
-                f"estimators_: index must be in {-self._n_trees}..{self._n_trees - 1}, got {index}"
-            )
-        return self._make(index % self._n_trees)
-
-    def _make(self, index: int) -> Any:
-        single = clone(self._fitted).set_params(n_estimators=1, oob_score=False)
-        single._adopt(self._fitted.forest_.part(index, index + 1))
-        return single
-
-    def __repr__(self) -> str:
-        return f"<{self._n_trees} estimators of one tree each>"

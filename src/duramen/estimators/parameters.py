@@ -9,6 +9,7 @@ import numpy as np
 from duramen.forests.criteria import aliases_for
 from duramen.forests.settings import (
     SPLITS,
+    GrowthSettings,
     resolve_max_features,
     resolve_max_samples,
     resolve_subspace,
@@ -18,18 +19,15 @@ from duramen.support import checks
 FEW_VALUES = 10
 """A numeric column with more distinct values has no child for each of them by default."""
 
-_OF_THE_SAME_NAME = (
-    *("criterion", "max_depth", "min_samples_split", "min_samples_leaf", "max_features"),
-    *("max_leaf_nodes", "min_impurity_decrease", "min_impurity_split", "bootstrap", "ccp_alpha"),
-    *("splits", "n_best_splits", "feature_first", "stop_alpha", "stop_permutations"),
+OF_THE_TREES = frozenset(
+    (
+        *("criterion", "max_depth", "min_samples_split", "min_samples_leaf", "max_features"),
+        *("max_leaf_nodes", "min_impurity_decrease", "min_impurity_split", "n_subspace_features"),
+        *("bootstrap", "ccp_alpha", "max_samples", "splits", "n_best_splits", "feature_first"),
+        *("stop_alpha", "stop_permutations", "count_constant_features"),
+    )
 )
-SETTINGS = {name: name for name in _OF_THE_SAME_NAME} | {
-    "n_subspace_features": "column_samples",
-    "class_weight": "balanced_subsample",
-    "max_samples": "row_samples",
-    "count_constant_features": "count_constants",
-}
-"""Parameters that say how trees are grown, and the field of `GrowthSettings` that each sets."""
+"""Parameters that say how trees are grown, apart from weights of classes."""
 
 
 def split_family(splits: Any, table: Any) -> Any:
@@ -46,97 +44,66 @@ def split_family(splits: Any, table: Any) -> Any:
     return "ordered" if many.any() else "multiway"
 
 
-def resolved_parameters(
+def growth_settings(
     forest: Any, splits: Any, n_rows: int, n_features: int, n_groups: int | None = None
-) -> dict[str, Any]:
-    """Check every parameter, in the order of the signature, and return what each stands for.
+) -> GrowthSettings:
+    """Check every parameter of an estimator, and return the settings of growth.
 
     `splits` is the family of splits on the table (:func:`split_family`). `n_groups` is the number
     of groups of rows that trees draw as a whole; None where rows are drawn by themselves.
     """
     owner = type(forest).__name__
 
-    def limit(name: str, least: int) -> int | None:
-        return checks.check_optional_integer(owner, name, getattr(forest, name), least)
+    def checked(check: Any, name: str, *limits: Any, **options: Any) -> Any:
+        return check(owner, name, getattr(forest, name), *limits, **options)
 
-    def rows(name: str, least: int) -> int:
-        return checks.check_count_or_fraction(owner, name, getattr(forest, name), n_rows, least)
-
-    def number(name: str) -> float:
-        return checks.check_real(owner, name, getattr(forest, name), 0)
-
-    def flag(name: str) -> bool:
-        return checks.check_flag(owner, name, getattr(forest, name))
-
+    checked(checks.check_integer, "n_estimators", 1, most=2**62)
+    criteria = aliases_for(forest.task)
     subspace = resolve_subspace(owner, forest.n_subspace_features, n_features)
+    offered, n_best = subspace or n_features, "n_best_splits"
     units = (n_rows, "rows") if n_groups is None else (n_groups, "groups")
-    criteria, oob_score = aliases_for(forest.task), forest.oob_score
-    return {
-        "n_estimators": checks.check_integer(
-            owner, "n_estimators", forest.n_estimators, 1, most=2**62
-        ),
-        "criterion": criteria[checks.check_choice(owner, "criterion", forest.criterion, criteria)],
-        "max_depth": limit("max_depth", 1),
-        "min_samples_split": rows("min_samples_split", 2),
-        "min_samples_leaf": rows("min_samples_leaf", 1),
-        "max_features": resolve_max_features(
-            owner, forest.max_features, n_features, subspace or n_features
-        ),
-        "max_leaf_nodes": limit("max_leaf_nodes", 2),
-        "min_impurity_decrease": number("min_impurity_decrease"),
-        "min_impurity_split": number("min_impurity_split"),
-        "n_subspace_features": subspace,
-        "bootstrap": flag("bootstrap"),
-        "oob_score": oob_score if callable(oob_score) else flag("oob_score"),
-        "n_jobs": checks.check_jobs(owner, forest.n_jobs),
-        "verbose": checks.check_verbosity(owner, forest.verbose),
-        "warm_start": flag("warm_start"),
-        "class_weight": isinstance(forest.class_weight, str)
+    settings = GrowthSettings(
+        criterion=criteria[checked(checks.check_choice, "criterion", criteria)],
+        cut=forest.cut_rule,
+        max_depth=checked(checks.check_optional_integer, "max_depth", 1),
+        min_samples_split=checked(checks.check_count_or_fraction, "min_samples_split", n_rows, 2),
+        min_samples_leaf=checked(checks.check_count_or_fraction, "min_samples_leaf", n_rows, 1),
+        max_features=resolve_max_features(owner, forest.max_features, n_features, offered),
+        max_leaf_nodes=checked(checks.check_optional_integer, "max_leaf_nodes", 2),
+        min_impurity_decrease=checked(checks.check_real, "min_impurity_decrease", 0),
+        min_impurity_split=checked(checks.check_real, "min_impurity_split", 0),
+        column_samples=subspace,
+        bootstrap=checked(checks.check_flag, "bootstrap"),
+        balanced_subsample=isinstance(forest.class_weight, str)
         and forest.class_weight == "balanced_subsample",
-        "ccp_alpha": number("ccp_alpha"),
-        "max_samples": resolve_max_samples(
+        ccp_alpha=checked(checks.check_real, "ccp_alpha", 0),
+        row_samples=resolve_max_samples(
             owner, forest.max_samples, units[0], forest.bootstrap, units[1]
         ),
-        "splits": checks.check_choice(owner, "splits", splits, ("auto", *SPLITS)),
-        "n_best_splits": _n_best_splits(owner, forest.n_best_splits, splits),
-        "feature_first": flag("feature_first"),
-        "stop_alpha": _stop_alpha(owner, forest),
-        "stop_permutations": _stop_permutations(owner, forest),
-        "count_constant_features": flag("count_constant_features"),
-    }
-
-
-def _n_best_splits(owner: str, value: Any, splits: Any) -> int:
-    name = "n_best_splits"
-    count: int = checks.check_integer(owner, name, value, 1, most=2**31 - 1)
-    if count > 1 and splits == "multiway":
+        splits=checks.check_choice(owner, "splits", splits, ("auto", *SPLITS)),
+        n_best_splits=checked(checks.check_integer, n_best, 1, most=2**31 - 1),
+        feature_first=checked(checks.check_flag, "feature_first"),
+        stop_alpha=1.0
+        if forest.stop_alpha is None
+        else checked(checks.check_real, "stop_alpha", 0, 1, hint="None or 1 for no test"),
+        stop_permutations=checked(checks.check_optional_integer, "stop_permutations", 1) or 0,
+        count_constants=checked(checks.check_flag, "count_constant_features"),
+    )
+    if not callable(forest.oob_score):
+        checked(checks.check_flag, "oob_score")
+    checks.check_jobs(owner, forest.n_jobs)
+    checks.check_verbosity(owner, forest.verbose)
+    checked(checks.check_flag, "warm_start")
+    if settings.n_best_splits > 1 and splits == "multiway":
         raise ValueError(
-            f"{owner}: {name} must be 1 with splits='multiway', whose nodes have one split "
-            f"a feature, got {value}. Hint: splits='ordered'."
+            f"{owner}: {n_best} must be 1 with splits='multiway', whose nodes have one split a "
+            f"feature, got {settings.n_best_splits}. Hint: splits='ordered'."
         )
-    return count
-
-
-def _stop_alpha(owner: str, forest: Any) -> float:
-    value, hint = forest.stop_alpha, "None or 1 for no test"
-    return 1.0 if value is None else checks.check_real(owner, "stop_alpha", value, 0, 1, hint=hint)
-
-
-def _stop_permutations(owner: str, forest: Any) -> int:
-    name, value = "stop_permutations", forest.stop_permutations
-    if value is None:
-        return 0
-    count: int = checks.check_integer(owner, name, value, 1)
-    alpha = _stop_alpha(owner, forest)
-    if alpha >= 1:
+    count, alpha = settings.stop_permutations, settings.stop_alpha
+    if count and (alpha >= 1 or alpha * (count + 1) * (1 + 1e-12) < 1):
         raise ValueError(
-            f"{owner}: {name} must be None without a test, got {value}. Hint: stop_alpha "
-            "is the level of the test."
+            f"{owner}: stop_permutations must be at least 1 / stop_alpha - 1, as no p-value is "
+            f"below 1 / (stop_permutations + 1), and stop_alpha, the level of the test, below 1; "
+            f"got {count} with stop_alpha={alpha:g}."
         )
-    if alpha * (count + 1) * (1 + 1e-12) < 1:
-        raise ValueError(
-            f"{owner}: {name} must be at least 1 / stop_alpha - 1, since no p-value is "
-            f"below 1 / ({name} + 1), got {value} with stop_alpha={alpha:g}. Hint: more "
-            "permutations, or a larger stop_alpha."
-        )
-    return count
+    return settings

@@ -13,7 +13,6 @@ from duramen.data import EncodedTable, LearningSet, Target, encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
 from duramen.estimators.catalogue import FORESTS
-from duramen.estimators.parameters import SETTINGS
 from duramen.importances.arguments import refuse_survival
 
 if TYPE_CHECKING:
@@ -43,8 +42,6 @@ def template_of(estimator: Any, function: str, *, survival: bool = True) -> Base
 
 # Parameters that say how an estimator is fitted, and nothing about its trees.
 _OF_THE_FIT = ("oob_score", "n_jobs", "random_state", "verbose", "warm_start")
-OF_THE_TREES = frozenset(SETTINGS) - {"class_weight"}
-"""Parameters of the estimators that say how single trees are grown on rows without weights."""
 
 
 def growing(

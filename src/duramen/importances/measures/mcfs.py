@@ -11,6 +11,7 @@ import numpy as np
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.learning_sets import unweighted_set
 from duramen.data.memory import require_memory
+from duramen.estimators.parameters import OF_THE_TREES
 from duramen.forests import structure
 from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import Forest, arrays_on, joined, values_for_prediction
@@ -20,7 +21,7 @@ from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import decreases
 from duramen.importances.measure import Measure
 from duramen.importances.nodes import Nodes, weighted_counts
-from duramen.importances.refit import OF_THE_TREES, growing, repeat_seeds
+from duramen.importances.refit import growing, repeat_seeds
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.importances import Importances, MonteCarloSelection
 from duramen.support import checks
