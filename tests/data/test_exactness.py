@@ -13,7 +13,7 @@ from tests.grid import one_test
 from tests.io.store.stores import small_budget
 
 import duramen as dm
-from duramen.data.columns import merged
+from duramen.data.columns import refuse_merged
 from duramen.data.target import encode_target
 from duramen.io import read_table
 from duramen.theory import FiniteDistribution
@@ -164,5 +164,6 @@ def test_what_stays_different_is_read(tmp_path):
 
 
 def test_the_pair_that_is_named():
-    assert merged([0.5, Decimal(2**60), Fraction(2**60 + 1)]) == (2**60, 2**60 + 1)
-    assert merged(np.array([1, 2, 3])) is None
+    with pytest.raises(ValueError, match=f"such as {2**60} and {2**60 + 1}"):
+        refuse_merged([0.5, Decimal(2**60), Fraction(2**60 + 1)], "x", "test")
+    refuse_merged(np.array([1, 2, 3]), "x", "test")

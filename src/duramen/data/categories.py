@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.columns import merged, refusal_of
+from duramen.data.columns import refuse_merged
 from duramen.data.learning_sets import LearningSet
 from duramen.data.schema import check_names, default_names
 from duramen.data.sources import open_source
@@ -136,9 +136,8 @@ def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any
 
 def float_labels(values: NDArray[Any], what: str, function: str) -> FloatArray:
     """Return numbers as float64; refuse different ones that would become equal."""
-    pair = None if values.dtype == np.float64 else merged(values)
-    if pair is not None:
-        raise refusal_of(pair, what, function)
+    if values.dtype != np.float64:
+        refuse_merged(values, what, function)
     return values.astype(np.float64, copy=False)
 
 

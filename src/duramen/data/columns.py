@@ -6,7 +6,7 @@ kernel reads, or `Categories`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -23,47 +23,32 @@ LARGEST_EXACT = 2**53
 """float64 holds every integer up to here, and not every one beyond."""
 
 
-def merged(numbers: NDArray[Any] | Iterable[Any]) -> tuple[Any, Any] | None:
-    """Return two different numbers that are equal as float64, if there are any.
+def refuse_merged(numbers: NDArray[Any] | Iterable[Any], what: str, function: str) -> None:
+    """Raise ValueError if two different numbers are equal as float64; `what` names the column.
 
     The numbers are an array of any type, or of Python: int, float, Decimal or Fraction, finite.
-
-    Examples
-    --------
-    >>> from duramen.data.columns import merged
-    >>> merged([2**60, 2**60 + 1])
-    (1152921504606846976, 1152921504606846977)
-    >>> merged([0.1, 0.2]) is None
-    True
     """
+    pair = None
     if isinstance(numbers, np.ndarray) and numbers.dtype != object:
         distinct = np.unique(numbers)
         equal = np.flatnonzero(np.diff(distinct.astype(np.float64)) == 0)
-        return (distinct[equal[0]], distinct[equal[0] + 1]) if len(equal) else None
-    first: dict[float, Any] = {}
-    for number in numbers:
-        exact = number if isinstance(number, int | Decimal | Fraction) else _plain(number)
-        other = first.setdefault(float(exact), exact)
-        if other != exact:
-            return other, exact
-    return None
-
-
-def _plain(number: Any) -> Any:
-    """Return a number of NumPy as one of Python; those of more digits than float64 stay."""
-    if isinstance(number, np.longdouble) and np.dtype(np.longdouble).itemsize > 8:
-        return number
-    return number.item() if isinstance(number, np.generic) else number
-
-
-def refusal_of(pair: tuple[Any, Any], what: str, function: str) -> ValueError:
-    """Return the error for numbers that float64 cannot tell apart; `what` names the column."""
-    first, second = pair
-    return ValueError(
-        f"{function}: {what} holds different numbers that are equal as float64, such as {first} "
-        f"and {second}; if they are identifiers, leave the column out or convert it to categories, "
-        "else subtract an offset"
-    )
+        pair = (distinct[equal[0]], distinct[equal[0] + 1]) if len(equal) else None
+    else:
+        wide = np.dtype(np.longdouble).itemsize > 8  # such numbers stay as NumPy has them
+        first: dict[float, Any] = {}
+        for number in numbers:
+            if isinstance(number, np.generic) and not (wide and isinstance(number, np.longdouble)):
+                number = number.item()
+            other = first.setdefault(float(number), number)
+            if other != number:
+                pair = other, number
+                break
+    if pair is not None:
+        raise ValueError(
+            f"{function}: {what} holds different numbers that are equal as float64, such as "
+            f"{pair[0]} and {pair[1]}; if they are identifiers, leave the column out or convert it "
+            "to categories, else subtract an offset"
+        )
 
 
 @dataclass(frozen=True)
@@ -117,18 +102,14 @@ def numbers(array: NDArray[Any], *, function: str, name: str | None = None) -> N
             raise ValueError(too_large(function, name))
         return array.astype(np.int64, order="K")
     if array.dtype.itemsize > 8:
-        return _as_float64(array, function, name)
+        if array.ndim == 1:
+            refuse_merged(array, describe(name), function)
+        else:
+            for j, column in enumerate(array.T):
+                refuse_merged(column, describe(f"x{j}"), function)
+        return array.astype(np.float64, order="K")
     wider = _WIDER.get(array.dtype.str[1:])
     return array if wider is None else array.astype(wider, order="K")
-
-
-def _as_float64(array: NDArray[Any], function: str, name: str | None) -> NDArray[Any]:
-    """Return numbers of more digits as float64; refuse those that would become equal."""
-    for j in range(array.shape[1] if array.ndim == 2 else 1):
-        pair = merged(array[:, j] if array.ndim == 2 else array)
-        if pair is not None:
-            raise refusal_of(pair, describe(f"x{j}" if array.ndim == 2 else name), function)
-    return array.astype(np.float64, order="K")
 
 
 def too_large(function: str, name: str | None) -> str:
@@ -166,56 +147,47 @@ def refusal(type_name: str, function: str, name: str | None) -> str:
     )
 
 
+_NUMBERS = (bool, int, float, np.number, np.bool_, Decimal, Fraction)
+_INTEGERS = (int, np.integer, bool, np.bool_)
+
+
 def from_objects(array: NDArray[Any], *, function: str, name: str | None) -> Column:
     """Make a column from an array of Python objects: all numbers, or all strings, or missing."""
-    present = [not is_missing(value) for value in array]
-    types = {type(value) for value, there in zip(array, present, strict=True) if there}
-    if all(issubclass(t, _NUMBERS) for t in types):
-        return _numbers_of_objects(array, present, types, function, name)
-    if all(issubclass(t, str) for t in types):
-        values = [str(v) if there else None for v, there in zip(array, present, strict=True)]
+    values = [None if is_missing(value) else value for value in array]
+    present = [value for value in values if value is not None]
+    types = set(map(type, present))
+    if all(issubclass(t, str) for t in types) and types:
         try:
-            return from_arrow(pa.array(values, pa.large_string()), function=function, name=name)
+            texts = pa.array([None if v is None else str(v) for v in values], pa.large_string())
         except UnicodeEncodeError:
             raise ValueError(
                 f"{function}: {describe(name)} holds text that is not valid Unicode (a lone "
                 "surrogate); decode the file that it came from with the right encoding"
             ) from None
-    shown = " and ".join(sorted(t.__name__ for t in types if issubclass(t, (*_NUMBERS, str))))
-    other = sorted(t.__name__ for t in types if not issubclass(t, (*_NUMBERS, str)))
-    if not other:
+        return from_arrow(texts, function=function, name=name)
+    if not all(issubclass(t, _NUMBERS) for t in types):
+        odd = sorted(t.__name__ for t in types if not issubclass(t, (*_NUMBERS, str)))
+        if not odd:
+            shown = " and ".join(sorted(t.__name__ for t in types))
+            raise TypeError(
+                f"{function}: {describe(name)} mixes {shown}; a column holds numbers or strings, "
+                "not both: convert it to one type"
+            )
+        if odd[0] in {"datetime", "date", "time", "timedelta", "Timestamp", "Timedelta", "bytes"}:
+            raise TypeError(refusal(odd[0], function, name))
         raise TypeError(
-            f"{function}: {describe(name)} mixes {shown}; a column holds numbers or strings, not "
-            "both: convert it to one type"
+            f"{function}: {describe(name)} holds a {odd[0]}; every entry, or argument must be a "
+            "string or a number (or missing)"
         )
-    if other[0] in {"datetime", "date", "time", "timedelta", "Timestamp", "Timedelta", "bytes"}:
-        raise TypeError(refusal(other[0], function, name))
-    raise TypeError(
-        f"{function}: {describe(name)} holds a {other[0]}; every entry, or argument must be a "
-        "string or a number (or missing)"
-    )
-
-
-_NUMBERS = (bool, int, float, np.number, np.bool_, Decimal, Fraction)
-
-
-def _numbers_of_objects(
-    array: NDArray[Any], present: Sequence[bool], types: set[type], function: str, name: str | None
-) -> NDArray[Any]:
     if any(issubclass(t, (complex, np.complexfloating)) for t in types):
         return numbers(array.astype(complex), function=function, name=name)
-    integers = (int, np.integer, bool, np.bool_)
     try:
-        if all(issubclass(t, integers) for t in types) and all(present) and types:
-            return np.array([int(value) for value in array], dtype=np.int64)
-        numbers_present = [v for v, there in zip(array, present, strict=True) if there]
-        if any(isinstance(v, integers) and abs(int(v)) > LARGEST_EXACT for v in numbers_present):
+        if all(issubclass(t, _INTEGERS) for t in types) and types and len(present) == len(values):
+            return np.array([int(value) for value in values], dtype=np.int64)
+        if any(isinstance(v, _INTEGERS) and abs(int(v)) > LARGEST_EXACT for v in present):
             raise ValueError(too_large(function, name))
-        pair = merged(numbers_present)
-        if pair is not None:
-            raise refusal_of(pair, describe(name), function)
-        pairs = zip(array, present, strict=True)
-        return np.array([float(v) if there else np.nan for v, there in pairs], dtype=np.float64)
+        refuse_merged(present, describe(name), function)
+        return np.array([np.nan if v is None else float(v) for v in values], dtype=np.float64)
     except OverflowError:
         raise ValueError(too_large(function, name)) from None
 
@@ -240,85 +212,64 @@ def from_arrow(
         array = of_decimals(array, describe(name), function)
     kind = array.type
     if is_number(kind):
-        return _numbers_of_arrow(array, function, name)
+        values = np.asarray(array)
+        if array.null_count and pa.types.is_integer(kind):
+            values = values.astype(np.float64)
+            if np.nanmax(np.abs(values), initial=0.0) >= LARGEST_EXACT:
+                raise ValueError(too_large(function, name))
+        return numbers(values, function=function, name=name)
     if isinstance(array, pa.ChunkedArray):
         array = array.unify_dictionaries().combine_chunks()
         if isinstance(array, pa.ChunkedArray):
             array = array.chunk(0) if array.num_chunks else pa.array([], kind)
     if pa.types.is_dictionary(kind):
-        dictionary, indices = array.dictionary, array.indices
         declared = bool(kind.ordered) if ordered is None else ordered
-        return _from_dictionary(dictionary, indices, declared, function, name)
+        return _from_dictionary(array, declared, function, name)
     if is_text(kind) or "string_view" in str(kind):
         encoded = pc.dictionary_encode(array.cast(pa.large_string()))
-        column_codes = _from_dictionary(encoded.dictionary, encoded.indices, False, function, name)
-        return replace(column_codes, text=True)
+        return replace(_from_dictionary(encoded, False, function, name), text=True)
     raise TypeError(refusal(str(kind), function, name))
 
 
 def of_decimals(array: Any, what: str, function: str) -> Any:
     """Return decimals of Arrow as float64; refuse different ones that would become equal."""
-    numbers = array.cast(pa.float64())
     if array.type.precision > _EXACT_DIGITS:
-        pair = merged([number for number in array.unique().to_pylist() if number is not None])
-        if pair is not None:
-            raise refusal_of(pair, what, function)
-    return numbers
+        distinct = [number for number in array.unique().to_pylist() if number is not None]
+        refuse_merged(distinct, what, function)
+    return array.cast(pa.float64())
 
 
-def _numbers_of_arrow(array: Any, function: str, name: str | None) -> NDArray[Any]:
-    integer = pa.types.is_integer(array.type)
-    if array.null_count and integer:
-        values = array.to_numpy(zero_copy_only=False).astype(np.float64)
-        if np.nanmax(np.abs(values), initial=0.0) >= LARGEST_EXACT:
-            raise ValueError(too_large(function, name))
-        return np.asarray(values)
-    chunked = isinstance(array, pa.ChunkedArray)
-    values = array.to_numpy() if chunked else array.to_numpy(zero_copy_only=False)
-    return numbers(np.asarray(values), function=function, name=name)
-
-
-def _from_dictionary(
-    dictionary: Any, indices: Any, ordered: bool, function: str, name: str | None
-) -> Categories:
+def _from_dictionary(array: Any, ordered: bool, function: str, name: str | None) -> Categories:
     """Dense codes of what occurs; labels sorted, unless their order is one of meaning."""
-    if isinstance(dictionary.type, pa.DataType) and "string_view" in str(dictionary.type):
+    dictionary = array.dictionary
+    if "string_view" in str(dictionary.type):
         dictionary = dictionary.cast(pa.large_string())
     kind = dictionary.type
-    text = is_text(kind)
-    if not text and not pa.types.is_null(kind):
-        if not (is_number(kind) or pa.types.is_boolean(kind)):
-            raise TypeError(refusal(str(kind), function, name))
-        if pa.types.is_floating(kind):
-            dictionary = pc.if_else(pc.is_nan(dictionary), pa.scalar(None, kind), dictionary)
+    as_objects = is_text(kind) or pa.types.is_null(kind)
+    if not (as_objects or is_number(kind) or pa.types.is_boolean(kind)):
+        raise TypeError(refusal(str(kind), function, name))
+    if pa.types.is_floating(kind):
+        dictionary = pc.if_else(pc.is_nan(dictionary), pa.scalar(None, kind), dictionary)
+    index = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     # A dictionary may repeat a value or hold a null; afterwards each value has one position.
     single = pc.dictionary_encode(dictionary)
     if len(single.dictionary) < len(dictionary):
         position = single.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        dictionary = single.dictionary
-    else:
-        position = np.arange(len(dictionary))
-    index = indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    if len(position):
         index = np.where(index < 0, -1, position[index])
+        dictionary = single.dictionary
 
     occurs = np.zeros(len(dictionary) + 1, dtype=bool)
     occurs[index] = True
-    missing = bool(occurs[-1])
-    if ordered:
-        order = np.arange(len(dictionary))
-    else:
+    order = np.arange(len(dictionary))
+    if not ordered:
         order = pc.array_sort_indices(dictionary).to_numpy(zero_copy_only=False).astype(np.int64)
     order = order[occurs[order]]
     code = np.full(len(dictionary) + 1, len(order), dtype=np.uint32)
     code[order] = np.arange(len(order), dtype=np.uint32)
-    categories = dictionary.take(pa.array(order))
-    if text or pa.types.is_null(kind):
-        labels = np.empty(len(order), dtype=object)
-        labels[:] = categories.to_pylist()
-    else:
-        labels = categories.to_numpy(zero_copy_only=False)
-    return Categories(code[index], labels, ordered, missing)
+    labels = dictionary.take(pa.array(order)).to_numpy(zero_copy_only=False)
+    if as_objects:
+        labels = labels.astype(object)
+    return Categories(code[index], labels, ordered, bool(occurs[-1]))
 
 
 def categories_of_numbers(array: NDArray[Any]) -> Categories:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.columns import merged, refusal_of
+from duramen.data.columns import refuse_merged
 from duramen.support.arrays import FloatArray, check_magnitude
 
 _HINT = (
@@ -165,9 +165,8 @@ def _numbers(values: Any, what: str, function: str) -> FloatArray:
         raise ValueError(f"{function}: {what} must be {wanted}, got text or objects") from None
     if numbers.ndim != 1 or not len(numbers):
         raise ValueError(f"{function}: {what} must be one-dimensional and not empty")
-    pair = merged(array) if array.dtype.kind in "iuO" or array.dtype.itemsize > 8 else None
-    if pair is not None:
-        raise refusal_of(pair, what, function)
+    if array.dtype.kind in "iuO" or array.dtype.itemsize > 8:
+        refuse_merged(array, what, function)
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
         raise ValueError(

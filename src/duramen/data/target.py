@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data.columns import merged, of_decimals, refusal_of
+from duramen.data.columns import of_decimals, refuse_merged
 from duramen.data.encoded import EncodedTable
 from duramen.data.schema import KernelOwner
 from duramen.data.scores import midranks
@@ -32,12 +32,11 @@ from duramen.support.arrays import (
     is_missing,
     unmasked,
 )
-from duramen.support.arrow import is_number, is_text, pa, without_dictionary
+from duramen.support.arrow import pa, without_dictionary
 from duramen.support.text import as_number, quoted
 from duramen.support.warning import warn
 
 Task: TypeAlias = Literal["classification", "regression", "survival"]
-OneColumnTask: TypeAlias = Literal["classification", "regression"]
 
 MOST_CLASSES = 20  # distinct whole numbers that can be classes where the task is not given
 FEW_CLASSES = 11  # fewer, such as ten digits, are classes whatever the number of rows
@@ -239,13 +238,21 @@ class ClassTarget(Target):
             from sklearn.utils.multiclass import check_classification_targets
 
             check_classification_targets(values)
-        classes, codes = _ranked(values)
+        if values.dtype.kind in "OU":  # to hash text takes a tenth of the time of sorting all of it
+            texts = values.tolist()
+            distinct = sorted(set(texts))
+            rank = {text: code for code, text in enumerate(distinct)}
+            classes = np.array(distinct, dtype=values.dtype)
+            codes = np.fromiter(map(rank.__getitem__, texts), np.uint32, len(texts))
+        else:  # half the memory that `return_inverse` takes
+            classes = np.unique(values)
+            codes = np.searchsorted(classes, values).astype(np.uint32)
         if len(classes) == 1 and not allow_one_class:
             raise ValueError(
                 f"{function}: y has one class only, {classes[0]!r}; at least two classes are "
                 "needed: check that y is the target, and that the rows were not filtered by it"
             )
-        return cls(codes.astype(np.uint32, copy=False), classes)
+        return cls(codes, classes)
 
     @property
     def codes(self) -> NDArray[np.uint32]:
@@ -327,9 +334,9 @@ class NumberTarget(Target):
                 f"{function}: y holds {example!r} at row {row}, which is not a number; for labels "
                 "use a classifier, or task='classification'"
             ) from None
-        _checked(numbers, function)
+        _refuse_infinite(numbers, function)
         if values.dtype.kind in "iu" or values.dtype.itemsize > 8:
-            _refuse_merged(values, function)
+            refuse_merged(values, "y", function)
         check_magnitude(numbers, "y", function)
         return cls(numbers)
 
@@ -588,20 +595,18 @@ def encode_target(
     >>> encode_target([3, 1, 3]).task, encode_target([0.3, 0.1, 0.3]).task
     ('classification', 'regression')
     """
-    if task == "auto" and not is_structured(y):
-        values = target_array(y, n_rows=n_rows, function=function)
-        kind = target_class(_inferred(values))
-        return kind.of_array(values, allow_one_class, function)
-    kind = SurvivalTarget if task == "auto" else target_class(task, function)
+    if task != "auto":
+        kind = target_class(task, function)
+    elif is_structured(y):
+        kind = SurvivalTarget
+    else:
+        y = target_array(y, n_rows=n_rows, function=function)
+        kind = ClassTarget
+        if y.dtype.kind == "f" or (
+            y.dtype.kind in "iu" and not are_classes(len(np.unique(y)), len(y))
+        ):
+            kind = NumberTarget
     return kind.encode(y, n_rows=n_rows, allow_one_class=allow_one_class, function=function)
-
-
-def _inferred(values: NDArray[Any]) -> Task:
-    """Return classification for text and truth values, regression for numbers with fractions."""
-    if values.dtype.kind in "iu":
-        classes = are_classes(len(np.unique(values)), len(values))
-        return "classification" if classes else "regression"
-    return "regression" if values.dtype.kind == "f" else "classification"
 
 
 def are_classes(n_values: int, n_rows: int) -> bool:
@@ -638,7 +643,17 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
         )
     if hasattr(y, "tocsc"):
         raise TypeError(f"{function}: y is a sparse matrix; pass a dense one, y.toarray().ravel()")
-    values = _to_numpy(y, function)
+    y = unmasked(y)
+    package = type(y).__module__.partition(".")[0]
+    if package == "pyarrow" and isinstance(y, (pa.Array, pa.ChunkedArray)):
+        y = without_dictionary(y)
+        y = np.asarray(of_decimals(y, "y", function) if pa.types.is_decimal(y.type) else y)
+    elif package in {"polars", "narwhals"} and hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    try:
+        values = array_of(y)
+    except ValueError as error:
+        raise ValueError(f"{function}: y is ragged; give one value a row ({error})") from None
     if values.ndim == 2 and values.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
@@ -660,40 +675,8 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
         )
     if len(values) == 0:
         raise ValueError(f"{function}: y is empty; a minimum of 1 sample is required")
-    return _checked(values, function)
-
-
-def _to_numpy(y: Any, function: str) -> NDArray[Any]:
-    y = unmasked(y)
-    package = type(y).__module__.partition(".")[0]
-    if package == "pyarrow":
-        y = _from_arrow(y, function)
-    elif package in {"polars", "narwhals"} and hasattr(y, "to_numpy"):
-        y = y.to_numpy()
-    try:
-        return array_of(y)
-    except ValueError as error:
-        raise ValueError(f"{function}: y is ragged; give one value a row ({error})") from None
-
-
-def _from_arrow(y: Any, function: str) -> Any:
-    if not isinstance(y, (pa.Array, pa.ChunkedArray)):
-        return y
-    y = without_dictionary(y)
-    if is_number(y.type) or pa.types.is_temporal(y.type):
-        return np.asarray(y)
-    if pa.types.is_decimal(y.type):
-        return np.asarray(of_decimals(y, "y", function))
-    if pa.types.is_boolean(y.type) and not y.null_count:
-        return np.array(y.to_pylist(), dtype=bool)
-    if is_text(y.type):
-        return np.asarray(y.to_numpy(zero_copy_only=False), dtype=object)
-    array = np.empty(len(y), dtype=object)
-    array[:] = y.to_pylist()
-    return array
-
-
-def _checked(values: NDArray[Any], function: str) -> NDArray[Any]:
+    if values.dtype == object:
+        values = _of_objects(values, function)
     kind = values.dtype.kind
     if kind == "c":
         raise ValueError(f"{function}: Complex data not supported: y is of type {values.dtype}")
@@ -702,20 +685,13 @@ def _checked(values: NDArray[Any], function: str) -> NDArray[Any]:
             f"{function}: y is of type {values.dtype}; it holds labels (strings, booleans, whole "
             "numbers) or numbers: convert it first"
         )
-    if kind == "O":
-        return _checked_objects(values, function)
     if kind == "f":
-        if np.isnan(values).any():
-            raise ValueError(_missing(function, int(np.isnan(values).argmax())))
-        if np.isinf(values).any():
-            raise ValueError(
-                f"{function}: Input y contains infinity or a value too large for dtype('float64'), "
-                f"first at row {int(np.isinf(values).argmax())}; drop such rows"
-            )
+        _refuse_infinite(values, function)
     return values
 
 
-def _checked_objects(values: NDArray[Any], function: str) -> NDArray[Any]:
+def _of_objects(values: NDArray[Any], function: str) -> NDArray[Any]:
+    """Return Python's values as truth values or numbers; strings as they are."""
     types = set(map(type, values.tolist()))
     if all(issubclass(t, str) for t in types):
         return values
@@ -724,32 +700,34 @@ def _checked_objects(values: NDArray[Any], function: str) -> NDArray[Any]:
             raise ValueError(_missing(function, row))
     if all(issubclass(t, (bool, np.bool_)) for t in types):
         return values.astype(bool)
-    numbers = None
     try:
         if all(issubclass(t, (int, np.integer)) for t in types):
             return values.astype(np.int64)
-        if not any(issubclass(t, (str, bytes)) for t in types):
-            numbers = _checked(values.astype(np.float64), function)
+        numbers = None if any(issubclass(t, (str, bytes)) for t in types) else values.astype(float)
     except OverflowError:
         raise ValueError(
             f"{function}: y holds integers beyond 2**63; subtract an offset, or pass labels as text"
         ) from None
     except (TypeError, ValueError):
-        pass
-    if numbers is not None:
-        _refuse_merged(values, function)
-        return numbers
-    shown = ", ".join(sorted(t.__name__ for t in types))
-    raise TypeError(
-        f"{function}: y holds values of the types {shown}; all must be strings, or all numbers: "
-        "argument must be a string or a number"
-    )
+        numbers = None
+    if numbers is None:
+        shown = ", ".join(sorted(t.__name__ for t in types))
+        raise TypeError(
+            f"{function}: y holds values of the types {shown}; all must be strings, or all "
+            "numbers: argument must be a string or a number"
+        )
+    refuse_merged(values, "y", function)
+    return numbers
 
 
-def _refuse_merged(values: NDArray[Any], function: str) -> None:
-    pair = merged(values)
-    if pair is not None:
-        raise refusal_of(pair, "y", function)
+def _refuse_infinite(numbers: NDArray[Any], function: str) -> None:
+    if np.isnan(numbers).any():
+        raise ValueError(_missing(function, int(np.isnan(numbers).argmax())))
+    if np.isinf(numbers).any():
+        raise ValueError(
+            f"{function}: Input y contains infinity or a value too large for dtype('float64'), "
+            f"first at row {int(np.isinf(numbers).argmax())}; drop such rows"
+        )
 
 
 def _missing(function: str, row: int) -> str:
@@ -757,22 +735,6 @@ def _missing(function: str, row: int) -> str:
         f"{function}: Input y contains NaN or another missing value, first at row {row}; a target "
         "must have none: drop such rows from X and y"
     )
-
-
-def _ranked(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the sorted distinct values, and the rank of each value among them.
-
-    As `numpy.unique`; text is hashed, which takes a tenth of the time of sorting all of it. Numbers
-    are looked up among the distinct ones, in half the memory that `return_inverse` takes.
-    """
-    if values.dtype.kind not in "OU":
-        numbers = np.unique(values)
-        return numbers, np.searchsorted(numbers, values)
-    texts = values.tolist()
-    distinct = sorted(set(texts))
-    rank = {text: code for code, text in enumerate(distinct)}
-    codes = np.fromiter(map(rank.__getitem__, texts), dtype=np.uint32, count=len(texts))
-    return np.array(distinct, dtype=values.dtype), codes
 
 
 def column_target(table: EncodedTable, j: int, function: str) -> Target:

@@ -18,7 +18,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.columns import LARGEST_EXACT, describe, merged, refusal_of, too_large
+from duramen.data.columns import LARGEST_EXACT, describe, refuse_merged, too_large
 from duramen.io.formats.format import (
     FIRST_ROWS,
     Format,
@@ -562,9 +562,7 @@ def check_digits(
         numbers = [number for number in numbers if number.is_finite()]
         if any(_is_long_integer(text) for text in texts_of):
             raise ValueError(too_large(function, name))
-        pair = merged(numbers)
-        if pair is not None:
-            raise refusal_of(pair, describe(name), function)
+        refuse_merged(numbers, describe(name), function)
 
 
 def _is_long_integer(text: str) -> bool:
