@@ -217,10 +217,7 @@ def test_codes_are_views_that_cannot_be_written() -> None:
         table.values(0)[0] = 1
 
 
-@one_test
-@pytest.mark.parametrize("many", [0, 16, 1000])  # copied one by one, as it comes, all at once
-def test_take_columns(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("duramen.data.schema._MANY_VALUES", many)
+def test_take_columns() -> None:
     table = mixed()
     assert table.take_columns([]).shape == (400, 0)
     chosen = [4, 2, 1]

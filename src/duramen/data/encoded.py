@@ -127,14 +127,15 @@ class EncodedTable(Savable, Summarized, Schema):
 
         Numbers are int64 if all of them are whole and none is missing.
         """
-        values, codes = self.values(j), self.codes(j)
-        if not self.missing[j]:
-            if values.dtype.kind == "f" and (values == np.floor(values)).all():
-                values = values.astype(np.int64)
-            return np.asarray(values[codes])
-        absent: Any = None if values.dtype == object else np.nan
-        kind = object if values.dtype == object else np.float64
-        return np.asarray(np.append(values.astype(kind), np.array([absent], dtype=kind))[codes])
+        values = self.values(j)
+        if self.missing[j]:
+            as_objects = values.dtype == object
+            values = np.append(values.astype(object if as_objects else np.float64), np.nan)
+            if as_objects:
+                values[-1] = None
+        elif values.dtype.kind == "f" and (values == np.floor(values)).all():
+            values = values.astype(np.int64)
+        return np.asarray(values[self.codes(j)])
 
     def constant(self) -> BoolArray:
         """True where a column has one code only, missing counted as one; shape (p,).
@@ -251,14 +252,9 @@ class EncodedTable(Savable, Summarized, Schema):
     def take_rows(self, index: ArrayLike) -> EncodedTable:
         """Return the rows of the given indices, or of a boolean mask; codes keep their meaning."""
         chosen = self._positions(index, self.n_rows, "take_rows")
-        narrow, middle, wide = self.blocks
-        taken = (  # contiguous, unlike block[:, chosen]
-            np.take(narrow, chosen, axis=1),
-            np.take(middle, chosen, axis=1),
-            np.take(wide, chosen, axis=1),
-        )
+        blocks: list[Any] = [np.take(block, chosen, axis=1) for block in self.blocks]
         sparse = None if self.sparse is None else self.sparse.take_rows(chosen)
-        return replace(self, n_rows=len(chosen), blocks=taken, sparse=sparse)
+        return replace(self, n_rows=len(chosen), blocks=tuple(blocks), sparse=sparse)
 
     def fingerprint(self) -> str:
         """Return 64 hexadecimal digits that depend on shape, names, kinds, codes and values.
@@ -271,12 +267,15 @@ class EncodedTable(Savable, Summarized, Schema):
     @cached_property
     def _fingerprint(self) -> str:
         labels = [text for j in sorted(self.labels) for text in (str(j), self.labels[j])]
-        blocks: tuple[Any, ...] = self.blocks
+        blocks: list[Any] = list(self.blocks)
         block_of, slot = self.block_of, self.slot
-        if self.sparse is not None:
+        if self.sparse is not None:  # those of the dense table, by digests that the kernel makes
             block_of = narrowest(self.n_codes()).astype(np.uint8)
             slot = slots_of(block_of)
-            blocks = tuple([self._digest(number) for number in range(len(CODE_TYPES))])
+            for number, kind in enumerate(CODE_TYPES):
+                n_columns, *digest = self.kernel.digest(number)
+                shape = (n_columns, self.n_rows)
+                blocks[number] = ArrayDigest(np.dtype(kind), shape, *digest)
         return fingerprint(
             repr(self.shape),
             "\0".join(self.names),
@@ -290,12 +289,6 @@ class EncodedTable(Savable, Summarized, Schema):
             *labels,
         )
 
-    def _digest(self, number: int) -> ArrayDigest:
-        """Return the digest of a block, were no column sparse."""
-        n_columns, *digest = self.kernel.digest(number)
-        first, second = digest
-        return ArrayDigest(np.dtype(CODE_TYPES[number]), (n_columns, self.n_rows), first, second)
-
     def nbytes(self) -> int:
         """Return bytes of codes and values."""
         sparse = 0 if self.sparse is None else self.sparse.nbytes()
@@ -307,14 +300,10 @@ class EncodedTable(Savable, Summarized, Schema):
     def __repr__(self) -> str:
         counts = [(self.kinds.count(kind), kind) for kind in KINDS]
         kinds = ", ".join(f"{count} {kind}" for count, kind in counts if count)
-        lines = [f"EncodedTable of {self.n_rows} rows x {self.n_columns} columns ({kinds})"]
-        with_missing = int(np.count_nonzero(self.missing))
-        constant = int(np.count_nonzero(self.constant()))
-        if with_missing:
-            lines.append(f"{with_missing} with missing values")
-        if constant:
-            lines.append(f"{constant} constant")
-        return ", ".join(lines)
+        text = f"EncodedTable of {self.n_rows} rows x {self.n_columns} columns ({kinds})"
+        missing, constant = np.count_nonzero(self.missing), np.count_nonzero(self.constant())
+        text += f", {missing} with missing values" if missing else ""
+        return text + (f", {constant} constant" if constant else "")
 
     def _summary(self, rows: int) -> Summary:
         shown = range(min(rows, self.n_columns))
@@ -342,9 +331,6 @@ class EncodedTable(Savable, Summarized, Schema):
         if chosen.size and (chosen.min() < -size or chosen.max() >= size):
             raise IndexError(f"{function}: an index lies outside 0..{size - 1}")
         return np.asarray(chosen % size if size else chosen)
-
-
-_PIECE = 1 << 17  # values that are compared at a time
 
 
 def refuse_unordered(table: EncodedTable, function: str, consequence: str) -> None:
@@ -407,17 +393,11 @@ def unsorted_values(
     edges = np.concatenate([values[starts], values[ends[ends >= 0]], values[:1]])
     if not np.isfinite(edges).all():
         return "values must be finite"
-    rises = np.empty(_PIECE, dtype=bool)
-    for i in range(0, len(values), _PIECE):
-        piece = values[i : i + _PIECE]
-        here = rises[: len(piece)]
-        np.greater(piece[1:], piece[:-1], out=here[1:])
-        here[0] = piece[0] > (values[i - 1] if i else before)
-        low, high = np.searchsorted(starts, (i, i + len(piece)))
-        here[starts[low:high] - i] = True
-        if not here.all():
-            return "the values of a column must be finite and ascend"
-    return None
+    rises = np.empty(len(values), dtype=np.bool_)
+    np.greater(values[1:], values[:-1], out=rises[1:])
+    rises[0] = values[0] > before
+    rises[starts] = True
+    return None if rises.all() else "the values of a column must be finite and ascend"
 
 
 def invalid_labels(
@@ -442,9 +422,5 @@ def unknown_code(codes: NDArray[Any], n_codes: IntArray) -> int | None:
     """Return the first of k rows of codes, one a column, that holds an unknown code, or None."""
     if not codes.size:
         return None
-    if n_codes.min() == n_codes.max() > codes.max():
-        return None
-    # The largest code of each row, in less than half the time that codes.max(axis=1) takes.
-    largest = np.maximum.reduceat(codes.reshape(-1), np.arange(0, codes.size, codes.shape[1]))
-    wrong = largest >= n_codes
+    wrong = codes.max(axis=1) >= n_codes
     return int(np.argmax(wrong)) if wrong.any() else None

@@ -129,8 +129,7 @@ def encode_source(
     """
     encoder = ColumnEncoder(source.n_rows, n_threads)
     labels: dict[int, NDArray[Any]] = {}
-    resolved: tuple[str, ...]
-    integral: dict[int, bool] = {}
+    integral: dict[int, bool] = {}  # whether columns of numbers are whole
     stored = source.stored
     whole = source.matrix if stored is None else stored.values
     as_numbers = set(asked) <= {None, "numeric"}
@@ -138,24 +137,63 @@ def encode_source(
         outcome = encoder.add_matrix(whole) if stored is None else encoder.add_sparse(*stored)
         if outcome >= 0:
             raise ValueError(_rejection(whole, function, chosen[outcome]))
-        resolved = ("numeric",) * source.n_columns
-        if set(asked) != {None}:
-            resolved = tuple([kind or "numeric" for kind in asked])
+        kinds = [kind or "numeric" for kind in asked]
+        if set(kinds) != {"numeric"}:
             integral = dict.fromkeys(range(source.n_columns), whole.dtype.kind != "f")
     else:
-        group = pending * n_threads
-        resolved, integral = _add_columns(encoder, source, chosen, asked, labels, group, function)
+        kinds = []
+        waiting: list[NDArray[Any]] = []  # columns of numbers
+        n_bytes = 0
+        stray: list[StrayValues] = []
+
+        def flush() -> None:
+            outcome = encoder.add(waiting)
+            if outcome >= 0:
+                name = chosen[len(kinds) - len(waiting) + outcome]
+                raise ValueError(_rejection(waiting[outcome], function, name))
+            waiting.clear()
+
+        for j, (name, kind) in enumerate(zip(chosen, asked, strict=True)):
+            column = source.column(j, name, function, kind)
+            if isinstance(column, Categories):
+                if kind == "numeric":
+                    column = numbers_of_categories(column, function=function, name=name)
+            elif kind in ("ordinal", "nominal") and _beyond_exact(column):
+                column = categories_of_numbers(column)
+            if isinstance(column, Categories):
+                own = column.labels
+                if column.text and kind is None:
+                    counts = np.bincount(column.codes, minlength=len(own))[: len(own)]
+                    found = stray_values(name, own.tolist(), counts)
+                    stray += [] if found is None else [found]
+                flush()
+                encoder.add_codes(column.codes, len(own), column.missing)
+                labels[j] = own
+                kinds.append(kind or ("ordinal" if column.ordered else "nominal"))
+                continue
+            integral[j] = column.dtype.kind != "f"
+            waiting.append(column)
+            kinds.append(kind or "numeric")
+            n_bytes += column.nbytes
+            if n_bytes > pending * n_threads:
+                flush()
+                n_bytes = 0
+        flush()
+        warn_of_stray_values(stray, function)
     blocks, sparse, block_of, slot, values, offsets, missing = encoder.finish()
-    bits, frequent, width, begin, narrow, middle, wide = sparse
     for j, of_integers in integral.items():
-        if resolved[j] != "numeric":  # numbers as categories: their values become labels
+        if kinds[j] != "numeric":  # numbers as categories: their values become labels
             own = values[offsets[j] : offsets[j + 1]]
             labels[j] = own.astype(np.int64) if of_integers else own.copy()
             own[:] = np.arange(len(own))
+    bits, frequent, width, begin, *entries = sparse
+    columns = None
+    if len(width):
+        columns = SparseColumns(source.n_rows, bits, frequent, width, begin, tuple(entries))
     return EncodedTable(
         n_rows=source.n_rows,
         names=chosen,
-        kinds=resolved,
+        kinds=tuple(kinds),
         blocks=blocks,
         block_of=block_of,
         slot=slot,
@@ -164,69 +202,8 @@ def encode_source(
         labels=labels,
         missing=missing,
         named=named,
-        sparse=SparseColumns(source.n_rows, bits, frequent, width, begin, (narrow, middle, wide))
-        if len(width)
-        else None,
+        sparse=columns,
     )
-
-
-def _add_columns(
-    encoder: ColumnEncoder,
-    source: Source,
-    names: Sequence[str],
-    asked: Sequence[str | None],
-    labels: dict[int, NDArray[Any]],
-    group: int,
-    function: str,
-) -> tuple[tuple[str, ...], dict[int, bool]]:
-    """Hand the columns to the encoder in their order, numbers in groups of `group` bytes.
-
-    Fills `labels` for columns of categories; returns the kinds, and for each column of numbers
-    that serve as categories whether they are whole.
-    """
-    resolved: list[str] = []
-    integral: dict[int, bool] = {}
-    pending: list[NDArray[Any]] = []
-    stray: list[StrayValues | None] = []
-    pending_bytes = 0
-
-    def flush() -> None:
-        nonlocal pending_bytes
-        outcome = encoder.add(pending)
-        if outcome >= 0:
-            j = len(resolved) - len(pending) + outcome
-            raise ValueError(_rejection(pending[outcome], function, names[j]))
-        pending.clear()
-        pending_bytes = 0
-
-    for j, name in enumerate(names):
-        kind = asked[j]
-        column = source.column(j, name, function, kind)
-        if isinstance(column, Categories):
-            if kind == "numeric":
-                column = numbers_of_categories(column, function=function, name=name)
-        elif kind in ("ordinal", "nominal") and _beyond_exact(column):
-            column = categories_of_numbers(column)
-        if isinstance(column, Categories):
-            if column.text and kind is None:
-                counts = np.bincount(column.codes, minlength=len(column.labels))
-                stray.append(
-                    stray_values(name, column.labels.tolist(), counts[: len(column.labels)])
-                )
-            flush()
-            encoder.add_codes(column.codes, len(column.labels), column.missing)
-            labels[j] = column.labels
-            resolved.append(kind or ("ordinal" if column.ordered else "nominal"))
-            continue
-        integral[j] = column.dtype.kind != "f"
-        pending.append(column)
-        pending_bytes += column.nbytes
-        resolved.append(kind or "numeric")
-        if pending_bytes > group:
-            flush()
-    flush()
-    warn_of_stray_values([values for values in stray if values is not None], function)
-    return tuple(resolved), integral
 
 
 def _beyond_exact(array: NDArray[Any]) -> bool:

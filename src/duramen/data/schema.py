@@ -5,33 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray, ranges
 from duramen.support.checks import places_of
 from duramen.support.text import quoted
 
-_REMEMBERED = 1 << 16  # names that are kept for the next table: 4 MB
 KINDS = ("numeric", "ordinal", "nominal")
-# Columns of more values than these, on average, are copied one by one, fewer all at once.
-_MANY_VALUES = 16
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:
     """``x0``, ``x1``, ... as scikit-learn names the columns of an array."""
-    if n_columns <= _REMEMBERED:
-        return _remembered(n_columns)
-    return tuple([f"x{j}" for j in range(n_columns)])
-
-
-@lru_cache(maxsize=2)
-def _remembered(n_columns: int) -> tuple[str, ...]:
-    """Return default names, kept: those of a wide array take as long as reading 20 MB."""
     return tuple([f"x{j}" for j in range(n_columns)])
 
 
@@ -40,10 +29,7 @@ def names_of_labels(labels: Iterable[Any], function: str) -> tuple[str, ...] | N
     labels = list(labels)
     kinds_of_label = set(map(type, labels))
     strings = [issubclass(kind, str) for kind in kinds_of_label]
-    if not any(strings):
-        _require_unique(labels, function)
-        return None
-    if not all(strings):
+    if any(strings) and not all(strings):
         types = sorted(kind.__qualname__ for kind in kinds_of_label)
         raise TypeError(
             f"{function}: Feature names are only supported if all input features have string "
@@ -52,7 +38,7 @@ def names_of_labels(labels: Iterable[Any], function: str) -> tuple[str, ...] | N
             "using X.columns = X.columns.astype(str) for example."
         )
     _require_unique(labels, function)
-    return tuple(labels)
+    return tuple(labels) if any(strings) else None
 
 
 def check_names(names: Iterable[str], n_columns: int, function: str) -> tuple[str, ...]:
@@ -60,12 +46,11 @@ def check_names(names: Iterable[str], n_columns: int, function: str) -> tuple[st
     if isinstance(names, str):
         raise TypeError(f"{function}: names is the string {names!r}; give a list of strings")
     names = tuple(names)
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(
-                f"{function}: names holds {quoted(name)}, a {type(name).__name__}; names are "
-                "strings"
-            )
+    odd = next((name for name in names if not isinstance(name, str)), None)
+    if odd is not None:
+        raise TypeError(
+            f"{function}: names holds {quoted(odd)}, a {type(odd).__name__}; names are strings"
+        )
     if len(names) != n_columns:
         raise ValueError(
             f"{function}: names has {len(names)} entries, but X has {n_columns} columns; give one "
@@ -100,36 +85,33 @@ def resolve_kinds(
 ) -> tuple[str | None, ...]:
     """Return the kind asked for each column; None where the column's own type decides."""
     n_columns = len(names)
+    asked: list[str | None] = [None] * n_columns
     if kinds is None:
-        return (None,) * n_columns
+        return tuple(asked)
     if isinstance(kinds, str):
-        return (_check_kind(kinds, function),) * n_columns
-    if isinstance(kinds, Mapping):
-        asked: list[str | None] = [None] * n_columns
+        asked = [kinds] * n_columns
+    elif isinstance(kinds, Mapping):
         places = places_of(list(kinds), names, f"{function}: kinds", "column") if kinds else []
         for j, kind in zip(places, kinds.values(), strict=True):
-            asked[j] = _check_kind(kind, function)
-        return tuple(asked)
-    if not isinstance(kinds, Iterable):
+            asked[j] = kind
+    elif isinstance(kinds, Iterable):
+        asked = list(cast("Iterable[str | None]", kinds))
+    else:
         raise TypeError(
             f"{function}: kinds is a {type(kinds).__name__}; give one of {KINDS}, a mapping from "
             "name or index to kind, or one kind per column"
         )
-    kinds = list(cast("Iterable[str | None]", kinds))
-    if len(kinds) != n_columns:
+    if len(asked) != n_columns:
         raise ValueError(
-            f"{function}: kinds has {len(kinds)} entries, but X has {n_columns} columns; give one "
+            f"{function}: kinds has {len(asked)} entries, but X has {n_columns} columns; give one "
             "kind per column, or a mapping from name to kind"
         )
-    return tuple(None if kind is None else _check_kind(kind, function) for kind in kinds)
-
-
-def _check_kind(kind: Any, function: str) -> str:
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(
-            f"{function}: kinds holds {kind!r}; a kind is 'numeric', 'ordinal' or 'nominal'"
-        )
-    return kind
+    for kind in asked:
+        if kind is not None and kind not in KINDS:
+            raise ValueError(
+                f"{function}: kinds holds {kind!r}; a kind is 'numeric', 'ordinal' or 'nominal'"
+            )
+    return tuple(asked)
 
 
 _LENT = ("kernel", "kernel_schema", "bags", "_compared")
@@ -216,65 +198,45 @@ class Schema(KernelOwner):
         """Return columns by index, whose values are not copied if they are neighbors."""
         numbers = chosen.tolist()
         begins, ends = self.value_offsets[chosen], self.value_offsets[chosen + 1]
-        offsets = np.concatenate([[0], np.cumsum(ends - begins)]).astype(np.int64)
         if numbers and (begins[1:] == ends[:-1]).all():
             values = self.cut_values[int(begins[0]) : int(ends[-1])]
-        elif offsets[-1] > _MANY_VALUES * len(chosen):
-            pairs = zip(begins.tolist(), ends.tolist(), strict=True)
-            values = np.concatenate([self.cut_values[begin:end] for begin, end in pairs])
         else:
-            places = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
-            values = self.cut_values[places]
-        labels = self.labels
+            values = self.cut_values[ranges(begins, ends - begins)]
         return replace(
             self,
             names=tuple([self.names[j] for j in numbers]),
             kinds=tuple([self.kinds[j] for j in numbers]),
             cut_values=values,
-            value_offsets=offsets,
-            labels={i: labels[j] for i, j in enumerate(numbers) if j in labels} if labels else {},
+            value_offsets=_offsets(ends - begins),
+            labels={i: self.labels[j] for i, j in enumerate(numbers) if j in self.labels},
             missing=self.missing[chosen],
             counts=None if self.counts is None else self.counts[chosen],
         )
 
     def with_values_of(self, columns: BoolArray) -> Schema:
-        """Return all columns, of which some alone have their values and labels: copies.
-
-        Forests whose predictions look up no value share one schema.
-        """
-        return self._values_of(columns) if columns.any() else self._without_values
-
-    @cached_property
-    def _without_values(self) -> Schema:
-        return self._values_of(np.zeros(self.n_columns, dtype=np.bool_))
-
-    def _values_of(self, columns: BoolArray) -> Schema:
+        """Return all columns, of which some alone have their values and labels: copies."""
         sizes = np.where(columns, np.diff(self.value_offsets), 0)
-        labels = {j: labels[: sizes[j]].copy() for j, labels in self.labels.items()}
-        return self._with_values(self.cut_values, self.value_offsets[:-1], sizes, labels)
+        return replace(
+            self,
+            cut_values=self.cut_values[ranges(self.value_offsets[:-1], sizes)],
+            value_offsets=_offsets(sizes),
+            labels={j: labels[: sizes[j]].copy() for j, labels in self.labels.items()},
+            counts=self.n_values,
+        )
 
     def merged(self, other: Schema) -> Schema:
         """Return all columns, with the values and labels that one of two schemas of them has."""
         if other is self:
             return self
-        own = np.diff(self.value_offsets)
-        sizes = np.maximum(own, np.diff(other.value_offsets))
+        own, more = np.diff(self.value_offsets), np.diff(other.value_offsets)
         values = np.concatenate([self.cut_values, other.cut_values])
         elsewhere = len(self.cut_values) + other.value_offsets[:-1]
-        starts = np.where(own == sizes, self.value_offsets[:-1], elsewhere)
-        return self._with_values(values, starts, sizes, self.with_labels_of(other).labels)
-
-    def _with_values(
-        self, values: FloatArray, starts: IntArray, sizes: IntArray, labels: Mapping[int, Any]
-    ) -> Schema:
-        """Return the columns with values that begin at these places of an array."""
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        places = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+        starts = np.where(own >= more, self.value_offsets[:-1], elsewhere)
+        sizes = np.maximum(own, more)
         return replace(
-            self,
-            cut_values=values[places],
-            value_offsets=offsets,
-            labels=labels,
+            self.with_labels_of(other),
+            cut_values=values[ranges(starts, sizes)],
+            value_offsets=_offsets(sizes),
             counts=self.n_values,
         )
 
@@ -308,3 +270,7 @@ class Schema(KernelOwner):
         """The schema as it is lent to the kernel."""
         fields = self.cut_values, self.value_offsets, self.kind_codes, self.missing
         return _kernel.Schema(*fields)
+
+
+def _offsets(sizes: IntArray) -> IntArray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -11,9 +11,9 @@ from duramen import _kernel
 from duramen.forests.arrays import ANY, FAMILY_MASK, MULTIWAY
 from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import Forest, values_for_prediction
-from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
+from duramen.forests.structure import child_counts, first_children, trees_of_nodes
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, ranges
 
 
 class PruningPath(NamedTuple):
@@ -142,7 +142,7 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
     level = forest.offsets[:-1]
     while len(level):
         inner = level[counts[level] > 0]
-        level, above = expand(first[inner], counts[inner]), np.repeat(inner, counts[inner])
+        level, above = ranges(first[inner], counts[inner]), np.repeat(inner, counts[inner])
         gone = closed[above] | (owner[above] != above)
         owner[level] = np.where(gone, owner[above], level)
     nodes = np.flatnonzero(owner == np.arange(forest.n_nodes))
@@ -199,7 +199,7 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
         "cut": cuts,
         "threshold": np.where(leaf, np.nan, forest.threshold[nodes]),
         "split": np.where(leaf, 0, forest.split[nodes]).astype(np.uint8),
-        "pool": forest.pool[expand(start, sizes)],
+        "pool": forest.pool[ranges(start, sizes)],
         "rows": forest.rows[nodes],
         "node_degree": degree,
         "node_weight": weight[nodes] if len(weight) else weight,

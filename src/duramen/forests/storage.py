@@ -25,9 +25,9 @@ from duramen.forests.arrays import (
     TreeArrays,
 )
 from duramen.forests.settings import GrowthSettings
-from duramen.forests.structure import child_counts, depths, expand, first_children, trees_of_nodes
+from duramen.forests.structure import child_counts, depths, first_children, trees_of_nodes
 from duramen.results.archive import as_damage, read_archive, write_archive
-from duramen.support.arrays import Arrays, FloatArray
+from duramen.support.arrays import Arrays, FloatArray, ranges
 
 
 def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> None:
@@ -104,7 +104,7 @@ def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> No
     within = first + counts <= trees.offsets[tree + 1]
     require(leaf | within, "child points outside the tree")
     times = np.zeros(n_nodes, dtype=np.int64)
-    np.add.at(times, expand(first[~leaf], counts[~leaf]), 1)
+    np.add.at(times, ranges(first[~leaf], counts[~leaf]), 1)
     times[trees.offsets[:-1]] += 1
     require(times == 1, "every node but the root must be the child of exactly one node")
     number, of_tree = trees.child[leaf], tree[leaf]
@@ -127,7 +127,7 @@ def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> No
     count = counts[multiway]
     require(count + 2 <= left[family == MULTIWAY], "a code map exceeds the pool")
     require(trees.pool[start + 1] < count, "the heaviest child must be a child")
-    codes = trees.pool[expand(start + 2, count)].astype(np.int64)
+    codes = trees.pool[ranges(start + 2, count)].astype(np.int64)
     known = codes < np.repeat(n_codes[family == MULTIWAY], count)
     require(known, "a code map holds an unknown code")
     begins = np.isin(np.arange(len(codes)), np.cumsum(count) - count)

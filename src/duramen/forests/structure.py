@@ -12,20 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.arrays import FAMILY_MASK, MULTIWAY, TreeArrays
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, ranges
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Integers = IntArray
 
-
-def trees_of_nodes(trees: TreeArrays) -> Integers:
+def trees_of_nodes(trees: TreeArrays) -> IntArray:
     """Return the tree of every node, of shape (N,)."""
     return np.repeat(np.arange(trees.n_trees), np.diff(trees.offsets))
 
 
-def child_counts(trees: TreeArrays) -> Integers:
+def child_counts(trees: TreeArrays) -> IntArray:
     """Return the number of children of every node, of shape (N,); 0 at a leaf."""
     counts = np.where(trees.feature < 0, 0, 2).astype(np.int64)
     multiway = np.flatnonzero(
@@ -37,22 +35,22 @@ def child_counts(trees: TreeArrays) -> Integers:
     return counts
 
 
-def first_children(trees: TreeArrays) -> Integers:
+def first_children(trees: TreeArrays) -> IntArray:
     """Return the global number of the first child of every node, of shape (N,); -1 at a leaf."""
     first = trees.child + np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     return np.where(trees.feature < 0, -1, first)
 
 
-def parents(trees: TreeArrays) -> Integers:
+def parents(trees: TreeArrays) -> IntArray:
     """Return the global number of the parent of every node, of shape (N,); -1 at a root."""
     counts, first = child_counts(trees), first_children(trees)
     inner = np.flatnonzero(counts)
     result = np.full(trees.n_nodes, -1, dtype=np.int64)
-    result[expand(first[inner], counts[inner])] = np.repeat(inner, counts[inner])
+    result[ranges(first[inner], counts[inner])] = np.repeat(inner, counts[inner])
     return result
 
 
-def depths(trees: TreeArrays) -> Integers:
+def depths(trees: TreeArrays) -> IntArray:
     """Return the depth of every node, of shape (N,); 0 at a root."""
     counts, first = child_counts(trees), first_children(trees)
     result = np.zeros(trees.n_nodes, dtype=np.int64)
@@ -61,7 +59,7 @@ def depths(trees: TreeArrays) -> Integers:
     while len(level):
         result[level] = depth
         inner = level[counts[level] > 0]
-        level = expand(first[inner], counts[inner])
+        level = ranges(first[inner], counts[inner])
         depth += 1
     return result
 
@@ -82,13 +80,6 @@ def decreases(trees: TreeArrays) -> FloatArray:
     result = np.zeros(trees.n_nodes)
     result[inner] = trees.impurity[inner] - mass[inner] / trees.weight[inner]
     return result
-
-
-def expand(first: Integers, counts: Integers) -> Integers:
-    """Concatenate the ranges first[i] .. first[i] + counts[i] - 1."""
-    total = int(counts.sum())
-    starts = np.cumsum(counts) - counts
-    return np.asarray(np.repeat(first - starts, counts) + np.arange(total))
 
 
 def decision_path(

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from duramen.forests import structure
 from duramen.forests.forest import Forest
-from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.forests.structure import child_counts, first_children, trees_of_nodes
+from duramen.support.arrays import FloatArray, IntArray, ranges
 
 
 class Nodes:
@@ -37,7 +37,7 @@ class Nodes:
 
     def children(self, parents: IntArray) -> IntArray:
         """Return the children of `parents`, brood after brood."""
-        return expand(self._first[parents], self.n_children[parents])
+        return ranges(self._first[parents], self.n_children[parents])
 
     def over_children(self, values: NDArray[Any], parents: IntArray) -> NDArray[Any]:
         """Return the sum of `values` (N, ...) over the children of each of `parents`."""

@@ -140,6 +140,13 @@ def check_magnitude(
     )
 
 
+def ranges(starts: IntArray, sizes: IntArray) -> IntArray:
+    """Return the numbers starts[i] .. starts[i] + sizes[i] - 1, end to end."""
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.asarray(np.repeat(starts - (ends - sizes), sizes) + np.arange(total))
+
+
 def native_frame(columns: Mapping[str, Any]) -> Any:
     """Return a frame of pandas, polars or pyarrow, the first that is installed."""
     import narwhals.stable.v2 as nw
