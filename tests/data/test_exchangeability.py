@@ -279,19 +279,18 @@ def test_torn_blocks_are_refused_by_name():
 
 @one_test
 @pytest.mark.parametrize(
-    "strata, groups, values, message",
+    "strata, groups, values, names",
     [
-        ([0, 1, 2, 3], None, [0, 1, 0, 1], "strata must leave .* every stratum has one row"),
-        ([0, 0, 1, 1], None, [0, 0, 1, 1], "the target is constant in every stratum"),
-        (None, [0, 0, 0, 0], [0, 1, 0, 1], "groups must leave .* same number of rows"),
-        (None, [0, 0, 0, 1], [0, 1, 0, 1], "no two groups .* have the same number of rows"),
-        (None, [0, 0, 1, 1], [0, 1, 0, 1], "the same targets in the same order"),
-        (None, [0, 0, 0, 1], [1, 1, 1, 1], "the target is the same in all groups"),
-        ([0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 1, 0], "strata and groups must leave"),
+        ([0, 1, 2, 3], None, [0, 1, 0, 1], "strata"),
+        ([0, 0, 1, 1], None, [0, 0, 1, 1], "strata"),
+        (None, [0, 0, 0, 1], [0, 1, 0, 1], "groups"),
+        (None, [0, 0, 1, 1], [0, 1, 0, 1], "groups"),
+        (None, [0, 0, 0, 1], [1, 1, 1, 1], "groups"),
+        ([0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 1, 0], "strata and groups"),
     ],
 )
-def test_nothing_to_exchange_is_an_error(strata, groups, values, message):
-    with pytest.raises(ValueError, match=f"^f: .*{message}"):
+def test_nothing_to_exchange_is_an_error(strata, groups, values, names):
+    with pytest.raises(ValueError, match=f"^f: {names} must leave rows to exchange"):
         checked(4, strata, groups).require(9, "f", np.array(values))
 
 

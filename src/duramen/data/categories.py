@@ -7,6 +7,7 @@ categories here: for distributions, and for the contexts of rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,29 +50,21 @@ def coded_columns(X: Any, names: Iterable[str] | None, function: str) -> CodedCo
     Anything with ``codes(j)``, ``values(j)``, ``names`` and ``n_rows``, as an encoded table has
     them, is taken as it is. Names are those given, or the table's own, or ``x0``, ``x1``, ...
     """
-    if callable(getattr(X, "codes", None)) and callable(getattr(X, "values", None)):
-        return _of_encoded(X, names, function)
-    source = open_source(X, function)
-    own = source.names or default_names(source.n_columns)
-    chosen = own if names is None else check_names(names, source.n_columns, function)
-    shown = range(source.n_columns) if source.names is None else map(repr, own)
-    coded = [
-        factorize(source.values(j), f"column {name} of X", function) for j, name in enumerate(shown)
-    ]
-    codes, labels = [codes for codes, _ in coded], [labels for _, labels in coded]
-    return CodedColumns(chosen, codes, labels, source.n_rows)
-
-
-def _of_encoded(X: Any, names: Iterable[str] | None, function: str) -> CodedColumns:
-    codes, labels = [], []
+    coded: list[tuple[Codes, NDArray[Any]]] = []
+    if not (callable(getattr(X, "codes", None)) and callable(getattr(X, "values", None))):
+        source = open_source(X, function)
+        own = source.names or default_names(source.n_columns)
+        chosen = own if names is None else check_names(names, source.n_columns, function)
+        for j, name in enumerate(own):
+            coded.append(factorize(source.values(j), f"column {name!r} of X", function))
+        codes, labels = [codes for codes, _ in coded], [labels for _, labels in coded]
+        return CodedColumns(chosen, codes, labels, source.n_rows)
     for j in range(len(X.names)):
-        column = np.asarray(X.codes(j)).astype(np.uint32)
-        of_code = np.asarray(X.values(j))
-        missing = np.any(column == len(of_code))
-        column, own = without_gaps(column, with_missing(of_code) if missing else of_code)
-        codes.append(column)
-        labels.append(own)
-    chosen = tuple(X.names) if names is None else check_names(names, len(codes), function)
+        column, values = np.asarray(X.codes(j)).astype(np.uint32), np.asarray(X.values(j))
+        missing = np.any(column == len(values))
+        coded.append(without_gaps(column, with_missing(values) if missing else values))
+    chosen = tuple(X.names) if names is None else check_names(names, len(coded), function)
+    codes, labels = [codes for codes, _ in coded], [labels for _, labels in coded]
     metadata, kinds = getattr(X, "metadata", {}), getattr(X, "kinds", None)
     return CodedColumns(chosen, codes, labels, int(X.n_rows), dict(metadata), kinds)
 
@@ -99,9 +92,9 @@ def variable_name(values: Any, otherwise: Sequence[str], taken: Sequence[str]) -
     """Return the name of a series, or the first other one that is free."""
     own = getattr(values, "name", None)
     candidates = [own, *otherwise] if isinstance(own, str) and own else list(otherwise)
-    free = [name for name in candidates if name not in taken]
-    if free:
-        return free[0]
+    for name in candidates:
+        if name not in taken:
+            return name
     name = otherwise[0]
     while name in taken:
         name += "'"
@@ -115,7 +108,18 @@ def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any
     NaT are missing. Labels are truth values, int64, uint64, float64, dates, or objects; the missing
     one is NaN, NaT or None.
     """
-    values = _one_dimensional(column, what, function)
+    try:
+        values = array_of(column)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise TypeError(
+            f"{function}: {what} cannot become an array ({type(error).__name__}: {error})."
+        ) from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(
+            f"{function}: {what} must have one value per row, got an array of shape {values.shape}."
+        )
     kind = values.dtype.kind
     if kind in "cVS":
         raise TypeError(
@@ -123,7 +127,19 @@ def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any
             "truth values or dates."
         )
     if kind == "O":
-        return _of_objects(values, what, function)
+        entries = [None if is_missing(value) else value for value in values.tolist()]
+        try:
+            distinct = set(entries)
+        except TypeError as error:
+            raise TypeError(
+                f"{function}: {what} holds values that cannot be categories ({error}); its values "
+                "must be numbers, strings, truth values or dates."
+            ) from None
+        ordered = in_order(distinct - {None})
+        code = {value: number for number, value in enumerate([*ordered, None])}
+        codes = np.fromiter((code[value] for value in entries), np.uint32, len(entries))
+        labels = labels_of(ordered)
+        return codes, with_missing(labels) if None in distinct else labels
     if kind == "f":
         values = float_labels(values, what, function)
     elif kind in "iu" and values.dtype != np.uint64:
@@ -139,41 +155,6 @@ def float_labels(values: NDArray[Any], what: str, function: str) -> FloatArray:
     if values.dtype != np.float64:
         refuse_merged(values, what, function)
     return values.astype(np.float64, copy=False)
-
-
-def _one_dimensional(column: Any, what: str, function: str) -> NDArray[Any]:
-    try:
-        values = array_of(column)
-    except (TypeError, ValueError, NotImplementedError) as error:
-        raise TypeError(
-            f"{function}: {what} cannot become an array ({type(error).__name__}: {error})."
-        ) from None
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise ValueError(
-            f"{function}: {what} must have one value per row, got an array of shape {values.shape}."
-        )
-    return values
-
-
-def _of_objects(values: NDArray[Any], what: str, function: str) -> tuple[Codes, NDArray[Any]]:
-    entries = [None if is_missing(value) else value for value in values.tolist()]
-    try:
-        distinct = set(entries)
-    except TypeError as error:
-        raise TypeError(
-            f"{function}: {what} holds values that cannot be categories ({error}); its values must "
-            "be numbers, strings, truth values or dates."
-        ) from None
-    has_missing = None in distinct
-    distinct.discard(None)
-    ordered = in_order(distinct)
-    code = {value: number for number, value in enumerate(ordered)}
-    code[None] = len(ordered)
-    codes = np.fromiter((code[value] for value in entries), dtype=np.uint32, count=len(entries))
-    labels = labels_of(ordered)
-    return codes, with_missing(labels) if has_missing else labels
 
 
 def objects(values: Iterable[Any]) -> NDArray[Any]:
@@ -208,28 +189,25 @@ def with_missing(labels: NDArray[Any]) -> NDArray[Any]:
 def in_order(distinct: Iterable[Any]) -> list[Any]:
     """Sort values; those of several types by the name of the type first."""
     values = list(distinct)
-    try:
-        return sorted(values)
-    except TypeError:
-        pass
-    try:
-        return sorted(values, key=lambda value: (type(value).__name__, value))
-    except TypeError:
-        return sorted(values, key=lambda value: (type(value).__name__, repr(value)))
+    for key in (None, lambda v: (type(v).__name__, v), lambda v: (type(v).__name__, repr(v))):
+        try:
+            return sorted(values, key=key)
+        except TypeError:
+            continue
+    return values
 
 
 def labels_of(values: list[Any]) -> NDArray[Any]:
     """Return values in an array of their own type where all are numbers or truth values."""
-    if values and all(isinstance(value, (bool, np.bool_)) for value in values):
-        return np.array(values, dtype=bool)
-    numbers = (int, float, np.integer, np.floating)
-    if values and all(
-        isinstance(value, numbers) and not isinstance(value, bool) for value in values
-    ):
-        whole = all(isinstance(value, (int, np.integer)) for value in values)
-        kind = np.int64 if whole else np.float64
-        try:
-            return np.array(values, dtype=kind)
-        except OverflowError:
-            return objects(values)
+    kinds: dict[tuple[type, ...], type] = {
+        (bool, np.bool_): bool,
+        (int, np.integer): np.int64,
+        (int, float, np.integer, np.floating): np.float64,
+    }
+    truth = any(isinstance(value, bool) for value in values)
+    for types, kind in kinds.items():
+        if values and all(isinstance(v, types) for v in values) and (kind is bool or not truth):
+            with suppress(OverflowError):
+                return np.array(values, dtype=kind)
+            break
     return objects(values)

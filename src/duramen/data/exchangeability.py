@@ -206,19 +206,17 @@ class Exchangeability:
         float
             1 at least, which is the order as it is; exact below 1e9, infinite above 1e300.
         """
-        if self.groups is None:
-            strata = np.zeros(self.n_rows, np.int64) if self.strata is None else self.strata
-            kinds = np.arange(self.n_rows) if values is None else _kinds(np.asarray(values))
-            return _arrangements(strata, kinds)
         layout = self.layout
+        n_units = len(layout.sizes)
         if values is None:
-            return _arrangements(layout.alike, np.arange(len(layout.sizes)))
-        of_rows = _kinds(np.asarray(values))
-        if self._one_a_block(of_rows):
-            return _arrangements(layout.strata, of_rows[layout.first])
-        in_blocks = np.split(of_rows[layout.rows], layout.starts[1:])
-        contents: dict[bytes, int] = {}
-        kinds = np.array([contents.setdefault(c.tobytes(), len(contents)) for c in in_blocks])
+            kinds = np.arange(n_units)
+        else:
+            of_rows = _kinds(np.asarray(values))
+            if self._one_a_block(of_rows):  # also where each row is a group
+                return _arrangements(layout.strata, of_rows[layout.first])
+            in_blocks = np.split(of_rows[layout.rows], layout.starts[1:])
+            contents: dict[bytes, int] = {}
+            kinds = np.array([contents.setdefault(c.tobytes(), len(contents)) for c in in_blocks])
         return _arrangements(layout.alike, kinds)
 
     def require(self, n_draws: int, function: str, values: Any = None) -> None:
@@ -249,9 +247,10 @@ class Exchangeability:
         count = self.count(values)
         if count == 1:
             raise ValueError(
-                f"{function}: {restrictions} must leave rows to exchange, but "
-                f"{self._stuck(values)}. Hint: give coarser strata, or groups of equal size or "
-                "with one target value each."
+                f"{function}: {restrictions} must leave rows to exchange, but every admissible "
+                "order of the rows is the same: they lie alone in their strata, or exchange equal "
+                "targets. Hint: give coarser strata, or groups of equal size or with one target "
+                "value each."
             )
         if count <= n_draws:
             warn(
@@ -259,17 +258,6 @@ class Exchangeability:
                 f"rows, fewer than the {n_draws:,} permutations requested: p-values below about "
                 f"{1 / count:.2g} have no meaning."
             )
-
-    def _stuck(self, values: Any) -> str:
-        """Say why nothing can be exchanged."""
-        if self.groups is None:
-            alone = "every stratum has one row"
-            return alone if self.count() == 1 else "the target is constant in every stratum"
-        if values is not None and self._one_a_block(np.asarray(values)):
-            return "the target is the same in all groups that may exchange it"
-        if self.count() == 1:
-            return "no two groups that may be exchanged have the same number of rows"
-        return "all groups that may be exchanged have the same targets in the same order"
 
     def _one_a_block(self, values: NDArray[Any]) -> bool:
         """Tell whether the rows of a group have one value."""
@@ -382,7 +370,7 @@ def _items(labels: Any) -> list[Any]:
     """Return labels of any container as a list of Python's own values; None where masked."""
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "mM":
         gone = np.isnat(labels) | np.ma.getmaskarray(labels)
-        return [None if nat else text for nat, text in zip(gone, labels.astype(str), strict=True)]
+        labels = np.where(gone, None, labels.astype(str).astype(object))
     for method in ("to_pylist", "tolist", "to_list"):
         if hasattr(labels, method):
             return list(getattr(labels, method)())
