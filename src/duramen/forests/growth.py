@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data import EncodedTable, LearningSet, Target
+from duramen.data import EncodedTable, LearningSet
 from duramen.data.schema import KINDS
 from duramen.forests.arrays import ARRAY_NAMES, LeafEvents
 from duramen.forests.forest import Forest, values_for_prediction
@@ -23,6 +23,8 @@ from duramen.support.text import quoted
 
 # As many as the kernel tries every bipartition of (kExhaustiveCategories in cpp/grow/settings.hpp).
 EXHAUSTIVE_CATEGORIES = 12
+# As many as the kernel takes (kLargestTable in cpp/grow/problem.hpp).
+_MOST_COPIES = 2**22
 
 Progress = Callable[[int], None]
 
@@ -82,13 +84,27 @@ def grow(
     >>> grow(data, GrowthSettings(max_features=1), n_trees=2, seed=0).tree(0)
     Tree(0: 3 nodes, 2 leaves, depth 1)
     """
-    refuse_many_categories(data.table, settings, data.target.n_classes)
-    groups = data.exchangeability.bag_groups
-    trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees, groups=groups)
-    if data.target.censored:
-        _check_survival(settings, data.weights)
-    arrays: Any
-    if isinstance(data.table, ColumnStore):
+    table, target, weights = data.table, data.target, data.weights
+    refuse_many_categories(table, settings, target.n_classes)
+    if target.censored:
+        if settings.splits == "multiway" or settings.cut == "pert":
+            raise ValueError(
+                "grow: survival trees must have binary splits, neither multiway ones nor those of "
+                "PERT"
+            )
+        if settings.ccp_alpha > 0 or settings.min_impurity_split > 0:
+            raise ValueError(
+                "grow: ccp_alpha and min_impurity_split must be 0 in survival, where nodes have no "
+                "impurity. Hint: max_leaf_nodes or min_samples_leaf bound survival trees."
+            )
+        whole = weights is None or (weights == np.floor(weights)).all()
+        if not whole or (weights is not None and weights.sum() > _MOST_COPIES):
+            raise ValueError(
+                "sample_weight must be whole numbers with a sum up to 4,194,304 for survival, "
+                "where a weight is a number of copies. Hint: leave out sample_weight."
+            )
+    arrays: dict[str, NDArray[Any]]
+    if isinstance(table, ColumnStore):
         arrays = grow_patches(
             data,
             settings,
@@ -98,17 +114,25 @@ def grow(
             n_threads=n_threads,
             progress=progress,
         )
-    elif guidance is None:
-        arrays = _kernel.grow(*_given(data), settings.for_kernel(), trees, n_threads, progress)
     else:
-        guided = guidance.for_kernel()
-        n_threads = 1 if guidance.factors is not None else n_threads
-        arguments = (*_given(data), settings.for_kernel(), trees, guided, n_threads, progress)
-        arrays = _kernel.grow_guided(*arguments)
-    forest = _forest(arrays, data, settings, seed, first_tree)
-    if data.target.censored:
-        return _with_events(forest, data, n_threads)
-    return pruned(forest, settings.ccp_alpha) if settings.ccp_alpha > 0 else forest
+        groups = data.exchangeability.bag_groups
+        trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees, groups=groups)
+        given = table.kernel, target.kernel, weights, settings.for_kernel(), trees
+        if guidance is None:
+            grown = _kernel.grow(*given, n_threads, progress)
+        else:
+            own = _kernel.Guidance(guidance.weights, guidance.factors, guidance.of_score)
+            n_threads = 1 if guidance.factors is not None else n_threads
+            grown = _kernel.grow_guided(*given, own, n_threads, progress)
+        arrays = {name: getattr(grown, name) for name in ARRAY_NAMES}
+    forest = forest_of(arrays, data, settings, seed, first_tree)
+    if target.times is None:
+        return pruned(forest, settings.ccp_alpha) if settings.ccp_alpha > 0 else forest
+    lent = table.kernel, target.kernel, weights, forest.bags
+    *events, mortality = _kernel.leaf_events(forest.kernel, *lent, n_threads)
+    occurred = np.unique(target.values[target.values % 2 == 1] // 2)
+    leaf_events = LeafEvents(target.times[occurred], *events)
+    return replace(forest, leaf_values=mortality, leaf_events=leaf_events)
 
 
 def grow_beside_decoys(
@@ -145,29 +169,10 @@ def grow_beside_decoys(
     groups = data.exchangeability.bag_groups
     trees = _kernel.TreeRange(seed=seed, first=tree, count=1, groups=groups)
     ends = np.array([0, len(cycle)], dtype=np.uint32) if bounds is None else bounds
-    decoys = _kernel.Decoys(cycle, judged, ends)
-    arrays, excess = _kernel.grow_beside_decoys(*_given(data), settings.for_kernel(), trees, decoys)
-    return _forest(arrays, data, settings, seed, tree), excess
-
-
-def _given(
-    data: LearningSet[EncodedTable],
-) -> tuple[_kernel.Table, _kernel.Target, FloatArray | None]:
-    """Return the table, the target and the weights of a learning set for the kernel."""
-    return data.table.kernel, data.target.kernel, data.weights
-
-
-def _forest(
-    grown: _kernel.TreeArrays | dict[str, NDArray[Any]],
-    data: LearningSet[Any],
-    settings: GrowthSettings,
-    seed: int,
-    first_tree: int,
-) -> Forest:
-    """Return the forest of trees as they left the kernel."""
-    arrays = dict(grown) if isinstance(grown, dict) else {n: getattr(grown, n) for n in ARRAY_NAMES}
-    _fill_empty_trees(arrays, data.target, data.weights)
-    return forest_of(arrays, data, settings, seed, first_tree)
+    given = data.table.kernel, data.target.kernel, data.weights, settings.for_kernel(), trees
+    grown, excess = _kernel.grow_beside_decoys(*given, _kernel.Decoys(cycle, judged, ends))
+    arrays = {name: getattr(grown, name) for name in ARRAY_NAMES}
+    return forest_of(arrays, data, settings, seed, tree), excess
 
 
 def forest_of(
@@ -178,8 +183,23 @@ def forest_of(
     first_tree: int,
     leaf_events: LeafEvents | None = None,
 ) -> Forest:
-    """Return the forest of trees whose arrays are there, which were grown on a learning set."""
+    """Return the forest of trees that were grown on a learning set.
+
+    Trees whose bag holds rows of weight 0 alone get the values of the whole sample.
+    """
     table, target, weights = data.table, data.target, data.weights
+    roots = arrays["offsets"][:-1]
+    # Without weights of nodes, every row weighs 1.
+    empty = arrays["node_weight"][roots] == 0 if len(arrays["node_weight"]) else np.zeros(0, bool)
+    if empty.any() and not target.censored:
+        masses = np.ones(table.n_rows) if weights is None else weights
+        if target.codes is None:
+            whole = np.array([np.average(target.less(target.origin), weights=masses)])
+        else:
+            counts = np.bincount(target.codes, weights=masses, minlength=target.n_classes)
+            whole = counts / counts.sum()
+        arrays["leaf_values"][arrays["leaf_offsets"][:-1][empty]] = whole
+        arrays["impurity"][roots[empty]] = 0.0
     return Forest(
         **arrays,
         settings=settings,
@@ -194,64 +214,6 @@ def forest_of(
         leaf_events=leaf_events,
         groups=data.exchangeability.bag_groups,
     )
-
-
-def _with_events(forest: Forest, data: LearningSet[EncodedTable], n_threads: int) -> Forest:
-    """Return a survival forest with the events of its leaves, and their mortalities."""
-    times, codes = data.target.times, data.target.values
-    assert times is not None
-    table, target, weights = _given(data)
-    offsets, index, events, at_risk, mortality = _kernel.leaf_events(
-        forest.kernel, table, target, weights, forest.bags, n_threads
-    )
-    event_times = times[np.unique(codes[codes % 2 == 1] // 2)]
-    leaf_events = LeafEvents(event_times, offsets, index, events, at_risk)
-    return replace(forest, leaf_values=mortality, leaf_events=leaf_events)
-
-
-# As many as the kernel takes (kLargestTable in cpp/grow/problem.hpp).
-_MOST_COPIES = 2**22
-
-
-def _check_survival(settings: GrowthSettings, weights: FloatArray | None) -> None:
-    """Check that splits are in two, and weights numbers of copies, of which risk sets are made."""
-    if settings.splits == "multiway" or settings.cut == "pert":
-        raise ValueError(
-            "grow: survival trees must have binary splits, neither multiway ones nor those of PERT"
-        )
-    if settings.ccp_alpha > 0 or settings.min_impurity_split > 0:
-        raise ValueError(
-            "grow: ccp_alpha and min_impurity_split must be 0 in survival, where nodes have no "
-            "impurity. Hint: max_leaf_nodes or min_samples_leaf bound survival trees."
-        )
-    if weights is None:
-        return
-    if (weights != np.floor(weights)).any() or weights.sum() > _MOST_COPIES:
-        raise ValueError(
-            "sample_weight must be whole numbers with a sum up to 4,194,304 for survival, where "
-            "a weight is a number of copies. Hint: leave out sample_weight."
-        )
-
-
-def _fill_empty_trees(
-    arrays: dict[str, NDArray[Any]], target: Target, weights: FloatArray | None
-) -> None:
-    """Give trees whose bag holds rows of weight 0 alone the values of the whole sample."""
-    if len(arrays["node_weight"]) == 0 or target.censored:  # every row weighs 1
-        return
-    roots = arrays["offsets"][:-1]
-    empty = arrays["node_weight"][roots] == 0
-    if not empty.any():
-        return
-    values = arrays["leaf_values"]
-    masses = np.ones(len(target.values)) if weights is None else weights
-    if target.codes is None:
-        whole = np.array([np.average(target.less(target.origin), weights=masses)])
-    else:
-        counts = np.bincount(target.codes, weights=masses, minlength=values.shape[1])
-        whole = counts / counts.sum()
-    values[arrays["leaf_offsets"][:-1][empty]] = whole
-    arrays["impurity"][roots[empty]] = 0.0
 
 
 def refuse_many_categories(table: Any, settings: GrowthSettings, n_classes: int) -> None:
@@ -343,7 +305,3 @@ class Guidance:
                 f"but only {positive} features have a weight above 0. Hint: use a smaller "
                 "max_features, or weights above 0 for more features."
             )
-
-    def for_kernel(self) -> _kernel.Guidance:
-        """Return the guidance as the kernel reads it."""
-        return _kernel.Guidance(self.weights, self.factors, self.of_score)

@@ -144,31 +144,21 @@ class GrowthSettings:
         unknown = sorted(set(values) - {field.name for field in fields(cls)})
         if unknown:
             raise ValueError(f"GrowthSettings.from_dict: unknown settings {unknown}")
+        allowed = {"criterion": CRITERION_NAMES, "cut": CUTS, "splits": SPLITS}
         for field in fields(cls):
-            value = values.get(field.name, field.default)
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            annotation = str(field.type)
-            if type(value) not in _TYPES[annotation] or (number and not 0 <= value < 2**63):
+            value, kind = values.get(field.name, field.default), type(field.default)
+            kinds = {float: (int, float), type(None): (int, type(None))}.get(kind, (kind,))
+            number = type(value) in (int, float)
+            if type(value) not in kinds or (number and not 0 <= value < 2**63):
                 raise ValueError(
-                    f"GrowthSettings.from_dict: {field.name} must be {annotation}, got {value!r}"
+                    f"GrowthSettings.from_dict: {field.name} must be {field.type}, got {value!r}"
                 )
-        settings = cls(**values)
-        for name, allowed in (("criterion", CRITERION_NAMES), ("cut", CUTS), ("splits", SPLITS)):
-            if getattr(settings, name) not in allowed:
+            if field.name in allowed and value not in allowed[field.name]:
                 raise ValueError(
-                    f"GrowthSettings.from_dict: {name} must be one of {allowed}, "
-                    f"got {getattr(settings, name)!r}"
+                    f"GrowthSettings.from_dict: {field.name} must be one of {allowed[field.name]}, "
+                    f"got {value!r}"
                 )
-        return settings
-
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "str": (str,),
-    "bool": (bool,),
-    "int": (int,),
-    "int | None": (int, type(None)),
-    "float": (int, float),
-}
+        return cls(**values)
 
 
 _WORDS: dict[str, Callable[[int], int]] = {"sqrt": math.isqrt, "log2": lambda n: int(math.log2(n))}
@@ -184,15 +174,11 @@ def resolve_max_features(owner: str, value: Any, n_features: int, offered: int) 
         return offered
     if isinstance(value, str) and value in _WORDS:
         return max(1, _WORDS[value](offered))
-    if checks.is_integer(value) and 1 <= value <= offered:
-        return int(value)
-    if not checks.is_integer(value) and checks.is_real(value) and 0 < value <= 1:
-        return max(1, int(float(value) * offered))
     allowed = f"'sqrt', 'log2', None (all), an int in 1..{offered} or a float in (0, 1]"
     hint = f"X has {counted(n_features, 'feature')}"
     if offered < n_features:
         hint += f", and n_subspace_features leaves {offered} of them to a tree"
-    raise checks.refuse(owner, "max_features", allowed, value, hint)
+    return _count(owner, "max_features", value, offered, allowed, math.floor, hint=hint)
 
 
 def resolve_subspace(owner: str, value: Any, n_features: int) -> int:
