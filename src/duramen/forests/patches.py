@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data import LearningSet
-from duramen.data.schema import KINDS, KernelOwner
+from duramen.data.schema import KINDS
 from duramen.data.sparse_columns import CODE_TYPES, narrowest, slots_of
 from duramen.forests.arrays import ARRAY_NAMES, TreeArrays
 from duramen.forests.forest import joined
 from duramen.forests.settings import GrowthSettings
 from duramen.io import ColumnStore
 from duramen.jobs.workers import Threads
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray
 
 NUMERIC = KINDS.index("numeric")
 _FEW_CODES = 2**8  # columns of so many keep their codes
-
-Numbers = NDArray[np.uint32]
 
 
 def grow_patches(
@@ -43,9 +39,70 @@ def grow_patches(
     memory are the target, the weights and the values of the columns, and for each thread the codes
     of a tree.
     """
-    patches = Patches(data, settings, seed)
+    store, schema, offsets = data.table, data.table.schema, data.table.schema.value_offsets
+    patches = _kernel.Patches(
+        data.target.kernel,
+        data.weights,
+        settings.for_kernel(),
+        seed,
+        data.n_columns,
+        data.exchangeability.bag_groups,
+    )
+
+    def values_of(j: int) -> FloatArray:
+        return schema.cut_values[int(offsets[j]) : int(offsets[j + 1])]
+
+    def grown(tree: int) -> dict[str, NDArray[Any]]:
+        """Read the rows and columns of a tree, one column after the other, and grow it."""
+        rows, multiplicity = patches.rows(tree)
+        columns = patches.columns(tree).astype(np.int64)
+        n_values = np.diff(offsets)[columns]
+        n_codes = n_values + schema.missing[columns]
+        # Of columns with many numbers, codes are ranks among the rows of the tree: there may be a
+        # value for each row of the store. Other families of splits record codes, which are to be
+        # those of the whole table.
+        ranked = (schema.kind_codes[columns] == NUMERIC) & (n_codes > _FEW_CODES)
+        ranked &= settings.splits == "ordered"
+        # All columns in one width: then the kernel needs no copy of them.
+        most = int(np.where(ranked, np.minimum(n_codes, len(rows) + 1), n_codes).max(initial=1))
+        width = int(narrowest(most))
+        codes = np.empty((len(columns), len(rows)), dtype=CODE_TYPES[width])
+        values = []
+        for i, (j, m) in enumerate(zip(columns.tolist(), n_values.tolist(), strict=True)):
+            read, own = store.codes(j)[rows], values_of(j)
+            if ranked[i]:
+                seen = np.zeros(m + 1, dtype=np.bool_)
+                seen[read] = True
+                own = own[np.flatnonzero(seen[:m])]
+                seen[m] = True  # missing comes last
+                read = (np.cumsum(seen, dtype=np.uint32) - 1)[read]
+            codes[i] = read
+            values.append(own)
+        blocks: list[Any] = [np.empty((0, len(rows)), kind) for kind in CODE_TYPES]
+        blocks[width] = codes
+        own_schema = _kernel.Schema(
+            np.concatenate(values),
+            np.cumsum([0, *map(len, values)], dtype=np.int64),
+            schema.kind_codes[columns],
+            schema.missing[columns],
+        )
+        places = np.full(len(columns), width, dtype=np.uint8), np.arange(len(columns))
+        table = _kernel.Table(own_schema, *blocks, *places)
+        trees = patches.grow(table, tree, rows, multiplicity)
+        arrays = {name: getattr(trees, name) for name in ARRAY_NAMES}
+        # Cuts and columns as the store has them: the code of a cut is that of the last value up to
+        # the threshold.
+        cut, feature = arrays["cut"].copy(), arrays["feature"].copy()
+        for i in np.flatnonzero(ranked).tolist():
+            nodes = np.flatnonzero(arrays["feature"] == i)
+            thresholds = arrays["threshold"][nodes]
+            cut[nodes] = np.searchsorted(values_of(columns[i]), thresholds, side="right") - 1
+        inner = feature >= 0
+        feature[inner] = columns[feature[inner]]
+        return {**arrays, "cut": cut, "feature": feature}
+
     parts = []
-    with Threads(n_threads).running(partial(_tree, patches)) as run:
+    with Threads(n_threads).running(grown) as run:
         for arrays in run((tree,) for tree in range(first_tree, first_tree + n_trees)):
             parts.append(arrays)
             if progress is not None:
@@ -53,8 +110,7 @@ def grow_patches(
     return joined(parts)
 
 
-@dataclass(frozen=True)
-class PatchMemory:
+class PatchMemory(NamedTuple):
     """Memory of random patches on a store, in bytes, besides the trees and the interpreter.
 
     Attributes
@@ -128,121 +184,6 @@ def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> Patch
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Patches(KernelOwner):
-    """Learning set on disk, and how trees are grown on parts of it."""
-
-    data: LearningSet[ColumnStore]
-    settings: GrowthSettings
-    seed: int
-
-    @cached_property
-    def kernel(self) -> _kernel.Patches:
-        """Kernel object that draws the rows and columns of the trees, and grows them."""
-        return _kernel.Patches(
-            self.data.target.kernel,
-            self.data.weights,
-            self.settings.for_kernel(),
-            self.seed,
-            self.data.n_columns,
-            self.data.exchangeability.bag_groups,
-        )
-
-
-def _tree(patches: Patches, tree: int) -> dict[str, NDArray[Any]]:
-    """Grow a tree on its part of the store."""
-    store, kernel = patches.data.table, patches.kernel
-    rows, multiplicity = kernel.rows(tree)
-    columns = kernel.columns(tree).astype(np.int64)
-    # Other families of splits record codes, which are to be those of the whole table.
-    codes = _Codes.read(store, rows, columns, recode=patches.settings.splits == "ordered")
-    grown = kernel.grow(codes.table(store, columns), tree, rows, multiplicity)
-    arrays = {name: getattr(grown, name) for name in ARRAY_NAMES}
-    arrays["cut"] = codes.cuts_of_store(store, columns, arrays)
-    split = arrays["feature"] >= 0
-    features = arrays["feature"].copy()
-    features[split] = columns[features[split]]
-    arrays["feature"] = features
-    return arrays
-
-
-@dataclass(frozen=True, eq=False)
-class _Codes:
-    """Codes of some rows and columns of a store."""
-
-    codes: NDArray[Any]  # (q, m)
-    # (q,): sorted values of each numeric column whose codes are ranks among the rows alone; else
-    # None. A column of numbers may have a value for each row of the store.
-    values: list[FloatArray | None]
-
-    @classmethod
-    def read(cls, store: ColumnStore, rows: Numbers, columns: IntArray, *, recode: bool) -> _Codes:
-        """Read columns one by one, and keep the codes of the rows."""
-        schema = store.schema
-        n_values = np.diff(schema.value_offsets)[columns]
-        n_codes = n_values + schema.missing[columns]
-        ranked = (schema.kind_codes[columns] == NUMERIC) & (n_codes > _FEW_CODES) & recode
-        # All columns in one width: then the kernel needs no copy of them.
-        most = int(np.where(ranked, np.minimum(n_codes, len(rows) + 1), n_codes).max(initial=1))
-        codes = np.empty((len(columns), len(rows)), dtype=CODE_TYPES[narrowest(most)])
-        values: list[FloatArray | None] = []
-        for own, j, m, rank in zip(
-            codes, columns.tolist(), n_values.tolist(), ranked.tolist(), strict=True
-        ):
-            read = store.codes(j)[rows]
-            if not rank:
-                own[:] = read
-                values.append(None)
-                continue
-            seen = np.zeros(m + 1, dtype=np.bool_)
-            seen[read] = True
-            present = np.flatnonzero(seen[:m])
-            ranks = np.empty(m + 1, dtype=np.uint32)
-            ranks[present] = np.arange(len(present), dtype=np.uint32)
-            ranks[m] = len(present)  # missing
-            own[:] = ranks[read]
-            begin = int(schema.value_offsets[j])
-            values.append(schema.cut_values[begin + present])
-        return cls(codes, values)
-
-    def table(self, store: ColumnStore, columns: IntArray) -> _kernel.Table:
-        """Return the codes as a table of the kernel."""
-        schema = store.schema
-        own = [
-            schema.cut_values[int(schema.value_offsets[j]) : int(schema.value_offsets[j + 1])]
-            if ranked is None
-            else ranked
-            for j, ranked in zip(columns.tolist(), self.values, strict=True)
-        ]
-        offsets = np.cumsum([0, *map(len, own)], dtype=np.int64)
-        kinds, missing = schema.kind_codes[columns], schema.missing[columns]
-        number = [np.dtype(kind) for kind in CODE_TYPES].index(self.codes.dtype)
-        blocks: list[Any] = [np.empty((0, self.codes.shape[1]), kind) for kind in CODE_TYPES]
-        blocks[number] = self.codes
-        block_of = np.full(len(columns), number, dtype=np.uint8)
-        lent = _kernel.Schema(np.concatenate(own), offsets, kinds, missing)
-        narrow, middle, wide = blocks
-        return _kernel.Table(lent, narrow, middle, wide, block_of, np.arange(len(columns)))
-
-    def cuts_of_store(
-        self, store: ColumnStore, columns: IntArray, arrays: dict[str, NDArray[Any]]
-    ) -> Numbers:
-        """Return the cuts of the nodes of a tree in the codes of the store.
-
-        The code of a cut is that of the last value up to the threshold.
-        """
-        schema = store.schema
-        cuts = arrays["cut"].copy()
-        for i, ranked in enumerate(self.values):
-            if ranked is None:
-                continue
-            nodes = np.flatnonzero(arrays["feature"] == i)
-            begin, end = schema.value_offsets[columns[i] : columns[i] + 2].tolist()
-            values = schema.cut_values[begin:end]
-            cuts[nodes] = np.searchsorted(values, arrays["threshold"][nodes], side="right") - 1
-        return cuts
-
-
 # --- rows of a store that are sent down trees -----------------------------------------------------
 
 _BLOCK = 1 << 22  # bytes of a block of rows: codes, and the leaves in each tree
@@ -256,8 +197,7 @@ def row_blocks(trees: TreeArrays, store: ColumnStore) -> Iterator[tuple[slice, _
     """
     schema, p = store.schema, store.n_columns
     used = np.unique(trees.feature[trees.feature >= 0])
-    n_codes = np.diff(schema.value_offsets) + schema.missing
-    widths = narrowest(n_codes[used])
+    widths = narrowest(schema.n_codes()[used])
     slots = slots_of(widths)
     row_bytes = sum(np.dtype(CODE_TYPES[number]).itemsize for number in widths.tolist())
     size = max(1 << 10, _BLOCK // (row_bytes + _LEAF_BYTES * trees.n_trees))
@@ -265,16 +205,15 @@ def row_blocks(trees: TreeArrays, store: ColumnStore) -> Iterator[tuple[slice, _
     spare = int(widths[0]) if len(used) else 0
     block_of, slot = np.full(p, spare, dtype=np.uint8), np.zeros(p, dtype=np.int64)
     block_of[used], slot[used] = widths, slots
-    heights = [int(np.count_nonzero(widths == number)) for number in range(len(CODE_TYPES))]
+    heights = np.bincount(widths, minlength=len(CODE_TYPES))
     heights[spare] = max(1, heights[spare])
     for begin in range(0, store.n_rows, size):
         end = min(begin + size, store.n_rows)
         blocks: list[Any] = [
             np.zeros((height, end - begin), dtype=kind)
-            for height, kind in zip(heights, CODE_TYPES, strict=True)
+            for height, kind in zip(heights.tolist(), CODE_TYPES, strict=True)
         ]
         for j, number, place in zip(used.tolist(), widths.tolist(), slots.tolist(), strict=True):
             blocks[number][place] = store.codes(j, begin, end)
-        narrow, middle, wide = blocks
-        table = _kernel.Table(schema.kernel_schema, narrow, middle, wide, block_of, slot)
+        table = _kernel.Table(schema.kernel_schema, *blocks, block_of, slot)
         yield slice(begin, end), table
