@@ -78,7 +78,6 @@ def some_results():
     yield data
     yield data.table
     forest = dm.RandomForestClassifier(3, random_state=0).fit(data)
-    yield forest.forest_
     yield dm.importances.compare([dm.importances.mdi(forest), dm.importances.frequency(forest)])
     yield dm.theory.FiniteDistribution.from_table(X.astype(str), y, names=HOSTILE[:2])
     yield dm.contexts.context_importances(

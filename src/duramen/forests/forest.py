@@ -19,8 +19,6 @@ from duramen.forests import storage, structure
 from duramen.forests.arrays import ARRAY_NAMES, FAMILY_MASK, ORDERED, LeafEvents, TreeArrays
 from duramen.forests.criteria import criterion_named
 from duramen.forests.settings import GrowthSettings
-from duramen.results.columns import Column
-from duramen.results.summary import Summarized, Summary
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -84,7 +82,7 @@ class Grown:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Forest(TreeArrays, Grown, Summarized):
+class Forest(TreeArrays, Grown):
     """Trees as flat arrays, with what is needed to read and to use them.
 
     The arrays are those of :class:`~duramen.forests.arrays.TreeArrays`, the description that of
@@ -229,17 +227,13 @@ class Forest(TreeArrays, Grown, Summarized):
                 raise ValueError(
                     f"Forest.check: {name} must be an int from {least}, got {number!r}"
                 )
-        if type(self.total_weight) not in (int, float) or not 0 < self.total_weight < np.inf:
-            raise ValueError(
-                f"Forest.check: total_weight must be positive, got {self.total_weight!r}"
-            )
-        if type(self.origin) not in (int, float) or not np.isfinite(self.origin):
-            raise ValueError(f"Forest.check: origin must be finite, got {self.origin!r}")
-        if self.groups is not None and (
-            self.groups.dtype != np.uint32
-            or self.groups.shape != (self.n_rows,)
-            or self.groups.max() >= self.n_rows
-        ):
+        total, origin, groups = self.total_weight, self.origin, self.groups
+        if type(total) not in (int, float) or not 0 < total < np.inf:
+            raise ValueError(f"Forest.check: total_weight must be positive, got {total!r}")
+        if type(origin) not in (int, float) or not np.isfinite(origin):
+            raise ValueError(f"Forest.check: origin must be finite, got {origin!r}")
+        wrong = groups is not None and (groups.dtype != np.uint32 or groups.shape != (self.n_rows,))
+        if wrong or (groups is not None and groups.max() >= self.n_rows):
             raise ValueError("Forest.check: groups must be the number of the group of each row")
         storage.check(self, self.schema, self.classes)
         if (self.leaf_events is None) == self.target_class.censored:
@@ -287,16 +281,6 @@ class Forest(TreeArrays, Grown, Summarized):
             f"{self.n_rows} rows x {self.n_features} columns, {grown.criterion}, "
             f"{grown.cut} {grown.splits} splits, K={grown.max_features}, seed={self.seed})"
         )
-
-    def _summary(self, rows: int) -> Summary:
-        settings = {
-            field.name: getattr(self.settings, field.name) for field in fields(self.settings)
-        }
-        columns = [
-            Column("setting", list(settings), kind="words"),
-            Column("value", list(map(str, settings.values())), kind="words"),
-        ]
-        return Summary((repr(self),), columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -411,12 +395,6 @@ def extended(forest: Forest, more: Forest) -> Forest:
     arrays: dict[str, Any] = joined([forest.arrays(), more.arrays()])
     schema = forest.schema.merged(more.schema)
     return replace(forest, **arrays, leaf_events=events, schema=schema)
-
-
-def separated(arrays: Arrays) -> list[dict[str, NDArray[Any]]]:
-    """Return the flat arrays of each tree of a forest by itself: views."""
-    trees = TreeArrays(**arrays)
-    return [trees.part(t, t + 1).arrays() for t in range(trees.n_trees)]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
