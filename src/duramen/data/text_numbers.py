@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from duramen.data.provenance import Finding
 from duramen.results.columns import counted
-from duramen.support.arrays import BoolArray, IntArray
+from duramen.support.arrays import IntArray
 from duramen.support.arrow import is_text, pa, pc
 from duramen.support.text import quoted
 from duramen.support.warning import warn
@@ -33,7 +33,7 @@ _FEWEST_NUMBERS = 10  # distinct ones, among which a word that is no usual sign 
 _MANY = 50  # distinct whole numbers, more than there are chromosomes
 _LABEL = re.compile(r"[A-Za-z0-9]{1,3}")  # X, MT, 12a: a name among whole numbers, such as these
 _FEWEST_COMMAS = 5  # distinct values with a comma
-_FEWEST_BESIDEMISSING = 2  # distinct numbers beside signs of missing values
+_FEWEST_BESIDE_MISSING = 2  # distinct numbers beside signs of missing values
 _MOST = 0.9  # fraction of the rows whose values are numbers
 _MOST_STRAY = 0.1  # distinct stray values, as a fraction of all distinct values
 _LOOKED_AT = 256  # distinct values that are looked at first
@@ -101,63 +101,44 @@ def stray_values(name: str, labels: Sequence[Any], counts: IntArray) -> StrayVal
     texts = [str(label) for label in labels]
     if len(texts) > _LOOKED_AT:
         some = texts[:: len(texts) // _LOOKED_AT]
-        numbers = sum(1 for text in some if _NUMBER.fullmatch(text) or _COMMA.fullmatch(text))
-        if numbers < 0.5 * len(some):
+        if sum(bool(_NUMBER.fullmatch(t) or _COMMA.fullmatch(t)) for t in some) < 0.5 * len(some):
             return None
-    commas = [bool(_COMMA.fullmatch(text)) for text in texts]
-    plain = [bool(_NUMBER.fullmatch(text)) for text in texts]
-    missing = np.array([text.strip().casefold() in MISSING for text in texts], dtype=bool)
     if any(_PADDED.fullmatch(text) for text in texts):
         return None
-    is_number, has_comma = np.array(plain, dtype=bool), np.array(commas, dtype=bool)
+    is_number = np.array([_NUMBER.fullmatch(text) is not None for text in texts], dtype=bool)
+    has_comma = np.array([_COMMA.fullmatch(text) is not None for text in texts], dtype=bool)
+    missing = np.array([_is_missing(text) for text in texts], dtype=bool)
     readable = is_number | has_comma
     n_present = counts[~missing].sum()
     if not n_present or counts[readable].sum() < _MOST * n_present:
         return None
-    if has_comma.sum() >= _FEWEST_COMMAS:
-        return _stray(name, texts, counts, has_comma, readable, commas=True)
-    others = ~is_number & ~missing
-    n_numbers = int(is_number.sum())
-    fractions = any(_FRACTION.fullmatch(t) for t, ok in zip(texts, plain, strict=True) if ok)
-    odd = n_numbers >= _FEWEST_NUMBERS and (
-        fractions
-        or n_numbers > _MANY
-        or not any(_LABEL.fullmatch(texts[i].strip()) for i in np.flatnonzero(others).tolist())
-    )
-    if others.any():
-        is_stray = odd and others.sum() <= max(1, _MOST_STRAY * len(texts))
-    elif missing.any():
-        is_stray = n_numbers >= _FEWEST_BESIDEMISSING
-    else:
-        is_stray = fractions and n_numbers >= _FEWEST_NUMBERS
-    return _stray(name, texts, counts, ~is_number, readable) if is_stray else None
+    commas = bool(has_comma.sum() >= _FEWEST_COMMAS)
+    stray = has_comma if commas else ~is_number
+    if not commas:
+        numbers = [text for text, ok in zip(texts, is_number, strict=True) if ok]
+        others = [t for t, no in zip(texts, ~is_number & ~missing, strict=True) if no]
+        fractions = any(_FRACTION.fullmatch(text) for text in numbers)
+        enough = len(numbers) >= _FEWEST_NUMBERS
+        if others:
+            names = any(_LABEL.fullmatch(text.strip()) for text in others)
+            odd = enough and (fractions or len(numbers) > _MANY or not names)
+            if not odd or len(others) > max(1, _MOST_STRAY * len(texts)):
+                return None
+        elif not (len(numbers) >= _FEWEST_BESIDE_MISSING if missing.any() else fractions & enough):
+            return None
+    chosen = sorted(np.flatnonzero(stray).tolist(), key=lambda i: (-counts[i], texts[i]))
+    part = float(counts[readable].sum() / counts.sum())
+    values = tuple(texts[i] for i in chosen)
+    return StrayValues(name, values, int(counts[stray].sum()), part, commas)
 
 
 def stray_values_of(name: str, column: Any) -> StrayValues | None:
-    """Return the same of an Arrow column; None where it is no plain text."""
+    """Find stray values of an Arrow column; None where it is no plain text."""
     if not is_text(column.type):
         return None
-    counted = pc.value_counts(column.drop_null())
-    counts = np.asarray(counted.field("counts").to_numpy(zero_copy_only=False), dtype=np.int64)
-    return stray_values(name, counted.field("values").to_pylist(), counts)
-
-
-def _stray(
-    name: str,
-    texts: Sequence[str],
-    counts: IntArray,
-    stray: BoolArray,
-    readable: BoolArray,
-    commas: bool = False,
-) -> StrayValues:
-    chosen = np.flatnonzero(stray).tolist()
-    return StrayValues(
-        name,
-        tuple(texts[i] for i in sorted(chosen, key=lambda i: (-counts[i], texts[i]))),
-        int(counts[stray].sum()),
-        float(counts[readable].sum() / counts.sum()),
-        commas,
-    )
+    distinct = pc.value_counts(column.drop_null())
+    counts = np.asarray(distinct.field("counts").to_numpy(zero_copy_only=False), dtype=np.int64)
+    return stray_values(name, distinct.field("values").to_pylist(), counts)
 
 
 def warn_of_stray_values(stray: Sequence[StrayValues], function: str) -> None:
@@ -231,8 +212,7 @@ class NumbersInTextWarning(UserWarning):
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Value:
+class _Value(NamedTuple):
     """One text as a number."""
 
     number: float
@@ -284,21 +264,23 @@ def numbers_in_text(
     """
     findings = []
     for j, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
-        text = is_text(column.type)
-        if not text or name in as_text or not _promising(column, decimal):
+        if not is_text(column.type) or name in as_text:
+            continue
+        some = column.slice(0, 4 * _SAMPLE).unique().drop_null().to_pylist()[:_SAMPLE]
+        if not some or not all(_is_missing(text) or _value(text, decimal) for text in some):
             continue
         texts = column.unique().drop_null().to_pylist()
-        values = {label: _value(label, decimal) for label in texts if not _is_missing(label)}
-        if any(value is None for value in values.values()):
+        values = {text: _value(text, decimal) for text in texts if not _is_missing(text)}
+        read = {text: value for text, value in values.items() if value is not None}
+        if len(read) < len(values):
             continue
-        read = {label: value for label, value in values.items() if value is not None}
         if len({value.unit for value in read.values()}) > 1:
-            findings += _several(name, column, read)
-        elif finding := _finding(name, column, texts, read, thousands):
-            findings.append(finding)
-            numbers = {label: value.number for label, value in read.items()}
-            parsed = pa.array([numbers.get(label) for label in column.to_pylist()], pa.float64())
+            finding = _several_units(name, column, read)
+        elif finding := _one_form(name, column, texts, read, thousands):
+            numbers = {text: value.number for text, value in read.items()}
+            parsed = pa.array([numbers.get(text) for text in column.to_pylist()], pa.float64())
             table = table.set_column(j, name, parsed)
+        findings += [] if finding is None else [finding]
     return table, tuple(findings)
 
 
@@ -314,21 +296,13 @@ def warned(
     return table
 
 
-def _promising(column: Any, decimal: str) -> bool:
-    """Return whether the first different values of a column are numbers in text, or missing."""
-    some = column.slice(0, 4 * _SAMPLE).unique().drop_null().to_pylist()[:_SAMPLE]
-    return bool(some) and all(_is_missing(text) or _value(text, decimal) for text in some)
-
-
 def _is_missing(text: str) -> bool:
     return text.strip().casefold() in MISSING
 
 
 def _value(text: str, decimal: str) -> _Value | None:
     """Return a text as a number; None where it is none."""
-    if len(text) > 40:
-        return None
-    match = _FORMS[decimal].fullmatch(text)
+    match = None if len(text) > 40 else _FORMS[decimal].fullmatch(text)
     if match is None or (match["money"] and match["after"]) or (match["minus"] and match["sign"]):
         return None
     digits = match["number"]
@@ -336,94 +310,84 @@ def _value(text: str, decimal: str) -> _Value | None:
     group = "" if grouped is None or grouped[1] == decimal else grouped[1]
     plain = digits.replace(group, "") if group else digits
     number = float(plain.replace(decimal, "."))
-    negative = "-" in (match["minus"], match["sign"])
     unit = " ".join((match["money"] or match["after"]).split()).casefold()
     code = re.match(r"0\d", plain) is not None
     limit = {"≤": "<", "≥": ">"}.get(match["limit"][:1], match["limit"][:1])
+    negative = "-" in (match["minus"], match["sign"])
     return _Value(-number if negative else number, limit, unit, group, code)
 
 
-def _finding(
+def _one_form(
     name: str, column: Any, texts: Sequence[str], read: dict[str, _Value], thousands: bool
 ) -> Finding | None:
     """Tell how the values of one form are read; None where they may be something else."""
     values = list(read.values())
     groups = {value.group for value in values if value.group}
-    unit, limits = values[0].unit if values else "", {v.limit for v in values if v.limit}
+    limits = [text for text, value in read.items() if value.limit]
+    unit = values[0].unit if values else ""
     different = len({value.number for value in values if not value.limit})
     fewest = _FEWEST if unit or groups else _FEWEST_BESIDE_LIMITS
     if not (unit or groups or limits) or different < fewest or len(groups) > 1:
         return None
-    n_rows = len(column) - column.null_count
     whole = not any(value.number % 1 for value in values)
     known_unit = unit in _UNITS or re.search(r"[/%‰²³^]", unit)
-    if whole and different == n_rows and not (groups or limits or known_unit):
+    names = whole and different == len(column) - column.null_count  # such as 12A, 7 north
+    if any(value.code for value in values) or (names and not (groups or limits or known_unit)):
         return None
-    if any(value.code for value in values) or (groups and not _thousands(read, thousands)):
+    if groups and not _separates_thousands(min(groups), read, thousands):
         return None
     remarks = []
     if groups:
-        sign = {",": "commas", ".": "points"}.get(min(groups), "apostrophes")
-        sign = "spaces" if min(groups) in _SPACES else sign
-        remarks.append(f"{sign} separate thousands")
+        signs = {",": "commas", ".": "points", "'": "apostrophes", "’": "apostrophes"}
+        remarks.append(f"{signs.get(min(groups), 'spaces')} separate thousands")
     if unit:
         remarks.append(f"{quoted(unit)} is the unit")
     if limits:
-        shown = next(label for label, value in read.items() if value.limit)
-        remarks.append(f"{quoted(shown)} becomes its limit, {read[shown].number:g}")
-    if gone := [label for label in texts if label not in read]:
+        remarks.append(f"{quoted(limits[0])} becomes its limit, {read[limits[0]].number:g}")
+    if gone := [text for text in texts if text not in read]:
         remarks.append(f"{', '.join(map(quoted, gone[:_SHOWN]))} as missing")
     # Examples of what is special come first.
-    order = sorted(read, key=lambda label: not (read[label].limit or read[label].group))
-    examples = ", ".join(map(quoted, order[:_SHOWN]))
-    return Finding(
-        "numbers in text",
-        (name,),
-        f"column {quoted(name)} has numbers as text, such as {examples}, and was read as numbers: "
-        f"{'; '.join(remarks)}",
-        "keep it as text if it is none",
-        values=tuple(label for label in read if read[label].limit),
+    order = sorted(read, key=lambda text: not (read[text].limit or read[text].group))
+    message = (
+        f"column {quoted(name)} has numbers as text, such as "
+        f"{', '.join(map(quoted, order[:_SHOWN]))}, and was read as numbers: {'; '.join(remarks)}"
     )
+    hint = "keep it as text if it is none"
+    return Finding("numbers in text", (name,), message, hint, values=tuple(limits))
 
 
-def _thousands(read: dict[str, _Value], sure: bool) -> bool:
-    """Return whether signs between groups of three digits separate thousands, not decimals."""
-    grouped = [(text, value) for text, value in read.items() if value.group]
-    if any(text.strip().lstrip("<>≤≥=+-$€£¥₹ ").startswith("0") for text, _ in grouped):
-        return False  # 0,123
-    sign = grouped[0][1].group
-    if sign not in ",.":
+def _separates_thousands(sign: str, read: dict[str, _Value], sure: bool) -> bool:
+    """Return whether a sign between groups of three digits separates thousands, not decimals."""
+    grouped = [text.strip().lstrip("<>≤≥=+-$€£¥₹ ") for text, value in read.items() if value.group]
+    if any(text.startswith("0") for text in grouped):  # 0,123
+        return False
+    fraction = any(value.number % 1 for value in read.values() if value.group)
+    if sign not in ",." or fraction or any(len(_GROUPED.findall(text)) > 1 for text in grouped):
         return True
-    many = any(len(re.findall(_GROUPED, text)) > 1 for text, _ in grouped)
-    fraction = any(value.number != np.floor(value.number) for _, value in grouped)
-    plain = [value.number for value in read.values() if not value.group]
-    if any(abs(number) >= 1000 for number in plain):
-        return many or fraction
-    return many or fraction or sure or sign == "." or bool(plain)  # points beside decimal commas
+    plain = [abs(value.number) for value in read.values() if not value.group]
+    if plain and max(plain) >= 1000:
+        return False
+    return sure or sign == "." or bool(plain)  # points beside decimal commas
 
 
-def _several(name: str, column: Any, read: dict[str, _Value]) -> list[Finding]:
+def _several_units(name: str, column: Any, read: dict[str, _Value]) -> Finding | None:
     """Tell of numbers with several units."""
     rows = Counter(column.drop_null().to_pylist())
     units: Counter[str] = Counter()
-    for label, value in read.items():
-        units[value.unit] += rows[label]
+    for text, value in read.items():
+        units[value.unit] += rows[text]
     numbers = len({value.number for value in read.values()})
     if numbers < _FEWEST or len(units) > _SHOWN + 1 or min(units.values()) == 1 < len(units) - 1:
-        return []
+        return None
     listed = ", ".join(
         f"{quoted(unit) if unit else 'none'} in {counted(count, 'row')}"
         for unit, count in units.most_common()
     )
-    return [
-        Finding(
-            "several units",
-            (name,),
-            f"column {quoted(name)} has numbers with several units, {listed}; it is treated as "
-            "categorical",
-            "convert the numbers to one unit",
-        )
-    ]
+    message = (
+        f"column {quoted(name)} has numbers with several units, {listed}; it is treated as "
+        "categorical"
+    )
+    return Finding("several units", (name,), message, "convert the numbers to one unit")
 
 
 def places_of_text(table: Any, names: Sequence[str], as_text: Sequence[str]) -> list[int]:
