@@ -214,7 +214,6 @@ def pack(
             n_jobs=n_jobs,
             verbose=verbose,
             finishing=None if finish is None else finishing,
-            announce=lambda size: execution.notes([size]),
         )
     if execution.show is not None:
         paired = [] if store.samples_pairing is None else [store.samples_pairing]

@@ -53,7 +53,6 @@ def test_makes_a_store_with_a_record(out, table):
     report = (out / "report.html").read_text(encoding="utf-8")
     assert "genes.csv, packed" in report
     assert "open_store" in report
-    assert result.stderr.startswith("note: packing 15 columns takes up to 512 MB of memory; ")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from tests.io.store.stores import write_bed
 from duramen import pack
 from duramen.io import Request
 from duramen.io.store.inputs import open_input
-from duramen.io.store.packing import pack_table
 
 RANDOM = np.random.default_rng(0)
 NUMBERS = RANDOM.normal(size=(300, 40))
@@ -44,24 +43,13 @@ def written(folder, kind):
 @pytest.mark.parametrize("kind", ["npy", "parquet", "csv", "bed", "table", "sparse"])
 def test_codes_and_values_take_what_is_said(tmp_path, kind):
     source, transpose = written(tmp_path, kind)
-    said = []
-    store = pack_table(source, tmp_path / "s", transpose=transpose, announce=said.append)
+    pack(source, tmp_path / "s", transpose=transpose)
     size = open_input(source, Request("pack", transpose=transpose, budget=1 << 29))
     assert size.n_rows == 300
     least, most = size.store_bytes()
     names = ("codes.b2", "codes.u1", "codes.u2", "codes.u4", "values.f8")
     taken = sum((tmp_path / "s" / name).stat().st_size for name in names)
     assert least <= taken <= most
-    assert said[0].startswith(f"packing 300 rows x {store.n_columns:,} columns takes about ")
-    assert " free)" in said[0]
-
-
-def test_rows_of_text_are_not_known_before(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("a,b\n1,2\n3,4\n")
-    said = []
-    pack_table(path, tmp_path / "s", announce=said.append)
-    assert "is known once the file is read" in said[0]
 
 
 def test_a_column_beyond_the_memory_warns_and_one_beyond_the_machine_is_refused(

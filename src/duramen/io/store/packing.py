@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -28,8 +28,6 @@ from duramen.io.store.inputs import Part, open_input
 from duramen.io.store.packed import PackedColumns
 from duramen.io.store.reader import LocalFolder, memory_bytes
 from duramen.io.store.row_ids import (
-    Names,
-    Paired,
     Pairing,
     check_samples,
     names_of,
@@ -38,13 +36,7 @@ from duramen.io.store.row_ids import (
     pair,
     texts_of,
 )
-from duramen.io.store.writer import (
-    StoreWriter,
-    check_place,
-    check_repeated,
-    making,
-    part_of,
-)
+from duramen.io.store.writer import StoreWriter, check_place, check_repeated, making, part_of
 from duramen.support.arrow import pa
 from duramen.support.checks import check_jobs
 from duramen.support.files import expanded, naming
@@ -73,7 +65,6 @@ def pack_table(
     verbose: int = 0,
     function: str = _FUNCTION,
     finishing: Callable[[Path], None] | None = None,
-    announce: Callable[[str], None] | None = None,
 ) -> ColumnStore:
     """Pack a table into a store as :func:`duramen.pack` does.
 
@@ -89,8 +80,6 @@ def pack_table(
         Name of the function in messages about the source.
     finishing : callable, optional
         Is given the folder of the whole store before it is in place, and may add files to it.
-    announce : callable, optional
-        Is given a sentence on memory and disk before the work begins.
     """
     place = expanded(path, _FUNCTION)
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
@@ -100,7 +89,7 @@ def pack_table(
     check_place(place, overwrite, _FUNCTION)
     require_arrow_threads(_FUNCTION)
     settings = {**READING, **(reading or {})}
-    as_text = settings.pop("as_text")
+    as_text = tuple(settings.pop("as_text"))
     request = Request(
         function,
         transpose=transpose,
@@ -109,57 +98,72 @@ def pack_table(
         n_threads=n_threads,
         **settings,
     )
-    input_ = open_input(source, request)
-    chosen: Sequence[str] | None = input_.names
+    source_ = open_input(source, request)
+    chosen: Sequence[str] | None = source_.names
     if names is not None:
-        chosen = check_names(names, input_.n_columns, _FUNCTION)
-    else:
-        _check_unique(input_)
-    size = _checked_size(input_, place, budget)
-    if announce is not None:
-        announce(size)
-    encoder = _Encoder(input_, chosen, kinds, request, as_text)
-    where = input_.files[0].name if input_.files else input_.where
+        chosen = check_names(names, source_.n_columns, _FUNCTION)
+    elif chosen is not None:
+        listed = chosen if isinstance(chosen, layout.Names) else layout.names_of(chosen)
+        check_repeated(listed.repeated(), source_.where, _FUNCTION)
+    _check_size(source_, place, budget)
+    encoded = _encoder(source_, chosen, kinds, request, as_text)
+    where = source_.files[0].name if source_.files else source_.where
     pairing = Pairing(samples_id, samples_match, where, function)
-    annotations, paired = input_.samples(), None
+    annotations, paired = source_.samples(), None
     row_names = names_of(annotations)
-    by_column = False  # columns without names name no rows
+    by_column = samples is not None and row_names is None and chosen is not None
     if samples is None:
         pairing.check_unused()
-    elif row_names is None and chosen is not None:
-        by_column = True
-        if columns := _names_at_once(input_):
-            pair(samples, columns, None, pairing)  # raises before packing
+    elif by_column:
+        _check_pairing(source_, samples, pairing)
     else:
-        n_rows = None if row_names is None else len(row_names.labels)
-        paired = pair(samples, [] if row_names is None else [row_names], n_rows, pairing)
-    options = (transpose, layer, budget, sorted(settings.items()), tuple(as_text))
-    plan = _plan(input_, (chosen if names is not None else None, kinds, options))
-    with (
-        naming(place, part_of(place), resumes=plan is not None),
-        making(place, plan, _FUNCTION) as (folder, state),
-    ):
+        ours = [] if row_names is None else [row_names]
+        paired = pair(samples, ours, len(row_names.labels) if row_names else None, pairing)
+    given = (None if names is None else chosen, kinds, transpose, layer, budget, as_text)
+    plan = _plan(source_, (*given, sorted(settings.items())))
+    with ExitStack() as stack:
+        stack.enter_context(naming(place, part_of(place), resumes=plan is not None))
+        folder, state = stack.enter_context(making(place, plan, _FUNCTION))
         if state == "another":
-            message = (
+            warn(
                 f"{_FUNCTION}: what an earlier call left beside {place} was packed from another "
                 "source or with other options, or the source has changed since: packing starts "
                 "anew"
             )
-            warn(message)
         writer = StoreWriter(folder, chosen is not None, _FUNCTION)
-        with _progress(input_, writer.n_columns, verbose) as report:
-            for group in input_.groups(writer.n_columns, folder):
-                writer.append(encoder.encoded(group, writer.n_columns))
-                report(writer.n_columns)
-                del group  # which would stay in memory while the next one is read
-        described = _described(input_, transpose, layer)
+        bar = None
+        if shows_progress(verbose):
+            from tqdm.auto import tqdm
+
+            spooled = tqdm(desc=f"{_FUNCTION}: cut", unit="B", unit_scale=True, delay=0.1)
+            source_.on_spooled = stack.enter_context(spooled).update
+            count = {"total": source_.n_columns, "initial": writer.n_columns}
+            bar = stack.enter_context(tqdm(desc=_FUNCTION, unit="column", **count))
+        for group in source_.groups(writer.n_columns, folder):
+            writer.append(encoded(group, writer.n_columns))
+            if bar is not None:
+                bar.update(writer.n_columns - bar.n)
+            del group  # which would stay in memory while the next one is read
+        if writer.n_columns != source_.n_columns:
+            raise ValueError(
+                f"{_FUNCTION}: {source_.where} gave {writer.n_columns} columns, not "
+                f"{source_.n_columns}; it changed while it was packed"
+            )
+        described = {
+            "version": __version__,
+            "source": [path.name for path in source_.files],
+            "transpose": bool(transpose),
+            "layer": layer,
+            "sparse": source_.sparse,
+        }
         if by_column:
             writer.finish({}, described)
-            paired = _pairing_by_column(folder, samples, pairing)
+            columns = PackedColumns(LocalFolder(folder), function)
+            paired = pair(samples, of_store(columns, samples, pairing), columns.n_rows, pairing)
         beside = annotations if paired is None else paired.table
-        _check_whole(writer, input_, beside)
+        check_samples(beside, writer.n_rows or 0, _FUNCTION)
         rows = None if beside is None else iter((beside,))
-        writer.finish({layout.SAMPLES: rows, layout.VARIANTS: input_.variants()}, described)
+        writer.finish({layout.SAMPLES: rows, layout.VARIANTS: source_.variants()}, described)
         if finishing is not None:
             finishing(folder)
     store = open_store(place)
@@ -167,100 +171,78 @@ def pack_table(
     return store
 
 
-def _names_at_once(source: Input) -> list[Names]:
-    """Return the columns that may name the rows, where they are few and are read before others."""
+def _check_pairing(source: Input, samples: Any, pairing: Pairing) -> None:
+    """Pair annotations before packing, where the columns that may name the rows are few."""
     beginning = source.beginning()
     if beginning is None:
-        return []
+        return
     first, read = beginning
     texts = [texts_of(column) for column in first.columns]
     places = [j for j, words in enumerate(texts) if words is not None and len(set(words)) > 1]
-    return of_table(read(places)) if 0 < len(places) <= _READ_AT_ONCE else []
+    if 0 < len(places) <= _READ_AT_ONCE and (names := of_table(read(places))):
+        pair(samples, names, None, pairing)
 
 
-def _pairing_by_column(folder: Path, samples: Any, asked: Pairing) -> Paired:
-    """Pair annotations with the rows of a store by one of its columns."""
-    columns = PackedColumns(LocalFolder(folder), asked.function)
-    return pair(samples, of_store(columns, samples, asked), columns.n_rows, asked)
-
-
-class _Encoder:
-    """Encodes groups of columns, by the names and kinds that are settled for all of them."""
-
-    def __init__(
-        self,
-        source: Input,
-        names: Sequence[str] | None,
-        kinds: Any,
-        request: Request,
-        as_text: Sequence[str],
-    ) -> None:
-        n_threads = request.n_threads
-        text = text_of(source.files[0], request) if source.files else None
-        self._missing = () if text is not None else request.na_values
-        self._text: dict[str, Any] = {
-            "as_text": as_text,
-            "decimal": request.decimal,
-            "thousands": text is not None and text.delimiter == ",",
-        }
-        if kinds is not None and source.encoded:
-            raise ValueError(
-                f"{_FUNCTION}: the table is encoded already, so kinds cannot be given; give them "
-                "when it is encoded first"
-            )
-        source.kinds_chosen = kinds is not None
-        column_names = names
-        if isinstance(kinds, Mapping) and names is None:
-            column_names = [f"x{j}" for j in range(source.n_columns)]
-        self._kinds = (
-            None
-            if kinds is None
-            else resolve_kinds(kinds, column_names or range(source.n_columns), _FUNCTION)  # type: ignore[arg-type]
+def _encoder(
+    source: Input,
+    names: Sequence[str] | None,
+    kinds: Any,
+    request: Request,
+    as_text: Sequence[str],
+) -> Callable[[Any, int], EncodedTable]:
+    """Return a function that encodes a group of columns, by the number of its first column."""
+    if kinds is not None and source.encoded:
+        raise ValueError(
+            f"{_FUNCTION}: the table is encoded already, so kinds cannot be given; give them when "
+            "it is encoded first"
         )
-        self._names, self._n_threads = names, n_threads
-        self._pending = max(1 << 16, request.budget // (8 * n_threads))
+    source.kinds_chosen = kinds is not None
+    chosen: Sequence[str | None] | None = None
+    if kinds is not None:
+        unnamed: Any = range(source.n_columns)
+        if isinstance(kinds, Mapping):
+            unnamed = [f"x{j}" for j in unnamed]
+        chosen = resolve_kinds(kinds, names or unnamed, _FUNCTION)
+    text = text_of(source.files[0], request) if source.files else None
+    missing = () if text is not None else request.na_values
+    comma = text is not None and text.delimiter == ","
+    form = {"as_text": as_text, "decimal": request.decimal, "thousands": comma}
 
-    def encoded(self, group: Any, begin: int) -> EncodedTable:
-        """Encode a group of columns, the first of which is column `begin`."""
-        if isinstance(group, EncodedTable):
-            return replace(
-                group,
-                names=self._names_of(begin, group.n_columns),
-                named=self._names is not None,
-            )
-        group = self._numbers_read(group, begin)
-        source = group if isinstance(group, Part) else open_source(group, _FUNCTION)
-        end = begin + source.n_columns
-        kinds = list((None,) * source.n_columns if self._kinds is None else self._kinds[begin:end])
-        names = self._names_of(begin, source.n_columns)
-        for j in places_of_text(group, names, self._text["as_text"]):
-            kinds[j] = kinds[j] or "nominal"
-        return encode_source(
-            source,
-            names,
-            tuple(kinds),
-            named=self._names is not None,
-            n_threads=self._n_threads,
-            function=_FUNCTION,
-            pending=self._pending,
-        )
-
-    def _numbers_read(self, group: Any, begin: int) -> Any:
-        """Read numbers in the text of columns, where they come as an Arrow table."""
-        if type(group).__module__.partition(".")[0] != "pyarrow":
-            return group
-        table = group.rename_columns(list(self._names_of(begin, group.num_columns)))
-        table = with_missing(table, self._missing)
-        return warned(table, _FUNCTION, **self._text).rename_columns(group.column_names)
-
-    def _names_of(self, begin: int, count: int) -> tuple[str, ...]:
-        if self._names is None:
+    def names_of_group(begin: int, count: int) -> tuple[str, ...]:
+        if names is None:
             return tuple([f"x{j}" for j in range(begin, begin + count)])
-        return tuple(self._names[begin : begin + count])
+        return tuple(names[begin : begin + count])
+
+    def encoded(group: Any, begin: int) -> EncodedTable:
+        if isinstance(group, EncodedTable):
+            of_group = names_of_group(begin, group.n_columns)
+            return replace(group, names=of_group, named=names is not None)
+        columns = open_source(group, _FUNCTION) if not isinstance(group, Part) else group
+        end = begin + columns.n_columns
+        of_group = names_of_group(begin, columns.n_columns)
+        if isinstance(group, pa.Table):  # may have numbers as text
+            titles = group.column_names
+            group = with_missing(group.rename_columns(list(of_group)), missing)
+            group = warned(group, _FUNCTION, **form).rename_columns(titles)
+            columns = open_source(group, _FUNCTION)
+        of_kind = [None] * (end - begin) if chosen is None else list(chosen[begin:end])
+        for j in places_of_text(group, of_group, as_text):
+            of_kind[j] = of_kind[j] or "nominal"
+        return encode_source(
+            columns,
+            of_group,
+            tuple(of_kind),
+            named=names is not None,
+            n_threads=request.n_threads,
+            function=_FUNCTION,
+            pending=max(1 << 16, request.budget // (8 * request.n_threads)),
+        )
+
+    return encoded
 
 
-def _checked_size(source: Input, place: Path, budget: int) -> str:
-    """Return a sentence on the memory and the disk that packing takes.
+def _check_size(source: Input, place: Path, budget: int) -> None:
+    """Check that a column fits into memory, and the store on the disk.
 
     Raises
     ------
@@ -269,11 +251,8 @@ def _checked_size(source: Input, place: Path, budget: int) -> str:
     OSError
         If the disk has less room than the codes take at least.
     """
-    if source.n_rows is None:
-        return (
-            f"packing {source.n_columns:,} columns takes up to {readable_bytes(budget)} of memory; "
-            "the number of rows, and so the size of the store, is known once the file is read"
-        )
+    if source.n_rows is None:  # known once the file is read
+        return
     if source.column_bytes > budget:
         column = f"a column of {source.n_rows:,} rows"
         require_memory(
@@ -286,43 +265,16 @@ def _checked_size(source: Input, place: Path, budget: int) -> str:
             f"{_FUNCTION}: {column} takes about {readable_bytes(source.column_bytes)} while it is "
             f"packed, more than memory={readable_bytes(budget)}"
         )
-    least, most = source.store_bytes()
+    least = source.store_bytes()[0] + source.spooled
     folder = next(above for above in (place, *place.absolute().parents) if above.is_dir())
     free, part = shutil.disk_usage(folder).free, part_of(place)
     written = sum(file.stat().st_size for file in part.glob("*")) if part.is_dir() else 0
-    if least + source.spooled > free + written:
-        copied = f" and {readable_bytes(source.spooled)} for a copy" if source.spooled else ""
+    if least > free + written:
         raise OSError(
-            f"{_FUNCTION}: the store takes at least {readable_bytes(least)}{copied}, and "
+            f"{_FUNCTION}: the store takes at least {readable_bytes(least)}, and "
             f"{readable_bytes(free)} are free in {folder}. Hint: another folder, on a disk with "
             "more room"
         )
-    memory = max(source.column_bytes, min(budget, source.n_columns * source.column_bytes))
-    range_ = readable_bytes(most) if least == most else f"at most {readable_bytes(most)}"
-    copied = f", and {readable_bytes(source.spooled)} until it is packed" if source.spooled else ""
-    return (
-        f"packing {source.n_rows:,} rows x {source.n_columns:,} columns takes about "
-        f"{readable_bytes(memory)} of memory, and {range_} on disk{copied} ({readable_bytes(free)} "
-        "free)"
-    )
-
-
-def _check_unique(source: Input) -> None:
-    names = source.names
-    if names is None:
-        return
-    if not isinstance(names, layout.Names):
-        names = layout.names_of(names)
-    check_repeated(names.repeated(), source.where, _FUNCTION)
-
-
-def _check_whole(writer: StoreWriter, source: Input, samples: pa.Table | None) -> None:
-    if writer.n_columns != source.n_columns:
-        raise ValueError(
-            f"{_FUNCTION}: {source.where} gave {writer.n_columns} columns, not {source.n_columns}; "
-            "it changed while it was packed"
-        )
-    check_samples(samples, writer.n_rows or 0, _FUNCTION)
 
 
 def _plan(source: Input, asked: tuple[Any, ...]) -> dict[str, Any] | None:
@@ -333,7 +285,7 @@ def _plan(source: Input, asked: tuple[Any, ...]) -> dict[str, Any] | None:
     for path in source.files:
         there = path.resolve().stat()
         files.append([str(path.resolve()), there.st_size, there.st_mtime_ns])
-    names, kinds, options = asked
+    names, kinds, *options = asked
     kinds = sorted(kinds.items(), key=repr) if isinstance(kinds, Mapping) else kinds
     words = repr((names, kinds, options)).encode("utf-8", "surrogatepass")
     return {
@@ -342,28 +294,3 @@ def _plan(source: Input, asked: tuple[Any, ...]) -> dict[str, Any] | None:
         "files": files,
         "asked": sha256(words).hexdigest(),
     }
-
-
-def _described(source: Input, transpose: bool, layer: str | None) -> dict[str, Any]:
-    """Return the entries of the header about the source."""
-    return {
-        "version": __version__,
-        "source": [path.name for path in source.files],
-        "transpose": bool(transpose),
-        "layer": layer,
-        "sparse": source.sparse,
-    }
-
-
-@contextmanager
-def _progress(source: Input, done: int, verbose: int) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how many columns are done; show that, and what is spooled."""
-    if not shows_progress(verbose):
-        yield lambda done: None
-        return
-    from tqdm.auto import tqdm
-
-    spooled = tqdm(desc=f"{_FUNCTION}: cut", unit="B", unit_scale=True, delay=0.1)
-    source.on_spooled = spooled.update
-    with spooled, tqdm(total=source.n_columns, initial=done, desc=_FUNCTION, unit="column") as bar:
-        yield lambda done: bar.update(done - bar.n)
