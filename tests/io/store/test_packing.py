@@ -327,7 +327,7 @@ def test_samples_and_targets(tmp_path):
     assert (columns.tolist(), y.tolist(), y.dtype) == ([1, 2], [1, 2, 2], np.int64)
     assert store.target("k")[1].tolist() == ["a", None, "b"]
     np.testing.assert_array_equal(store.target("h")[1], [0.5, 1.0, np.nan])
-    with pytest.raises(KeyError, match=r"no column 'ag'.*neither have its samples, .*'age'"):
+    with pytest.raises(KeyError, match=r"no column 'ag'.*nor have its samples, .*'age'"):
         store.target("ag")
     with pytest.raises(ValueError, match="samples has 2 rows, but the table has 3"):
         pack(X, tmp_path / "n", samples=annotations[:2].assign(y="u"))

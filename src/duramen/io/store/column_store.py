@@ -96,14 +96,10 @@ class ColumnStore(Summarized):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all columns, read anew each time: a million take some 70 MB."""
-        everything = range(0, self.n_columns, 1 << 16)
-        return tuple(
-            name
-            for begin in everything
-            for name in self._columns.names(
-                np.arange(begin, min(begin + (1 << 16), self.n_columns))
-            )
-        )
+        names: list[str] = []
+        for begin in range(0, self.n_columns, 1 << 16):
+            names += self._columns.names(np.arange(begin, min(begin + (1 << 16), self.n_columns)))
+        return tuple(names)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -130,16 +126,11 @@ class ColumnStore(Summarized):
         """
         place = self._columns.find(name)
         if place is None:
-            raise KeyError(self._unknown(name))
-        return place
-
-    def _unknown(self, name: str) -> str:
-        """Say that there is no column of that name, and which comes near."""
-        hint = ""
-        if self.n_columns <= _FEW_NAMES:
-            close = difflib.get_close_matches(name, self.names, n=1)
+            few = self.names if self.n_columns <= _FEW_NAMES else ()
+            close = difflib.get_close_matches(name, few, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
-        return f"{self._columns.where} has no column {quoted(name)}{hint}"
+            raise KeyError(f"{self._columns.where} has no column {quoted(name)}{hint}")
+        return place
 
     def take_columns(self, index: ArrayLike, *, sparse: bool = True) -> EncodedTable:
         """Return the columns of the given indices, or of a boolean mask, in that order, in memory.
@@ -268,22 +259,17 @@ class ColumnStore(Summarized):
         KeyError
             If neither the store nor its samples have a column of that name.
         """
-        everything = np.arange(self.n_columns)
-        place = self._columns.find(name)
-        if place is not None:
-            table = self._columns.take(np.array([place]))
-            return np.delete(everything, place), table.column_values(0)
-        samples = self.samples
-        if samples is not None and name in samples.column_names:
+        everything, samples = np.arange(self.n_columns), self.samples
+        if samples is not None and self._columns.find(name) is None:
+            if name not in samples.column_names:
+                raise KeyError(
+                    f"{self._columns.where} has no column {quoted(name)}, nor have its samples, "
+                    f"whose columns are {', '.join(map(quoted, samples.column_names[:10]))}"
+                )
             return everything, encode(samples.select([name])).column_values(0)
-        others = () if samples is None else samples.column_names
-        there = (
-            ", and neither have its samples, whose columns are "
-            f"{', '.join(map(quoted, others[:10]))}"
-            if others
-            else ""
-        )
-        raise KeyError(f"{self._unknown(name)}{there}")
+        place = self.find(name)
+        values = self._columns.take(np.array([place])).column_values(0)
+        return np.delete(everything, place), values
 
     def to_table(self) -> pa.Table:
         """Return name, kind, number of distinct values and of missing ones of all columns."""
@@ -421,7 +407,18 @@ def _reopened(path: Any, samples: pa.Table | None, pairing: str | None) -> Colum
 def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Columns, Path | Place]:
     place = place_of(path, function)
     if place is not None:
-        return _open_place(place, function), place
+        if place.name.lower().endswith(".bed"):
+            raise ValueError(
+                f"{function}: {place} is a .bed file, which can be read in place only on this "
+                "machine. Hint: pack it, and copy the folder there"
+            )
+        try:
+            return PackedColumns(RemoteFolder(place), function), place
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"{function}: there is no column store at {place}. Hint: pack a table, and copy "
+                "the folder there"
+            ) from None
     path = expanded(path, function)  # type: ignore[arg-type]
     if path.is_dir():
         if not (path / layout.HEADER).is_file():
@@ -434,28 +431,11 @@ def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Column
         raise FileNotFoundError(f"{function}: there is no folder or file {path}")
     chosen = formats.format_of(path)
     if chosen is None or chosen.columns is None:
-        others = formats.listed("columns")
         raise ValueError(
             f"{function}: {path} is not a column store; give the folder of one, or a file of "
-            f"{others}. Hint: pack({path.name!r}, folder) makes one of a table"
+            f"{formats.listed('columns')}. Hint: pack({path.name!r}, folder) makes one of a table"
         )
     return chosen.columns(path, function), path
-
-
-def _open_place(place: Place, function: str) -> PackedColumns:
-    """Open the packed store in a place."""
-    if place.name.lower().endswith(".bed"):
-        raise ValueError(
-            f"{function}: {place} is a .bed file, which can be read in place only on this machine. "
-            "Hint: pack it, and copy the folder there"
-        )
-    try:
-        return PackedColumns(RemoteFolder(place), function)
-    except FileNotFoundError:
-        raise FileNotFoundError(
-            f"{function}: there is no column store at {place}. Hint: pack a table, and copy the "
-            "folder there"
-        ) from None
 
 
 _BLOCK = 1 << 27  # cells of a store that are read together
@@ -621,27 +601,22 @@ class _Selection:
         return own if self._more is None else own.followed_by(self._more.schema)
 
     def table(self) -> EncodedTable:
-        """Return all columns, in memory."""
-        own = self._base.table() if self._rows is None else self._table_of_rows(self._rows)
-        if self._rows is None and self._n_own < own.n_columns:
-            require_memory(
-                own.nbytes(),
-                what=f"a copy of {self.n_rows} x {self._n_own} codes",
-                function="as_table",
-                hint="take some columns, or pack the table without the others",
-            )
-            own = own.take_columns(self._places)
-        return own if self._more is None else joined(own, self._more, "with_columns")
-
-    def _table_of_rows(self, rows: IntArray) -> EncodedTable:
-        """Return the columns of the source, of which all rows of some are in memory at a time."""
-        step = max(1, _BLOCK // max(1, self._base.n_rows))
+        """Return all columns, in memory; of some rows, all rows of some columns at a time."""
+        require_memory(
+            self.n_rows * self.n_columns,
+            what=f"a copy of {self.n_rows} x {self.n_columns} codes",
+            function="as_table",
+            hint="take some columns, or pack the table without the others",
+        )
+        step = self.n_columns
+        if self._rows is not None:
+            step = max(1, _BLOCK // max(1, self._base.n_rows))
         parts = []
-        for begin in range(0, self._n_own, step):
-            part = self._base.take(self._places[begin : begin + step]).take_rows(rows)
+        for begin in range(0, self.n_columns, step):
+            part = self.take(np.arange(begin, min(begin + step, self.n_columns)))
             parts.append(part.with_sparse_columns() if self.sparse else part)
         whole = reduce(lambda left, right: joined(left, right, "as_table"), parts)
-        return replace(whole, named=parts[0].named)
+        return replace(whole, named=parts[0].named or self._more is not None)
 
     def records(self) -> NDArray[Any]:
         """Return records of all columns, as in `layout.COLUMN`."""
