@@ -6,12 +6,11 @@ import contextlib
 import json
 import os
 import shutil
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -19,12 +18,13 @@ import numpy as np
 from duramen.data.encoded import EncodedTable
 from duramen.io.formats import spool
 from duramen.io.store import layout
-from duramen.io.store.reader import BLOCK_BYTES, LocalFile, check_of
+from duramen.io.store.reader import LocalFile, check_of
 from duramen.support.arrow import pa
 from duramen.support.files import (
     InUseError,
     finished,
     held,
+    is_own,
     put_in_place,
     real,
     remove_open,
@@ -50,31 +50,26 @@ class StoreWriter:
         self.n_rows: int | None = None
         self.n_columns = 0
         self._written = {name: {"size": 0, "crc32": 0} for name in layout.NEEDED}
-        if (folder / PROGRESS).exists():
-            try:
-                self._go_on(json.loads((folder / PROGRESS).read_bytes()))
-            except (ValueError, LookupError, TypeError, RecursionError, OSError):
-                warn(
-                    f"{function}: what an earlier call left in {folder.name} is damaged: packing "
-                    "starts anew",
-                )
+        try:
+            if (folder / PROGRESS).exists():
+                self._resume(json.loads((folder / PROGRESS).read_bytes()))
+        except (ValueError, LookupError, TypeError, RecursionError, OSError):
+            warn(
+                f"{function}: what an earlier call left in {folder.name} is damaged: packing "
+                "starts anew",
+            )
         for name, written in self._written.items():
             with open(folder / name, "ab") as file:
                 file.truncate(written["size"])
 
-    def _go_on(self, noted: dict[str, Any]) -> None:
+    def _resume(self, noted: dict[str, Any]) -> None:
         """Take up what another writer has noted, if the files hold it."""
         n_rows, n_columns = int(noted["n_rows"]), int(noted["n_columns"])
         written = {name: dict(noted["written"][name]) for name in layout.NEEDED}
         for name, entry in written.items():
-            path, left, check = self._folder / name, entry["size"], 0
-            if path.stat().st_size < left:
-                raise ValueError(name)
-            with open(path, "rb") as file:
-                while left > 0:
-                    piece = file.read(min(left, BLOCK_BYTES))
-                    check, left = crc32(piece, check), left - len(piece)
-            if (check, left) != (entry["crc32"], 0):
+            file = LocalFile(self._folder / name)
+            file.size = min(file.size, entry["size"])
+            if (file.size, check_of(file)) != (entry["size"], entry["crc32"]):
                 raise ValueError(name)
         if written[layout.COLUMNS]["size"] != n_columns * layout.COLUMN.itemsize or n_rows < 1:
             raise ValueError(layout.COLUMNS)
@@ -117,6 +112,22 @@ class StoreWriter:
         records = np.frombuffer(data, dtype=layout.COLUMN)
         names = layout.Names((self._folder / layout.NAMES).read_bytes(), records["n_name"])
         check_repeated(names.repeated(), "the table", self._function)
+        files = dict(self._written)
+        options = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
+        for name, parts in beside.items():
+            if not parts:
+                continue
+            path, first = self._folder / name, next(parts)
+            with (
+                open(path, "wb") as file,
+                pa.ipc.new_file(file, first.schema, options=options) as writer,
+            ):
+                for part in chain((first,), parts):
+                    writer.write_table(part)
+                writer.close()
+                file.flush()
+                os.fsync(file.fileno())
+            files[name] = {"size": path.stat().st_size, "crc32": check_of(LocalFile(path))}
         assert self.n_rows is not None
         header = {
             "what": layout.WHAT,
@@ -126,25 +137,10 @@ class StoreWriter:
             "named": self.named,
             "fingerprint": layout.fingerprint_of(self.n_rows, self.named, records),
             **more,
-            "files": self._written
-            | {name: self._write_table(name, parts) for name, parts in beside.items() if parts},
+            "files": files,
         }
         _write(self._folder / layout.HEADER, layout.header_to_bytes(header))
         (self._folder / PROGRESS).unlink(missing_ok=True)
-
-    def _write_table(self, name: str, parts: Iterator[pa.Table]) -> dict[str, int]:
-        path, first = self._folder / name, next(parts)
-        options = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
-        with (
-            open(path, "wb") as file,
-            pa.ipc.new_file(file, first.schema, options=options) as writer,
-        ):
-            for part in chain((first,), parts):
-                writer.write_table(part)
-            writer.close()
-            file.flush()
-            os.fsync(file.fileno())
-        return {"size": path.stat().st_size, "crc32": check_of(LocalFile(path))}
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -195,13 +191,23 @@ def part_of(path: Path) -> Path:
 def check_place(path: Path, overwrite: bool, function: str) -> None:
     """Check, before any work, that a store can be made at `path`.
 
+    A store that a process that was killed was about to replace is put back, or removed.
+
     Raises
     ------
     FileExistsError, NotADirectoryError, FileNotFoundError, PermissionError
     """
-    parent = real(path).parent
-    _clear_up(real(path), function)
-    if real(path).is_symlink():
+    place = real(path)
+    parent = place.parent
+    writable = os.access(parent, os.W_OK | os.X_OK)
+    if writable and unfinished(place, "old"):
+        with _held(place, function):
+            for old in filter(Path.is_dir, unfinished(place, "old")):
+                if not place.exists() and (old / layout.HEADER).is_file():
+                    old.rename(place)
+                elif place.exists() and all(_is_known(entry.name) for entry in old.iterdir()):
+                    shutil.rmtree(old, ignore_errors=True)
+    if place.is_symlink():
         raise FileExistsError(f"{function}: {path} is a link to itself; name another place")
     if path.exists():
         if not (path / layout.HEADER).is_file():
@@ -218,22 +224,8 @@ def check_place(path: Path, overwrite: bool, function: str) -> None:
         raise FileNotFoundError(
             f"{function}: {path} is in {parent}, which is not a folder; create it first"
         )
-    if not os.access(parent, os.W_OK | os.X_OK):
+    if not writable:
         raise PermissionError(f"{function}: {parent} cannot be written to; name another place")
-
-
-def _clear_up(place: Path, function: str) -> None:
-    """Put a store back that a process that was killed was about to replace, or remove it."""
-    if not os.access(place.parent, os.W_OK | os.X_OK) or not unfinished(place, "old"):
-        return
-    with _held(place, function):
-        for old in unfinished(place, "old"):
-            if not old.is_dir():
-                continue
-            if not place.exists() and (old / layout.HEADER).is_file():
-                old.rename(place)
-            elif place.exists() and all(_is_known(entry.name) for entry in old.iterdir()):
-                shutil.rmtree(old, ignore_errors=True)
 
 
 @contextmanager
@@ -243,9 +235,15 @@ def _held(place: Path, function: str) -> Iterator[None]:
         with held(place):
             yield
     except InUseError:
-        raise InUseError(
-            f"{function}: another process is packing to {place}; wait for it, or name another place"
-        ) from None
+        raise InUseError(_in_use(place, function)) from None
+
+
+def _in_use(path: Path, function: str) -> str:
+    return f"{function}: another process is packing to {path}; wait for it, or name another place"
+
+
+def _is_known(name: str) -> bool:
+    return name in _KNOWN or finished(name) in _KNOWN
 
 
 @contextmanager
@@ -258,9 +256,20 @@ def making(path: Path, plan: Mapping[str, Any] | None, function: str) -> Iterato
     (what is packed and how, as JSON can hold it), it is removed. A folder that was not left here,
     or in which another process is at work, is refused (OSError).
     """
-    folder = part_of(path)
+    folder, place = part_of(path), real(path)
     try:
-        _claim(folder, function)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        # Whoever may write beside the store could have put a link or a folder of theirs there,
+        # whose content would be removed.
+        ours = folder.is_dir() and is_own(folder)
+        entries = list(os.scandir(folder)) if ours else []
+        known = (_is_known(e.name) and e.is_file(follow_symlinks=False) for e in entries)
+        if not ours or not all(known):
+            raise FileExistsError(
+                f"{function}: {folder} exists already and was not left by an earlier call; move "
+                "it away, or name another place"
+            )
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
         lock = os.fdopen(os.open(folder / LOCK, flags, 0o600), "ab")
     except FileExistsError:
@@ -270,98 +279,38 @@ def making(path: Path, plan: Mapping[str, Any] | None, function: str) -> Iterato
             f"{function}: {folder} cannot be made ({error.strerror}); name another place"
         ) from None
     with lock:
-        _take(lock, path, function)
-        state = _found(folder, plan)
+        if not taken(lock.fileno()):
+            raise BlockingIOError(_in_use(path, function))
+        state, wanted = "another", json.dumps(plan or {})
+        with contextlib.suppress(ValueError):
+            if not (folder / PLAN).exists():
+                state = "nothing"
+            elif json.loads((folder / PLAN).read_text(encoding="utf-8")) == json.loads(wanted):
+                state = "another" if plan is None else "the same"
         if state != "the same":
-            _clear(folder, plan)
+            for entry in folder.iterdir():
+                if entry.name != LOCK:
+                    entry.unlink()
+            (folder / PLAN).write_text(wanted, encoding="utf-8")
         try:
             yield folder, state
-            with uninterrupted(), _held(real(path), function):
+            with uninterrupted(), _held(place, function):
                 (folder / PLAN).unlink()
                 remove_open(folder / LOCK, lock)
-                folder.chmod(0o777 & ~_umask())
-                _move(folder, path)
-        except (KeyboardInterrupt, OSError, MemoryError):
-            if plan is None:
-                _remove(folder)
+                mask = os.umask(0o077)
+                os.umask(mask)
+                folder.chmod(0o777 & ~mask)
+                if (old := put_in_place(folder, place)) is not None:
+                    shutil.rmtree(old, ignore_errors=True)
+                with contextlib.suppress(OSError):  # not every system can flush a folder
+                    descriptor = os.open(place.parent, os.O_RDONLY)
+                    try:
+                        os.fsync(descriptor)
+                    finally:
+                        os.close(descriptor)
+        except BaseException as error:
+            stopped = isinstance(error, KeyboardInterrupt | OSError | MemoryError)
+            if plan is None or not stopped:
+                with uninterrupted():
+                    shutil.rmtree(folder, ignore_errors=True)
             raise
-        except BaseException:
-            _remove(folder)
-            raise
-
-
-def _claim(folder: Path, function: str) -> None:
-    """Make the folder, or make sure that it is what an earlier call left.
-
-    Whoever may write beside the store could have put a link or a folder of theirs there, whose
-    content would be removed.
-    """
-    try:
-        folder.mkdir(mode=0o700)
-        return
-    except FileExistsError:
-        pass
-    status = folder.lstat()
-    ours = stat.S_ISDIR(status.st_mode) and status.st_uid == getattr(os, "geteuid", lambda: 0)()
-    entries = list(os.scandir(folder)) if ours else []
-    ours_only = all(_is_known(e.name) and e.is_file(follow_symlinks=False) for e in entries)
-    if not ours or not ours_only:
-        raise FileExistsError(
-            f"{function}: {folder} exists already and was not left by an earlier call; move it "
-            "away, or name another place"
-        )
-
-
-def _is_known(name: str) -> bool:
-    return name in _KNOWN or finished(name) in _KNOWN
-
-
-def _take(lock: IO[bytes], path: Path, function: str) -> None:
-    """Make sure that no other process works in the folder, where the system can tell."""
-    if not taken(lock.fileno()):
-        raise BlockingIOError(
-            f"{function}: another process is packing to {path}; wait for it, or name another place"
-        )
-
-
-def _found(folder: Path, plan: Mapping[str, Any] | None) -> str:
-    try:
-        planned = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return "nothing"
-    except ValueError:
-        return "another"
-    return "the same" if plan is not None and planned == json.loads(json.dumps(plan)) else "another"
-
-
-def _clear(folder: Path, plan: Mapping[str, Any] | None) -> None:
-    for entry in folder.iterdir():
-        if entry.name != LOCK:
-            entry.unlink()
-    (folder / PLAN).write_text(json.dumps(plan or {}), encoding="utf-8")
-
-
-def _remove(folder: Path) -> None:
-    with uninterrupted():
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _umask() -> int:
-    """Return the permissions that new files do not get."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
-def _move(folder: Path, path: Path) -> None:
-    """Put the whole folder in its place; an older store makes way for it first."""
-    place = real(path)
-    old = put_in_place(folder, place)
-    if old is not None:
-        shutil.rmtree(old, ignore_errors=True)
-    with contextlib.suppress(OSError):  # not every system can flush a folder
-        descriptor = os.open(place.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
