@@ -16,7 +16,6 @@ from tests.cli.commands import arguments
 import duramen as dm
 from duramen import doctor
 from duramen.cli.app import COMMANDS
-from duramen.cli.manual import EXIT_CODES
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = {  # by a word of the heading that answers it
@@ -128,11 +127,6 @@ def test_every_option_of_a_command_stands_on_a_page() -> None:
     for name in COMMANDS:
         options = {word for option in arguments(name) for word in option.names if word[:2] == "--"}
         assert options - named == set(), name
-
-
-def test_exit_codes_on_the_page_are_those_of_the_manual() -> None:
-    text = (ROOT / "docs" / "how-to" / "running" / "scripts.md").read_text("utf-8")
-    assert re.findall(r"^\| (\d[\d, ]*) \|", text, re.MULTILINE) == list(EXIT_CODES)
 
 
 PINNED = ("build", "test", "lint", "dist", "docs", "browser")  # groups

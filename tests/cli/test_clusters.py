@@ -1,20 +1,14 @@
-"""Options --scheduler and --workers: the bytes of threads, and what a user is told."""
+"""Option --scheduler: the bytes of threads, and what a user is told."""
 
-import os
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
-from urllib.request import urlopen
 
 import numpy as np
 import pandas as pd
-import psutil
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
-
-from duramen.cli.cluster import Workers, connected
 
 distributed = pytest.importorskip("distributed")
 
@@ -87,7 +81,6 @@ def without_seconds(out):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--scheduler", "tcp://127.0.0.1:9", "--workers", 2], "do not go together"),
         (["--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers there within"),
         (["--scheduler", "nowhere"], "--scheduler nowhere: no Dask scheduler answers"),
         (["--scheduler", "none.json"], "--scheduler none.json does not exist"),
@@ -100,16 +93,17 @@ def test_refused(more, message, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("_there")
-def test_a_method_without_repeated_work_has_no_workers(tmp_path):
-    words = ["table.csv", "--target", "y", "--selector", "mrmr", "--workers", 2]
-    message = "--workers does not apply to --selector mrmr; leave it out"
+@pytest.mark.slow
+def test_a_method_without_repeated_work_has_no_workers(address, tmp_path):
+    words = ["table.csv", "--target", "y", "--selector", "mrmr", "--scheduler", address]
+    message = "--scheduler does not apply to --selector mrmr; leave it out"
     assert_refused("select", tmp_path / "out", words, message)
 
 
 @pytest.mark.usefixtures("_there")
 def test_the_extra_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    words = ["table.csv", "--target", "y", "--workers", 2]
+    words = ["table.csv", "--target", "y", "--scheduler", "tcp://127.0.0.1:9"]
     assert_refused("rank", tmp_path / "out", words, "pip install duramen[distributed]")
 
 
@@ -160,48 +154,6 @@ def crew(tmp_path):
     for member in started:
         member.kill()
         member.communicate()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_there")
-def test_workers_of_this_machine(tmp_path, undisturbed):
-    done(tmp_path / "out", *LONG, "--workers", 1)
-    assert (tmp_path / "out" / "result.csv").read_bytes() == undisturbed
-
-
-@pytest.mark.slow
-def test_other_users_reach_no_process():
-    """Whoever reaches a worker can run code in it; other users have no certificate of this run."""
-    before = set(listening())
-    with connected("rank", Workers(workers=1), 1, quiet=True) as client:
-        assert client.run(os.getpid)  # its owner is let in
-        sockets = set(listening()) - before
-        scheduler, worker = (
-            int(address.rpartition(":")[2])
-            for address in (client.scheduler.address, *client.ncores())
-        )
-        assert {scheduler, worker} < {place.port for place in sockets}
-        assert {place.ip for place in sockets} == {"127.0.0.1"}
-        for place in sockets:
-            for scheme, known in (("tcp", {}), ("tls", own_certificate())):
-                with pytest.raises((OSError, RuntimeError)):
-                    distributed.Client(f"{scheme}://127.0.0.1:{place.port}", timeout=2, **known)
-            with pytest.raises(OSError):
-                urlopen(f"http://127.0.0.1:{place.port}/sitemap.json", timeout=2)
-
-
-def listening():
-    """Yield the places at which this process and its children listen."""
-    this = psutil.Process()
-    for process in (this, *this.children(recursive=True)):
-        with suppress(psutil.NoSuchProcess):  # it has just ended
-            connections = process.net_connections("tcp")
-            yield from (one.laddr for one in connections if one.status == psutil.CONN_LISTEN)
-
-
-def own_certificate():
-    """What another user can make: a certificate that is signed by nobody the cluster knows."""
-    return {"security": distributed.Security.temporary()}
 
 
 @pytest.mark.slow

@@ -7,8 +7,8 @@ from inspect import signature
 import pytest
 from tests.cli.commands import arguments, duramen
 
+from duramen.cli.app import EXAMPLES
 from duramen.cli.command import Output
-from duramen.cli.manual import EXAMPLES
 from duramen.cli.parameters import option_names
 
 
@@ -35,5 +35,6 @@ def test_a_word_without_an_option_says_what_is_meant(words: tuple[str, ...], mes
 def test_options_of_output_are_options_of_each_command(name: str) -> None:
     options = arguments(name)
     shared = {option_names(parameter)[0] for parameter in signature(Output).parameters}
+    shared.remove("--scheduler")
     assert shared <= {word for option in options for word in option.names}
     assert all(option.parameter.help for option in options)

@@ -7,7 +7,7 @@ import sys
 import pytest
 from tests.cli.commands import duramen
 
-from duramen.cli.manual import EXAMPLES
+from duramen.cli.app import EXAMPLES
 
 COMMANDS = [*EXAMPLES]
 # Each takes from 0.1 to 0.6 s to import.

@@ -25,7 +25,7 @@ from duramen.cli.app import COMMANDS
 # at the data, which tests/cli/test_first_hour.py gives.
 OPTIONS_OF_ALL = {"--jobs", "--n-jobs", "--out", "--quiet", "--help"}
 OPTIONS_OF_ALL |= {"--json", "--example", "--top"}  # tests/cli/test_scripts.py
-OPTIONS_OF_ALL |= {"--scheduler", "--workers"}  # tests/cli/test_clusters.py
+OPTIONS_OF_ALL |= {"--scheduler"}  # tests/cli/test_clusters.py
 OPTIONS_OF_ALL |= {"--missing"}  # recorded with exact
 OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missing-target"}
 OPTIONS_OF_ALL |= {"--spreadsheet-safe", "--xlsx"}  # of every command, recorded with rank

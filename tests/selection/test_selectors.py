@@ -276,5 +276,5 @@ def test_every_parameter_of_a_selector_has_a_help_or_is_for_python_alone():
     taken = {name for kind in classes.values() for name in inspect.signature(kind).parameters}
     assert taken - set(options) == {"client", "random_state"}
     assert all(options.values())
-    assert "(boruta: 99 by default;" in options["max_rounds"]
+    assert "99 by default (boruta)." in options["max_rounds"]
     assert options["keep"].endswith("0.5 by default (sequential-random-subspace).")

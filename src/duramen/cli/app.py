@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.resources import files
 from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
@@ -18,12 +20,17 @@ from cyclopts.help import HelpEntry, HelpPanel
 from duramen import __version__
 from duramen.cli.console import complain
 from duramen.cli.ending import USER_ERROR
-from duramen.cli.manual import EXAMPLES, manual
 from duramen.cli.sources import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
 
+_FILE = (files("duramen.cli") / "examples.txt").read_text(encoding="utf-8")
+EXAMPLES = dict(re.findall(r"^\[(\w+)\]\n(.*?)(?=^\[|\Z)", _FILE, re.MULTILINE | re.DOTALL))
+"""Examples of the commands, which ``--example`` prints: shell lines with comments.
+
+The first line of each runs as it stands; the others name files of the user.
+"""
 COMMANDS = tuple(EXAMPLES)
 _TAKE_HYPHEN = ("--na-values", "--decimal", "--separator")
 _OTHER = Group("Help", sort_key=1000)
@@ -131,12 +138,6 @@ def application(*, summaries: bool = False) -> App:
         summary = _summary(name) if summaries else None
         app.command(f"{__name__}:{name}", name=name, help=summary, sort_key=place)
     app.register_install_completion_command()
-
-    @app.command(name="--man")
-    def man() -> None:
-        """Print the manual page of all commands, in the language of man."""
-        print(manual(app), end="")
-
     return app
 
 

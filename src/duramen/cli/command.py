@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from duramen.cli.console import note, partial_folder, warnings_as_notes
+from duramen.cli.console import note, warnings_as_notes
 from duramen.cli.ending import unfinished
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ class Output:
         Print errors only.
     top : int
         Number of rows to show in the terminal, at most 1000.
+    scheduler : str, optional
+        Address of a Dask scheduler, such as tcp://192.0.2.1:8786, or the .json file that it writes:
+        its workers grow the forests. The result does not depend on it.
     """
 
     out: Path
@@ -54,6 +57,7 @@ class Output:
     json: bool = False
     quiet: bool = False
     top: int = 20
+    scheduler: str | None = None
 
     def check(self, command: str) -> None:
         """Check the options, and that the package that writes workbooks is there if it is needed.
@@ -146,28 +150,6 @@ def _clear_up(place: Path) -> None:
             old.rename(place)
 
 
-def remove_partial(out: Path, command: str) -> bool:
-    """Remove the results that an earlier run of a command, which was stopped, left beside `out`.
-
-    A folder that holds anything else, is not the user's, is written at the moment, or is of another
-    command stays.
-    """
-    from duramen.support.files import InUseError, expanded, held, is_own, real
-
-    place = real(expanded(partial_folder(out)))
-    if not place.is_dir() or not is_own(place) or not all(map(_is_result, os.listdir(place))):
-        return False
-    try:
-        with held(place):
-            line = json.loads((place / "run.json").read_bytes())["command"]
-            if not line.startswith(f"duramen {command} "):
-                return False
-            shutil.rmtree(place)
-    except (InUseError, OSError, ValueError, LookupError, TypeError, AttributeError):
-        return False
-    return True
-
-
 def _is_result(name: str) -> bool:
     """Tell whether a file is a result, or one that is not finished."""
     from duramen.support.files import finished
@@ -232,39 +214,13 @@ def _dispensable(name: str) -> Iterator[None]:
         note(f"{name} is left out: {type(error).__name__}: {error}")
 
 
-class _PageError(OSError):
-    """The system refuses report.html; the tables and the record are written."""
-
-
-def write_or_keep(
-    folder: Path, report: Report, execution: Execution, output: Output, paths: Mapping[str, str]
-) -> Report:
-    """Write the results as :func:`write_results` does.
-
-    If the system refuses report.html, the other files go to the folder of `partial_folder`.
-    """
-    command = report.run.command.split()[1]
-    try:
-        return write_results(folder, report, execution, output, paths)
-    except _PageError as error:
-        left = partial_folder(output.out)
-        with results_folder(left, command) as partial:
-            for entry in folder.iterdir():
-                entry.rename(partial / entry.name)
-        raise OSError(
-            f"report.html cannot be written to {output.out} ({error.strerror}); the tables are in "
-            f"{left}"
-        ) from None
-
-
 def write_results(
     folder: Path, report: Report, execution: Execution, output: Output, paths: Mapping[str, str]
 ) -> Report:
     """Write report.html, result.csv, result.parquet and run.json.
 
     Also result.xlsx if it is asked for, and the further tables of the report. Returns the report
-    with the record that was written; `paths` has the files that the user named. Where the system
-    refuses report.html, as a full disk does, the other files are written before OSError is raised.
+    with the record that was written; `paths` has the files that the user named.
     """
     from duramen.io import write_table
     from duramen.reports import render
@@ -277,15 +233,9 @@ def write_results(
         if output.xlsx:
             with _dispensable(WORKBOOK):
                 write_table(pa.table(dict(report.table)), folder / WORKBOOK)
-    failure: OSError | None = None
     with execution.step("report"), _dispensable("report.html"), warnings_as_notes(output.quiet):
         report = report.drawn()
-        page = render(report)
-        try:
-            (folder / "report.html").write_text(page, encoding="utf-8")
-        except OSError as error:
-            (folder / "report.html").unlink(missing_ok=True)
-            failure = error
+        (folder / "report.html").write_text(render(report), encoding="utf-8")
     record = replace(
         report.run,
         paths=paths,
@@ -293,42 +243,38 @@ def write_results(
         timings={**report.run.timings, **execution.seconds},
     )
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")
-    if failure is not None:
-        raise _PageError(failure.errno, failure.strerror, failure.filename) from None
     return replace(report, run=record)
 
 
 def print_report(report: Report, output: Output) -> None:
-    """Print a report, as JSON if asked for; unless quiet, as tables."""
-    if output.json:
-        print(as_json(report, output.top, output.out))
-    elif not output.quiet:
-        from duramen.cli.show import show  # imports that take long
+    """Print a report, on one line as JSON if asked for; unless quiet, as tables."""
+    if not output.json:
+        if not output.quiet:
+            from duramen.cli.show import show  # imports that take long
 
-        show(report, output.top, output.out)
-
-
-def as_json(report: Report, top: int, out: Path) -> str:
-    """Return what ``--json`` prints, on one line; numbers that are not finite are null."""
+            show(report, output.top, output.out)
+        return
     import pyarrow as pa
 
     from duramen.support.files import expanded
 
-    rows = pa.table({name: values[:top] for name, values in report.table.items()}).to_pylist()
-    place = expanded(out)
+    table = {name: values[: output.top] for name, values in report.table.items()}
+    place = expanded(output.out)
     printed = {
         "conclusion": report.conclusion,
         "notes": list(report.notes),
-        "folder": str(out),
+        "folder": str(output.out),
         "files": [name for name in _OWN if (place / name).is_file()],
         "run": asdict(report.run),
-        "rows": [{name: _finite(value) for name, value in row.items()} for row in rows],
+        "rows": [
+            {
+                name: None if isinstance(value, float) and not isfinite(value) else value
+                for name, value in row.items()
+            }
+            for row in pa.table(table).to_pylist()
+        ],
     }
-    return json.dumps(printed, ensure_ascii=False, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not isfinite(value) else value
+    print(json.dumps(printed, ensure_ascii=False, allow_nan=False))
 
 
 def writable(checkpoint: Path | None) -> Path | None:

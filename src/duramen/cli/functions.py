@@ -13,20 +13,17 @@ import cyclopts
 
 from duramen.analyses.execution import CALLER, AnalysisInterrupted, Execution
 from duramen.analyses.select import selector_classes, variant_parameters
-from duramen.cli.cluster import Workers, connected
+from duramen.cli.cluster import connected
 from duramen.cli.command import (
     Output,
     print_report,
-    remove_partial,
     results_folder,
     writable,
-    write_or_keep,
     write_results,
 )
 from duramen.cli.console import (
     ending_well,
     note,
-    notes,
     option_of,
     partial_folder,
     standard_error,
@@ -69,8 +66,7 @@ _DATA = (  # parameters of analyses under the heading of the data
     *("recording", "layout", "key", "neurons", "neuropil", "missing", "drop", "positions"),
     *("context", "regulators", "targets", "gold"),
 )
-_WORKERS = tuple(signature(Workers).parameters)  # options in place of the parameter `client`
-_NOT_RECORDED = (*FILE, "n_jobs", "checkpoint", "overwrite", *_WORKERS)
+_NOT_RECORDED = (*FILE, "n_jobs", "checkpoint", "overwrite")
 
 
 def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
@@ -78,7 +74,7 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
 
     Each parameter of the analysis is an option of its name, with its annotation, default and
     description, and so is each of :func:`duramen.read` if the analysis takes data;
-    :class:`Output` and :class:`Workers` have the options that only commands have.
+    :class:`Output` has the options that only commands have.
     """
     name, taken = analysis.__name__, parameters_of(analysis)
     reading = parameters_of(read) if "data" in taken else {}
@@ -102,14 +98,16 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     parameters += [option(described, groups[2]) for described in shared.values()]
     if name in DEMOS:  # after FILE
         parameters.insert(1, _demo(name, groups[0]))
-    if "client" in taken:
-        parameters += [
-            option(described, groups[3]) for described in parameters_of(Workers).values()
-        ]
     outputs = parameters_of(Output)
     out, text = outputs["out"]
     outputs["out"] = out.replace(default=Path(f"duramen-{name}")), text
-    parameters += [option(described, groups[4]) for described in outputs.values()]
+    scheduler = outputs.pop("scheduler")
+    if "client" in taken:
+        parameters.append(option(scheduler, groups[3]))
+        outputs["scheduler"] = scheduler
+    parameters += [
+        option(described, groups[4]) for key, described in outputs.items() if key != "scheduler"
+    ]
 
     def command(*files: Any, **values: Any) -> None:
         out = values.pop("out", Path(f"duramen-{name}"))
@@ -118,7 +116,7 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
         values |= dict(zip((file,), files, strict=False))
         option_of.clear()
         option_of.update({key: shown_name(key) for key in (*reading, *taken, *shared, *FILE)})
-        option_of["client"] = "--workers" if values.get("scheduler") is None else "--scheduler"
+        option_of["client"] = "--scheduler"
         typed_choices.clear()
         typed_choices.update(typed_choices_of(read, analysis))
         with ending_well(name, output.out), time_estimates(output.quiet):
@@ -184,10 +182,10 @@ def description(analysis: Callable[..., Any]) -> str:
 def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Output) -> None:
     """Read the data, call an analysis, write its report to the folder of results, and show it.
 
-    `values` has the arguments of `duramen.read`, of the analysis and of `Workers` that the user
-    typed. Where a stop ended the work, what is finished is written: after Ctrl-C to the folder of
-    results, after other signals to that of `partial_folder`, so that a job that is stopped does not
-    replace results of an earlier run. `pack` makes the folder itself, with the report in it.
+    `values` has the arguments of `duramen.read` and of the analysis that the user typed. Where a
+    stop ended the work, what is finished is written: after Ctrl-C to the folder of results, after
+    other signals to that of `partial_folder`, so that a job that is stopped does not replace
+    results of an earlier run. `pack` makes the folder itself, with the report in it.
     """
     name, taken = analysis.__name__, signature(analysis).parameters
     files = files_of(analysis)
@@ -208,7 +206,6 @@ def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Out
     caller = Execution(
         line, tell, tell, obey, finish, before_step=raise_lost_stop, again="the same command"
     )
-    workers = Workers(**{key: values[key] for key in _WORKERS if key in values})
     stop: KeyboardInterrupt | None = None
     with ExitStack() as stack:
         with user_errors(name, output.quiet):
@@ -221,8 +218,7 @@ def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Out
             else:
                 folder = stack.enter_context(results_folder(output.out, name))
             if "client" in taken:
-                jobs = arguments.get("n_jobs", -1)
-                cluster = connected(name, workers, jobs, output.quiet)
+                cluster = connected(name, output.scheduler, output.quiet)
                 arguments["client"] = stack.enter_context(cluster)
             if "verbose" in taken:
                 arguments["verbose"] = int(not output.quiet and standard_error().is_terminal)
@@ -244,9 +240,7 @@ def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Out
             with results_folder(partial_folder(output.out), name) as partial:
                 write_results(partial, report, caller, output, paths)
             raise stop
-        report = packed[0] if packed else write_or_keep(folder, report, caller, output, paths)
-    if stop is None and not packed and remove_partial(output.out, name):
-        notes([f"results of an earlier {name} that was stopped were removed"], output.quiet)
+        report = packed[0] if packed else write_results(folder, report, caller, output, paths)
     print_report(report, output)
     if stop is not None:
         raise stop

@@ -205,7 +205,7 @@ def parameters_of_classes(
     An analysis with ``**parameters`` passes them on to the class, which has the default of a
     parameter that is not set.
     """
-    texts: dict[str, dict[str, dict[str, list[str]]]] = {}
+    texts: dict[str, dict[str, list[str]]] = {}
     kinds: dict[str, list[Any]] = {}
     for class_name, kind in classes.items():
         annotations, described = hints(kind), _described(kind)
@@ -213,38 +213,20 @@ def parameters_of_classes(
             if name in without or parsed_type(annotations[name]) is None:
                 continue
             kinds.setdefault(name, []).append(annotations[name])
-            text = plain(described[name].partition("\n\n")[0])
-            by_default = texts.setdefault(name, {}).setdefault(text, {})
-            by_default.setdefault(_shown(parameter.default), []).append(class_name)
+            text = plain(described[name].partition("\n\n")[0]).removesuffix(".")
+            default = parameter.default
+            if not isinstance(default, bool | None) and "default" not in text:
+                default = f"{default:g}" if isinstance(default, float) else default
+                text = f"{text}; {default} by default"
+            texts.setdefault(name, {}).setdefault(text, []).append(class_name)
     parameters = {}
     for name, by_text in texts.items():
         hint: Any = Union[tuple(kinds[name])]  # noqa: UP007
         default = False if hint is bool else None
         made = Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-        parameters[name] = made, _joined(by_text, len(classes))
+        of_all = len(by_text) == 1 and sum(map(len, by_text.values())) > _FEW
+        parts = [
+            text if of_all else f"{text} ({', '.join(names)})" for text, names in by_text.items()
+        ]
+        parameters[name] = made, f"{'. '.join(parts)}."
     return parameters
-
-
-def _shown(default: Any) -> str:
-    if default is None or isinstance(default, bool):
-        return ""
-    return f"{default:g}" if isinstance(default, float) else str(default)
-
-
-def _joined(by_text: Mapping[str, Mapping[str, list[str]]], n_classes: int) -> str:
-    """Return the descriptions of a parameter, each with its defaults and classes."""
-    parts = []
-    for text, by_default in by_text.items():
-        words, count = text.removesuffix("."), sum(map(len, by_default.values()))
-        few = len(by_text) > 1 or len(by_default) > 1 or count <= _FEW
-        classes = [", ".join(names) for names in by_default.values()]
-        default = next(iter(by_default))
-        if len(by_default) > 1:
-            pairs = zip(classes, by_default, strict=True)
-            classes = [f"{names}: {default} by default" for names, default in pairs]
-        elif default and "default" not in words:
-            words = f"{words}; {default} by default"
-        parts.append(
-            f"{words} ({'; '.join(classes)})." if few and count < n_classes else f"{words}."
-        )
-    return " ".join(parts)
