@@ -20,4 +20,8 @@ effects = dm.contexts.context_importances(
     n_permutations=99,
     random_state=0,
 )
-dm.plots.context_effects(effects, k=10, figure=plt.figure(figsize=(8, 5), layout="constrained"))
+canvas = plt.figure(figsize=(8, 5), layout="constrained")
+panels = canvas.subplots(1, 2, sharey=True)
+for panel, value in zip(panels, effects.contexts, strict=True):
+    dm.plots.context_effects(effects, value, k=10, ax=panel)
+    panel.set_title(value)

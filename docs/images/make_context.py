@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 import duramen as dm
 
 tumor = dm.datasets.load_primary_tumor()
@@ -14,5 +16,8 @@ by_sex = dm.contexts.context_importances(
     n_permutations=499,
     random_state=0,
 )
-figure = dm.plots.context_effects(by_sex, control="none")
+figure = Figure(figsize=(8, 5), layout="constrained")
+for panel, value in zip(figure.subplots(1, 2, sharey=True), by_sex.contexts, strict=True):
+    dm.plots.context_effects(by_sex, value, control="none", ax=panel)
+    panel.set_title(f"sex = {value}")
 figure.savefig(Path(__file__).with_name("context.png"), dpi=110)

@@ -119,7 +119,7 @@ def test_report_of_features():
     assert (facts["p of time itself"], facts["depend on time"]) == ("0.004", "2")
     assert (facts["trees"], facts["permutations"]) == ("100", "999")
     charts = [s for s in report.sections if isinstance(s, Chart)]
-    assert [chart.plot.figure.name for chart in charts] == ["effects_in_context"] * 2
+    assert [chart.plot.figure.name for chart in charts] == ["context_effects"] * 2
     assert "Those that depend on it, with the signed effect: a" in charts[0].text
     table = report.main
     assert [column.title for column in table.columns] == [
@@ -157,7 +157,7 @@ def test_report_of_links():
     assert titles(report)[:3] == expected
     n = {value: int(net.mask("absolute", value, 0.3, "none").sum()) for value in net.contexts}
     chart = report.section("Links in time = night")
-    assert chart.plot.figure.name == "links_in_context"
+    assert chart.plot.figure.name == "context_links"
     assert chart.caption.startswith(f"{n['night']} links that depend on time = night")
     limits = {report.section(title).plot.options["limit"] for title in titles(report)[:2]}
     assert len(limits) == 1

@@ -1,5 +1,3 @@
-import itertools
-
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
@@ -9,7 +7,7 @@ from tests.grid import one_test
 from tests.plots.test_plots import drawn
 
 from duramen import ContextImportances, ContextNetwork
-from duramen.plots import context_effects, context_links, effects_in_context, links_in_context
+from duramen.plots import context_effects, context_links
 from duramen.plots.canvas import ACCENT, AGAINST, signed_colors
 
 P_VALUES = np.array([[0.001, 0.2, 0.9], [0.6, 0.002, 0.03]])
@@ -78,11 +76,9 @@ def cells(ax):
 # --- effects -------------------------------------------------------------------------------------
 
 
-def test_each_context_has_a_panel_with_the_same_features_and_scale():
+def test_all_contexts_have_the_same_features_and_scale():
     contextual = result()
-    figure = context_effects(contextual)
-    day, night = figure.axes
-    assert [ax.get_title() for ax in figure.axes] == ["time = day", "time = night"]
+    day, night = (context_effects(contextual, value) for value in contextual.contexts)
     assert [text.get_text() for text in day.get_yticklabels()] == ["a", "b", "c"]
     assert day.get_xlim() == night.get_xlim()
     assert day.get_ylim()[0] > day.get_ylim()[1]
@@ -102,7 +98,7 @@ def test_each_context_has_a_panel_with_the_same_features_and_scale():
 
 def test_sign_and_significance_are_marked():
     contextual = result()
-    night = context_effects(contextual, control="none").axes[1]
+    night = context_effects(contextual, "night", control="none")
     names = [contextual.names[j] for j in contextual.order()]
     assert {name: dots(night)[i][1] for i, name in enumerate(names)} == {
         **{"a": False, "b": True, "c": True}
@@ -110,16 +106,14 @@ def test_sign_and_significance_are_marked():
     for (width, color), name in zip(panel_bars(night), names, strict=True):
         alpha = 0.85 if name != "a" else 0.25
         assert color == pytest.approx(to_rgba(ACCENT if width > 0 else AGAINST, alpha))
-    night = context_effects(contextual, control="fwer").axes[1]
+    night = context_effects(contextual, "night", control="fwer")
     assert [dots(night)[i][1] for i in range(3)] == [name == "b" for name in names]
-    assert not any(full for _, full in dots(context_effects(contextual, alpha=0).axes[0]).values())
+    assert not any(full for _, full in dots(context_effects(contextual, alpha=0)).values())
 
 
 def test_effects_draw_on_the_axes_that_are_passed():
     ax = Figure().add_subplot()
-    assert effects_in_context(result(), "day", ax=ax) is ax
-    figure = Figure()
-    assert context_effects(result(), figure=figure) is figure
+    assert context_effects(result(), "day", ax=ax) is ax
     assert any(isinstance(c, LineCollection) for c in ax.collections)
 
 
@@ -128,8 +122,7 @@ def test_effects_draw_on_the_axes_that_are_passed():
     "words, message",
     [
         ({"k": 0}, "k must be an int >= 1, got 0"),
-        ({"contexts": ["noon"]}, r"some of \['day', 'night'\], got 'noon'"),
-        ({"contexts": []}, "there is nothing to show"),
+        ({"context": "noon"}, "context must be one of 'day', 'night', got 'noon'"),
         ({"control": "bh"}, "control"),
     ],
 )
@@ -148,9 +141,8 @@ def test_no_feature():
 
 def test_cells_are_the_significant_links_target_by_source():
     net = network()
-    figure = context_links(net, alpha=0.4, control="none")
-    assert [ax.get_title() for ax in figure.axes[:2]] == ["time = day", "time = night"]
-    for ax, value in zip(figure.axes, net.contexts, strict=False):
+    day, night = (context_links(net, v, alpha=0.4, control="none") for v in net.contexts)
+    for ax, value in zip((day, night), net.contexts, strict=True):
         expected = {
             (net.names.index(target), net.names.index(source)): analysis.signed[c, j]
             for target, analysis in net.analyses.items()
@@ -163,31 +155,22 @@ def test_cells_are_the_significant_links_target_by_source():
         assert actual.keys() == expected.keys()
         for cell, amount in expected.items():
             assert actual[cell] == pytest.approx(amount)
-    day, night = figure.axes[:2]
     assert [text.get_text() for text in night.get_xticklabels()] == list(net.names)
     assert [text.get_text() for text in day.get_yticklabels()] == list(net.names)
     assert day.get_ylim() == (4, 0)
     assert (day.get_xlabel(), day.get_ylabel()) == ("source", "target")
 
 
-def test_rows_of_panels_are_effects_with_colors_of_their_own():
+def test_plain_effects_have_colors_of_their_own():
     net = network()
-    figure = context_links(net, effects=("absolute", "plain"), alpha=0.4, control="none")
-    panels = figure.axes[:4]
-    assert [ax.get_title() for ax in panels] == [
-        f"time = {value}, {effect}"
-        for effect, value in itertools.product(("absolute", "plain"), net.contexts)
-    ]
+    ax = context_links(net, effect="plain", alpha=0.4, control="none")
     mask = net.mask("plain", "day", 0.4, "none").T
     plain = net.in_context("day", "plain").weights.T
-    assert cells(panels[2]) == pytest.approx(
-        {(i, j): plain[i, j] for i, j in np.argwhere(mask).tolist()}
-    )
-    limits = {ax.collections[0].get_clim() for ax in panels}
-    assert len(limits) == 1
-    ((low, high),) = limits
-    most = max(abs(v) for ax in panels for v in cells(ax).values())
-    assert (low, high) == (-most, most)
+    expected = {(i, j): plain[i, j] for i, j in np.argwhere(mask).tolist()}
+    assert cells(ax) == pytest.approx(expected)
+    most = max(map(abs, expected.values()))
+    assert ax.collections[0].get_clim() == (-most, most)
+    assert context_links(net, limit=9.0).collections[0].get_clim() == (-9, 9)
 
 
 def test_colors_fade_to_the_page_and_tell_signs_apart():
@@ -197,8 +180,7 @@ def test_colors_fade_to_the_page_and_tell_signs_apart():
     alphas = [colors(0.5 + k / 20)[3] for k in range(1, 11)]
     assert alphas == sorted(alphas)
     assert colors(0.51)[3] < 0.15
-    figure = context_links(network(), alpha=1, control="none")
-    (mesh, *_) = figure.axes[0].collections
+    (mesh, *_) = context_links(network(), alpha=1, control="none").collections
     mesh.update_scalarmappable()
     for color, amount in zip(mesh.get_facecolor(), mesh.get_array(), strict=True):
         assert (color[2] > color[0]) == (amount > 0)
@@ -206,7 +188,7 @@ def test_colors_fade_to_the_page_and_tell_signs_apart():
 
 def test_a_variable_and_itself_is_grey_and_targets_can_be_few():
     net = network(targets=["b", "d"])
-    ax = links_in_context(net, "day", alpha=1.0, control="none")
+    ax = context_links(net, "day", alpha=1.0, control="none")
     own = next(c for c in ax.collections if c.get_array() is None)
     assert isinstance(own, PolyCollection)
     places = [tuple(path.vertices.min(axis=0)) for path in own.get_paths()]
@@ -217,37 +199,36 @@ def test_a_variable_and_itself_is_grey_and_targets_can_be_few():
 
 def test_names_are_left_out_where_there_are_many():
     names = tuple(f"g{j}" for j in range(61))
-    many = links_in_context(network(names, targets=["g0", "g5"]), "day")
+    many = context_links(network(names, targets=["g0", "g5"]), "day")
     assert not len(many.get_xticks())
     assert not len(many.get_yticks())
-    few = links_in_context(network(names[:60], targets=["g0", "g5"]), "day")
+    few = context_links(network(names[:60], targets=["g0", "g5"]), "day")
     assert len(few.get_xticks()) == 60
 
 
 def test_nothing_significant_is_an_empty_panel():
-    figure = context_links(network(), alpha=0)
-    assert cells(figure.axes[0]) == {}
-    assert "target" in drawn(figure.axes[0])
+    ax = context_links(network(), alpha=0)
+    assert cells(ax) == {}
+    assert "target" in drawn(ax)
 
 
 def test_hostile_names_are_drawn_as_they_are():
     names = ("$x$", "a\nb", "<script>", "z" * 90)
-    page = drawn(context_links(network(names), control="none").axes[0])
+    page = drawn(context_links(network(names), control="none"))
     assert "$x$" in page
     assert "<script>" not in page
-    page = drawn(context_effects(result(names[:3], ("$u$", "<b>"))).axes[0])
-    assert "time = $u$" in page
-    assert "<b>" not in page
+    page = drawn(context_effects(result(names[:3], ("$u$", "<b>"))))
+    assert "$x$" in page
+    assert "<script>" not in page
 
 
 @one_test
 @pytest.mark.parametrize(
     "words, message",
     [
-        ({"effects": ["overall"]}, "got 'overall'"),
-        ({"effects": []}, "there is nothing to show"),
-        ({"effects": "signed"}, "no p-values of the effect 'signed'"),
-        ({"contexts": ["noon"]}, "got 'noon'"),
+        ({"effect": "overall"}, "got 'overall'"),
+        ({"effect": "signed"}, "no p-values of the effect 'signed'"),
+        ({"context": "noon"}, "got 'noon'"),
         ({"control": "bh"}, "control must be"),
     ],
 )
@@ -258,7 +239,7 @@ def test_links_refuse(words, message):
 
 def test_without_p_values_the_tolerance_decides():
     contextual = result(absolute_p_values=None, tolerance=0.3)
-    day = effects_in_context(contextual, "day")
+    day = context_effects(contextual, "day")
     names = [contextual.names[j] for j in contextual.order()]
     full = {name for i, name in enumerate(names) if dots(day)[i][1]}
     assert full == {

@@ -40,16 +40,12 @@ def test_curves_hold_the_points_of_the_scores():
     scores = made().score([("g0", "g1"), ("g2", "g4"), ("g5", "g0")])
     ax = scores.plot()
     assert np.allclose(ax.lines[0].get_xydata(), np.column_stack([scores.recall, scores.precision]))
-    ax = scores.plot("roc")
-    x, y = ax.lines[0].get_xydata().T
-    assert np.trapezoid(y, x) == pytest.approx(scores.auroc)
-    both = dm.plots.roc({"one": scores, "two $": scores})
+    both = dm.plots.precision_recall({"one": scores, "two $": scores})
     labels = [text.get_text() for text in both.get_legend().get_texts()]
-    assert labels[0].startswith("one: AUROC")
-    assert labels[1].startswith(r"two \$: AUROC")
-    for draw in (dm.plots.roc, dm.plots.precision_recall):
-        with pytest.raises(ValueError, match="at least"):
-            draw({})
+    assert labels[0].startswith("one: AUPR")
+    assert labels[1].startswith(r"two \$: AUPR")
+    with pytest.raises(ValueError, match="at least"):
+        dm.plots.precision_recall({})
 
 
 def test_results_of_networks_show_themselves_in_a_notebook():

@@ -21,7 +21,7 @@ from duramen.data.target import target_class
 from duramen.estimators.catalogue import FORESTS
 from duramen.findings.table import left_out
 from duramen.forests.criteria import CRITERIA
-from duramen.plots.context import EFFECTS_IN_CONTEXT, LINKS_IN_CONTEXT, link_limit
+from duramen.plots.context import CONTEXT_EFFECTS, CONTEXT_LINKS, link_limit
 from duramen.reading.tables import read
 from duramen.reports.facts import page, plain, sizes, subject, unit_words
 from duramen.reports.report import DRAWN, HELD, Chart, Plot, Prose, Report, Run, Section, Table
@@ -603,7 +603,7 @@ def effect_charts(
         charts.append(
             Chart(
                 title=f"{name} = {value}",
-                plot=Plot(EFFECTS_IN_CONTEXT, result, options),
+                plot=Plot(CONTEXT_EFFECTS, result, options),
                 text=f"Bars, dots and ticks: the signed and the absolute effect of {name} = "
                 f"{value} and the importance of {k} features. Those that depend on it, with the "
                 f"signed effect: {', '.join(depend) or 'none'}.",
@@ -642,7 +642,7 @@ def _link_charts(network: ContextNetwork, alpha: float, control: Control) -> lis
     """Return a matrix of the links for each context."""
     name, shown = network.context_name, network.contexts[:_CHARTS]
     limit = link_limit(network, ["absolute"], shown, alpha, control)
-    options = {"limit": limit, "alpha": alpha, "control": control, "scale": True}
+    options = {"limit": limit, "alpha": alpha, "control": control}
     level = rule_of(_first(network), alpha, control)
     charts = []
     for value in shown:
@@ -650,7 +650,7 @@ def _link_charts(network: ContextNetwork, alpha: float, control: Control) -> lis
         charts.append(
             Chart(
                 title=f"Links in {name} = {value}",
-                plot=Plot(LINKS_IN_CONTEXT, network, {"context": value, **options}),
+                plot=Plot(CONTEXT_LINKS, network, {"context": value, **options}),
                 text=f"Matrix of the {n} links that depend on {name} = {value}; result.csv holds "
                 "the numbers.",
                 caption=f"{n:,} links that depend on {name} = {value} ({level}): from the source "

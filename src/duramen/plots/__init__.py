@@ -1,11 +1,6 @@
 """Results as matplotlib axes. Nothing here touches pyplot or its settings."""
 
-from duramen.plots.context import (
-    context_effects,
-    context_links,
-    effects_in_context,
-    links_in_context,
-)
+from duramen.plots.context import context_effects, context_links
 from duramen.plots.curves import found_curves, oob_error, selection_curves
 from duramen.plots.direct import direct_features
 from duramen.plots.effects import against_target, effect
@@ -14,43 +9,30 @@ from duramen.plots.importances import (
     manhattan,
     p_values,
     parallel_ranks,
-    rank_correlations,
     ranking,
 )
 from duramen.plots.interactions import interaction_matrix, interaction_network
 from duramen.plots.local import beeswarm, row_clusters, waterfall
-from duramen.plots.network import (
-    calcium_stages,
-    component_spectrum,
-    network_graph,
-    precision_recall,
-    roc,
-)
+from duramen.plots.network import network_graph, precision_recall
 
 __all__ = [
     "against_target",
     "beeswarm",
     "by_degree",
-    "calcium_stages",
-    "component_spectrum",
     "context_effects",
     "context_links",
     "direct_features",
     "effect",
-    "effects_in_context",
     "found_curves",
     "interaction_matrix",
     "interaction_network",
-    "links_in_context",
     "manhattan",
     "network_graph",
     "oob_error",
     "p_values",
     "parallel_ranks",
     "precision_recall",
-    "rank_correlations",
     "ranking",
-    "roc",
     "row_clusters",
     "selection_curves",
     "waterfall",

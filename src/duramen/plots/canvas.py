@@ -15,7 +15,6 @@ from duramen.support.text import printable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.figure import Figure
 
 # Ink and gray for text, white on blue.
 INK = "#1f2933"
@@ -26,16 +25,11 @@ DASHES = ("-", "--", ":", "-.")
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     """Return `ax`, or the axes of a new figure of that many inches, unknown to pyplot."""
-    return ax if ax is not None else canvas_or_new(None, width, height).add_subplot()
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
 
-
-def canvas_or_new(figure: Figure | None, width: float, height: float) -> Figure:
-    """Return a figure, or a new one of that many inches, unknown to pyplot."""
-    if figure is not None:
-        return figure
-    from matplotlib.figure import Figure as Canvas
-
-    return Canvas(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), layout="constrained").add_subplot()
 
 
 def tidy(ax: Axes) -> None:

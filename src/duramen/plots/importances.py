@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -445,66 +445,6 @@ _WIDEST = 18
 _DASHES = ((1.0, 0.0), (4.0, 2.0), (1.0, 1.5), (6.0, 2.0, 1.0, 2.0))
 
 
-def rank_correlations(
-    comparison: Comparison,
-    *,
-    correlation: Literal["spearman", "kendall"] = "spearman",
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the rank correlation of every two measures as a heat map.
-
-    Color is opacity of one hue for positive correlations and of another for negative ones, from
-    nothing at 0. Cells without a correlation, because a measure is constant, hold a dash.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What `duramen.importances.compare` returns.
-    correlation : {"spearman", "kendall"}
-        Which one.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default, which is `ax.figure`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ValueError
-        If `correlation` is another.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> one = dm.Importances(("a", "b", "c"), [0.3, 0.2, 0.1], "mdi", "bits")
-    >>> other = dm.Importances(("a", "b", "c"), [2.0, 3.0, 1.0], "mda", "accuracy")
-    >>> ax = dm.plots.rank_correlations(dm.importances.compare([one, other]))
-    >>> ax.get_xlabel()
-    "Spearman's rank correlation, 3 features"
-    """
-    checks.check_choice(
-        "plots.rank_correlations", "correlation", correlation, ("spearman", "kendall")
-    )
-    matrix = comparison.spearman if correlation == "spearman" else comparison.kendall
-    m = len(matrix)
-    ax = axes_or_new(ax, 2.2 + 0.8 * m, 1.2 + 0.5 * m)
-    ax.pcolormesh(np.nan_to_num(matrix), cmap=signed_colors(), vmin=-1, vmax=1, snap=True)
-    for row, column in np.ndindex(m, m):
-        r = matrix[row, column]
-        text = "–" if np.isnan(r) else "1" if row == column else f"{r:.2f}"
-        in_cell(ax, row, column, text, strong=bool(abs(r) > 0.75))
-    names = [label(name, _WIDEST) for name in comparison.measures]
-    middles = np.arange(m) + 0.5
-    ax.set_xticks(middles, names, rotation=30, ha="right", rotation_mode="anchor")
-    ax.set_yticks(middles, names)
-    ax.set_ylim(m, 0)
-    name = "Spearman's rank correlation" if correlation == "spearman" else "Kendall's tau"
-    ax.set_xlabel(f"{name}, {len(comparison)} features")
-    tidy(ax)
-    return ax
-
-
 def parallel_ranks(
     comparison: Comparison, *, k: int = 20, by: str | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -594,7 +534,6 @@ def _places(comparison: Comparison, best: Comparison, measures: list[str]) -> Fl
     return np.column_stack(rows)
 
 
-figure(rank_correlations, (Comparison,))
 PARALLEL_RANKS = figure(
     parallel_ranks,
     (Comparison,),

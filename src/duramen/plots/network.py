@@ -1,28 +1,20 @@
-"""Networks as graphs, their scores as curves, and the signals that they come from."""
+"""Networks as graphs, and their scores as curves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.networks.connectome import (
-    Components,
-    difference,
-    emphasize,
-    hard_threshold,
-    low_pass,
-)
 from duramen.plots.canvas import (
     ACCENT,
     DASHES,
     INK,
     MUTED,
     axes_or_new,
-    canvas_or_new,
     finish,
     label,
 )
@@ -34,7 +26,6 @@ from duramen.support.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _POINTS = 2000  # of a curve
 _NAMED = 40  # nodes whose names fit
@@ -208,199 +199,22 @@ def precision_recall(scores: Scores, *, ax: Axes | None = None) -> Axes:
     >>> dm.plots.precision_recall(network.score([("b", "c")])).get_ylabel()
     'precision'
     """
-    named = _named(scores, "precision_recall")
+    named = {"": scores} if isinstance(scores, NetworkScores) else scores
+    if not named:
+        raise ValueError("plots.precision_recall: scores must hold at least one network.")
     ax = axes_or_new(ax, 6.4, 3.6)
     for (name, score), dash in zip(named.items(), cycle(DASHES), strict=False):
-        _curve(ax, score.recall, score.precision, f"{name}AUPR {score.aupr:.3f}", dash)
+        n = len(score.recall)
+        some = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).astype(np.int64))
+        text = f"{label(name)}: AUPR {score.aupr:.3f}" if name else f"AUPR {score.aupr:.3f}"
+        points = score.recall[some], score.precision[some]
+        ax.plot(*points, color=ACCENT, linewidth=1.6, linestyle=dash, label=text)
     ax.axhline(next(iter(named.values())).random_aupr, color=MUTED, linewidth=1.0)
-    return _squared(ax, "recall", "precision")
-
-
-def roc(scores: Scores, *, ax: Axes | None = None) -> Axes:
-    """Draw the ROC curve of one network, or of several by name.
-
-    A gray line shows a random order.
-
-    Parameters
-    ----------
-    scores : NetworkScores, or mapping of str to NetworkScores
-        From :meth:`duramen.Network.score`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default, which is `ax.figure`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no scores.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import duramen as dm
-    >>> network = dm.Network(("a", "b", "c"), np.triu(np.arange(9.0).reshape(3, 3), 1))
-    >>> dm.plots.roc({"first": network.score([("b", "c")])}).get_xlabel()
-    'false positive rate'
-    """
-    ax = axes_or_new(ax, 6.4, 3.6)
-    for (name, score), dash in zip(_named(scores, "roc").items(), cycle(DASHES), strict=False):
-        _curve(ax, score.false_positive_rate, score.recall, f"{name}AUROC {score.auroc:.3f}", dash)
-    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1.0)
-    return _squared(ax, "false positive rate", "true positive rate")
-
-
-def _named(scores: Scores, function: str) -> dict[str, NetworkScores]:
-    """Return the scores by the beginnings of their labels."""
-    if isinstance(scores, NetworkScores):
-        return {"": scores}
-    if not scores:
-        raise ValueError(f"plots.{function}: scores must hold at least one network.")
-    return {f"{label(name)}: ": score for name, score in scores.items()}
-
-
-def _curve(ax: Axes, x: FloatArray, y: FloatArray, text: str, dash: str) -> None:
-    """Draw a curve of at most so many points."""
-    some = np.unique(np.linspace(0, len(x) - 1, min(len(x), _POINTS)).astype(np.int64))
-    ax.plot(x[some], y[some], color=ACCENT, linewidth=1.6, linestyle=dash, label=text)
-
-
-def _squared(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1.02)
     ax.legend(frameon=False, fontsize=9, labelcolor=INK)
-    return finish(ax, xlabel, ylabel)
+    return finish(ax, "recall", "precision")
 
 
 NETWORK_GRAPH = figure(network_graph, (Network,), lambda *_: 6.0)
 PRECISION_RECALL = figure(precision_recall, (NetworkScores,), lambda *_: 3.2)
-ROC = figure(roc, (NetworkScores,), lambda *_: 3.2)
-
-
-_STAGES = ("fluorescence", "low-pass", "difference", "threshold", "weighted")
-
-
-def calcium_stages(
-    fluorescence: ArrayLike,
-    *,
-    neurons: int | Iterable[int] = 0,
-    low_pass_filter: str = "f1",
-    threshold: float = 0.12,
-    frames: tuple[int, int] | None = None,
-    frame_time: float | None = None,
-    figure: Figure | None = None,
-) -> Figure:
-    """Draw the signal of neurons after each filter, one panel a stage (Figure 8.3.1).
-
-    The stages are the fluorescence, the low-pass filter f, the difference g, the threshold h, and
-    the weights w. The sums over the network that w takes are those of all neurons given.
-
-    Parameters
-    ----------
-    fluorescence : array-like of shape (T, p)
-        Frames by neurons.
-    neurons : int or iterable of int
-        Columns to draw.
-    low_pass_filter : {"f1", "f2", "f3", "f4"}
-        Low-pass filter.
-    threshold : float
-        Threshold of h.
-    frames : (int, int), optional
-        First frame and the one after the last to draw; all by default.
-    frame_time : float, optional
-        Milliseconds between frames, for an axis in seconds; an axis in frames by default.
-    figure : matplotlib.figure.Figure, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ValueError
-        If a neuron or frame is not in the recording.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import duramen as dm
-    >>> signal = np.random.default_rng(0).random((50, 3))
-    >>> len(dm.plots.calcium_stages(signal, neurons=[0, 2]).axes)
-    5
-    """
-    function = "plots.calcium_stages"
-    x = np.asarray(fluorescence, dtype=np.float64)
-    smooth = low_pass(x, low_pass_filter)
-    rises = difference(smooth)
-    peaks = hard_threshold(rises, threshold)
-    first, last = (0, len(x)) if frames is None else frames
-    checks.check_integer(function, "frames", last, 1, most=len(x))
-    checks.check_integer(function, "frames", first, 0, most=last - 1)
-    asked = [neurons] if checks.is_integer(neurons) else list(neurons)  # type: ignore[arg-type]
-    chosen = [checks.check_integer(function, "neurons", i, 0, most=x.shape[1] - 1) for i in asked]
-    canvas = canvas_or_new(figure, 6.4, 6.8)
-    panels = canvas.subplots(len(_STAGES), 1, sharex=True)
-    time = np.arange(first, last) * (1.0 if frame_time is None else frame_time / 1000)
-    stages: tuple[Any, ...] = (x, smooth, rises, peaks.toarray(), emphasize(peaks).toarray() + 1)
-    for ax, name, stage in zip(panels, _STAGES, stages, strict=True):
-        for i, dash in zip(chosen, cycle(DASHES), strict=False):
-            ax.plot(time, stage[first:last, i], color=ACCENT, linewidth=0.9, linestyle=dash)
-        finish(ax, "", name, nbins=4)
-    panels[-1].set_xlabel("frame" if frame_time is None else "time (s)")
-    return canvas
-
-
-def component_spectrum(
-    components: Components | Mapping[str, Components],
-    *,
-    quantity: str = "explained_variance_ratio",
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the spectrum of a network, or of several by name (Figure 8.C.1).
-
-    Parameters
-    ----------
-    components : Components, or mapping of str to Components
-        From :func:`duramen.networks.connectome.components`.
-    quantity : {"explained_variance_ratio", "singular_value_ratio"}
-        Ratio to draw by number of the component.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default, which is `ax.figure`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ValueError
-        If the quantity is unknown, or there is nothing to draw.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import duramen as dm
-    >>> found = dm.networks.connectome.components(np.diag([3.0, 1.0, 0.0]))
-    >>> dm.plots.component_spectrum(found).get_ylabel()
-    'explained variance ratio'
-    """
-    function = "plots.component_spectrum"
-    allowed = ("explained_variance_ratio", "singular_value_ratio")
-    checks.check_choice(function, "quantity", quantity, allowed)
-    named = {"": components} if isinstance(components, Components) else dict(components)
-    if not named:
-        raise ValueError(f"{function}: components must hold at least one network.")
-    ax = axes_or_new(ax, 6.4, 3.6)
-    for (name, components_), dash in zip(named.items(), cycle(DASHES), strict=False):
-        values = getattr(components_, quantity)
-        place = np.arange(1, len(values) + 1)
-        ax.plot(place, values, color=ACCENT, linewidth=1.6, linestyle=dash, label=label(name))
-    if len(named) > 1:
-        ax.legend(frameon=False, fontsize=9, labelcolor=INK)
-    return finish(ax, "principal component", quantity.replace("_", " "))
-
-
-COMPONENT_SPECTRUM = figure(component_spectrum, (Components,))

@@ -35,7 +35,6 @@ class ResultFigure(Entry):
     # Inches on the page of a report, from the result and the options; None for a figure that no
     # report shows.
     height: Callable[[Any, Mapping[str, Any]], float] | None = None
-    panels: bool = False  # whether it returns a figure of several panels and takes no axes
 
 
 FIGURES: Catalogue[ResultFigure] = Catalogue("figure", ())
@@ -45,11 +44,9 @@ def figure(
     draw: Callable[..., Any],
     of: tuple[type, ...] = (),
     height: Callable[[Any, Mapping[str, Any]], float] | None = None,
-    *,
-    panels: bool = False,
 ) -> ResultFigure:
     """Register a function under its own name; the first that fits a result draws it by default."""
-    return FIGURES.register(ResultFigure(draw.__name__, draw, of, height, panels))
+    return FIGURES.register(ResultFigure(draw.__name__, draw, of, height))
 
 
 def draw(result: object, name: str | None, **options: Any) -> Any:
@@ -62,8 +59,6 @@ def draw(result: object, name: str | None, **options: Any) -> Any:
     if name is not None and name not in fitting:
         allowed = ", ".join(map(repr, fitting))
         raise ValueError(f"{kind}.plot: figure must be one of {allowed}, got {name!r}.")
-    if options.get("ax") is not None and name is None:
-        fitting = {key: entry for key, entry in fitting.items() if not entry.panels}
     return fitting[next(iter(fitting)) if name is None else name].draw(result, **options)
 
 
@@ -150,8 +145,7 @@ class Result(Saved, Framed):
 
         Returns
         -------
-        matplotlib.axes.Axes or matplotlib.figure.Figure
-            What the function returns: a figure where it draws several panels.
+        matplotlib.axes.Axes
 
         Raises
         ------
