@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +28,13 @@ from duramen.support.text import duration
 
 ALL = "all-features"
 """Name of the method that selects all features."""
-_COMPARED = {"mdi": "mdi", "mda": "mda", ALL: None}
 _ROWS = 200  # of a table on the page
+_CAUTIONS = (
+    "The score of a method that is chosen because its score is the best here is biased upward.",
+    "Training sets share most of their rows: selections on independent samples agree less.",
+    "A good score does not mean that all relevant features were selected, nor that the selected "
+    "features are causes of the target.",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -153,10 +157,12 @@ def compare(
     asked = {name: arguments[name] for name in ("n_resamples", "test_size", "selection")} | {
         "methods": _methods(methods),
         "n_features": list(n_features) if isinstance(n_features, tuple) else n_features,
-        "learner": _spelled(learner),
-        "score": _spelled(score),
+        "learner": learner.replace("-", "_") if isinstance(learner, str) else learner,
+        "score": score,
     }
-    by_forest = asked["learner"] == "forest"
+    if score is not None:
+        names = [score] if isinstance(score, str) else score
+        asked["score"] = [name.replace("-", "_") for name in names] or None
     stop: KeyboardInterrupt | None = None
     try:
         with execution.work("evaluate"):
@@ -168,7 +174,7 @@ def compare(
                 client=execution.client,
                 checkpoint=execution.checkpoint,
                 verbose=execution.verbose,
-                **{**asked, "learner": forest if by_forest else asked["learner"]},
+                **{**asked, "learner": forest if learner == "forest" else asked["learner"]},
             )
     except EvaluationInterrupted as error:
         cause, evaluation = error.__context__, error.result
@@ -177,19 +183,25 @@ def compare(
         execution.tell(
             f"interrupted; the results are those after {evaluation.n_resamples:,} splits"
         )
+    methods_of_all = list(dict.fromkeys(evaluation.methods))
+    rankings = [name for name in methods_of_all if len(evaluation.rows(name)) > 1]
+    enough = {name: evaluation.enough(name) for name in rankings}
     run = execution.record(
         data.facts(),
         settings={
             **asked,
             "n_estimators": n_estimators,
-            "methods": list(dict.fromkeys(evaluation.methods)),
+            "methods": methods_of_all,
             "learner": asked["learner"] if isinstance(learner, str) else type(learner).__name__,
             "n_train": evaluation.n_train,
             "n_test": evaluation.n_test,
             **data.provenance.settings,
             "notes": list(execution.remarks),
         },
-        results={"splits": evaluation.n_resamples, "enough": _enough(evaluation)},
+        results={
+            "splits": evaluation.n_resamples,
+            "enough": {name: [one.n_features, one.low, one.high] for name, one in enough.items()},
+        },
     )
     report = _report(
         evaluation, run, notes=tuple(execution.remarks), references=references(evaluate_selection)
@@ -202,7 +214,7 @@ def compare(
 def _methods(asked: Any) -> Any:
     """Return the methods as `evaluate_selection` takes them, by their names."""
     if asked is None or (isinstance(asked, tuple) and not asked):
-        return _COMPARED
+        return {"mdi": "mdi", "mda": "mda", ALL: None}
     names = [asked] if isinstance(asked, str) else asked
     if isinstance(names, Mapping) or not isinstance(names, Iterable):
         return asked
@@ -212,38 +224,70 @@ def _methods(asked: Any) -> Any:
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"compare: methods must have different names, got {twice[0]} twice")
     allowed = [ALL, *(entry.option for entry in (*selectors, *measures))]
-    for name in (name.replace("_", "-") for name in names):
-        if name not in allowed:
-            close = difflib.get_close_matches(name, allowed, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            what = "names of selectors or measures, or all-features"
-            raise ValueError(f"compare: methods must be {what}, got {name!r}{hint}")
+    names = [
+        checks.check_choice("compare", "methods", name.replace("_", "-"), allowed) for name in names
+    ]
     return {name: None if name == ALL else name.replace("-", "_") for name in names}
-
-
-def _spelled(names: Any) -> Any:
-    """Return names as catalogues spell them; None for an empty list, other objects as they are."""
-    if isinstance(names, str):
-        return names.replace("-", "_")
-    if isinstance(names, list | tuple):
-        return [name.replace("-", "_") for name in names] or None
-    return names
-
-
-def _enough(evaluation: SelectionEvaluation) -> dict[str, list[int]]:
-    """Return the number of features that is enough, with its interval, of each ranking."""
-    several = [name for name in dict.fromkeys(evaluation.methods) if len(evaluation.rows(name)) > 1]
-    numbers = {name: evaluation.enough(name) for name in several}
-    return {name: [enough.n_features, enough.low, enough.high] for name, enough in numbers.items()}
 
 
 def _report(evaluation: SelectionEvaluation, run: Run, **more: Any) -> ComparisonReport:
     """Return the comparison as a report: curves, the table of methods, how to read it."""
     first = next(iter(evaluation.scores))
-    drawn = [*evaluation.scores, *["stability"] * bool(np.isfinite(evaluation.nogueira).any())]
+    curves = [*evaluation.scores, *["stability"] * bool(np.isfinite(evaluation.nogueira).any())]
     splits = (
         f"{evaluation.n_resamples:,} splits into {evaluation.n_train:,} training and "
         f"{evaluation.n_test:,} test rows"
+    )
+    charts = []
+    for what in curves:
+        title = "stability" if what == "stability" else performances[what].title
+        values = evaluation.nogueira if what == "stability" else evaluation.mean(what)
+        best = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
+        charts.append(
+            Chart(
+                f"{title[0].upper()}{title[1:]} against the number of features",
+                Plot(SELECTION_CURVES, evaluation, {"what": what}),
+                f"Line chart of {title} against the number of features. The largest is "
+                f"{number(values[best])}, of {evaluation.methods[best]} with "
+                f"{evaluation.n_features[best]:.4g} features.",
+                f"Mean {title} over {evaluation.n_resamples:,} splits; bands and bars are "
+                f"{evaluation.confidence_level:.0%} intervals.",
+            )
+        )
+    shown = evaluation.shown_rows().tolist()
+    columns = [
+        Column("method", [evaluation.methods[r] for r in shown], "name"),
+        Column("features", [f"{evaluation.n_features[r]:.4g}" for r in shown]),
+    ]
+    for name in evaluation.scores:
+        mean, (low, high) = evaluation.mean(name), evaluation.interval(name)
+        texts = [f"{mean[r]:.3f} ({number(low[r])} to {number(high[r])})" for r in shown]
+        columns.append(Column(performances[name].title, texts))
+    times = [duration(evaluation.seconds.get(evaluation.methods[r], 0.0)) for r in shown]
+    columns.append(Column("stability", [number(evaluation.nogueira[r]) for r in shown]))
+    columns.append(Column("time", times))
+    table = Table(
+        "Methods",
+        tuple(columns),
+        "One row a method; of a ranking, the number of features that suffices. result.csv has all "
+        "numbers of features.",
+        shown=_ROWS,
+        what="methods",
+        main=True,
+    )
+    where, cautions = "on the training rows", list(_CAUTIONS)
+    if evaluation.selection != "inside":
+        where = "once, on all rows"
+        cautions.insert(
+            0,
+            "Features were selected on all rows, the test rows included: the scores are biased "
+            "upward, also if all features are noise.",
+        )
+    means = evaluation.mean(first)
+    best = int(means.argmax())
+    conclusion = (
+        f"{evaluation.methods[best]} has the largest mean {first.replace('_', ' ')}, "
+        f"{means[best]:.3f}."
     )
     return page(
         ComparisonReport,
@@ -254,29 +298,23 @@ def _report(evaluation: SelectionEvaluation, run: Run, **more: Any) -> Compariso
             "splits": f"{evaluation.n_resamples:,}",
             "score": performances[first].title,
         },
-        sections=[*(_chart(evaluation, name) for name in drawn), *_tables(evaluation)],
-        reading=_reading(evaluation),
-        cautions=_cautions(evaluation),
+        sections=[*charts, table],
+        reading=(
+            f"Each method selected features {where}, a learner was fitted to these features of the "
+            "training rows, and its predictions of the test rows were scored. Intervals of scores "
+            "take into account that splits share rows (Nadeau and Bengio 2003).",
+            "Stability is the agreement of the selections corrected for chance (Nogueira et al. "
+            "2018). The number of features that is enough is the smallest whose mean score is "
+            "within one standard error of the best (Breiman et al. 1984).",
+        ),
+        cautions=cautions,
         kind="comparison",
         title=f"Selections of features for {run.target} compared",
-        conclusion=_conclusion(evaluation),
+        conclusion=" ".join(enough_words(evaluation)) or conclusion,
         subject=subject(run, splits),
         table=evaluation.columns(),
         evaluation=evaluation,
         **more,
-    )
-
-
-def _conclusion(evaluation: SelectionEvaluation) -> str:
-    """Return the number of features that suffices for each ranking, or the best mean score."""
-    if lines := enough_words(evaluation):
-        return " ".join(lines)
-    score = next(iter(evaluation.scores))
-    mean = evaluation.mean(score)
-    best = int(mean.argmax())
-    return (
-        f"{evaluation.methods[best]} has the largest mean {score.replace('_', ' ')}, "
-        f"{mean[best]:.3f}."
     )
 
 
@@ -311,76 +349,3 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
             f"{evaluation.methods[best]} with {evaluation.n_features[best]:.4g} features."
         )
     return tuple(lines)
-
-
-def _chart(evaluation: SelectionEvaluation, what: str) -> Chart:
-    title = "stability" if what == "stability" else performances[what].title
-    values = evaluation.nogueira if what == "stability" else evaluation.mean(what)
-    best = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
-    return Chart(
-        f"{title[0].upper()}{title[1:]} against the number of features",
-        Plot(SELECTION_CURVES, evaluation, {"what": what}),
-        f"Line chart of {title} against the number of features. The largest is "
-        f"{number(values[best])}, of {evaluation.methods[best]} with "
-        f"{evaluation.n_features[best]:.4g} features.",
-        f"Mean {title} over {evaluation.n_resamples:,} splits; bands and bars are "
-        f"{evaluation.confidence_level:.0%} intervals.",
-    )
-
-
-def _tables(evaluation: SelectionEvaluation) -> list[Table]:
-    """Return the table of the methods, and that of all numbers of features."""
-    best, total = evaluation.shown_rows(), len(evaluation.methods)
-    main = Table(
-        "Methods",
-        _columns(evaluation, best.tolist()),
-        "One row a method; of a ranking, the number of features that suffices.",
-        shown=_ROWS,
-        what="methods",
-        main=True,
-    )
-    if len(best) == total:
-        return [main]
-    rows = list(range(min(_ROWS, total)))
-    note = f"{len(rows):,} of {total:,} rows; result.csv and result.parquet hold all."
-    return [main, Table("All numbers of features", _columns(evaluation, rows), note)]
-
-
-def _columns(evaluation: SelectionEvaluation, rows: list[int]) -> tuple[Column, ...]:
-    columns = [
-        Column("method", [evaluation.methods[r] for r in rows], "name"),
-        Column("features", [f"{evaluation.n_features[r]:.4g}" for r in rows]),
-    ]
-    for name in evaluation.scores:
-        mean, (low, high) = evaluation.mean(name), evaluation.interval(name)
-        texts = [f"{mean[r]:.3f} ({number(low[r])} to {number(high[r])})" for r in rows]
-        columns.append(Column(performances[name].title, texts))
-    times = [duration(evaluation.seconds.get(evaluation.methods[r], 0.0)) for r in rows]
-    stability = Column("stability", [number(evaluation.nogueira[r]) for r in rows])
-    return (*columns, stability, Column("time", times))
-
-
-def _reading(evaluation: SelectionEvaluation) -> tuple[str, ...]:
-    where = "on the training rows" if evaluation.selection == "inside" else "once, on all rows"
-    return (
-        f"Each method selected features {where}, a learner was fitted to these features of the "
-        "training rows, and its predictions of the test rows were scored. Intervals of scores take "
-        "into account that splits share rows (Nadeau and Bengio 2003).",
-        "Stability is the agreement of the selections corrected for chance (Nogueira et al. 2018). "
-        "The number of features that is enough is the smallest whose mean score is within one "
-        "standard error of the best (Breiman et al. 1984).",
-    )
-
-
-def _cautions(evaluation: SelectionEvaluation) -> tuple[str, ...]:
-    outside = "Features were selected on all rows, the test rows included: the scores are biased "
-    return (
-        *(
-            [f"{outside}upward, also if all features are noise."]
-            * (evaluation.selection != "inside")
-        ),
-        "The score of a method that is chosen because its score is the best here is biased upward.",
-        "Training sets share most of their rows: selections on independent samples agree less.",
-        "A good score does not mean that all relevant features were selected, nor that the "
-        "selected features are causes of the target.",
-    )
