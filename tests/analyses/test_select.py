@@ -57,14 +57,6 @@ def test_the_table_of_a_search(search):
     assert list(shown.column("given to trees")) == [str(draws[i]) for i in best]
 
 
-def test_of_many_only_those_found_are_listed(search):
-    report = selection_report(search, RECORD, a_run(), most=79)
-    assert report.table["name"].to_pylist() == [f"x{j}" for j in search.selected_]
-    assert "hold all that were found" in report.section("Features found").note
-    every = selection_report(search, RECORD, a_run(), most=80)
-    assert "hold all features" in every.section("Features found").note
-
-
 def test_details_where_all_features_are_found():
     options = {"relevance": "probe", "min_draws": 1, "min_win_rate": 0.0}
     search = searched(n_estimators=40, n_subspace_features=60, **options)

@@ -34,7 +34,7 @@ from duramen.reports.facts import OTHER_METHODS, page, sizes, subject, unit_word
 from duramen.reports.report import HELD, Chart, Plot, Prose, Run, Section, Table
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
-from duramen.selection import BaseSelector, SelectionSummary, Selector, catalogue
+from duramen.selection import BaseSelector, Selector, catalogue
 from duramen.selection.sequential_random_subspace.search import PARAMETERS_OF_TESTS, TESTS
 from duramen.selection.sequential_random_subspace.selector import seconds_of_tree, widest_within
 from duramen.support import checks
@@ -48,13 +48,27 @@ _MEMORY, _SUBSPACE = "512MB", 1000  # for the columns of a tree; features of a t
 # Trees without a new feature that end a search by default: as many as give each feature to so many
 # trees on average, and at least so many in all.
 _DRAWS, _LEAST_PATIENCE = 10, 200
-# Searches of fewer trees, and of fewer cells of tables in all, are not timed before.
-_FEW_TREES, _QUICK = 20, 10**8
-# A search that is expected to take longer, in seconds, is announced.
-_LONG = 3.0
+# Searches of fewer trees, or of fewer cells of tables in all, are not timed before; one that is
+# expected to take longer, in seconds, is announced.
+_FEW_TREES, _QUICK, _LONG = 20, 10**8, 3.0
 _ROWS = 200  # of a table on the page
-MOST_LISTED = 100_000
-"""Up to so many features a result lists those that were not found, too."""
+_NEXT_STEP = (
+    "duramen rank tests every feature, also by its association with the target by itself, and has "
+    "more power for few rows."
+)
+_CAUTIONS = (
+    "A model of the selected features, and its score, look better than they are on the rows by "
+    "which they were selected. Evaluate it on other rows.",
+    "A feature that is associated with the target by chance in these rows is so in every tree and "
+    "in every round.",
+    "Neither selection nor importance is evidence of a causal effect.",
+)
+_CAUTIONS_OF_SEARCH = (
+    "Features that carry the same information can replace each other: once one of them is found "
+    "and kept, the others may not be found. A smaller --max-features, or --keep 0, finds more.",
+    "A relevant feature can be missed if few trees were given it together with the features that "
+    "it needs: more trees (--trees) or larger ones (--memory, --n-subspace-features) may find it.",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -160,13 +174,25 @@ def select(
     checks.check_integer("select", "distance", distance, 0)
     record, model = _made(selector, parameters, execution)
     data = read(data, y, random_state=execution.random_state, n_jobs=n_jobs)
-    _check_rows(data, record)
+    named = f"selector={record.option!r}"
+    if data.task not in record.tasks:
+        wanted = " or ".join(target_class(task).words for task in record.tasks)
+        raise ValueError(
+            f"select: {named} is for {wanted}, the target holds {data.target.words}; "
+            "task='classification' takes numbers as classes"
+        )
+    for name in data.exchangeability.identity():
+        exchanges = attrgetter("kind." + ("exchanges_groups" if name == "groups" else "exchanges"))
+        if not exchanges(record):
+            able = " or ".join(entry.option for entry in catalogue if exchanges(entry))
+            raise ValueError(
+                f"select: {name} has no effect with {named}, which does not permute rows by "
+                f"{name}; use {able}"
+            )
     execution.notes(data.provenance.remarks)
     searches = record.name == SELECTOR
-    if searches and isinstance(selector, str):
-        _settle(model, data, parameters)
-    if searches and execution.announce is not None:
-        _announce(model, data, execution)
+    if searches:
+        _settle(model, data, parameters if isinstance(selector, str) else None, execution)
     stop: KeyboardInterrupt | None = None
     try:
         with (
@@ -183,12 +209,10 @@ def select(
         stop, clusters = error, None
         steps = counted(len(next(iter(model.history_.values()), ())), "tree")
         execution.tell(f"interrupted; the results are those after {steps}")
-    scores = model.importances_
-    clustered = None
+    scores, variants, clustered = model.importances_, data.provenance.variants, None
     if clusters is not None:
         with execution.step("cluster"):
             clustered = clusters_of(data, scores, clusters, distance)
-    variants = data.provenance.variants
     summary = model.summary()
     run = execution.record(
         data.facts(),
@@ -200,11 +224,7 @@ def select(
             **({} if clusters is None else {"clusters": clusters, "distance": distance}),
             "notes": list(execution.remarks),
         },
-        results={
-            "features_found": len(model.selected_),
-            **summary.results,
-            "unit": scores.unit,
-        },
+        results={"features_found": len(model.selected_), **summary.results, "unit": scores.unit},
     )
     report = selection_report(model, record, run)
     report = replace(
@@ -232,107 +252,87 @@ def _made(
 ) -> tuple[Selector, BaseSelector]:
     """Return the record of the selector that is asked for, and the selector, not fitted."""
     work = {
-        "random_state": execution.random_state,
-        "n_jobs": execution.n_jobs,
-        "client": execution.client,
-        "checkpoint": execution.checkpoint,
-        "verbose": execution.verbose,
+        name: getattr(execution, name)
+        for name in ("random_state", "n_jobs", "client", "checkpoint", "verbose")
     }
     if isinstance(selector, str):
         names = [entry.option for entry in catalogue]
         name = checks.check_choice("select", "selector", selector.replace("_", "-"), names)
         record = catalogue[name.replace("-", "_")]
-        _check_taken({**work, **parameters}, record.takes, f"selector={record.option!r}")
-        relevance = parameters.get("relevance", TESTS[0])
-        for parameter, tests in PARAMETERS_OF_TESTS.items():
-            if parameters.get(parameter) is not None and relevance not in tests:
-                raise ValueError(
-                    f"select: {parameter} is for the relevance tests {' and '.join(tests)}, not "
-                    f"for {relevance}"
-                )
-        values = dict(parameters)
-        if isinstance(values.get("measure"), str):
-            values["measure"] = values["measure"].replace("-", "_")
-        settings = {name: value for name, value in work.items() if record.takes(name)}
-        return record, record.make(**settings, **values)
-    if not isinstance(selector, BaseSelector):
+        takes, named, own = record.takes, f"selector={record.option!r}", {}
+    elif not isinstance(selector, BaseSelector):
         raise TypeError(
             "select: selector must be a selector of duramen or its name, got "
             f"{type(selector).__name__}. Hint: dm.evaluate_selection takes those of scikit-learn."
         )
-    kind = type(selector).__name__
-    if parameters:
-        raise ValueError(
-            f"select: {next(iter(parameters))} is for a selector that is named; give it to {kind}"
-        )
-    alike = [entry for entry in catalogue if entry.kind is type(selector)]
-    if not alike:
-        raise TypeError(
-            f"select: {kind} is not in duramen.selection.catalogue; register its record there."
-        )
-    own = selector.get_params(deep=False)
-    _check_taken(work, own.__contains__, kind)
-    record = next((entry for entry in alike if entry.parameters.items() <= own.items()), alike[0])
-    left_open = {
-        name: value
-        for name, value in work.items()
-        if name in own and own[name] in (None, 0) and value is not None
-    }
-    return record, clone(selector).set_params(**left_open)
-
-
-def _check_taken(values: Mapping[str, Any], takes: Any, selector: str) -> None:
-    """Check that a selector takes the parameters that are given."""
-    for name, value in values.items():
+    else:
+        named, own = type(selector).__name__, selector.get_params(deep=False)
+        takes = own.__contains__
+        if parameters:
+            raise ValueError(
+                f"select: {next(iter(parameters))} is for a selector that is named; give it to "
+                f"{named}"
+            )
+        alike = [entry for entry in catalogue if entry.kind is type(selector)]
+        if not alike:
+            raise TypeError(
+                f"select: {named} is not in duramen.selection.catalogue; register its record there."
+            )
+        variants = (entry for entry in alike if entry.parameters.items() <= own.items())
+        record = next(variants, alike[0])
+    for name, value in {**work, **parameters}.items():
         given = value is not None and name not in ("random_state", "n_jobs", "verbose")
         if given and not takes(name):
-            raise ValueError(f"select: {name} does not apply to {selector}; leave it out")
-
-
-def _check_rows(data: LearningSet[Any], record: Selector) -> None:
-    """Check that a selector takes the target, and the strata and groups of the rows."""
-    named = f"selector={record.option!r}"
-    if data.task not in record.tasks:
-        wanted = " or ".join(target_class(task).words for task in record.tasks)
-        raise ValueError(
-            f"select: {named} is for {wanted}, the target holds {data.target.words}; "
-            "task='classification' takes numbers as classes"
-        )
-    for name in data.exchangeability.identity():
-        exchanges = attrgetter("kind." + ("exchanges_groups" if name == "groups" else "exchanges"))
-        if not exchanges(record):
-            able = " or ".join(entry.option for entry in catalogue if exchanges(entry))
+            raise ValueError(f"select: {name} does not apply to {named}; leave it out")
+    if own:
+        left_open = {
+            name: value
+            for name, value in work.items()
+            if name in own and own[name] in (None, 0) and value is not None
+        }
+        return record, clone(selector).set_params(**left_open)
+    relevance = parameters.get("relevance", TESTS[0])
+    for parameter, tests in PARAMETERS_OF_TESTS.items():
+        if parameters.get(parameter) is not None and relevance not in tests:
             raise ValueError(
-                f"select: {name} has no effect with {named}, which does not permute rows by "
-                f"{name}; use {able}"
+                f"select: {parameter} is for the relevance tests {' and '.join(tests)}, not for "
+                f"{relevance}"
             )
+    values = {name: value for name, value in work.items() if takes(name)} | dict(parameters)
+    if isinstance(values.get("measure"), str):
+        values["measure"] = values["measure"].replace("-", "_")
+    return record, record.make(**values)
 
 
-def _settle(search: Any, data: LearningSet[Any], parameters: Mapping[str, Any]) -> None:
-    """Settle how many features a tree has and when a search ends, where the user left that open."""
-    p, memory = data.n_columns, parameters.get("memory")
-    if parameters.get("n_subspace_features") is None:
-        budget = memory_bytes(memory or _MEMORY, "select")
-        batch = checks.check_integer(type(search).__name__, "batch_size", search.batch_size, 1)
-        q = min(p, widest_within(budget // batch, data.table))
-        if memory is None and q > _SUBSPACE:
-            q = _SUBSPACE
-            search.set_params(n_subspace_features=q)
+def _settle(
+    search: Any, data: LearningSet[Any], parameters: Mapping[str, Any] | None, execution: Execution
+) -> None:
+    """Settle how many features a tree has and when a search ends, and announce a long search.
+
+    What `parameters` hold is settled by the user; None is for a search that the user has made.
+    """
+    owner, p = type(search).__name__, data.n_columns
+    if parameters is not None:
+        memory = parameters.get("memory")
+        if parameters.get("n_subspace_features") is None:
+            budget = memory_bytes(memory or _MEMORY, "select")
+            batch = checks.check_integer(owner, "batch_size", search.batch_size, 1)
+            q = min(p, widest_within(budget // batch, data.table))
+            if memory is None and q > _SUBSPACE:
+                q = _SUBSPACE
+                search.set_params(n_subspace_features=q)
+            else:
+                search.set_params(memory=memory or _MEMORY)
         else:
-            search.set_params(memory=memory or _MEMORY)
-    else:
-        q = resolve_subspace(type(search).__name__, search.n_subspace_features, p) or p
-    if "patience" not in parameters:
-        rounds = -(-_DRAWS * p // max(1, q))
-        search.set_params(patience=max(_LEAST_PATIENCE, rounds))
-
-
-def _announce(search: Any, data: LearningSet[Any], execution: Execution) -> None:
-    """Say how long a search takes, if that is more than a few seconds."""
-    q = resolve_subspace(type(search).__name__, search.n_subspace_features, data.n_columns)
+            q = resolve_subspace(owner, search.n_subspace_features, p) or p
+        if "patience" not in parameters:
+            rounds = -(-_DRAWS * p // max(1, q))
+            search.set_params(patience=max(_LEAST_PATIENCE, rounds))
     n_trees, patience = search.n_estimators, search.patience
-    cells = n_trees * data.n_rows * (q or data.n_columns)
-    if execution.announce is None or n_trees < _FEW_TREES or cells <= _QUICK:
+    if execution.announce is None or n_trees < _FEW_TREES:
+        return
+    q = resolve_subspace(owner, search.n_subspace_features, p) or p
+    if n_trees * data.n_rows * q <= _QUICK:
         return
     with execution.step("estimate"):
         seconds = seconds_of_tree(search, data)
@@ -345,111 +345,99 @@ def _announce(search: Any, data: LearningSet[Any], execution: Execution) -> None
         )
 
 
-def selection_report(
-    model: BaseSelector, record: Selector, run: Run, *, most: int = MOST_LISTED
-) -> SelectionReport:
-    """Return the report of a fitted selector: curve, table of the features, how to read it.
-
-    Up to `most` features, the table of results lists those that were not found, too.
-    """
-    scores, summary, n_found = model.importances_, model.summary(), len(model.selected_)
-    searches, rows = record.name == SELECTOR, model.selected_
-    if len(scores) <= most:
-        best = np.argsort(-scores.values, kind="stable")
-        rows = np.concatenate([rows, best[~model.support_[best]]])
-    details = [column.take(rows) for column in summary.columns]
+def selection_report(model: BaseSelector, record: Selector, run: Run) -> SelectionReport:
+    """Return the report of a fitted selector: curve, table of the features, how to read it."""
+    scores, summary, selected = model.importances_, model.summary(), model.selected_
+    n_found, searches = len(selected), record.name == SELECTOR
+    ranked = np.argsort(-scores.values, kind="stable")
+    rows = np.concatenate([selected, ranked[~model.support_[ranked]]])
     table: dict[str, Any] = {
         "name": pa.array([scores.names[j] for j in rows.tolist()], pa.string()),
         "found": pa.array(np.arange(len(rows)) < n_found, pa.bool_()),
-        **{column.name: pa.array(column.values) for column in details},
+        **{c.name: pa.array(c.take(rows).values) for c in summary.columns},
         "importance": scores.values[rows],
     }
     sections: list[Section] = []
     if "n_selected" in model.history_:
-        sections.append(_curve(summary, np.concatenate([[0], model.history_["n_selected"]])))
+        n_selected, step = np.concatenate([[0], model.history_["n_selected"]]), summary.step
+        last = len(n_selected) - 1
+        chart = Chart(
+            title=f"Features found, {step} by {step}",
+            plot=Plot(FOUND, {summary.label: n_selected}),
+            text=f"Line chart of the number of features found against the number of {step}s: "
+            f"{int(n_selected[last // 2]):,} after {last // 2:,} {step}s, "
+            f"{int(n_selected[-1]):,} after {last:,}.",
+            caption=f"Number of features found after each {step}. A line that is still rising at "
+            f"its end indicates that more {step}s would find more features.",
+        )
+        sections.append(chart)
     if n_found:
         features = counted(run.n_features or 0, "feature")
         count = f"{n_found:,} of {features} {'were' if n_found > 1 else 'was'} found"
-        sections.append(_table(scores, model.selected_, details, all_listed=len(scores) <= most))
+        best = selected[np.argsort(-scores.values[selected], kind="stable")[:HELD]]
+        found = f"{counted(n_found, 'feature')} found"
+        some = f"The {_ROWS:,} most important of {found}" if n_found > _ROWS else f"All {found}"
+        sections.append(
+            Table(
+                "Features found",
+                (
+                    Column("feature", [scores.names[j] for j in best.tolist()], "name"),
+                    *(column.take(best).written() for column in summary.columns),
+                    Column("importance", fixed(scores.values[best], 5)),
+                ),
+                f"{some}, in the order of their importance; result.csv and result.parquet hold all "
+                "features.",
+                shown=_ROWS,
+                total=n_found,
+                what="features found",
+                main=True,
+            )
+        )
     else:
-        count = summary.nothing
-        next_step = _next_step(model) if searches else _NEXT_STEP
+        count, next_step = summary.nothing, _NEXT_STEP
+        if searches and model.draws_.mean() < 10:
+            next_step = (
+                "A feature needs 10 trees or more to be judged: --trees or --n-subspace-features "
+                "gives each to more trees, and --patience 0 does not end the search early."
+            )
+        elif searches:
+            next_step += " More trees (--trees) with --patience 0 search longer."
         sections.append(Prose("Features found", (f"{count}.", next_step), brief=(next_step,)))
-    reading = _reading_of_search(model) if searches else _reading(record)
-    cautions = (*(_CAUTIONS_OF_SEARCH if searches else ()), *_CAUTIONS, OTHER_METHODS)
+    if searches:
+        reading = _reading_of_search(model)
+    else:  # what the class says that the selector does, before formulas
+        text = str(getdoc(record.kind)).partition("\n\nParameters\n")[0]
+        paragraphs = takewhile(lambda part: "math:" not in part, text.split("\n\n"))
+        reading = [" ".join(part.replace("`", "").split()) for part in paragraphs]
+        if record.goal == "ranking":
+            reading.append("The number of selected features is chosen by the user, not estimated.")
     return page(
         SelectionReport,
         run,
         facts={**sizes(run), "features found": f"{n_found:,}", **dict(summary.facts)},
         sections=sections,
         reading=reading,
-        cautions=cautions,
+        cautions=(*(_CAUTIONS_OF_SEARCH if searches else ()), *_CAUTIONS, OTHER_METHODS),
         kind=record.title,
         title=f"Features selected for {run.target}",
         conclusion=f"{count} ({', '.join(filter(None, (record.title, summary.run)))}).",
         subject=subject(run),
         table=table,
         references=(record.reference,) if record.reference else (),
-        selected=tuple(scores.names[j] for j in model.selected_.tolist()),
+        selected=tuple(scores.names[j] for j in selected.tolist()),
         importances=scores,
         selector=model,
     )
 
 
-def _curve(summary: SelectionSummary, sizes: Any) -> Chart:
-    step, last = summary.step, len(sizes) - 1
-    half, most = int(sizes[last // 2]), int(sizes[-1])
-    return Chart(
-        title=f"Features found, {step} by {step}",
-        plot=Plot(FOUND, {summary.label: sizes}),
-        text=f"Line chart of the number of features found against the number of {step}s: "
-        f"{half:,} after {last // 2:,} {step}s, {most:,} after {last:,}.",
-        caption=f"Number of features found after each {step}. A line that is still rising at its "
-        f"end indicates that more {step}s would find more features.",
-    )
-
-
-def _table(scores: Importances, selected: Any, details: list[Column], *, all_listed: bool) -> Table:
-    """Return the most important features that were found, with the columns of the selector."""
-    n_found = len(selected)
-    best = np.argsort(-scores.values[selected], kind="stable")[: max(_ROWS, HELD)]
-    shown = selected[best]
-    total = f"{counted(n_found, 'feature')} found"
-    some = f"The {_ROWS:,} most important of {total}" if n_found > _ROWS else f"All {total}"
-    rest = "all features" if all_listed and len(scores) > n_found else "all that were found"
-    return Table(
-        "Features found",
-        (
-            Column("feature", [scores.names[j] for j in shown.tolist()], "name"),
-            *(column.take(best).written() for column in details),
-            Column("importance", fixed(scores.values[shown], 5)),
-        ),
-        f"{some}, in the order of their importance; result.csv and result.parquet hold {rest}.",
-        shown=_ROWS,
-        total=n_found,
-        what="features found",
-        main=True,
-    )
-
-
-def _reading(record: Selector) -> tuple[str, ...]:
-    """Return what the class says that the selector does, before formulas, and its source."""
-    text = str(getdoc(record.kind)).partition("\n\nParameters\n")[0]
-    paragraphs = takewhile(lambda part: "math:" not in part, text.split("\n\n"))
-    return (
-        *(" ".join(part.replace("`", "").split()) for part in paragraphs),
-        *(
-            ["The number of selected features is chosen by the user, not estimated."]
-            if record.goal == "ranking"
-            else []
-        ),
-        *([f"Source: {record.reference}"] if record.reference else []),
-    )
-
-
-def _reading_of_search(search: Any) -> tuple[str, ...]:
+def _reading_of_search(search: Any) -> list[str]:
+    """Return what a search in random subspaces does, and what its test means."""
     features = "features found before" if search.sampling == "hard" else "features by importance"
     places = f"up to a fraction of {search.keep:g} of them {features}, the others drawn at random"
+    count, level = search.n_probes, f"at a false discovery rate of {search.alpha or 0:g}"
+    probes = "a probe" if count == 1 else f"all of {count:,} probes"
+    probes = f"{probes}, whose rows were permuted for that tree"
+    passes = "A feature that is correlated with the target by chance in these rows may pass too."
     lines = [
         f"Each tree is given {search.n_subspace_features_:,} of the {search.n_features_in_:,} "
         f"features, {places if search.keep else 'drawn at random'}, so that no more than these "
@@ -457,65 +445,23 @@ def _reading_of_search(search: Any) -> tuple[str, ...]:
         "The importance is the mean decrease of impurity over all trees, in "
         f"{unit_words(search.importances_.unit)}: features that were given to many trees tend to "
         "rank before those given to few.",
-        _meaning_of_test(search),
+        {
+            "decoy": "A feature is found when its importance exceeds that of its decoy, a copy "
+            f"with permuted rows, by more than expected under the null hypothesis, {level}. The "
+            "test is repeated while trees are added, which makes false discoveries more frequent.",
+            "positive": "A feature is found when its importance in some tree is greater than zero; "
+            "in a sample this is so for nearly every feature.",
+            "probe": f"A feature is found when more than {search.min_draws} trees were given it "
+            f"and, in a fraction of {search.min_win_rate or 0:.4g} or more of them, it is more "
+            f"important than {probes}. {passes}",
+            "binomial": f"A feature is found when it is more important than {probes} in more of "
+            f"its trees than under the null hypothesis, 1 in {(count or 0) + 1:,}, {level} over "
+            f"all features. The rate holds over trees, not rows. {passes}",
+        }[search.relevance],
     ]
     if search.n_shadows_:
         lines.append(
             f"For each feature, {search.n_shadows_} shadow features were added, copies with "
             "permuted rows, as there are too few features for the null distribution of the decoys."
         )
-    return tuple(lines)
-
-
-def _meaning_of_test(search: Any) -> str:
-    """Say what the test of a search means, and what it does not."""
-    count, level = search.n_probes, f"at a false discovery rate of {search.alpha or 0:g}"
-    probes = "a probe" if count == 1 else f"all of {count:,} probes"
-    probes = f"{probes}, whose rows were permuted for that tree"
-    passes = "A feature that is correlated with the target by chance in these rows may pass too."
-    return {
-        "decoy": "A feature is found when its importance exceeds that of its decoy, a copy with "
-        f"permuted rows, by more than expected under the null hypothesis, {level}. The test is "
-        "repeated while trees are added, which makes false discoveries more frequent.",
-        "positive": "A feature is found when its importance in some tree is greater than zero; in "
-        "a sample this is so for nearly every feature.",
-        "probe": f"A feature is found when more than {search.min_draws} trees were given it "
-        f"and, in a fraction of {search.min_win_rate or 0:.4g} or more of them, it is more "
-        f"important than {probes}. {passes}",
-        "binomial": f"A feature is found when it is more important than {probes} in more of its "
-        f"trees than under the null hypothesis, 1 in {(count or 0) + 1:,}, {level} over all "
-        f"features. The rate holds over trees, not rows. {passes}",
-    }[search.relevance]
-
-
-_NEXT_STEP = (
-    "duramen rank tests every feature, also by its association with the target by itself, and has "
-    "more power for few rows."
-)
-
-
-def _next_step(search: Any) -> str:
-    """Say what to try where a search has found nothing."""
-    if search.draws_.mean() < 10:
-        return (
-            "A feature needs 10 trees or more to be judged: --trees or --n-subspace-features gives "
-            "each to more trees, and --patience 0 does not end the search early."
-        )
-    alpha = "--alpha 0.2 accepts a fifth of false discoveries. "
-    less_strict = alpha if search.relevance in PARAMETERS_OF_TESTS["alpha"] else ""
-    return f"{_NEXT_STEP} {less_strict}More trees (--trees) with --patience 0 search longer."
-
-
-_CAUTIONS = (
-    "A model of the selected features, and its score, look better than they are on the rows by "
-    "which they were selected. Evaluate it on other rows.",
-    "A feature that is associated with the target by chance in these rows is so in every tree and "
-    "in every round.",
-    "Neither selection nor importance is evidence of a causal effect.",
-)
-_CAUTIONS_OF_SEARCH = (
-    "Features that carry the same information can replace each other: once one of them is found "
-    "and kept, the others may not be found. A smaller --max-features, or --keep 0, finds more.",
-    "A relevant feature can be missed if few trees were given it together with the features that "
-    "it needs: more trees (--trees) or larger ones (--memory, --n-subspace-features) may find it.",
-)
+    return lines
