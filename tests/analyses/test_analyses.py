@@ -207,7 +207,7 @@ X, Y = rows()
             lambda: dm.rank(X, Y, n_permutations=2),
             "n_permutations must be 19 or more with test='max_t'",
         ),
-        (lambda: dm.rank(X, Y, test="janitza", n_permutations=20), "which grows no forests"),
+        (lambda: dm.rank(X, Y, test="janitza", n_permutations=20), "no effect with test='janitza'"),
         (
             lambda: dm.rank(dm.read(X, Y, strata=Y), test="janitza"),
             "strata has no effect with test=",
@@ -283,11 +283,12 @@ def test_ctrl_c_before_the_first_measure_keeps_nothing(monkeypatch):
 
 
 def test_ctrl_c_during_a_later_measure_keeps_those_before(monkeypatch):
-    def stop_later(measure, *_):
+    def stop_later(measure, data):
         if measure.name != "mdi":
             raise KeyboardInterrupt
+        return data
 
-    monkeypatch.setattr("duramen.analyses.ranking.measures._check_trees", stop_later)
+    monkeypatch.setattr("duramen.analyses.ranking.measures.exchanging", stop_later)
     with pytest.raises(dm.AnalysisInterrupted) as stop:
         dm.rank(X, Y, measure=["mdi", "minimal_depth", "air"], **QUICK)
     assert tuple(stop.value.report.importances) == ("mdi",)

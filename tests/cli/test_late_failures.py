@@ -41,10 +41,13 @@ def test_a_figure_that_cannot_be_drawn_is_replaced_by_its_text(table, tmp_path):
     with patch("duramen.reports.report.svg", side_effect=RuntimeError("no ink")):
         result = duramen("rank", table, *WORDS, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert "note: the figure 'Ranking by MDI' is left out: RuntimeError: no ink" in result.stderr
+    assert (
+        "note: the figure 'Error against number of trees' is left out: RuntimeError: no ink"
+        in result.stderr
+    )
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == FILES
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "Ranking by MDI" in page
+    assert "Error against number of trees" in page
     assert "<svg" not in page
 
 

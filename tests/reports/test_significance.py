@@ -4,8 +4,7 @@ import numpy as np
 
 from duramen.analyses.ranking.significance import (
     columns_of,
-    figures_of,
-    order_note,
+    record_of,
     sections_of,
 )
 from duramen.reports.report import Prose
@@ -42,38 +41,17 @@ def verdict(**changes):
     return AdjustedSignificance(**{**options, **changes})
 
 
-def words(tested):
-    """The sentences of the sections about a test."""
-    prose = [part for part in sections_of(tested) if isinstance(part, Prose)]
-    return " ".join(line for part in prose for line in part.lines)
-
-
 def test_columns_and_counts_have_the_evidence():
     columns = columns_of(verdict(), ["b", "c", "a"])
     assert [column.name for column in columns] == ["verdict", "evidence", "p_adjusted", "fdr"]
     assert columns[1].cells == ["with others", "", "alone"]
-    assert figures_of(verdict())["evidence"] == {"alone": 1, "with others": 1}
+    assert record_of(verdict())[1]["evidence"] == {"alone": 1, "with others": 1}
 
 
-def test_without_rank_statistics_nothing_is_said_of_evidence():
+def test_without_rank_statistics_there_is_no_evidence():
     alone = verdict(details={})
     assert [column.name for column in columns_of(alone, ["a"])] == ["verdict", "p_adjusted", "fdr"]
-    assert "evidence" not in figures_of(alone)
-    order = "Features are in the order of verdicts, then of MDI. "
-    assert order_note(alone, "MDI").startswith(f"{order}Verdicts compare standardized importance.")
-    said = words(alone)
-    assert "rank statistic" not in said
-    assert "There were" not in said
-
-
-def test_sentences_name_forests_stages_and_statistics():
-    said = words(verdict())
-    assert "The test grew 79 forests, with 50 trees each" in said
-    assert "There were 2 stages: in each after the first" in said
-    assert "the larger of standardized importance and a rank statistic of the feature" in said
-    assert 'The evidence of a confirmed feature is "alone" if its rank statistic' in said
-    assert "with others" in order_note(verdict(), "MDI")
-    assert "linear model" not in said + order_note(verdict(), "MDI")
+    assert "evidence" not in record_of(alone)[1]
 
 
 def test_joint_statistics_have_a_word_and_a_count():
@@ -84,10 +62,9 @@ def test_joint_statistics_have_a_word_and_a_count():
     }
     tested = verdict(details={**STATISTICS, **joint})
     assert columns_of(tested, ["b", "c", "a"])[1].cells == ["jointly", "", "alone"]
-    assert figures_of(tested)["evidence"] == {"alone": 1, "jointly": 1, "with others": 0}
-    said = words(tested)
-    assert '"jointly" if that in a linear model of all features does' in said
-    assert "its effect in a linear model of all features" in order_note(tested, "MDI")
+    assert record_of(tested)[1]["evidence"] == {"alone": 1, "jointly": 1, "with others": 0}
+    (prose,) = [part for part in sections_of(tested) if isinstance(part, Prose)]
+    assert '"jointly" if its effect in a linear model of all features does' in " ".join(prose.lines)
 
 
 def test_a_candidate_by_its_rank_statistic_alone_says_that_its_importance_is_negative():

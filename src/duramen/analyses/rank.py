@@ -12,32 +12,37 @@ from pathlib import Path
 from typing import Any, Literal
 
 from duramen.analyses import clustering
-from duramen.analyses.clustering import DISTANCE
 from duramen.analyses.execution import AnalysisInterrupted, Execution, faults_of_ours
 from duramen.analyses.ranking import direct as given_others
 from duramen.analyses.ranking import effects, patches, precision, significance
 from duramen.analyses.ranking import groups as grouping
 from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
-from duramen.analyses.ranking.forest import PARAMETERS, forest_of, kind_of
-from duramen.analyses.ranking.measures import choose, grow_and_compute, measures_of, with_bias
+from duramen.analyses.ranking.forest import (
+    PARAMETERS,
+    described,
+    forest_of,
+    sample_note,
+    sampled_if_many,
+)
+from duramen.analyses.ranking.measures import choose, grow_and_compute, with_bias
 from duramen.analyses.ranking.pairs import all_pairs, check_pairs
 from duramen.analyses.ranking.report import RankingReport, in_order, summarize
 from duramen.analyses.ranking.rows import importances_of_rows, rows_asked
-from duramen.analyses.ranking.samples import described, sample_note, sampled_if_many
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import returned_at_once
 from duramen.effects import describe_effects
 from duramen.importances import Inputs, mda
 from duramen.importances.refit import leaves_rows_out
-from duramen.io.groups import CLUSTERS
+from duramen.io.groups import CLUSTERS, DISTANCE
 from duramen.io.store.reader import memory_bytes
 from duramen.jobs.replicates import checkpoint_beside
 from duramen.reading.tables import read
-from duramen.reports.facts import LEVEL, as_importances, n_significant
+from duramen.reports.facts import LEVEL, as_importances
 from duramen.reports.report import OF_GROUPS
 from duramen.results.significance import Significance
 from duramen.significance import confidence_intervals, ranking_stability
 from duramen.significance.conditional_tests.conditional import check_rows
+from duramen.significance.resampling_intervals import checked_tails
 from duramen.support import checks
 
 
@@ -58,10 +63,6 @@ def rank(
     test: str | bool = "auto",
     n_permutations: int | None = None,
     distribution: Literal["empirical", "normal", "lognormal", "gamma"] | None = None,
-    stop_after: int | None = None,
-    n_probes: int | None = None,
-    rank_based: Literal["later", "own"] | None = None,
-    group_score: Literal["mean", "sum", "max"] | None = None,
     direct: bool = False,
     interactions: bool = False,
     explain: int | str | Sequence[int | str] = (),
@@ -127,18 +128,6 @@ def rank(
     distribution : {"empirical", "normal", "lognormal", "gamma"}, optional
         Distribution of importances under the null hypothesis of altmann: the permutations
         themselves, or one fitted to them; empirical by default.
-    stop_after : int, optional
-        Number of permutations with at least the importance of a feature after which its test stops
-        early, for hapfelmeier; no early stop by default.
-    n_probes : int, optional
-        Number of random probes of forest-probe-ranking and probe-ranking, such as 200; by default
-        the number of features for forests, and 1 for the linear model.
-    rank_based : {"later", "own"}, optional
-        Compare ranks instead of importances in conditional-error-rate: those of the features after
-        each one (later), or its own (own). By default, importances are compared.
-    group_score : {"mean", "sum", "max"}, optional
-        Importance of a group of ``feature_groups`` in conditional-error-rate, computed from those
-        of its features; mean by default.
     direct : bool
         Also test each feature given all others, which tells features that matter directly from
         those that are only correlated with them.
@@ -214,35 +203,27 @@ def rank(
     arguments = dict(locals())
     execution = Execution.of(rank, arguments)
     # --- the question ---
-    growth = {name: arguments[name] for name in PARAMETERS}
-    defaults = signature(rank).parameters
-    changed = [name for name in PARAMETERS if growth[name] != defaults[name].default]
-    kind = kind_of(estimator, growth, changed)
-    names = measures_of(measure)
+    named, defaults = ("clusters", "representatives", "distance"), signature(rank).parameters
+    changed = [name for name in (*PARAMETERS, *named) if arguments[name] != defaults[name].default]
     for name in ("direct", "interactions", "intervals"):
         checks.check_flag("rank", name, arguments[name])
     precision.check_arguments(intervals, interval_scale, stability, confidence_level, n_resamples)
-    more = intervals or stability is not None or direct or interactions
-    few = ("distribution", "stop_after", "n_probes", "rank_based", "group_score")
-    significance_test, choices = significance.requested(
-        test, n_permutations, {name: arguments[name] for name in few}, checkpoint, beside=more
+    beside = bool(intervals or stability is not None or direct or interactions)
+    test_to_run, choices = significance.requested(
+        test, n_permutations, distribution, None if beside else checkpoint
     )
     default = test == "auto"
     of_clusters = isinstance(feature_groups, str) and feature_groups == CLUSTERS
-    _check_grouping(clusters, distance, representatives, feature_groups, of_clusters)
-    if significance_test is not None:
-        if direct and significance_test.name == "conditional":
-            raise ValueError(
-                "rank: direct=True and test='conditional' are the same test; give one of them"
-            )
-        if "how" in choices and feature_groups is None:
-            raise ValueError("rank: group_score needs feature_groups=FILE")
-        if of_clusters and significance_test.of_groups and not default:
-            raise ValueError(
-                f"rank: feature_groups={CLUSTERS!r} and test={significance_test.name!r} do not go "
-                "together: the clusters follow from the ranking that would be tested. Hint: "
-                "feature_groups=FILE"
-            )
+    grouping.check_arguments(clusters, distance, representatives, feature_groups)
+    if direct and test_to_run is not None and test_to_run.name == "conditional":
+        raise ValueError(
+            "rank: direct=True and test='conditional' are the same test; give one of them"
+        )
+    if of_clusters and test_to_run is not None and test_to_run.of_groups and not default:
+        raise ValueError(
+            f"rank: feature_groups={CLUSTERS!r} and test={test_to_run.name!r} do not go together: "
+            "the clusters follow from the ranking that would be tested. Hint: feature_groups=FILE"
+        )
     bound = None if memory is None else memory_bytes(memory, "rank")
     # --- the data ---
     with execution.step("read"):
@@ -255,36 +236,27 @@ def rank(
         source = Path(feature_groups).name
     if feature_groups is not None and not of_clusters:
         groups = grouping.groups_of(feature_groups, data.names, distance)
-    if significance_test is not None:
-        significance.check_exchanges(significance_test, data, beside=more, direct=direct)
+    if test_to_run is not None:
+        significance.check_rows(test_to_run, data, beside=beside, direct=direct)
         # The default test is of features alone where a group has the name of one.
         named_alike = groups is not None and not set(data.names).isdisjoint(groups)
-        if significance_test.of_groups and not (default and named_alike):
+        if test_to_run.of_groups and not (default and named_alike):
             groups_to_test = groups
-        significance_test.check(data)
     rows = rows_asked(explain, explain_rows, data)
-    if rows is not None:
-        rows.check(data)
     if direct:
         check_rows(data, owner="rank: direct=True")
     if interactions:
         check_pairs(data)
-    # --- the forest ---
+    # --- the forest and its measures ---
+    if bound is not None and estimator == "random-forest":
+        estimator = patches.PATCHES
+    growth = {name: arguments[name] for name in PARAMETERS}
+    own = [name for name in changed if name in PARAMETERS]
+    forest, forest_name = forest_of(estimator, growth, own, data, execution)
     if bound is not None:
-        patches.check_stored(
-            direct=direct,
-            interactions=interactions,
-            explain=rows,
-            intervals=intervals,
-            stability=stability,
-            feature_groups=feature_groups,
-            clusters=clusters,
-            representatives=representatives,
-        )
-        kind = patches.PATCHES if estimator == "random-forest" else kind
-    forest, forest_name = forest_of(kind, estimator, growth, data, execution)
-    if bound is not None:
-        patches.check_kind(forest_name)
+        names = ("direct", "interactions", "intervals", "stability", "feature_groups", "clusters")
+        asked = {name: arguments[name] for name in (*names, "representatives")}
+        patches.check_stored(forest_name, {**asked, "explain": rows})
         forest, note = patches.fitted_to(forest, data, bound, execution)
         data = _noted(data, note, execution)
     clustered = None
@@ -294,27 +266,24 @@ def rank(
     if direct and of_clusters and clusters is not None:
         with execution.step("cluster"):
             groups = given_others.correlated_groups(data.table, clusters)
-    # --- the measures ---
     out_of_bag = leaves_rows_out(forest)
-    chosen, note = choose(names, forest=forest_name, task=data.task, out_of_bag=out_of_bag)
-    if bound is not None:
-        chosen, more_left_out = patches.readable(chosen, asked=bool(names))
-        execution.left_out += filter(None, (note, more_left_out))
-    elif note:
-        execution.left_out.append(note)
-    required = list(chosen) if names else []
+    chosen, required, note = choose(
+        measure, forest=forest_name, task=data.task, out_of_bag=out_of_bag
+    )
+    execution.left_out += filter(None, [note])
     tested_measure = None
-    if significance_test is not None:
-        tested_measure = significance.measure_to_test(
-            significance_test, chosen, forest, default=default
-        )
-        if bound is not None:
-            patches.check_scores(significance_test, tested_measure, chosen)
-        elif tested_measure is not None and not default:
-            required.append(tested_measure)
-            chosen = list(dict.fromkeys((*chosen, tested_measure)))
+    if test_to_run is not None:
+        tested_measure = significance.measure_to_test(test_to_run, chosen, forest, default=default)
+    if bound is not None:
+        needed = None if test_to_run is None or test_to_run.grows else tested_measure
+        chosen, note = patches.readable(chosen, needed, asked=bool(required))
+        execution.left_out += filter(None, [note])
+    elif tested_measure is not None and not default:
+        required.append(tested_measure)
+        chosen = list(dict.fromkeys((*chosen, tested_measure)))
     ranked_by = chosen[0]
-    data = with_bias(data, ranked_by, forest, execution)
+    if ranked_by.favors_many_values:
+        data = with_bias(data, ranked_by, out_of_bag, execution)
     if feature_groups is not None and groups_to_test is None and not out_of_bag:
         raise ValueError(
             f"rank: feature_groups: every tree of {forest_name} sees all rows, and groups are "
@@ -332,8 +301,10 @@ def rank(
             )
         execution.notes(execution.left_out)
         first = as_importances(next(iter(measures.values())))
-        if intervals:
-            precision.check_target(first, data, interval_scale)
+        scale = interval_scale or "importance"
+        if intervals:  # before a long test
+            hint = "interval_scale='fraction'"
+            checked_tails(data, first.unit, scale, "rank: intervals=True", hint)
         sample = None  # for what needs a table in memory
         if bound is not None:
             with execution.step("sample"):
@@ -341,25 +312,23 @@ def rank(
             data = _noted(data, note, execution)
         # --- the steps beside them ---
         parts: dict[str, Any] = {}
-        beside = partial(checkpoint_beside, execution.checkpoint)
-        tested = None
-        if significance_test is not None:
-            tested_inputs, notes = sample or inputs, list[str]()
+        kept_beside = partial(checkpoint_beside, execution.checkpoint)
+        tested = tested_groups = None
+        if test_to_run is not None:
+            tested_inputs = sample or inputs
             if sample is None and default:
                 tested_inputs = sampled_if_many(inputs)
-                if tested_inputs is not inputs:
-                    notes.append(sample_note(data, significance_test.name))
             test_it = partial(
                 significance.run_test,
-                *(significance_test, choices, tested_measure, measures),
+                *(test_to_run, choices, tested_measure, measures),
                 *(groups_to_test, source, tested_inputs, execution),
                 default=default,
             )
             try:
-                tested, parts["tested_groups"] = execution.run(
+                tested, tested_groups = execution.run(
                     "the significance test",
                     test_it,
-                    timed=f"test {significance_test.option}",
+                    timed=f"test {test_to_run.option}",
                     checkpoint=execution.checkpoint,
                 ) or (None, None)
             except MemoryError as error:
@@ -367,20 +336,26 @@ def rank(
                     raise
                 execution.leave_out(f"the test of importances is left out: {error}")
             if tested is not None:
-                tested = replace(tested, notes=(*notes, *tested.notes))
+                if sample is None and tested_inputs is not inputs:
+                    notes = (sample_note(data, test_to_run.name), *tested.notes)
+                    tested = replace(tested, notes=notes)
                 execution.notes(tested.notes)
-                if not direct:
-                    tested = given_others.advised(tested, data.weights, execution)
+        selected = significance.selected_by(tested)
+        n_found = len(selected) if significance.verdicts_of(tested) else 0
+        if n_found > given_others.MANY_FOUND and not direct and data.weights is None:
+            execution.tell(
+                f"{n_found:,} features are confirmed or candidates, and some of them may be "
+                "associated with the target only through others. Hint: direct=True tests each "
+                "feature given all others"
+            )
         parts["tested"] = tested
-        selected = set() if tested is None else set(significance.selected_by(tested))
         if direct:
+            kept = kept_beside("direct")
             parts["direct"], parts["direct_groups"] = execution.run(
                 "the test of direct effects",
-                partial(
-                    given_others.test_given_others, inputs, groups, execution, beside("direct")
-                ),
+                partial(given_others.test_given_others, inputs, groups, execution, kept),
                 timed="direct",
-                checkpoint=beside("direct"),
+                checkpoint=kept,
             ) or (None, None)
             if parts["direct"] is not None:
                 parts["direct_clusters"] = given_others.clusters_of(parts["direct"], data.table)
@@ -392,57 +367,75 @@ def rank(
                 return described(inputs)
             return patches.described_sample(sample, bound)
 
-        order = in_order(first, tested).names
-        best = [name for i, name in enumerate(order) if i < effects.DESCRIBED or name in selected]
+        order, found = in_order(first, tested).names, set(selected)
+        best = [name for i, name in enumerate(order) if i < effects.DESCRIBED or name in found]
         parts["described"] = execution.run(
             "the directions of effects",
             lambda: describe_effects(
                 *forest_and_rows(),
                 best,
-                relevant=selected,
+                relevant=found,
                 pos_label=data.positive,
                 n_jobs=execution.n_jobs,
             ),
             timed="effects",
         )
         if rows is not None:
-            explain_them = partial(importances_of_rows, rows, data)
             parts["rows"] = execution.run(
                 "the importances in rows",
-                lambda: explain_them(forest_and_rows()[0], data.positive, execution.n_jobs),
+                lambda: importances_of_rows(
+                    rows, data, forest_and_rows()[0], data.positive, execution.n_jobs
+                ),
                 timed="rows",
             )
         if interactions:
-            test_pairs = partial(
-                all_pairs, inputs, execution=execution, checkpoint=beside("interactions")
-            )
+            kept = kept_beside("interactions")
             parts["pairs"] = execution.run(
                 "the interactions",
-                lambda: test_pairs(*forest_and_rows()),
+                lambda: all_pairs(inputs, *forest_and_rows(), execution, kept),
                 timed="interactions",
-                checkpoint=beside("interactions"),
+                checkpoint=kept,
             )
-        ranking = precision.without_strata(inputs)
-        scale = {"measure": first, "scale": interval_scale or "importance"}
-        first_k = {"measure": ranked_by.name, "k": stability}
-        for name, asked, function, count, fraction, options in (
-            ("intervals", intervals, confidence_intervals, 100, 0.75, scale),
-            ("stability", stability is not None, ranking_stability, 50, 0.5, first_k),
-        ):
-            if asked:
-                on_parts = partial(precision.on_parts, function, name, ranked_by, ranking)
-                parts[name] = execution.run(
-                    {"intervals": "confidence intervals"}.get(name, name),
-                    partial(
-                        on_parts,
-                        execution,
-                        n_resamples=n_resamples or count,
-                        fraction=fraction,
-                        options={**options, "confidence_level": confidence_level},
-                    ),
-                    timed=name,
-                    checkpoint=beside(name),
-                )
+        # Strata are for the test alone.
+        without_strata = data.with_exchangeability(data.exchangeability.without_strata())
+        ranking = replace(inputs, data=without_strata)
+        on_parts = partial(precision.on_parts, measure=ranked_by, inputs=ranking)
+        if intervals:
+            parts["intervals"] = execution.run(
+                "confidence intervals",
+                partial(
+                    on_parts,
+                    *(confidence_intervals, "intervals"),
+                    execution=execution,
+                    n_resamples=n_resamples or 100,
+                    fraction=0.75,
+                    options={
+                        "measure": first,
+                        "scale": scale,
+                        "confidence_level": confidence_level,
+                    },
+                ),
+                timed="intervals",
+                checkpoint=kept_beside("intervals"),
+            )
+        if stability is not None:
+            parts["stability"] = execution.run(
+                "stability",
+                partial(
+                    on_parts,
+                    *(ranking_stability, "stability"),
+                    execution=execution,
+                    n_resamples=n_resamples or 50,
+                    fraction=0.5,
+                    options={
+                        "measure": ranked_by.name,
+                        "k": stability,
+                        "confidence_level": confidence_level,
+                    },
+                ),
+                timed="stability",
+                checkpoint=kept_beside("stability"),
+            )
         parts["trees"] = execution.run(
             "the number of trees that is needed",
             lambda: precision.trees_for(ranked_by, ranking, len(selected), execution),
@@ -455,11 +448,10 @@ def rank(
         )
     group_importances, members = None, dict[str, Sequence[str]]()
     if feature_groups is not None:
-        found = groups
-        if found is None:
+        if groups is None:
             source = CLUSTERS
-            found = {} if clustered is None else grouping.of_several(clustered.members())
-        members = grouping.whole(found, data.names)
+            groups = {} if clustered is None else grouping.of_several(clustered.members())
+        members = grouping.whole(groups, data.names)
         if out_of_bag:
             group_importances = execution.run(
                 "the MDA of groups",
@@ -475,52 +467,48 @@ def rank(
         execution.leave_out(f"interrupted; left out of the results: {unfinished}")
     # --- the report ---
     parts = {name: part for name, part in parts.items() if part is not None}
-    tested_groups = parts.pop("tested_groups", None)
     provenance, groups_of_rows = data.provenance, data.exchangeability.groups
     with faults_of_ours():
-        settings: dict[str, Any] = {
+        settings, results = precision.record_of(parts)
+        settings = {
             "forest": forest_name,
             "n_estimators": forest.n_estimators,
             **forest.forest_.settings.to_dict(),
             "measures": list(measures),
             **{name: dict(part.metadata.get(name, {})) for name, part in measures.items()},
-            **precision.settings_of(parts),
+            **settings,
             **provenance.settings,
-            **{
-                name: arguments[name]
-                for name in ("clusters", "representatives", "distance")
-                if arguments[name] != defaults[name].default
-            },
         }
-        results: dict[str, Any] = {
+        settings |= {name: arguments[name] for name in named if name in changed}
+        results |= {
             **out_of_bag_accuracy(forest, data.target, groups_of_rows),
             "features_used": n_used,
             "importance_sum": float(first.values.sum()),
             "unit": first.unit,
             "units": {name: part.unit for name, part in measures.items()},
             f"features_with_q_up_to_{LEVEL:g}": {
-                name: n_significant(part)
+                name: int((part.q_values <= LEVEL).sum())
                 for name, part in measures.items()
                 if isinstance(part, Significance)
             },
-            **precision.figures_of(parts),
         }
         further = {}
         if group_importances is not None:
-            of_groups = tested_groups, parts.get("direct_groups")
-            columns = grouping.columns_of(
-                group_importances, members, measures.get("mda"), *of_groups
+            parts["groups"], further[OF_GROUPS] = grouping.table_of(
+                group_importances,
+                members,
+                source,
+                measures.get("mda"),
+                tested_groups,
+                parts.get("direct_groups"),
             )
-            parts["groups"] = grouping.table_of(columns, group_importances, source)
-            further = {OF_GROUPS: {column.name: column.values for column in columns if column.name}}
             of_mda = group_importances.metadata.get("mda", {})
             settings["group_mda"] = {"source": source, "n_groups": len(members), **of_mda}
         if tested is not None:
-            settings["significance"] = significance.settings_of(tested)
-            results["significance"] = significance.figures_of(tested)
+            settings["significance"], results["significance"] = significance.record_of(tested)
         if "direct" in parts:
-            settings["direct"] = given_others.settings_of(parts["direct"])
-            results["direct"] = given_others.figures_of(parts["direct"], parts.get("direct_groups"))
+            of_direct = parts["direct"], parts.get("direct_groups")
+            settings["direct"], results["direct"] = given_others.record_of(*of_direct)
         if "pairs" in parts:
             results["interactions"] = parts["pairs"].figures()
         if "rows" in parts:
@@ -531,19 +519,19 @@ def rank(
             settings["feature_groups"] = source
         if provenance.remarks:
             settings["notes"] = list(provenance.remarks)
+        variants = provenance.variants
         report = summarize(
             list(measures.values()),
             execution.record(data.facts(), settings=settings, results=results),
             data=forest_and_rows()[1] if "described" in parts else None,
+            above=clustering.sections_of(first, variants, clustered, tested),
             left_out=execution.left_out,
             oob_errors=getattr(forest, "oob_error_curve_", None),
             **parts,
         )
         table = {**report.table, **effects.target_columns(data, order)}
-        variants = provenance.variants
-        sections = clustering.sections_of(first, variants, clustered, tested)
         report = replace(
-            clustering.with_sections(report, sections),
+            report,
             table=clustering.with_clusters(table, variants, clustered),
             further={**further, **report.further},
             notes=tuple(dict.fromkeys((*provenance.remarks, *execution.remarks))),
@@ -551,42 +539,6 @@ def rank(
     if execution.stop is not None:
         raise AnalysisInterrupted(report, execution.stop) from None
     return report
-
-
-def _check_grouping(
-    clusters: float | None,
-    distance: int,
-    representatives: float | None,
-    feature_groups: Any,
-    of_clusters: bool,
-) -> None:
-    """Check the parameters that group features.
-
-    Raises
-    ------
-    ValueError
-        If one way to group features excludes another, or a correlation is none.
-    """
-    for name, value in (("clusters", clusters), ("representatives", representatives)):
-        if value is not None:
-            checks.check_real("rank", name, value, 0, 1, ends="(]")
-    checks.check_integer("rank", "distance", distance, 0)
-    if clusters is not None and representatives is not None:
-        raise ValueError(
-            "rank: clusters=R puts features in clusters after they are ranked, representatives=R "
-            "before; give one of them"
-        )
-    if representatives is not None and feature_groups is not None:
-        raise ValueError(
-            "rank: feature_groups=FILE and representatives=R both group features; give one of them"
-        )
-    if distance != DISTANCE and clusters is None and feature_groups is None:
-        raise ValueError("rank: distance has no effect without clusters=R or feature_groups=FILE")
-    if of_clusters and clusters is None:
-        raise ValueError(
-            f"rank: feature_groups={CLUSTERS!r} needs clusters=R, such as clusters=0.8. Hint: for "
-            f"a file of that name, feature_groups='./{CLUSTERS}'"
-        )
 
 
 def _noted(data: LearningSet[Any], note: str, execution: Execution) -> LearningSet[Any]:

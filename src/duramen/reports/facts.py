@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
-
-from duramen.forests.criteria import criterion_named
 from duramen.importances import Measure, catalogue
 from duramen.importances.comparison import Measured
 from duramen.plots.importances import BY_DEGREE, RANKING
@@ -23,12 +20,14 @@ from duramen.reports.report import (
     Section,
     joined,
 )
-from duramen.results.columns import Column, counted
+from duramen.results.columns import counted
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 from duramen.support.text import printable
 
 ReportT = TypeVar("ReportT", bound=Report)
+LEVEL = 0.05
+"""False discovery rate at which features are counted as significant."""
 UNIT_WORDS = {
     "bits": "bits of information",
     "gini": "decrease of Gini impurity",
@@ -109,28 +108,20 @@ def about(run: Run) -> tuple[Facts, ...]:
     made += [Fact(f"seconds to {step}", f"{took:.3g}") for step, took in run.timings.items()]
     sections = [Facts("Command and settings", tuple(asked))]
     if run.file is not None:
-        sections.append(Facts("Data", tuple(_given(run))))
+        classes = sorted((run.classes or {}).items(), key=lambda item: -item[1])
+        data = {
+            "file": run.file,
+            "rows": thousands(run.n_rows),
+            "features": thousands(run.n_features),
+            "target": run.target,
+            "task": run.task,
+            "classes": joined([f"{name} ({count:,})" for name, count in classes], shown=12),
+            "fingerprint": run.fingerprint,
+            "please cite": run.citation,
+        }
+        facts = tuple(Fact(name, value) for name, value in data.items() if value)
+        sections.append(Facts("Data", facts))
     return (*sections, Facts("Versions and times", tuple(made)))
-
-
-def _given(run: Run) -> list[Fact]:
-    facts = {
-        "file": run.file,
-        "rows": thousands(run.n_rows),
-        "features": thousands(run.n_features),
-        "target": run.target,
-        "task": run.task,
-        "classes": None if run.classes is None else _listed(run.classes),
-        "fingerprint": run.fingerprint,
-        "please cite": run.citation,
-    }
-    return [Fact(name, value) for name, value in facts.items() if value]
-
-
-def _listed(classes: Mapping[str, int], shown: int = 12) -> str:
-    """Return the classes with their number of rows, the largest first."""
-    counts = sorted(classes.items(), key=lambda item: -item[1])
-    return joined([f"{name} ({count:,})" for name, count in counts], shown=shown)
 
 
 def plain(value: object) -> str:
@@ -153,10 +144,6 @@ def thousands(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
 
 
-LEVEL = 0.05
-"""False discovery rate at which features are counted as significant."""
-
-
 _ADJUSTED = {
     "bh": "Benjamini and Hochberg",
     "by": "Benjamini and Yekutieli",
@@ -172,18 +159,6 @@ def words_of(measured: Measured) -> Measure:
     return Measure("unlisted", lambda _: measured, name.replace("_", " "))
 
 
-def spread_of(measured: Measured) -> str:
-    """Return what the standard error of a measure is over."""
-    name = name_of(measured)
-    return f"the {catalogue[name].spread if name in catalogue else 'trees'}"
-
-
-def references(measures: Sequence[Measured]) -> list[str]:
-    """Return the sources of the measures that are in the catalogue."""
-    entries = [catalogue[name] for measure in measures if (name := name_of(measure)) in catalogue]
-    return [f"{measure.title}: {measure.reference}" for measure in entries if measure.reference]
-
-
 def name_of(measured: Measured) -> str:
     """Return the name of a measure, as its function is called."""
     return measured.measure if isinstance(measured, Importances) else measured.method
@@ -196,31 +171,6 @@ def as_importances(measured: Measured) -> Importances:
     return Importances(measured.names, measured.scores, measured.method, measured.unit)
 
 
-def readings(measures: Sequence[Measured]) -> list[str]:
-    """Say what the numbers of the measures are, and what was tested."""
-    lines = []
-    for measure in measures:
-        words = words_of(measure)
-        scored = measure.unit == criterion_named("log_rank").unit
-        reading = (words.survival_reading if scored else "") or words.reading
-        if reading:
-            lines.append(reading.format(unit=unit_words(measure.unit)))
-        if isinstance(measure, Significance):
-            lines.append(_tested(measure, words))
-    return lines
-
-
-def cautions(measures: Sequence[Measured]) -> list[str]:
-    """Say what the measures are not."""
-    words_known = [words_of(measure) for measure in measures]
-    return [words.caution.format(title=words.title) for words in words_known if words.caution]
-
-
-def n_significant(tested: Significance) -> int:
-    """Return the number of features with a q-value of at most `LEVEL`."""
-    return int(np.count_nonzero(tested.q_values <= LEVEL))
-
-
 def adjusted_words(result: Significance) -> str:
     """Say what q-values are."""
     adjusted = _ADJUSTED.get(result.adjustment, result.adjustment)
@@ -229,24 +179,6 @@ def adjusted_words(result: Significance) -> str:
         f"up to {LEVEL:g}, at most {LEVEL:.0%} are expected to be false discoveries, if the "
         "p-values are valid."
     )
-
-
-def _tested(result: Significance, words: Measure) -> str:
-    trees = result.metadata.get("n_trees")
-    depends = "" if trees is None else words.p_values.format(n_trees=trees)
-    return (
-        f"The p-value of {words.title} tests this null hypothesis: {result.null} "
-        f"{depends}{adjusted_words(result)}"
-    )
-
-
-def further_columns(importances: Importances) -> list[Column]:
-    """Return the columns of importances by degree and by class, for files alone."""
-    shown = ("name", "rank", "importance", "standard_error")
-    columns = importances.columns()
-    return [
-        Column(name=name, numbers=numbers) for name, numbers in columns.items() if name not in shown
-    ]
 
 
 def rows_note(shown: int, n_features: int) -> str:
@@ -263,7 +195,17 @@ def importance_charts(importances: Importances, columns: int = 9) -> list[Chart]
     """Return the ranking of the first features, and their parts by degree where known."""
     if not len(importances):
         return []
-    return [ranking_chart(importances), *degree_charts(importances, columns)]
+    best = importances.top(DRAWN)
+    listed = ", ".join(f"{name} {value:.3g}" for name, value in best.top(5))
+    bars = "" if best.standard_error is None else " Bars: one standard error over the trees."
+    chart = Chart(
+        "Ranking",
+        Plot(RANKING, best, {"k": len(best)}),
+        f"Bar chart of the {len(best)} most important features. First: {listed}.",
+        f"The {len(best)} most important of {len(importances):,} features, in "
+        f"{unit_words(best.unit)}.{bars}",
+    )
+    return [chart, *degree_charts(importances, columns)]
 
 
 def degree_charts(importances: Importances, columns: int = 9) -> list[Chart]:
@@ -273,10 +215,9 @@ def degree_charts(importances: Importances, columns: int = 9) -> list[Chart]:
     best = importances.top(DRAWN)
     settings = importances.metadata.get("forest") or importances.metadata.get("population") or {}
     meaning = (
-        "Each node is split on the best of several candidates (K > 1): degree 0 holds the "
-        "decrease of impurity when a feature is chosen for the first split, not its information "
-        "by itself. A weaker feature has little importance at degree 0 even if no features "
-        "interact; to see interactions, use K = 1."
+        "Nodes are split on the best of several candidates (K > 1): a weaker feature has little "
+        "importance at degree 0 even if no features interact. Deep nodes hold few rows, where "
+        "noise features have importance by chance: this is no evidence of an interaction."
     )
     if settings.get("max_features") == 1:
         meaning = (
@@ -292,31 +233,3 @@ def degree_charts(importances: Importances, columns: int = 9) -> list[Chart]:
         f"{unit_words(importances.unit)}. {meaning}",
     )
     return [chart]
-
-
-def ranking_chart(
-    importances: Importances,
-    *,
-    by: str = "",
-    spread: str = "the trees",
-    most: int = DRAWN,
-    threshold: float | None = None,
-    line: str = "",
-) -> Chart:
-    """Return the ranking of the first features, `most` of them.
-
-    `by` names the measure, where it has to be told from others; `spread` is what the standard
-    errors are over; `line` is a sentence on the line that is drawn at `threshold`.
-    """
-    best = importances.top(most)
-    listed = ", ".join(f"{name} {value:.3g}" for name, value in best.top(5))
-    by = by and f" by {by}"
-    unit = "" if by and best.unit == "1" else f", in {unit_words(best.unit)}"
-    bars = "" if best.standard_error is None else f" Bars: one standard error over {spread}."
-    return Chart(
-        title=f"Ranking{by}",
-        plot=Plot(RANKING, best, {"k": len(best), "threshold": threshold}),
-        text=f"Bar chart of the {len(best)} most important features{by}. First: {listed}.",
-        caption=f"The {len(best)} most important of {len(importances):,} features{by}{unit}.{bars}"
-        + f" {line}".rstrip(),
-    )

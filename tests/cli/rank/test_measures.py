@@ -10,7 +10,7 @@ import pytest
 from tests.cli.commands import assert_refused, done
 
 import duramen as dm
-from duramen.analyses.ranking.measures import choose, measures_of
+from duramen.analyses.ranking.measures import choose
 from duramen.importances import (
     catalogue,
 )
@@ -144,6 +144,6 @@ def test_what_a_measure_that_was_asked_for_says_is_the_users_error(tmp_path):
 
 def test_choice_keeps_the_order_and_drops_what_comes_twice():
     options = {"forest": "random-forest", "task": "classification", "out_of_bag": True}
-    chosen, _ = choose(measures_of(("air", "mdi", "air")), **options)
+    chosen, *_ = choose(("air", "mdi", "air"), **options)
     assert [measure.name for measure in chosen] == ["air", "mdi"]
-    assert [measure.name for measure in choose((), **options)[0]] == ["mdi_oob", "mdi", "mda"]
+    assert [measure.name for measure in choose("auto", **options)[0]] == ["mdi_oob", "mdi", "mda"]

@@ -52,7 +52,7 @@ def test_a_planted_pair_is_the_one_that_is_found(tmp_path):
     assert np.allclose(pairs["in_forest_variance"].fillna(0.0), wanted)
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Interactions of all pairs" in page
-    assert "Interactions in the trees" in page
+    assert "Network of the strongest pairs" in page
 
 
 def test_python_says_the_same_and_few_groups_of_rows_are_refused(tmp_path):

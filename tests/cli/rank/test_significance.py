@@ -6,7 +6,6 @@ import signal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
@@ -16,7 +15,6 @@ import duramen as dm
 from duramen import Importances, Significance
 from duramen.analyses.ranking.significance import (
     columns_of,
-    line_words,
     measure_to_test,
     selected_by,
     threshold_of,
@@ -138,20 +136,12 @@ def verdict(p_values):
     return Significance(names, scores, np.array(p_values), **how)
 
 
-def test_line_of_the_ranking():
+def test_threshold_of_the_selected_features():
     importances = Importances(tuple("dcba"), np.array([1.0, 2.0, 3.0, 4.0]), "mdi", "bits")
     two = verdict([0.001, 0.9, 0.001, 0.9])
     assert selected_by(two) == ("a", "c")
     assert threshold_of(two, importances) == 2.0
-    assert line_words(two, importances).endswith(
-        "with q up to 0.05 by Altmann. 1 more features are beyond it, but do not meet this limit."
-    )
-    sentence = verdict([0.001, 0.9, 0.9, 0.9])
-    assert threshold_of(sentence, importances) == 4.0
-    assert "of the only feature with q" in line_words(sentence, importances)
-    none = verdict([0.9] * 4)
-    assert threshold_of(none, importances) is None
-    assert line_words(none, importances).startswith("No line")
+    assert threshold_of(verdict([0.9] * 4), importances) is None
 
 
 def test_columns_follow_the_names_and_tell_what_was_not_computed():
@@ -168,7 +158,7 @@ def test_columns_follow_the_names_and_tell_what_was_not_computed():
 # --- options of some methods ---------------------------------------------------------------------
 
 
-def test_fitted_distribution_and_ranks_have_notes_on_their_error_rates(file, tmp_path):
+def test_a_fitted_distribution_has_notes_on_its_error_rates(file, tmp_path):
     result, record = asked(file, tmp_path / "law", "altmann", "--distribution", "normal")
     said = " ".join(result.stderr.split())
     remarks = record["results"]["significance"]["notes"]
@@ -184,20 +174,6 @@ def test_fitted_distribution_and_ranks_have_notes_on_their_error_rates(file, tmp
         assert note.partition(" Hint")[0] in said
         assert note in page(tmp_path / "law")
     assert min(written(tmp_path / "law")["altmann_p_value"]) < 1 / 20
-    _, record = asked(file, tmp_path / "ranks", CER, "--rank-based", "later")
-    (remarks,) = record["results"]["significance"]["notes"]
-    assert "by rank, the error rate holds only approximately" in remarks
-    assert remarks in page(tmp_path / "ranks")
-
-
-PAIRS = {"x0": "first", "x1": "first", "x2": "said", "x4": "said", "x5": None}
-
-
-@pytest.fixture
-def groups(tmp_path):
-    path = tmp_path / "groups.csv"
-    pa_csv.write_csv(pa.table({"feature": list(PAIRS), "group": list(PAIRS.values())}), path)
-    return path
 
 
 # --- the same again ------------------------------------------------------------------------------
@@ -305,7 +281,7 @@ def no_growth(monkeypatch):
         (["--test", "none", "--checkpoint", "kept"], "--checkpoint has no effect with --test none"),
         (
             ["--test", "janitza", "--permutations", 9],
-            "--n-permutations has no effect with --test janitza, which grows no forests",
+            "--n-permutations has no effect with --test janitza; allowed with max-t, altmann, ",
         ),
         (["--test", "janitza", "--checkpoint", "kept"], "--checkpoint has no effect"),
         (
@@ -317,29 +293,10 @@ def no_growth(monkeypatch):
             "does not exist; create that folder",
         ),
         (["--test", "fdr-curve", "--checkpoint", "/"], "is a folder; name a file"),
-        (["--stop-after", 3], "--stop-after has no effect with --test max-t; allowed with hapf"),
-        (
-            ["--rank-based", "own"],
-            "has no effect with --test max-t; allowed with conditional-error-rate",
-        ),
-        (
-            ["--test", "fdr-curve", "--stop-after", 3],
-            "--stop-after has no effect with --test fdr-curve; allowed with hapf",
-        ),
         (
             ["--test", "hapfelmeier", "--distribution", "gamma"],
             "--distribution has no effect with --test hapfelmeier; allowed with altmann",
         ),
-        (
-            ["--test", "multiple-probes", "--rank-based", "own"],
-            f"--rank-based has no effect with --test multiple-probes; allowed with {CER}",
-        ),
-        (
-            ["--test", "janitza", "--n-probes", 5],
-            "--n-probes has no effect with --test janitza; allowed with forest-probe-ranking, "
-            "probe-ranking",
-        ),
-        (["--test", CER, "--group-score", "max"], "--group-score needs --feature-groups FILE"),
         (
             ["--test", CER, "--feature-groups", "no.csv"],
             "--feature-groups no.csv: there is no file no.csv",

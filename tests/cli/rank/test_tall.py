@@ -7,9 +7,8 @@ import pytest
 from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
+from duramen.analyses.ranking import forest
 from duramen.analyses.ranking import measures as measuring
-from duramen.analyses.ranking import samples
-from duramen.analyses.ranking.forest import trees_by_default
 from duramen.data import NumberTarget, SurvivalTarget
 from duramen.data.target import encode_target, sampled_rows
 from duramen.estimators import growth
@@ -110,8 +109,8 @@ def test_measure_that_needs_all_trees_is_refused(table, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_test_and_effects_of_a_sample_where_there_are_many_rows(table, tmp_path, monkeypatch):
     let_go(monkeypatch)
-    monkeypatch.setattr(samples, "MANY", 200)
-    monkeypatch.setattr(samples, "FEW", 60)
+    monkeypatch.setattr(forest, "MANY", 200)
+    monkeypatch.setattr(forest, "FEW", 60)
     words = ["rank", table, "--target", "y", "--trees", 20]
     result, record = done(tmp_path / "out", *words, "--permutations", 19)
     said = "the significance test is of a random sample of 60 of the 240 rows, in which classes"
@@ -120,11 +119,6 @@ def test_test_and_effects_of_a_sample_where_there_are_many_rows(table, tmp_path,
     # One that is asked for is of all rows.
     result, record = done(tmp_path / "all", *words, "--test", "max-t", "--permutations", 19)
     assert "random sample" not in result.stderr
-
-
-def test_number_of_trees_by_default():
-    expected = {10: 1000, 100_000: 1000, 100_001: 999, 200_000: 500, 2_000_000: 50, 10**9: 50}
-    assert {n: trees_by_default(n) for n in expected} == expected
 
 
 def test_sample_of_the_rows(table, tmp_path):

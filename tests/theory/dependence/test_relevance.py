@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
+import duramen as dm
 from duramen.support import arrays
 from duramen.theory import FiniteDistribution, relevance
 from duramen.theory.dependence import (

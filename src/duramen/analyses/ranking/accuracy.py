@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from duramen.data import Target
-from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.arrays import IntArray
 
 
 def out_of_bag_accuracy(
@@ -24,47 +24,32 @@ def out_of_bag_accuracy(
     """
     curve = getattr(estimator, "oob_error_curve_", None)
     last = None if curve is None or not np.isfinite(curve[-1]) else float(curve[-1])
-    losses = None if target.censored else _losses(estimator, target)
-    if losses is None:
-        return {"oob_error": last, "baseline_error": None, "baseline_p_value": None}
-    seen, error, baseline = losses
+    unknown = {"oob_error": last, "baseline_error": None, "baseline_p_value": None}
+    means: Any = getattr(estimator, "oob_decision_function_", None)
+    guess: Any = getattr(estimator, "oob_prediction_", None)
+    if target.censored or (means is None and guess is None):
+        return unknown
+    seen = np.isfinite(guess) if means is None else np.isfinite(means).all(axis=1)
+    if not seen.any():
+        return unknown
+    values = np.asarray(target.values)[seen]
+    if means is not None:
+        codes = values.astype(np.intp)
+        error = (means[seen].argmax(axis=1) != codes).astype(np.float64)
+        baseline = (codes != np.bincount(codes).argmax()).astype(np.float64)
+    else:
+        values = values.astype(np.float64)
+        error, baseline = (values - guess[seen]) ** 2, (values - values.mean()) ** 2
+    gains, least = baseline - error, 0.0
+    if groups is not None:
+        gains = np.bincount(np.unique(groups[seen], return_inverse=True)[1], gains)
+        # Gains of one sign in all groups have this probability by chance: a bound for few groups.
+        least = 0.5 ** len(gains)
+    n, mean = len(gains), float(gains.mean())
+    spread = float(gains.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+    p_value = float(stdtr(n - 1, -mean / spread)) if spread else float(mean <= 0 or n == 1)
     return {
         "oob_error": last,
         "baseline_error": float(baseline.mean()),
-        "baseline_p_value": _p_value(baseline - error, None if groups is None else groups[seen]),
+        "baseline_p_value": max(p_value, least),
     }
-
-
-def _losses(estimator: Any, target: Target) -> tuple[BoolArray, FloatArray, FloatArray] | None:
-    """Return which rows are out of bag, and their losses by the forest and without features."""
-    means = getattr(estimator, "oob_decision_function_", None)
-    if means is not None:
-        seen = np.isfinite(means).all(axis=1)
-        codes = np.asarray(target.values)[seen].astype(np.intp)
-        if not seen.any():
-            return None
-        wrong = means[seen].argmax(axis=1) != codes
-        most_frequent = np.bincount(codes).argmax()
-        return seen, wrong.astype(np.float64), (codes != most_frequent).astype(np.float64)
-    guess = getattr(estimator, "oob_prediction_", None)
-    if guess is None:
-        return None
-    seen = np.isfinite(guess)
-    values = np.asarray(target.values, dtype=np.float64)[seen]
-    if not len(values):
-        return None
-    return seen, (values - guess[seen]) ** 2, (values - values.mean()) ** 2
-
-
-def _p_value(gains: FloatArray, groups: IntArray | None) -> float:
-    """Return the p-value of the t-test of gains, or of their sums in groups."""
-    if groups is not None:
-        places = np.unique(groups, return_inverse=True)[1]
-        sums = np.bincount(places, gains).astype(np.float64)
-        # Gains of one sign in all groups have this probability by chance: a bound for few groups.
-        return max(_p_value(sums, None), 0.5 ** len(sums))
-    mean, n = float(gains.mean()), len(gains)
-    error = float(gains.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
-    if error == 0.0:
-        return 0.0 if mean > 0 and n > 1 else 1.0
-    return float(stdtr(n - 1, -mean / error))

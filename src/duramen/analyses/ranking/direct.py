@@ -12,12 +12,12 @@ import numpy as np
 
 from duramen.analyses.execution import Execution
 from duramen.analyses.ranking import significance
+from duramen.analyses.ranking.forest import sampled_if_many
 from duramen.analyses.ranking.groups import Members, of_several
-from duramen.analyses.ranking.samples import sampled_if_many
 from duramen.data import EncodedTable
 from duramen.importances import Inputs, representatives
 from duramen.plots.direct import DIRECT_FEATURES
-from duramen.reports.report import DRAWN, Chart, Group, Plot, Prose, Section
+from duramen.reports.report import DRAWN, Chart, Group, Part, Plot, Prose, Section
 from duramen.results.columns import Column, counted
 from duramen.results.conditional_significance import (
     DIRECT,
@@ -29,39 +29,11 @@ from duramen.results.conditional_significance import (
 from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.support.text import joined
 
-TITLE = "Direct or by proxy"
-_MANY_FOUND = 10  # features; of more, some are likely to be associated through others
+MANY_FOUND = 10
+"""Features found; of more, some are likely to be associated with the target through others."""
 _THRESHOLD = 0.7  # average correlation within the clusters that a report draws
 _CLUSTERED = 200  # features that are clustered for it, at most
 _SAID = 5  # names in a sentence
-_MEANINGS = (
-    "Direct: the target depends on the feature given all other features, so that the others do not "
-    "replace it (q up to {level:g}). {rate} a fraction of at most {level:g} is expected to be "
-    "false, if the p-values are valid and nearly independent.",
-    "Shared with A, B: the feature is associated with the target (false discovery rate {level:g}), "
-    "but it is not shown to be direct; most of its association goes through A and B.",
-    "Undecided: neither is shown. No verdict says that a feature is noise: of two nearly equal "
-    "features only both together can be shown to be direct.",
-)
-_RATE = "Of the features called direct (Storey, Taylor and Siegmund 2004),"
-_RATE_OF_TREE = (
-    "Groups are tested first, then the members of direct groups. Of the groups and features called "
-    "direct (Yekutieli 2008),"
-)
-
-
-def advised(result: Any, weights: Any, execution: Execution) -> Any:
-    """Return the result of a test with a note that advises `direct` where it finds many."""
-    n_found = len(significance.selected_by(result)) if significance.verdicts_of(result) else 0
-    if n_found <= _MANY_FOUND or weights is not None:
-        return result
-    note = (
-        f"{result.method}: {n_found:,} features are confirmed or candidates, and some of them may "
-        "be associated with the target only through others. Hint: direct=True tests each feature "
-        "given all others"
-    )
-    execution.tell(note)
-    return replace(result, notes=(*result.notes, note))
 
 
 def correlated_groups(table: EncodedTable, threshold: float) -> Members:
@@ -134,53 +106,43 @@ def columns_of(result: ConditionalSignificance, names: Sequence[str]) -> list[Co
     ]
 
 
-def counts_of(result: ConditionalSignificance) -> dict[str, int]:
-    """Return how many features have each verdict."""
-    words = [verdict.split(" ")[0] for verdict in result.verdicts()]
-    return {word: words.count(word) for word in (DIRECT, SHARED, UNDECIDED)}
-
-
-def settings_of(result: ConditionalSignificance) -> dict[str, Any]:
-    """Return the settings of the test, for the record."""
-    recorded = ("method", "test", "estimator", "sampler", "n_folds", "n_draws", "strata", "groups")
-    return {name: result.metadata[name] for name in recorded if name in result.metadata}
-
-
-def figures_of(
+def record_of(
     result: ConditionalSignificance, of_groups: ConditionalSignificance | None
-) -> dict[str, Any]:
-    """Return the counts of verdicts and the fit of the draws, for the record."""
-    return {
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings of the test and its counts of verdicts, for the record."""
+    kept = ("method", "test", "estimator", "sampler", "n_folds", "n_draws", "strata", "groups")
+    settings = {name: result.metadata[name] for name in kept if name in result.metadata}
+    words = [verdict.split(" ")[0] for verdict in result.verdicts()]
+    figures: dict[str, Any] = {
         "null": result.null,
         "level": LEVEL,
         "adjustment": result.adjustment,
-        **counts_of(result),
+        **{word: words.count(word) for word in (DIRECT, SHARED, UNDECIDED)},
         "diagnosis": result.metadata.get("diagnosis"),
         "notes": list(result.notes),
-        **({} if of_groups is None else {"direct_groups": list(of_groups.selected(LEVEL))}),
     }
+    if of_groups is not None:
+        figures["direct_groups"] = list(of_groups.selected(LEVEL))
+    return settings, figures
 
 
 def line_of(result: ConditionalSignificance, of_groups: ConditionalSignificance | None) -> str:
     """Return the result in a sentence."""
-    count, p = counts_of(result)[DIRECT], len(result)
-    rate = f"false discovery rate {LEVEL:g}"
-    groups, none = "", f"none of {p:,} features"
+    found, p = result.selected(LEVEL), len(result)
+    groups = ""
     if of_groups is not None:
-        chosen, n_groups = of_groups.selected(LEVEL), counted(len(of_groups), "group")
-        if not chosen and not count:
-            none += f" and none of {n_groups}"
-        else:
-            listed = f": {joined(chosen, shown=_SAID)}" if chosen else ""
-            groups = f"; {len(chosen):,} of {n_groups}{listed}"
-    if not count:
+        chosen = of_groups.selected(LEVEL)
+        listed = f": {joined(chosen, shown=_SAID)}" if chosen else ""
+        groups = f"; {len(chosen):,} of {counted(len(of_groups), 'group')}{listed}"
+    rate = f"(false discovery rate {LEVEL:g})"
+    if not found:
         return (
-            f"Given all others, {none} is shown to be direct ({rate}){groups}; this is no evidence "
-            "that they are noise"
+            f"Given all others, none of {p:,} features is shown to be direct {rate}{groups}; this "
+            "is no evidence that they are noise"
         )
     return (
-        f"Given all others, {count:,} of {p:,} features {'is' if count == 1 else 'are'} direct "
-        f"({rate}): {joined(result.selected(LEVEL), shown=_SAID)}{groups}"
+        f"Given all others, {len(found):,} of {p:,} features {'is' if len(found) == 1 else 'are'} "
+        f"direct {rate}: {joined(found, shown=_SAID)}{groups}"
     )
 
 
@@ -189,32 +151,40 @@ def section_of(
     of_groups: ConditionalSignificance | None,
     clusters: Sequence[Sequence[str]],
 ) -> Section:
-    """Return the section of a report: words, the figure, and the clusters as a table."""
-    rate = _RATE if of_groups is None else _RATE_OF_TREE
-    meanings = [meaning.format(level=LEVEL, rate=rate) for meaning in _MEANINGS]
+    """Return the section of a report: words and, if features are associated, the figure."""
+    line = line_of(result, of_groups)
+    rate = "Storey, Taylor and Siegmund 2004"
+    if of_groups is not None:
+        rate = "Yekutieli 2008; groups are tested first, then the members of direct ones"
+    lines = [
+        f"{line}.",
+        "Direct: the target depends on the feature given all other features (q up to "
+        f"{LEVEL:g}, {rate}). Shared with A, B: it is associated with the target, and most of the "
+        "association goes through A and B. Undecided: neither is shown. No verdict says that a "
+        "feature is noise: of two nearly equal features only both together can be direct.",
+    ]
     if (diagnosis := result.metadata.get("diagnosis")) is not None:
-        meanings.append(
+        lines.append(
             "A forest told draws of features given the others from the data with an area under the "
             f"ROC curve of {diagnosis['auc']:.2f} (95% interval {diagnosis['low']:.2f} to "
             f"{diagnosis['high']:.2f}); it is .5 or less where the draws are right."
         )
-    words = Prose("Result", (f"{line_of(result, of_groups)}.", *meanings, *result.notes))
-    if not clusters:
-        return Group(TITLE, (words,), folded=False)
-    return Group(TITLE, (words, _chart(result, clusters)), folded=False)
-
-
-def _chart(result: ConditionalSignificance, clusters: Sequence[Sequence[str]]) -> Chart:
-    found = set(result.selected(LEVEL))
-    drawn = [name for members in clusters for name in members][:DRAWN]
-    direct = [name for name in drawn if name in found]
-    listed = f": {joined(direct, shown=DRAWN)}" if direct else ""
-    return Chart(
-        "Correlated features, and which of them are direct",
-        Plot(DIRECT_FEATURES, result, {"clusters": clusters, "k": DRAWN}),
-        "Bar chart of -log10 of the q-value of each feature given all others, correlated features "
-        f"together. {len(direct):,} of the {len(drawn):,} features drawn are direct{listed}.",
-        f"Bars: -log10 of the q-value given all others, blue beyond the dashed line, {LEVEL:g}; "
-        "circles: of the association with the target. Shaded blocks: clusters of correlated "
-        "features.",
-    )
+    parts: list[Part] = [Prose("Result", (*lines, *result.notes), brief=(line,))]
+    if clusters:
+        drawn = [name for members in clusters for name in members][:DRAWN]
+        found = set(result.selected(LEVEL))
+        direct = [name for name in drawn if name in found]
+        listed = f": {joined(direct, shown=DRAWN)}" if direct else ""
+        parts.append(
+            Chart(
+                "Correlated features, and which of them are direct",
+                Plot(DIRECT_FEATURES, result, {"clusters": clusters, "k": DRAWN}),
+                "Bar chart of -log10 of the q-value of each feature given all others, correlated "
+                f"features together. {len(direct):,} of the {len(drawn):,} features drawn are "
+                f"direct{listed}.",
+                "Bars: -log10 of the q-value given all others, blue beyond the dashed line, "
+                f"{LEVEL:g}; circles: of the association with the target. Shaded blocks: clusters "
+                "of correlated features.",
+            )
+        )
+    return Group("Direct or by proxy", tuple(parts), folded=False)

@@ -1,22 +1,20 @@
-"""Forest that features are ranked by: a kind of forest with its parameters, or an estimator."""
+"""Forest that features are ranked by, and samples of the rows of tall tables for long steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from duramen.analyses.execution import Execution
-from duramen.data import LearningSet
-from duramen.data.target import target_class
-from duramen.estimators.catalogue import FORESTS, WEIGHTINGS, ForestKind
+from duramen.data import EncodedTable, LearningSet
+from duramen.data.target import proportions, sampled_rows, target_class
+from duramen.estimators.catalogue import FORESTS
+from duramen.forests import Forest
 from duramen.forests.criteria import CRITERIA
+from duramen.importances import Inputs
 from duramen.importances.refit import leaves_rows_out, template_of
 from duramen.support import checks
-
-TREES, LEAST_TREES = 1000, 50
-"""Number of trees by default, and of those of the tallest tables."""
-MANY_ROWS = 100_000
-"""From so many rows on there are fewer trees by default."""
 
 PARAMETERS = (
     "n_estimators",
@@ -28,147 +26,129 @@ PARAMETERS = (
     "bootstrap",
 )
 """Parameters of `duramen.rank` that a kind of forest takes."""
-
-
-def trees_by_default(n_rows: int) -> int:
-    """Return the number of trees for a table of so many rows.
-
-    The trees of a tall table take long, and differ less than those of a short one.
-    """
-    return max(LEAST_TREES, min(TREES, TREES * MANY_ROWS // n_rows))
-
-
-def kind_of(estimator: Any, growth: Mapping[str, Any], changed: Sequence[str]) -> ForestKind | None:
-    """Return the kind of forest that is named; None for an estimator, whose parameters are its own.
-
-    Raises
-    ------
-    ValueError
-        If there is no such kind, a parameter is out of its range, or one is `changed` beside an
-        estimator.
-    """
-    if not isinstance(estimator, str):
-        for name in changed:
-            raise ValueError(
-                f"rank: {name} has no effect beside a {type(estimator).__name__}; set it in the "
-                "estimator"
-            )
-        return None
-    name = checks.check_choice(
-        "rank", "estimator", estimator.replace("_", "-"), [kind.name for kind in FORESTS]
-    )
-    for parameter in ("n_estimators", "max_depth"):
-        checks.check_optional_integer("rank", parameter, growth[parameter], 1)
-    checks.check_integer("rank", "min_samples_leaf", growth["min_samples_leaf"], 1)
-    checks.check_choice(
-        "rank", "criterion", growth["criterion"], ("auto", "gini", "entropy", "variance")
-    )
-    if isinstance(growth["class_weight"], str):
-        checks.check_choice("rank", "class_weight", _word(growth["class_weight"]), WEIGHTINGS)
-    return next(kind for kind in FORESTS if kind.name == name)
-
-
-def _word(name: str) -> str:
-    return name.replace("-", "_")
+TREES, LEAST_TREES = 1000, 50
+"""Number of trees by default, and of those of the tallest tables."""
+# Rows from which on there are fewer trees by default, and the default test is of a sample, and the
+# rows of samples. A test grows about 100 forests, so that its time is about that of the ranking.
+MANY, FEW = 100_000, 20_000
+DESCRIBING_TREES = 200  # that describe effects if those of the ranking were let go, at most
 
 
 def forest_of(
-    kind: ForestKind | None,
     estimator: Any,
     growth: Mapping[str, Any],
+    changed: Sequence[str],
     data: LearningSet[Any],
     execution: Execution,
 ) -> tuple[Any, str]:
     """Return the forest to grow, with out-of-bag estimates if it has any, and the name of its kind.
 
-    An estimator without a seed or a number of threads takes those of the call.
+    A kind of forest gets the parameters of `growth`, which has those of `PARAMETERS`; an estimator
+    has its own, so that none may be `changed`, and the seed and the number of threads of the call
+    where it has none.
 
     Raises
     ------
     ValueError, TypeError
-        If it is none of duramen, is for another task, or lacks a parameter.
+        If it is for another task, none of duramen, or has no use for a parameter.
     """
-    if kind is not None:
-        forest = _of_kind(kind, growth, data, execution)
-        return forest.set_params(oob_score=leaves_rows_out(forest)), kind.name
-    forest = template_of(estimator, "rank")
-    if forest.task != data.task:
-        raise ValueError(
-            f"rank: estimator must be for {data.task}, which is the task of this target, got "
-            f"{type(forest).__name__}."
-        )
-    if forest.random_state is None:
-        forest.set_params(random_state=execution.random_state)
-    work = {"n_jobs": execution.n_jobs, "verbose": execution.verbose}
-    own = {name: value for name, value in work.items() if getattr(forest, name) in (None, 0)}
-    name = next(
-        (one.name for one in FORESTS if type(forest).__name__ in one.names), type(forest).__name__
-    )
-    forest.set_params(**own)
-    return forest.set_params(oob_score=leaves_rows_out(forest)), name
-
-
-def _of_kind(
-    kind: ForestKind, growth: Mapping[str, Any], data: LearningSet[Any], execution: Execution
-) -> Any:
-    """Return the estimator of a kind of forest with these parameters."""
+    work = {
+        "random_state": execution.random_state,
+        "n_jobs": execution.n_jobs,
+        "verbose": execution.verbose,
+    }
+    if not isinstance(estimator, str):
+        forest = template_of(estimator, "rank")
+        own = type(forest).__name__
+        if changed:
+            raise ValueError(f"rank: {changed[0]} has no effect beside a {own}; set it there")
+        if forest.task != data.task:
+            raise ValueError(
+                f"rank: estimator must be for {data.task}, which is the task of this target, got "
+                f"{own}."
+            )
+        unset = {name: value for name, value in work.items() if getattr(forest, name) is None}
+        forest.set_params(**{"verbose": forest.verbose or execution.verbose, **unset})
+        name = next((kind.name for kind in FORESTS if own in kind.names), own)
+        return forest.set_params(oob_score=leaves_rows_out(forest)), name
+    names = [kind.name for kind in FORESTS]
+    name = checks.check_choice("rank", "estimator", estimator.replace("_", "-"), names)
     task, target = data.task, target_class(data.task)
-    if kind.estimator(task) is None and target.censored:
-        able = ", ".join(other.name for other in FORESTS if other.survival)
-        raise ValueError(f"rank: estimator must be one of {able} for survival, got {kind.name}")
-    if kind.estimator(task) is None:
-        raise ValueError(
-            f"rank: estimator={kind.name!r} is for classification only, but the target holds "
-            "numbers. Hint: choose another forest, or task='classification'."
-        )
+    made = FORESTS[names.index(name)].estimator(task)
+    if made is None:
+        able = ", ".join(kind.name for kind in FORESTS if kind.estimator(task) is not None)
+        only = "" if target.censored else f"; {name} is for classification only"
+        raise ValueError(f"rank: estimator must be one of {able} for {task}, got {name}{only}")
     n_trees = growth["n_estimators"]
     if n_trees is None:
-        n_trees = trees_by_default(data.n_rows)
+        n_trees = max(LEAST_TREES, min(TREES, TREES * MANY // data.n_rows))
         if n_trees != TREES:
             execution.tell(
                 f"the forest has {n_trees:,} trees instead of {TREES:,}, as the table has "
                 f"{data.n_rows:,} rows; n_estimators sets another number"
             )
-    forest = kind.estimator(task)(
-        n_estimators=n_trees,
-        random_state=execution.random_state,
-        n_jobs=execution.n_jobs,
-        verbose=execution.verbose,
-    )
-    impurity = criterion_for(growth["criterion"], task)
+    forest = made(n_estimators=n_trees, **work)
+    criterion = growth["criterion"]
+    if criterion == "auto":
+        criterion = target.criterion
+    suited = [known.name for known in CRITERIA if known.task == task]
+    if criterion not in suited:
+        allowed = " or ".join(["auto", *([] if target.censored else suited)])
+        raise ValueError(f"rank: criterion must be {allowed} for {task}, got {criterion}")
     if not target.censored:  # which has one criterion
-        forest.set_params(criterion="squared_error" if impurity == "variance" else impurity)
-    parameters, unset = forest.get_params(), {"max_features": "auto", "min_samples_leaf": 1}
-    for name in ("max_features", "class_weight", "max_depth", "min_samples_leaf"):
-        value = growth[name]
-        if isinstance(value, str | int | float | None) and value == unset.get(name):
+        forest.set_params(criterion="squared_error" if criterion == "variance" else criterion)
+    defaults = {"max_features": "auto", "min_samples_leaf": 1}
+    for parameter in ("max_features", "class_weight", "max_depth", "min_samples_leaf"):
+        value = growth[parameter]
+        if isinstance(value, str | int | float | None) and value == defaults.get(parameter):
             continue
-        if name == "class_weight" and not target.categorical:
-            raise ValueError(f"rank: {name} is for classes, but the task is {task}; leave it out")
-        if name not in parameters:
+        if parameter == "class_weight" and not target.categorical:
+            raise ValueError(f"rank: class_weight is for classes, but the task is {task}")
+        if parameter not in forest.get_params():
             raise ValueError(
-                f"rank: {name} has no effect with estimator={kind.name!r}; leave it out"
+                f"rank: {parameter} has no effect with estimator={name!r}; leave it out"
             )
-        if name == "class_weight" and isinstance(value, str):
-            value = _word(value)
-        forest.set_params(**{name: None if value == "all" else value})
+        if isinstance(value, str):
+            value = None if value == "all" else value.replace("-", "_")
+        forest.set_params(**{parameter: value})
     if growth["bootstrap"] is not None:
         forest.set_params(bootstrap=growth["bootstrap"])
-    return forest
+    return forest.set_params(oob_score=leaves_rows_out(forest)), name
 
 
-def criterion_for(asked: str, task: str) -> str:
-    """Return the impurity criterion that is asked for, given the task.
+def is_let_go(estimator: Any) -> bool:
+    """Tell whether the trees of a fitted forest were let go."""
+    return not isinstance(estimator.forest_, Forest)
 
-    Raises
-    ------
-    ValueError
-        If it is for another task.
+
+# --- samples of the rows ----------------------------------------------------------------------
+
+
+def sampled_if_many(inputs: Inputs) -> Inputs:
+    """Return a random sample of many rows, in which classes keep their proportions."""
+    if inputs.data.n_rows <= MANY:
+        return inputs
+    seed = inputs.random_state or 0
+    rows = sampled_rows(inputs.data.target, FEW, seed)
+    return replace(inputs, data=inputs.data.of_rows(rows, key=("sample", FEW, seed)))
+
+
+def sample_note(data: LearningSet[Any], test: str) -> str:
+    """Return a note on the sample of the rows that the default test is of."""
+    return (
+        f"the significance test is of a random sample of {FEW:,} of the {data.n_rows:,} rows"
+        f"{proportions(data.target)}, since it grows many forests; features with small effects may "
+        f"be found on all rows alone: test={test!r} tests them on all"
+    )
+
+
+def described(inputs: Inputs) -> tuple[Any, LearningSet[EncodedTable]]:
+    """Return a fitted forest and its rows, by which effects are described.
+
+    Where the trees of the ranking were let go, those of a sample of the rows.
     """
-    suited = [criterion.name for criterion in CRITERIA if criterion.task == task]
-    if asked == "auto":
-        return target_class(task).criterion
-    if asked not in suited:
-        allowed = ["auto", *(name for name in suited if not target_class(task).censored)]
-        raise ValueError(f"rank: criterion must be {' or '.join(allowed)} for {task}, got {asked}")
-    return asked
+    if not is_let_go(inputs.estimator):
+        return inputs.estimator, inputs.data
+    data, estimator = sampled_if_many(inputs).data, inputs.unfitted().estimator
+    estimator.set_params(n_estimators=min(DESCRIBING_TREES, estimator.n_estimators))
+    return estimator.fit(data), data

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from duramen.importances.comparison import Measured
-from duramen.io.groups import members_of
-from duramen.reports.facts import as_importances, further_columns, unit_words
+from duramen.io.groups import CLUSTERS, DISTANCE, members_of
+from duramen.reports.facts import as_importances, unit_words
 from duramen.reports.report import Table, shown_columns
 from duramen.results.columns import Column
 from duramen.results.conditional_significance import DIRECT, ConditionalSignificance
@@ -24,6 +24,34 @@ _ROWS, _MEMBERS, _SAID = 50, 6, 5
 
 Members = Mapping[str, Sequence[str]]
 """Features of each group of several."""
+
+
+def check_arguments(
+    clusters: float | None, distance: int, representatives: float | None, feature_groups: Any
+) -> None:
+    """Check the arguments of `duramen.rank` that group features.
+
+    Raises
+    ------
+    ValueError
+        If one way to group features excludes another, or a correlation is none.
+    """
+    for name, value in (("clusters", clusters), ("representatives", representatives)):
+        if value is not None:
+            checks.check_real("rank", name, value, 0, 1, ends="(]")
+    checks.check_integer("rank", "distance", distance, 0)
+    if representatives is not None and (clusters is not None or feature_groups is not None):
+        other = "clusters=R" if clusters is not None else "feature_groups=FILE"
+        raise ValueError(
+            f"rank: {other} and representatives=R both group features; give one of them"
+        )
+    if distance != DISTANCE and clusters is None and feature_groups is None:
+        raise ValueError("rank: distance has no effect without clusters=R or feature_groups=FILE")
+    if isinstance(feature_groups, str) and feature_groups == CLUSTERS and clusters is None:
+        raise ValueError(
+            f"rank: feature_groups={CLUSTERS!r} needs clusters=R, such as clusters=0.8. Hint: for "
+            f"a file of that name, feature_groups='./{CLUSTERS}'"
+        )
 
 
 def groups_of(feature_groups: Any, features: Sequence[str], distance: int) -> Members:
@@ -75,14 +103,15 @@ def spread(rates: ErrorRates, groups: Members, source: str) -> ErrorRates:
     )
 
 
-def columns_of(
+def table_of(
     importances: Importances,
     members: Members,
+    source: str,
     single: Measured | None,
     tested: AdjustedSignificance | None,
     direct: ConditionalSignificance | None,
-) -> list[Column]:
-    """Return the columns of the table of groups, the most important first.
+) -> tuple[Table, dict[str, Any]]:
+    """Return the table of groups for a page and its columns for a file, by importance.
 
     Parameters
     ----------
@@ -90,92 +119,64 @@ def columns_of(
         MDA of the groups, each permuted as a whole.
     members : mapping of str to sequence of str
         Features of each group.
+    source : str
+        Name of the file of groups.
     single : Importances, optional
         MDA of single features.
     tested, direct : Significance, optional
         Tests of the groups of several features; groups of one feature are in its table.
     """
     best = importances.top(len(importances))
+    lists = [list(members[name]) for name in best.names]
     columns = [
         Column("group", best.names, "name", name="name"),
-        Column("features", name="n_features", numbers=np.array([*map(len, _of(best, members))])),
+        Column("features", name="n_features", numbers=np.array(list(map(len, lists)))),
         Column(f"MDA, {unit_words(best.unit)}", digits=4, name="importance", numbers=best.values),
         Column(name="rank", numbers=np.arange(1, len(best) + 1)),
-        *further_columns(best),
+        *(column for column in best.table() if not column.title),
     ]
-    if (error := best.standard_error) is not None:
+    if best.standard_error is not None:
+        errors = best.standard_error
         title = "std. error"
-        columns.append(Column(title, digits=2, minor=1, name="standard_error", numbers=error))
+        columns.append(Column(title, digits=2, minor=1, name="standard_error", numbers=errors))
+    replaceable = ""
     if single is not None:
         alone = dict(as_importances(single))
-        sums = np.array([sum(alone[name] for name in names) for names in _of(best, members)])
+        sums = np.array([sum(alone[name] for name in names) for names in lists])
         title = "sum of single features"
         columns.append(Column(title, digits=4, minor=1, name="sum_of_features", numbers=sums))
+        replaceable = (
+            " If it exceeds the sum over its features permuted alone, these can replace each other."
+        )
+    tests = list[tuple[str, Any, list[tuple[str, str, Any, int]]]]()
     if tested is not None:
-        verdicts = {"p adjusted": ("p_adjusted", tested.p_adjusted)}
-        columns += _tests(best.names, "verdict", tested, verdicts)
+        tests.append(("verdict", tested, [("p adjusted", "p_adjusted", tested.p_adjusted, 0)]))
     if direct is not None:
-        numbers = {"p": direct.p_values, "q": direct.q_values}
-        given_others = {
-            f"{letter}, given the others": (f"conditional_{letter}_value", values)
-            for letter, values in numbers.items()
-        }
-        columns += _tests(best.names, DIRECT, direct, given_others)
-    lists = [joined(list(names), shown=_MEMBERS) for names in _of(best, members)]
-    return [
-        *columns,
-        Column("members", lists, "words", minor=1),
-        Column(cells=[";".join(names) for names in _of(best, members)], name="features"),
-    ]
-
-
-def _of(groups: Importances, members: Members) -> list[Sequence[str]]:
-    return [members[name] for name in groups.names]
-
-
-def _tests(
-    names: Sequence[str],
-    word: str,
-    tested: AdjustedSignificance | ConditionalSignificance,
-    numbers: Mapping[str, tuple[str, Any]],
-) -> list[Column]:
-    """Return the columns of a test; they are empty for groups that it is not of."""
-    place = {name: i for i, name in enumerate(tested.names)}
-    rows, verdicts = [place.get(name) for name in names], tested.verdicts()
-    columns = [Column(word, ["" if i is None else verdicts[i] for i in rows], "words", name=word)]
-    for title, (name, values) in numbers.items():
-        known = np.array([np.nan if i is None else values[i] for i in rows])
-        columns.append(
-            Column(
-                title,
-                digits=0,
-                minor=int(title[0] == "p" and word == DIRECT),
-                name=name,
-                numbers=np.ma.masked_invalid(known),
-            )
-        )
-    return columns
-
-
-def table_of(columns: Sequence[Column], importances: Importances, source: str) -> Table:
-    """Return the section of a report."""
-    count, best = len(importances), importances.top(_SAID)
-    which = f"The first {_ROWS:,} of {count:,}" if count > _ROWS else f"All {count:,}"
-    note = (
-        f"{which} groups ({source}; a feature in no group is its own group), all in "
-        "result-groups.csv. The MDA of a group is the loss of accuracy on out-of-bag rows when all "
-        "of its features are permuted together, by the same permutation."
+        p = "p, given the others", "conditional_p_value", direct.p_values, 1
+        q = "q, given the others", "conditional_q_value", direct.q_values, 0
+        tests.append((DIRECT, direct, [p, q]))
+    for word, test, numbers in tests:
+        place = {group: i for i, group in enumerate(test.names)}
+        rows, verdicts = [place.get(group) for group in best.names], test.verdicts()
+        cells = ["" if i is None else verdicts[i] for i in rows]
+        columns.append(Column(word, cells, "words", name=word))
+        for title, name, values, minor in numbers:
+            known = np.ma.masked_invalid([np.nan if i is None else values[i] for i in rows])
+            columns.append(Column(title, digits=0, minor=minor, name=name, numbers=known))
+    shown = [joined(names, shown=_MEMBERS) for names in lists]
+    columns.append(Column("members", shown, "words", minor=1))
+    columns.append(Column(cells=[";".join(names) for names in lists], name="features"))
+    count, first = len(best), best.take(np.arange(min(_SAID, len(best))))
+    pairs = zip(first.names, fixed(first.values, 3), strict=True)
+    more = f", and {count - _SAID:,} more in result-groups.csv" * (count > _SAID)
+    said = ", ".join(f"{name} {cell}" for name, cell in pairs)
+    table = Table(
+        "Groups of features",
+        shown_columns(columns, _ROWS),
+        f"{f'The first {_ROWS:,} of' if count > _ROWS else 'All'} {count:,} groups ({source}; a "
+        "feature in no group is its own group), all in result-groups.csv. The MDA of a group is "
+        "the loss of accuracy on out-of-bag rows when all of its features are permuted together."
+        f"{replaceable}",
+        brief=(f"Groups by the MDA of permuting their features together ({source}): {said}{more}",),
     )
-    if any(column.name == "sum_of_features" for column in columns):
-        note += (
-            " If it exceeds the sum over its features permuted alone, these can replace each "
-            "other; if it is smaller, several of them are needed for the same predictions."
-        )
-    cells = zip(best.names, fixed(best.values, 3), strict=True)
-    line = (
-        f"Groups by the MDA of permuting their features together ({source}): "
-        f"{', '.join(f'{name} {cell}' for name, cell in cells)}"
-    )
-    if count > len(best):
-        line += f", and {count - len(best):,} more in result-groups.csv"
-    return Table("Groups of features", shown_columns(columns, _ROWS), note, brief=(line,))
+    return table, {column.name: column.values for column in columns if column.name}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,29 +9,22 @@ from typing import Any
 import numpy as np
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.ranking.samples import sampled_if_many
+from duramen.analyses.ranking.forest import sampled_if_many
 from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Inputs, interactions
-from duramen.plots.interactions import INTERACTION_MATRIX, INTERACTION_NETWORK
+from duramen.plots.interactions import INTERACTION_NETWORK
 from duramen.reports.facts import LEVEL
-from duramen.reports.report import DRAWN, Chart, Group, Part, Plot, Prose, Section, Table
+from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section, Table
 from duramen.results.columns import Column, places
 from duramen.results.pair_interactions import PairInteractions
 from duramen.results.saved import Savable
 from duramen.significance import interaction_test
 from duramen.significance.pair_contrasts import check_rows
-from duramen.support.arrays import FloatArray
 from duramen.support.text import fixed, joined, printable
 
 _MANY_FEATURES = 1000  # of more, features are cut at their medians alone
 _SAID = 5
 _ROWS = 20
-_SOURCES = (
-    "M. Grabisch, M. Roubens (1999). An axiomatic approach to the concept of interaction among "
-    "players in cooperative games. International Journal of Game Theory 28.",
-    "V. Chernozhukov, D. Chetverikov, K. Kato (2013). Gaussian approximations and multiplier "
-    "bootstrap for maxima of sums of high-dimensional random vectors. Annals of Statistics 41.",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +38,13 @@ class AllPairs(Savable):
     @property
     def references(self) -> tuple[str, ...]:
         """Sources of the index and of the test."""
-        return _SOURCES
+        return (
+            "M. Grabisch, M. Roubens (1999). An axiomatic approach to the concept of interaction "
+            "among players in cooperative games. International Journal of Game Theory 28.",
+            "V. Chernozhukov, D. Chetverikov, K. Kato (2013). Gaussian approximations and "
+            "multiplier bootstrap for maxima of sums of high-dimensional random vectors. Annals of "
+            "Statistics 41.",
+        )
 
     @property
     def n_pairs(self) -> int:
@@ -65,17 +63,15 @@ class AllPairs(Savable):
         A pair that only one of the two has lacks the value of the other.
         """
         tested, forest = self.tested.columns(), self.in_forest.columns()
-        pairs: dict[tuple[str, str], list[float]] = {}
-        for row, pair in enumerate(zip(tested["feature"], tested["other"], strict=True)):
-            z, p = tested["interaction"][row], tested["p_adjusted"][row]
-            pairs[pair] = [float(z), float(p), np.nan]
-        first = len(pairs) + _ROWS
-        for pair, value in zip(
-            zip(forest["feature"], forest["other"], strict=True), forest["interaction"], strict=True
-        ):
-            if pair not in pairs and len(pairs) >= first:
-                continue
-            pairs.setdefault(pair, [np.nan, np.nan, np.nan])[2] = float(value)
+        names = ("feature", "other", "interaction", "p_adjusted")
+        pairs = {
+            (first, second): [float(z), float(p), np.nan]
+            for first, second, z, p in zip(*(tested[name] for name in names), strict=True)
+        }
+        most = len(pairs) + _ROWS
+        for first, second, value in zip(*(forest[name] for name in names[:3]), strict=True):
+            if (first, second) in pairs or len(pairs) < most:
+                pairs.setdefault((first, second), [np.nan] * 3)[2] = float(value)
         values = np.array(list(pairs.values())).reshape(-1, 3)
         return {
             "feature": [pair[0] for pair in pairs],
@@ -87,89 +83,72 @@ class AllPairs(Savable):
 
     def figures(self) -> dict[str, Any]:
         """Return what was found, for the record."""
+        settings = self.tested.metadata["interaction_test"]
         return {
             "n_pairs": self.n_pairs,
             "level": LEVEL,
             "supported": [list(pair) for pair in self.supported()],
-            "n_resamples": self.tested.metadata["interaction_test"]["n_resamples"],
-            "n_cuts": self.tested.metadata["interaction_test"]["n_cuts"],
+            "n_resamples": settings["n_resamples"],
+            "n_cuts": settings["n_cuts"],
             "notes": list(self.notes),
         }
 
-    def line(self) -> str:
-        """Return the result of the test in a sentence."""
-        supported = self.supported()
-        if not supported:
-            return (
-                f"None of {self.n_pairs:,} pairs of features is shown to interact (family-wise "
-                f"error rate {LEVEL:g}); this is no evidence that none does"
-            )
-        names = [f"{printable(first)} with {printable(second)}" for first, second in supported]
-        verb = "interacts" if len(supported) == 1 else "interact"
-        return (
-            f"{len(supported):,} of {self.n_pairs:,} pairs of features {verb} (family-wise error "
-            f"rate {LEVEL:g}): {joined(names, shown=_SAID)}"
-        )
-
     def section(self) -> Section:
-        """Return the section of a report: words, the two maps, and the strongest pairs."""
-        reading = (
-            "The test asks, for each pair, whether the target depends on the two features together "
-            "in a way that is no sum of their main effects: z is the contrast of the four means "
-            "over its standard error, or that with the product of their ranks if it is larger, "
-            "above 0 where the target is larger with both features high or both low. A pair is "
-            "compared with the strongest of all pairs under random signs of the residuals."
+        """Return the section of a report: words, the strongest pairs as a network and a table."""
+        names = [
+            f"{printable(first)} with {printable(second)}" for first, second in self.supported()
+        ]
+        line = (
+            f"None of {self.n_pairs:,} pairs of features is shown to interact (family-wise error "
+            f"rate {LEVEL:g}); this is no evidence that none does"
         )
-        forest = (
-            f"Of the trees: what the splits on one feature tell, in {self.in_forest.unit}, below "
-            "splits on the other, less what they tell without; above 0 synergy, below 0 redundancy."
+        if names:
+            line = (
+                f"{len(names):,} of {self.n_pairs:,} pairs of features "
+                f"{'interacts' if len(names) == 1 else 'interact'} (family-wise error rate "
+                f"{LEVEL:g}): {joined(names, shown=_SAID)}"
+            )
+        reading = (
+            "z: the contrast of the four means of the target over its standard error, or that with "
+            "the product of ranks if it is larger; above 0 where the target is larger with both "
+            "features high or both low. A pair is compared with the strongest of all pairs under "
+            f"random signs of the residuals. In the trees, in {self.in_forest.unit}: above 0 "
+            "synergy of two features, below 0 redundancy."
         )
         notes = (*self.tested.notes, *self.in_forest.notes, *self.notes)
-        line = self.line()
-        parts: list[Part] = [Prose("Result", (f"{line}.", reading, forest, *notes), brief=(line,))]
+        parts: list[Part] = [Prose("Result", (f"{line}.", reading, *notes), brief=(line,))]
         if len(self.tested):
             parts.append(
                 Chart(
-                    "Strongest pairs of the test",
+                    "Network of the strongest pairs",
                     Plot(INTERACTION_NETWORK, self.tested, {"alpha": LEVEL}),
                     f"Network of the strongest pairs. {line}.",
                     "Lines: the strongest pairs of the test, the wider the larger z; blue above 0, "
                     f"vermilion below; faint where the adjusted p-value is above {LEVEL:g}.",
                 )
             )
-        if len(self.in_forest):
-            parts.append(
-                Chart(
-                    "Interactions in the trees",
-                    Plot(INTERACTION_MATRIX, self.in_forest, {"k": DRAWN}),
-                    f"Matrix of the interactions of {DRAWN} features in the trees of the forest.",
-                    "Synergy (blue) and redundancy (vermilion) of the features with the strongest "
-                    "interactions in the trees.",
-                )
-            )
-        return Group("Interactions of all pairs", (*parts, self._table()), folded=False)
-
-    def _table(self) -> Table:
-        columns = {name: list(column)[:_ROWS] for name, column in self.columns().items()}
-        z, p, value = (np.array(column) for column in list(columns.values())[2:])
-        return Table(
+        first, second, z, p, value = (column[:_ROWS] for column in self.columns().values())
+        texts = [
+            [
+                "" if np.isnan(x) else text
+                for x, text in zip(numbers, fixed(np.nan_to_num(numbers), digits), strict=True)
+            ]
+            for numbers, digits in ((z, 3), (p, 2), (value, 3))
+        ]
+        titles = ("z", "adj. p", f"in the trees, {self.in_forest.unit}")
+        table = Table(
             "Strongest pairs",
             (
-                places(len(z)),
-                Column("feature", columns["feature"], "name"),
-                Column("with", columns["other"], "words"),
-                Column("z", _known(z, 3)),
-                Column("adj. p", _known(p, 2)),
-                Column(f"in the trees, {self.in_forest.unit}", _known(value, 3)),
+                places(len(first)),
+                Column("feature", first, "name"),
+                Column("with", second, "words"),
+                *map(Column, titles, texts),
             ),
-            f"The first {len(z)} pairs by the test, then by the trees; result-pairs.csv has more.",
+            f"The first {len(first)} pairs by the test, then by the trees; result-pairs.csv has "
+            "more.",
             what="pairs",
         )
-
-
-def _known(values: FloatArray, digits: int) -> Sequence[str]:
-    texts = fixed(np.nan_to_num(values), digits)
-    return ["" if np.isnan(value) else text for value, text in zip(values, texts, strict=True)]
+        return Group("Interactions of all pairs", (*parts, table), folded=False)
 
 
 def check_pairs(data: LearningSet[Any]) -> None:

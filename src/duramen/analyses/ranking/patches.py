@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 
 from duramen.analyses.execution import Execution
+from duramen.analyses.ranking.forest import DESCRIBING_TREES
 from duramen.analyses.ranking.measures import trees_within
-from duramen.analyses.ranking.samples import DESCRIBING_TREES
 from duramen.data import EncodedTable, LearningSet
+from duramen.data.encoded import blocks_of
 from duramen.data.memory import readable_bytes
 from duramen.data.schema import KINDS
-from duramen.data.sparse_columns import CODE_TYPES, narrowest, slots_of
+from duramen.data.sparse_columns import CODE_TYPES, narrowest
 from duramen.data.target import proportions, sampled_rows
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests.memory import counted_in_rows, most_tree_bytes
 from duramen.forests.patches import BY_ROWS, patch_memory
 from duramen.importances import Inputs, Measure
 from duramen.io import ColumnStore
-from duramen.significance import SignificanceTest
 from duramen.support import checks
 
-PATCHES = next(kind for kind in FORESTS if kind.name == "random-patches")
-
+PATCHES = "random-patches"
+"""Kind of forest that reads parts of a store."""
 # Fraction of rows and of columns of a tree at most, and the fewest of them.
 _LARGEST, _FEWEST_ROWS, _FEWEST_COLUMNS = 0.5, 200, 10
 _SAMPLE = 20_000  # rows of the sample for the test and the effects, at most
@@ -38,19 +38,13 @@ _PLANNED = 0.75
 _ROW, _ROW_OF_THREAD = 500, 100
 
 
-def code_bytes(table: ColumnStore | EncodedTable) -> int:
-    """Return the bytes that the codes of a table take in memory."""
-    widths = narrowest(table.n_codes())
+def _bytes(table: ColumnStore, n_threads: int) -> tuple[int, int]:
+    """Return the bytes of the codes of a table in memory, and those that its ranking takes."""
     sizes = np.array([np.dtype(kind).itemsize for kind in CODE_TYPES])
-    return int(table.shape[0] * sizes[widths].sum())
-
-
-def analysis_bytes(table: ColumnStore, n_threads: int) -> int:
-    """Estimate the memory that a ranking of a table in memory takes."""
-    codes = code_bytes(table)
+    codes = int(table.shape[0] * sizes[narrowest(table.n_codes())].sum())
     by_rows = codes if codes <= BY_ROWS else 0
     of_row = _ROW + _ROW_OF_THREAD * (n_threads - 1)
-    return codes + n_threads * by_rows + of_row * table.n_rows
+    return codes, codes + n_threads * by_rows + of_row * table.n_rows
 
 
 def settled(
@@ -63,15 +57,16 @@ def settled(
     ValueError
         If memory is stated for another table than a store, or all columns are constant.
     """
-    if memory is not None and not isinstance(data.table, ColumnStore):
+    stored = isinstance(data.table, ColumnStore)
+    if memory is not None and not stored:
         raise ValueError(
             "rank: memory must be left out unless the table is a column store, as a file is read "
             "into memory. Hint: duramen pack FILE --out STORE makes a store"
         )
     threads = checks.check_jobs("rank", execution.n_jobs)
-    if memory is not None and analysis_bytes(data.table, threads) > memory:
+    if memory is not None and _bytes(data.table, threads)[1] > memory:
         return data, memory
-    with execution.step("load") if isinstance(data.table, ColumnStore) else nullcontext():
+    with execution.step("load") if stored else nullcontext():
         data = data.in_memory()
     if data.table.constant().all():
         target = data.provenance.target
@@ -79,36 +74,54 @@ def settled(
     return data, None
 
 
-def check_kind(forest: str) -> None:
-    """Check that a kind of forest reads parts of a store.
+def check_stored(forest: str, asked: Mapping[str, Any]) -> None:
+    """Check that nothing that is asked for takes the whole table into memory.
 
     Raises
     ------
     ValueError
-        If its trees see the whole table.
+        If a parameter does, or the trees of this kind of forest see the whole table.
     """
-    if forest != PATCHES.name:
+    if forest != PATCHES:
         raise ValueError(
             f"rank: memory: the table exceeds it, and every tree of estimator={forest!r} needs all "
-            f"of it. Hint: estimator={PATCHES.name!r}, or state more memory"
+            f"of it. Hint: estimator={PATCHES!r}, or state more memory"
         )
+    for name, value in asked.items():
+        if value is not None and value is not False:
+            raise ValueError(
+                f"rank: {name} must be left out where the table exceeds memory, since the whole "
+                "table is needed. Hint: max_rows=N analyzes a random sample of rows, or state more "
+                "memory"
+            )
 
 
-def check_scores(
-    test: SignificanceTest, measure: Measure | None, measures: Sequence[Measure]
-) -> None:
-    """Check that a test of the scores of one forest has them.
+def readable(
+    measures: Sequence[Measure], tested: Measure | None, *, asked: bool
+) -> tuple[list[Measure], str]:
+    """Return the measures that read a table in blocks, or not at all, and why some are left out.
+
+    `tested` is the measure of a test that needs it computed from the forest.
 
     Raises
     ------
     ValueError
-        If they need the whole table.
+        If another one was asked for or is tested, or none is left.
     """
-    if not test.grows and measure is not None and measure not in measures:
+    able = [one for one in measures if one.over_trees and (not one.rows or one.by_blocks)]
+    others = [measure.name for measure in measures if measure not in able]
+    why = "the whole table is needed, which exceeds memory"
+    if others and (asked or not able):
         raise ValueError(
-            f"rank: test={test.name!r} needs measure={measure.name!r} of the whole table, which "
-            "exceeds memory; leave it out"
+            f"rank: measure={others[0]!r} must be left out, as {why}. Hint: max_rows=N analyzes a "
+            "random sample of rows, and mdi and mdi_oob read the table in blocks"
         )
+    if tested is not None and tested not in able:
+        raise ValueError(
+            f"rank: the test needs measure={tested.name!r} of the whole table, which exceeds "
+            "memory; leave it out"
+        )
+    return able, f"{' and '.join(others)} left out: {why}" if others else ""
 
 
 def fitted_to(
@@ -138,10 +151,10 @@ def fitted_to(
         estimator.set_params(max_samples=drawn, n_subspace_features=columns, bootstrap=False)
         settings = counted_in_rows(estimator.growth_settings(n, p, n_groups=n_groups), data)
         of_tree = most_tree_bytes(n_values, settings, data.table)
-        largest = min(estimator.n_estimators * of_tree, trees_within(memory))
         patches = patch_memory(data.table, settings, threads)
         growing = threads * (patches.per_thread + of_tree) + summed
-        needed = patches.shared + largest + max(growing, estimated)
+        needed = patches.shared + max(growing, estimated)
+        needed += min(estimator.n_estimators * of_tree, trees_within(memory))
         if needed <= _PLANNED * memory:
             break
         if rows <= _FEWEST_ROWS and columns <= _FEWEST_COLUMNS:
@@ -153,55 +166,12 @@ def fitted_to(
         fraction *= 0.9
     note = (
         f"a ranking of the table in memory takes about "
-        f"{readable_bytes(analysis_bytes(data.table, threads))}, more than "
+        f"{readable_bytes(_bytes(data.table, threads)[1])}, more than "
         f"memory: {estimator.n_estimators:,} random patches, each a tree on a "
         f"sample of {rows:,} of {n:,} rows ({rows / n:.2g}) and {columns:,} of {p:,} columns "
         f"({columns / p:.2g}), for which {readable_bytes(needed)} are estimated"
     )
     return estimator, note
-
-
-def check_stored(**asked: Any) -> None:
-    """Check that no parameter asks for what takes the whole table into memory.
-
-    Raises
-    ------
-    ValueError
-        If one does.
-    """
-    for name, value in asked.items():
-        if value is not None and value is not False:
-            raise ValueError(
-                f"rank: {name} must be left out where the table exceeds memory, since the whole "
-                "table is needed. Hint: max_rows=N analyzes a random sample of rows, or state more "
-                "memory"
-            )
-
-
-def readable(measures: Sequence[Measure], *, asked: bool) -> tuple[list[Measure], str]:
-    """Return the measures that read a table in blocks, or not at all, and why some are left out.
-
-    Raises
-    ------
-    ValueError
-        If another one was asked for, or none is left.
-    """
-    able = [measure for measure in measures if _in_blocks(measure)]
-    others = [measure.name for measure in measures if not _in_blocks(measure)]
-    if not others:
-        return able, ""
-    why = "the whole table is needed, which exceeds memory"
-    if asked or not able:
-        raise ValueError(
-            f"rank: measure={others[0]!r} must be left out, as {why}. Hint: max_rows=N analyzes a "
-            "random sample of rows, and mdi and mdi_oob read the table in blocks"
-        )
-    return able, f"{' and '.join(others)} left out: {why}"
-
-
-def _in_blocks(measure: Measure) -> bool:
-    """Tell whether a measure adds up trees, and needs no rows or takes them block by block."""
-    return measure.over_trees and (not measure.rows or measure.by_blocks)
 
 
 def sample_of_store(inputs: Inputs, memory: int) -> tuple[Inputs, str]:
@@ -214,7 +184,8 @@ def sample_of_store(inputs: Inputs, memory: int) -> tuple[Inputs, str]:
     store, seed = data.table, inputs.random_state or 0
     threads = checks.check_jobs("rank", inputs.n_jobs)
     # The codes, and for each thread a permuted copy of them, and those that the kernel has by rows.
-    row_bytes = (1 + 2 * threads) * code_bytes(store) // store.n_rows + 64 * threads
+    codes = _bytes(store, threads)[0]
+    row_bytes = (1 + 2 * threads) * codes // store.n_rows + 64 * threads
     n = min(store.n_rows, _SAMPLE, max(_FEWEST_ROWS, memory // 2 // row_bytes))
     rows = sampled_rows(data.target, n, seed)
     part = data.seen_in(rows_of_store(store, rows), rows, key=("sample", n, seed))
@@ -252,39 +223,27 @@ def described_sample(sample: Inputs, memory: int) -> tuple[Any, LearningSet[Enco
 def rows_of_store(store: ColumnStore, rows: Any) -> EncodedTable:
     """Return some rows of a store in memory, read column by column.
 
-    The codes of numeric columns are ranks among these rows.
+    The codes of numeric columns are ranks among these rows: a column has no more values than rows.
     """
     schema = store.schema
     codes, values, missing = [], [], np.zeros(store.n_columns, dtype=np.uint8)
     for j in range(store.n_columns):
         own = store.codes(j)[rows]
         begin, end = schema.value_offsets[j : j + 2].tolist()
+        missing[j], present = schema.missing[j], np.arange(end - begin)
         if KINDS[schema.kind_codes[j]] == "numeric":
-            present, ranks = np.unique(own, return_inverse=True)
-            own = ranks.astype(CODE_TYPES[int(narrowest(len(present)))])
-            present = present.astype(np.int64)
+            present, own = np.unique(own, return_inverse=True)
             missing[j] = len(present) > 0 and present[-1] == end - begin
-            values.append(schema.cut_values[begin + present[: len(present) - int(missing[j])]])
-        else:
-            missing[j] = schema.missing[j]
-            values.append(schema.cut_values[begin:end])
+            present = present[: len(present) - int(missing[j])].astype(np.int64)
+            own = own.astype(CODE_TYPES[int(narrowest(len(present) + int(missing[j])))])
+        values.append(schema.cut_values[begin + present])
         codes.append(own)
-    sizes = np.array([len(own) for own in values])
-    width = narrowest(sizes + missing)
-    slot = slots_of(width)
-    blocks: list[Any] = [
-        np.empty((np.count_nonzero(width == number), len(rows)), dtype=kind)
-        for number, kind in enumerate(CODE_TYPES)
-    ]
-    for column, number, place in zip(codes, width.tolist(), slot.tolist(), strict=True):
-        blocks[number][place] = column
+    sizes = np.array([len(own) for own in values], dtype=np.int64)
     return EncodedTable(
         n_rows=len(rows),
         names=schema.names,
         kinds=schema.kinds,
-        blocks=(blocks[0], blocks[1], blocks[2]),
-        block_of=width.astype(np.uint8),
-        slot=slot,
+        **blocks_of(codes, sizes + missing, len(rows)),
         cut_values=np.concatenate(values),
         value_offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         labels=dict(schema.labels),

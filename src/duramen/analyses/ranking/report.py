@@ -12,31 +12,26 @@ from numpy.typing import ArrayLike
 
 from duramen.analyses.ranking import direct as given_others
 from duramen.analyses.ranking import effects, precision, significance
-from duramen.analyses.ranking.measures import agreement, columns_of
 from duramen.analyses.ranking.pairs import AllPairs
 from duramen.analyses.ranking.rows import RowImportances
 from duramen.analyses.ranking.rows import columns_of as columns_of_rows
 from duramen.data import EncodedTable, LearningSet
+from duramen.forests.criteria import criterion_named
 from duramen.importances.comparison import Measured
 from duramen.plots.curves import OOB_ERROR
 from duramen.reports.facts import (
     LEVEL,
     OTHER_METHODS,
     about,
+    adjusted_words,
     as_importances,
-    cautions,
     degree_charts,
-    further_columns,
     looked_at,
-    n_significant,
     name_of,
-    ranking_chart,
-    readings,
-    references,
     rows_note,
-    spread_of,
     subject,
     thousands,
+    unit_words,
     words_of,
 )
 from duramen.reports.report import (
@@ -58,15 +53,11 @@ from duramen.reports.report import (
 from duramen.results.columns import Column, counted
 from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.importances import Importances
-from duramen.results.significance import (
-    CANDIDATE,
-    CONFIRMED,
-    NOISE,
-    Intervals,
-    Significance,
-)
+from duramen.results.significance import CANDIDATE, CONFIRMED, NOISE, Significance
+from duramen.significance import catalogue as tests
 
-_ROWS, _COMPACT = 100, 10  # features of the table on the page, and of figures of other measures
+_ROWS = 100  # features of the table on the page
+_DIRECTION = 14  # characters that a narrow terminal leaves to a direction
 _CAVEATS = (
     "Features that carry the same information share it: each of several copies is less important "
     "than one alone would be.",
@@ -152,153 +143,6 @@ class RankingReport(Report):
         return dict(zip(*lists, strict=True))
 
 
-def summarize(
-    measures: Sequence[Measured],
-    run: Run,
-    *,
-    data: LearningSet[EncodedTable] | None = None,
-    left_out: Sequence[str] = (),
-    oob_errors: ArrayLike | None = None,
-    n_rows: int = _ROWS,
-    **parts: Any,
-) -> RankingReport:
-    """Return the report of a ranking.
-
-    Parameters
-    ----------
-    measures : sequence of Importances or Significance
-        Importance measures, the first of which orders the features.
-    run : Run
-        Record of the run.
-    data : LearningSet, optional
-        Rows by which effects were described.
-    left_out : sequence of str
-        What is not computed, and why.
-    oob_errors : array-like, optional
-        Out-of-bag error after each tree.
-    n_rows : int
-        Rows of the table on the page.
-    **parts
-        Results of further steps, as far as there are any: ``tested``, ``described``, ``intervals``,
-        ``stability``, ``trees``, ``direct``, ``direct_groups``, ``direct_clusters``, ``groups`` (a
-        table), ``pairs`` and ``rows``.
-    """
-    parts = {name: part for name, part in parts.items() if part is not None}
-    tested, direct, pairs = map(parts.get, ("tested", "direct", "pairs"))
-    of_direct = parts.get("direct_groups"), parts.get("direct_clusters", ())
-    intervals, rows = parts.get("intervals"), parts.get("rows", ())
-    first, title = measures[0], words_of(measures[0]).title
-    head, judgments, scores = table_columns(measures, **parts)
-    named = {"name": head[1], **{c.name: c for c in (*head, *scores, *judgments)}}
-    verdicts = named["verdict"].cells if "verdict" in named else ()
-    noise = effects.directed_noise(named.get("direction"), verdicts, named["name"].cells)
-    order = "" if tested is None else significance.order_note(tested, title)
-    note = (
-        rows_note(min(n_rows, len(first)), len(first)),
-        _bars(first, intervals, bool(verdicts)),
-        order,
-        noise,
-    )
-    brief = (
-        *_counts(measures),
-        "" if tested is None else order or significance.meaning_of(tested),
-        noise,
-        "" if direct is None else given_others.line_of(direct, of_direct[0]),
-    )
-    sections: list[Section] = [
-        Table(
-            "Ranking",
-            shown_columns([*head, *judgments, *scores], max(n_rows, HELD)),
-            " ".join(filter(None, note)),
-            shown=n_rows,
-            total=len(first),
-            main=True,
-            brief=tuple(filter(None, brief)),
-        )
-    ]
-    if direct is not None:
-        sections.append(given_others.section_of(direct, *of_direct))
-    if "groups" in parts:
-        sections.append(parts["groups"])
-    reading = _reading(measures, verdicts, intervals)
-    if "described" in parts and data is not None:
-        sections += effects.sections_of(parts["described"], data, run.target or "target")
-        reading.append(effects.interpretation(data))
-    sections += [part.section() for part in (*([] if pairs is None else [pairs]), *rows)]
-    if left_out:
-        sections.append(Prose("Not computed", tuple(left_out)))
-    tests = [result for result in (tested, direct) if result is not None]
-    sources = [
-        *references(measures),
-        *map(reference_of_test, tests),
-        *precision.references_of(parts),
-    ]
-    sources = list(filter(None, sources))
-    trees = [precision.trees_section(parts["trees"], title)] if "trees" in parts else []
-    cited = [Prose("References", tuple(sources), points=True)] if sources else []
-    folded: dict[str, Sequence[Part]] = {
-        "Other measures": [*_rankings(measures[1:], tested), *agreement(measures)],
-        "Significance test": [] if tested is None else significance.sections_of(tested),
-        "Confidence intervals and stability": precision.sections_of(parts, title),
-        "Forest": [*degree_charts(as_importances(first)), *_errors(oob_errors, run), *trees],
-        "Settings, data and references": [*about(run), *cited],
-    }
-    caveats = (*cautions(measures), *_CAVEATS, *([] if tested is None else [OTHER_METHODS]))
-    sections += [
-        Prose("Interpretation", tuple(reading)),
-        Prose("Limitations", caveats, points=True, caution=True),
-        Prose("Command", (run.command,)),
-        *(Group(title, tuple(parts)) for title, parts in folded.items() if parts),
-    ]
-    error, target_class = run.results.get("oob_error"), run.target_class
-    accuracy = {} if error is None else {target_class.oob_error: target_class.error_text(error)}
-    n_trees = run.settings.get("n_estimators", 0)
-    facts = {
-        "rows": thousands(run.n_rows),
-        "features": thousands(run.n_features),
-        "trees": f"{n_trees:,}",
-        **{
-            f"with q up to {LEVEL:g} by {words_of(measure).title}": f"{n_significant(measure):,}"
-            for measure in measures
-            if isinstance(measure, Significance)
-        },
-        **({} if tested is None else significance.facts_of(tested)),
-        **accuracy,
-    }
-    words = [f"{name} {text}" for name, text in accuracy.items()]
-    of_rows = {OF_ROWS: columns_of_rows(rows)} if rows else {}
-    of_pairs = {} if pairs is None else {OF_PAIRS: pairs.columns()}
-    more = [*(rows[0].references if rows else ()), *(() if pairs is None else pairs.references)]
-    return RankingReport(
-        kind="ranking of features",
-        title=f"Feature importances for {run.target}",
-        run=run,
-        headline=tuple(Fact(name, value) for name, value in facts.items()),
-        sections=(*looked_at(run), *sections),
-        conclusion=conclusion(run, tested),
-        subject=subject(run, counted(n_trees, "tree"), *words),
-        table={column.name: column.values for column in named.values() if column.name},
-        further={**of_rows, **of_pairs},
-        references=(*sources, *more),
-        importances={name_of(measure): measure for measure in measures},
-        significance=tested,
-        selected=() if tested is None else significance.selected_by(tested),
-        direct=direct,
-        direct_clusters=tuple(map(tuple, of_direct[1])),
-        rows=tuple(rows),
-        interactions=pairs,
-    )
-
-
-def reference_of_test(result: significance.Tested) -> str:
-    """Return the source of a test; empty if it has none."""
-    test = significance.test_of(result)
-    return f"{test.title}: {test.reference}" if test.reference else ""
-
-
-# --- the table --------------------------------------------------------------------------------
-
-
 def in_order(measured: Measured, tested: significance.Tested | None) -> Importances:
     """Return a measure with the most important feature first.
 
@@ -317,57 +161,240 @@ def table_columns(
 ) -> tuple[list[Column], list[Column], list[Column]]:
     """Return the columns of all results, the features in the order of `in_order`.
 
-    They are in three parts: rank, name and importance; those of tests and effects; and those of the
-    measures.
+    They are in three lists: rank, name and importance; those of tests and effects; and those of the
+    measures: values, ``_standard_error``, ``_p_value`` and ``_q_value`` after the name of each.
     """
-    tested, direct, intervals = map(parts.get, ("tested", "direct", "intervals"))
+    names = ("tested", "direct", "described", "intervals", "stability")
+    tested, direct, described, intervals, stability = map(parts.get, names)
     best = in_order(measures[0], tested)
-    names, error = best.names, best.standard_error
-    of_tests = [] if tested is None else significance.columns_of(tested, names)
+    features, error = best.names, best.standard_error
+    judgments = [] if tested is None else significance.columns_of(tested, features)
+    verdicts = next((column.cells for column in judgments if column.name == "verdict"), None)
     if direct is not None:  # which takes the room of what says less
-        of_tests = [replace(c, minor=1) if c.name == "evidence" else c for c in of_tests]
-    verdict = next((column.cells for column in of_tests if column.name == "verdict"), None)
-    faint = None if verdict is None else [word == NOISE for word in verdict]
-    if "described" in parts:  # after the last major column of the test
-        place = max((i + 1 for i, column in enumerate(of_tests) if not column.minor), default=0)
-        of_tests.insert(place, effects.direction_column(parts["described"], names))
+        judgments = [replace(c, minor=1) if c.name == "evidence" else c for c in judgments]
+    if described is not None:  # after the last major column of the test
+        words = {direction.name: direction.words for direction in described.directions}
+        cells = [words.get(name, "") for name in features]
+        place = max((i + 1 for i, column in enumerate(judgments) if not column.minor), default=0)
+        column = Column("direction", cells, "words", least=_DIRECTION, name="direction")
+        judgments.insert(place, column)
+    if direct is not None:
+        judgments += given_others.columns_of(direct, features)
     whiskers = None if error is None else (best.values - error, best.values + error)
     if intervals is not None and not precision.of_fractions(intervals):
-        taken = intervals.of(names)
+        taken = intervals.of(features)
         whiskers = taken.low, taken.high
-    title, unit = words_of(measures[0]).title, best.unit
+    title = words_of(measures[0]).title
     columns = [
         Column("rank", kind="rank", name="rank", numbers=np.arange(1, len(best) + 1)),
-        Column("feature", names, "name", name="name"),
+        Column("feature", features, "name", name="name"),
         Column(
-            title if unit == "1" else f"{title}, {unit}",
+            title if best.unit == "1" else f"{title}, {best.unit}",
             digits=4,
             bars=best.values,
             whiskers=whiskers,
-            faint=faint,
+            faint=None if verdicts is None else [word == NOISE for word in verdicts],
             name="importance",
             numbers=best.values,
         ),
     ]
-    of_rows = precision.columns_of(intervals, parts.get("stability"), names)
-    columns += [column for column in of_rows if column.title]
+    of_rows = precision.columns_of(intervals, stability, features)
+    columns += of_rows
     if error is not None:
-        minor = int(intervals is not None or faint is not None)
+        minor = int(intervals is not None or verdicts is not None)
         column = Column("std. error", digits=2, minor=minor, name="standard_error", numbers=error)
         columns.append(column)
-    columns += [*further_columns(best), *(column for column in of_rows if not column.title)]
-    if direct is not None:
-        of_tests += given_others.columns_of(direct, names)
+    columns += [column for column in best.table() if not column.title]
     alone = tested is None and sum(isinstance(one, Significance) for one in measures) == 1
-    scores = [
-        column
-        for i, measure in enumerate(measures)
-        for column in columns_of(measure, names, first=i == 0, alone=alone)
+    scores = list[Column]()
+    for i, measure in enumerate(measures):
+        own, name, title = measure.of(features), name_of(measure), words_of(measure).title
+        values = as_importances(own)
+        if i > 0:
+            heading = title if own.unit == "1" else f"{title}, {own.unit}"
+            scores.append(Column(heading, digits=4, minor=1, name=name, numbers=values.values))
+            if values.standard_error is not None:
+                errors = values.standard_error
+                scores.append(Column(name=f"{name}_standard_error", numbers=errors))
+        if isinstance(own, Significance):
+            for letter, numbers in (("p", own.p_values), ("q", own.q_values)):
+                head = letter if alone else f"{letter}, {title}"
+                file = f"{name}_{letter}_value"
+                minor = int(i > 0)
+                scores.append(Column(head, digits=0, minor=minor, name=file, numbers=numbers))
+    return columns, judgments, scores
+
+
+def summarize(
+    measures: Sequence[Measured],
+    run: Run,
+    *,
+    data: LearningSet[EncodedTable] | None = None,
+    above: Sequence[Section] = (),
+    left_out: Sequence[str] = (),
+    oob_errors: ArrayLike | None = None,
+    n_rows: int = _ROWS,
+    **parts: Any,
+) -> RankingReport:
+    """Return the report of a ranking.
+
+    Parameters
+    ----------
+    measures : sequence of Importances or Significance
+        Importance measures, the first of which orders the features.
+    run : Run
+        Record of the run.
+    data : LearningSet, optional
+        Rows by which effects were described.
+    above : sequence of sections
+        Sections above the table.
+    left_out : sequence of str
+        What is not computed, and why.
+    oob_errors : array-like, optional
+        Out-of-bag error after each tree.
+    n_rows : int
+        Rows of the table on the page.
+    **parts
+        Results of further steps, as far as there are any: ``tested``, ``described``, ``intervals``,
+        ``stability``, ``trees``, ``direct``, ``direct_groups``, ``direct_clusters``, ``groups`` (a
+        table), ``pairs`` and ``rows``.
+    """
+    parts = {name: part for name, part in parts.items() if part is not None}
+    tested, direct, pairs = map(parts.get, ("tested", "direct", "pairs"))
+    intervals, rows, clusters = (
+        parts.get(name, ()) for name in ("intervals", "rows", "direct_clusters")
+    )
+    first, title = measures[0], words_of(measures[0]).title
+    head, judgments, scores = table_columns(measures, **parts)
+    named = {"name": head[1], **{c.name: c for c in (*head, *scores, *judgments) if c.name}}
+    verdicts = "verdict" in named
+    drawn = bool(intervals) and not precision.of_fractions(intervals)
+    has_errors = any(as_importances(measure).standard_error is not None for measure in measures)
+
+    # --- what the page shows ---
+    note = rows_note(min(n_rows, len(first)), len(first))
+    if drawn:
+        note += f" Lines at the bars: {100 * intervals.confidence_level:g}% confidence intervals."
+    elif as_importances(first).standard_error is not None:
+        note += f" Lines at the bars: one standard error over the {words_of(first).spread}."
+    if verdicts:
+        note += f" Features are in the order of verdicts, then of {title}. Gray bars: noise."
+    columns = shown_columns([*head, *judgments, *scores], max(n_rows, HELD))
+    table = Table("Ranking", columns, note, shown=n_rows, total=len(first), main=True)
+    sections: list[Section] = [*above, table]
+    if direct is not None:
+        sections.append(given_others.section_of(direct, parts.get("direct_groups"), clusters))
+    if "groups" in parts:
+        sections.append(parts["groups"])
+    reading = list[str]()
+    for measure in measures:
+        words = words_of(measure)
+        scored = measure.unit == criterion_named("log_rank").unit
+        text = (words.survival_reading if scored else "") or words.reading
+        reading.append(text.format(unit=unit_words(measure.unit)))
+        if isinstance(measure, Significance):
+            trees = measure.metadata.get("n_trees")
+            depends = "" if trees is None else words.p_values.format(n_trees=trees)
+            reading.append(
+                f"The p-value of {words.title} tests this null hypothesis: {measure.null} "
+                f"{depends}{adjusted_words(measure)}"
+            )
+    if has_errors:
+        reading.append(
+            "Standard errors are over forests of the same size on the same data: more trees shrink "
+            "them, and they do not include the sampling error of the data."
+        )
+    if "described" in parts and data is not None:
+        sections += effects.sections_of(parts["described"], data, run.target or "target")
+        reading.append(effects.interpretation(data))
+    sections += [part.section() for part in (*([] if pairs is None else [pairs]), *rows)]
+    if left_out:
+        sections.append(Prose("Not computed", tuple(left_out)))
+    caveats = [
+        words.caution.format(title=words.title)
+        for words in map(words_of, measures)
+        if words.caution
     ]
-    return columns, of_tests, scores
+    caveats += [*_CAVEATS, *([] if tested is None else [OTHER_METHODS])]
+    sections += [
+        Prose("Interpretation", tuple(filter(None, reading))),
+        Prose("Limitations", tuple(caveats), points=True, caution=True),
+        Prose("Command", (run.command,)),
+    ]
+    of_forest: list[Part] = [*degree_charts(as_importances(first))]
+    errors = np.asarray([] if oob_errors is None else oob_errors, dtype=np.float64).tolist()
+    if any(map(math.isfinite, errors)):
+        what = run.target_class.oob_error
+        of_forest.append(
+            Chart(
+                "Error against number of trees",
+                Plot(OOB_ERROR, tuple(errors), {"what": what}),
+                f"Line chart of the {what} against the number of trees; after {len(errors)} trees "
+                f"it is {errors[-1]:.3g}.",
+                "Error of out-of-bag predictions. Where the line is flat, more trees do not "
+                "improve the predictions; a stable ranking can need many more trees.",
+            )
+        )
+    if "trees" in parts:
+        words_on_trees = precision.trees_words(parts["trees"], title)
+        of_forest.append(Prose("Number of trees", (words_on_trees,), brief=(words_on_trees,)))
+    cited: list[Any] = [words_of(measure) for measure in measures]
+    cited += [tests[result.method] for result in (tested, direct) if result is not None]
+    sources = [f"{entry.title}: {entry.reference}" for entry in cited if entry.reference]
+    sources += [source for part, source in precision.SOURCES.items() if part in parts]
+    references = [Prose("References", tuple(sources), points=True)] if sources else []
+    folded: dict[str, Sequence[Part]] = {
+        "Significance test": [] if tested is None else significance.sections_of(tested),
+        "Confidence intervals and stability": precision.sections_of(parts, title),
+        "Forest": of_forest,
+        "Settings, data and references": [*about(run), *references],
+    }
+    sections += [Group(title, tuple(parts)) for title, parts in folded.items() if parts]
 
-
-# --- sentences --------------------------------------------------------------------------------
+    # --- its head, and the results ---
+    facts = {
+        "rows": thousands(run.n_rows),
+        "features": thousands(run.n_features),
+        "trees": f"{run.settings.get('n_estimators', 0):,}",
+    }
+    for measure in measures:
+        if isinstance(measure, Significance):
+            n = np.count_nonzero(measure.q_values <= LEVEL)
+            facts[f"with q up to {LEVEL:g} by {words_of(measure).title}"] = f"{n:,}"
+    selected = significance.selected_by(tested)
+    if verdicts:
+        count = list(significance.verdicts_of(tested).values()).count
+        facts |= {CONFIRMED: f"{count(CONFIRMED):,}", "candidates": f"{count(CANDIDATE):,}"}
+    elif tested is not None:
+        facts[f"with {significance.limit_of(tested)}"] = f"{len(selected):,}"
+    accuracy = list[str]()
+    if (error := run.results.get("oob_error")) is not None:
+        target_class = run.target_class
+        facts[target_class.oob_error] = target_class.error_text(error)
+        accuracy.append(f"{target_class.oob_error} {target_class.error_text(error)}")
+    of_rows = {OF_ROWS: columns_of_rows(rows)} if rows else {}
+    of_pairs = {} if pairs is None else {OF_PAIRS: pairs.columns()}
+    more = [*(rows[0].references if rows else ()), *(() if pairs is None else pairs.references)]
+    trees = counted(run.settings.get("n_estimators", 0), "tree")
+    return RankingReport(
+        kind="ranking of features",
+        title=f"Feature importances for {run.target}",
+        run=run,
+        headline=tuple(Fact(name, value) for name, value in facts.items()),
+        sections=(*looked_at(run), *sections),
+        conclusion=conclusion(run, tested),
+        subject=subject(run, trees, *accuracy),
+        table={name: column.values for name, column in named.items()},
+        further={**of_rows, **of_pairs},
+        references=(*sources, *more),
+        importances={name_of(measure): measure for measure in measures},
+        significance=tested,
+        selected=selected,
+        direct=direct,
+        direct_clusters=tuple(map(tuple, clusters)),
+        rows=tuple(rows),
+        interactions=pairs,
+    )
 
 
 def conclusion(run: Run, tested: significance.Tested | None) -> str:
@@ -389,113 +416,25 @@ def conclusion(run: Run, tested: significance.Tested | None) -> str:
             f"{summary}; out of bag, the concordance of the forest is {1 - error:.2f}, by chance "
             f"{by_chance:.2f}."
         )
-    better = run.results.get("baseline_p_value", 1.0) <= LEVEL
-    n_found = None
-    if tested is not None and significance.test_of(tested).controls:
-        n_found = len(significance.selected_by(tested))
-    meaning = _MEANINGS[better, None if n_found is None else n_found > 0].format(
-        target=run.target, found="feature found is" if n_found == 1 else "features found are"
-    )
-    unseen = ", where trees saw no row of the same group" if "groups" in run.results else ""
-    accuracy = accuracy_words(run, float(error), float(baseline))
-    return f"{summary}; out of bag{unseen}, {accuracy}: {meaning}."
-
-
-def accuracy_words(run: Run, error: float, baseline: float) -> str:
-    """Return how accurate the forest is, compared with a prediction that uses no feature."""
+    explained = 1 - error / baseline if baseline > 0 else 0.0
     if run.target_class.categorical:
-        return (
+        accuracy = (
             f"the forest predicts {1 - error:.1%} of the rows correctly, the most frequent class "
             f"alone {1 - baseline:.1%}"
         )
-    explained = 1 - error / baseline if baseline > 0 else 0.0
-    if explained <= 0:
-        return f"the forest explains none of the variance of {run.target}"
-    return f"the forest explains {explained:.1%} of the variance of {run.target}, the mean alone 0%"
-
-
-def _counts(measures: Sequence[Measured]) -> list[str]:
-    """Return how many features are significant by the measures with p-values."""
-    return [
-        f"{n_significant(measure):,} of {len(measure):,} features have q <= {LEVEL:g} by "
-        f"{words_of(measure).title}; its p-values shrink as trees are added, also for irrelevant "
-        "features"
-        for measure in measures
-        if isinstance(measure, Significance)
-    ]
-
-
-def _bars(first: Measured, intervals: Intervals | None, with_noise: bool) -> str:
-    """Return what the bars of the table are."""
-    bars = "Bars: the importance, as a fraction of the largest"
-    if intervals is not None and not precision.of_fractions(intervals):
-        bars += f"; lines: {100 * intervals.confidence_level:g}% confidence intervals"
-    elif as_importances(first).standard_error is not None:
-        bars += f"; lines: one standard error over {spread_of(first)} to both sides"
-    return f"{bars}.{' Gray bars: noise.' * with_noise}"
-
-
-def _reading(
-    measures: Sequence[Measured], verdicts: Sequence[str], intervals: Intervals | None
-) -> list[str]:
-    """Return what the numbers and the figures show."""
-    words = readings(measures)
-    if len(measures) > 1:
-        by = "the verdicts, then that of " if verdicts else ""
-        words.insert(0, f"The order of the features is that of {by}{words_of(measures[0]).title}.")
-    of_forests = (
-        "error bars are one standard error over forests of the same size on the same data: more "
-        "trees shrink them"
+    elif explained <= 0:
+        accuracy = f"the forest explains none of the variance of {run.target}"
+    else:
+        accuracy = (
+            f"the forest explains {explained:.1%} of the variance of {run.target}, the mean alone "
+            "0%"
+        )
+    found = None
+    if tested is not None and tests[tested.method].controls:
+        found = len(significance.selected_by(tested))
+    better = run.results.get("baseline_p_value", 1.0) <= LEVEL
+    meaning = _MEANINGS[better, None if found is None else found > 0].format(
+        target=run.target, found="feature found is" if found == 1 else "features found are"
     )
-    if intervals is not None and not precision.of_fractions(intervals):
-        words.append(
-            "The lines of the ranking are confidence intervals, which include the sampling error "
-            f"of the data. Other {of_forests}."
-        )
-    elif any(as_importances(measure).standard_error is not None for measure in measures):
-        words.append(f"The {of_forests}. They do not include the sampling error of the data.")
-    if as_importances(measures[0]).by_degree is not None:
-        words.append(
-            "The heat map by interaction degree decomposes an importance by the number of splits "
-            "above. Deep nodes hold few rows, where noise features have importance by chance "
-            "too: little at degree 0 and more at higher degrees is no evidence of an interaction."
-        )
-    return words
-
-
-def _rankings(others: Sequence[Measured], tested: significance.Tested | None) -> list[Part]:
-    """Return the figures of the other measures."""
-    charts: list[Part] = []
-    for other in filter(len, others):
-        scores, of_test = as_importances(other), None
-        if tested is not None and tested.metadata.get("measure") == name_of(other):
-            of_test = tested
-        best = scores.top(_COMPACT).names
-        charts.append(
-            ranking_chart(
-                scores,
-                by=words_of(other).title,
-                spread=spread_of(other),
-                most=_COMPACT,
-                threshold=significance.threshold_of(of_test, scores),
-                line="" if of_test is None else significance.line_words(of_test, scores, best),
-            )
-        )
-    return charts
-
-
-def _errors(oob_errors: ArrayLike | None, run: Run) -> list[Part]:
-    """Return the figure of the error against the number of trees, where it is known."""
-    errors = np.asarray([] if oob_errors is None else oob_errors, dtype=np.float64).tolist()
-    if not any(map(math.isfinite, errors)):
-        return []
-    what = run.target_class.oob_error
-    chart = Chart(
-        "Error against number of trees",
-        Plot(OOB_ERROR, tuple(errors), {"what": what}),
-        f"Line chart of the {what} against the number of trees; after {len(errors)} trees it is "
-        f"{errors[-1]:.3g}.",
-        "Error of out-of-bag predictions. Where the line is flat, more trees do not improve the "
-        "predictions; a stable ranking can need many more trees.",
-    )
-    return [chart]
+    unseen = ", where trees saw no row of the same group" if "groups" in run.results else ""
+    return f"{summary}; out of bag{unseen}, {accuracy}: {meaning}."

@@ -18,7 +18,7 @@ from duramen.importances import local_mdi
 from duramen.importances.refit import leaves_rows_out
 from duramen.io.store.row_ids import of_table as naming_columns
 from duramen.io.store.row_ids import texts_of
-from duramen.plots.local import BEESWARM, ROW_CLUSTERS, WATERFALL
+from duramen.plots.local import BEESWARM, WATERFALL
 from duramen.reading.text import FileOptions
 from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section
 from duramen.results.columns import counted
@@ -32,15 +32,9 @@ from duramen.support.text import joined, quoted
 ALL = "all"  # names every row
 _PRIOR = 1.0  # weight of the class frequencies, in rows, that is added to nodes
 _DENSE = 10_000_000  # values beyond which matrices are sparse
-_OF_TABLE, _NEW = "Single rows", "New rows"
 _DRAWN = 5  # rows whose features are drawn
 _FEATURES = 10  # of a row
 _SAID = 3  # of a row, in a sentence
-_CLUSTERED = 1000  # rows of a heat map
-_SOURCE = (
-    "A. Sutera, G. Louppe, V. A. Huynh-Thu, L. Wehenkel, P. Geurts (2021). From global to local "
-    "MDI variable importances for random forests and when they are Shapley values. NeurIPS 34."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +73,11 @@ class RowImportances(Savable):
     @property
     def references(self) -> tuple[str, ...]:
         """Source of the method."""
-        return (_SOURCE,)
+        return (
+            "A. Sutera, G. Louppe, V. A. Huynh-Thu, L. Wehenkel, P. Geurts (2021). From global to "
+            "local MDI variable importances for random forests and when they are Shapley values. "
+            "NeurIPS 34.",
+        )
 
     def figures(self) -> dict[str, Any]:
         """Return what was explained, for the record."""
@@ -96,30 +94,27 @@ class RowImportances(Savable):
         """Return the columns of a file: a line for each row and feature on its paths."""
         parts = {"prediction": self.prediction, self.impurity.unit: self.impurity}
         parts |= {} if self.own is None else {"own_class_bits": self.own}
-        used = sum(abs(part.values) for part in parts.values())
-        row, feature = used.nonzero()
+        row, feature = sum(abs(part.values) for part in parts.values()).nonzero()
         order = np.lexsort((feature, row))
         row, feature = row[order], feature[order]
-        shown = {j: self.table_values(j, slice(None)) for j in np.unique(feature).tolist()}
+        values = dict[int, list[str]]()  # of all rows, as text
+        for j in np.unique(feature).tolist():
+            if j in self.table.labels:
+                texts = list(map(str, self.table.labels[j].tolist()))
+            else:
+                numbers = np.asarray(self.table.values(j), dtype=np.float64)
+                texts = [f"{number:.6g}" for number in numbers.tolist()]
+            texts.append("missing")
+            values[j] = [texts[code] for code in np.asarray(self.table.codes(j)).tolist()]
         return {
             "row": [self.names[i] for i in row.tolist()],
             "feature": [self.table.names[j] for j in feature.tolist()],
-            "value": [shown[j][i] for i, j in zip(row.tolist(), feature.tolist(), strict=True)],
+            "value": [values[j][i] for i, j in zip(row.tolist(), feature.tolist(), strict=True)],
             **{
                 name: np.asarray(part.values[row, feature], dtype=np.float64).ravel()
                 for name, part in parts.items()
             },
         }
-
-    def table_values(self, j: int, rows: slice) -> list[str]:
-        """Return the values of a column in some rows as text."""
-        values = self.table.values(j)
-        if j in self.table.labels:
-            texts = list(map(str, self.table.labels[j].tolist()))
-        else:
-            texts = [f"{value:.6g}" for value in np.asarray(values, dtype=np.float64).tolist()]
-        texts.append("missing")
-        return [texts[code] for code in np.asarray(self.table.codes(j))[rows].tolist()]
 
     def line(self, row: int) -> str:
         """Return what is predicted for a row, and by which features, in a sentence."""
@@ -129,9 +124,8 @@ class RowImportances(Savable):
         by = joined([f"{self.table.names[j]} {values[j]:+.2g}" for j in order], shown=_SAID)
         where = ", out of bag" if self.out_of_bag else ""
         of = "" if self.target is None else f" (class {self.target[row]})"
-        if self.predicted is None:
-            what = f"{end:.4g} predicted{where}, {start:.4g} without features"
-        else:
+        what = f"{end:.4g} predicted{where}, {start:.4g} without features"
+        if self.predicted is not None:
             what = (
                 f"{self.predicted[row]} predicted with probability {end:.2f}{where}, {start:.2f} "
                 "without features"
@@ -139,132 +133,83 @@ class RowImportances(Savable):
         return f"Row {self.names[row]}{of}: {what}; {by or 'no feature is used'}"
 
     def section(self) -> Section:
-        """Return the section of a report: words, and figure and table of the first rows."""
-        shown = range(min(_DRAWN, len(self.names)))
-        lines = [f"{self.line(row)}." for row in shown]
-        if len(self.names) > len(shown):
-            more = counted(len(self.names) - len(shown), "more row")
-            lines.append(f"result-rows.csv holds {more}.")
-        brief = tuple(line.removesuffix(".") for line in lines)
-        title = _NEW if self.new else _OF_TABLE
-        words = Prose("Result", (*lines, self._reading(), *self.notes), brief=brief)
-        parts: list[Part] = [words]
-        parts += map(self._chart, shown)
-        return Group(title, (*parts, *self._together()), folded=False)
-
-    def _reading(self) -> str:
-        paths = "the trees that were grown without it" if self.out_of_bag else "all trees"
-        own = " The bits of the own class lead to the class that the row has if above 0."
-        return (
-            f"Each row went down {paths}. At every split on its path the prediction changes; the "
-            "sum of the changes at splits on a feature, mean over the trees, is its part of the "
-            "prediction (Saabas 2014). Changes of the impurity say how much purer the nodes become "
-            f"(local MDI, Sutera et al. 2021).{'' if self.own is None else own} They describe the "
-            "forest; correlated features share the credit."
-        )
-
-    def _chart(self, row: int) -> Chart:
-        what = "prediction"
-        if self.predicted is not None:
-            what = f"probability of {quoted(self.predicted[row])}"
-        options = {"row": row, "k": _FEATURES, "name": self.names[row]}
-        return Chart(
-            f"Row {self.names[row]}",
-            Plot(WATERFALL, self.prediction, options),
-            f"Bars of what each feature adds to the prediction. {self.line(row)}.",
-            f"What the features add to the {what}, from that without features to that of the row "
-            "(dashed lines).",
-        )
-
-    def _together(self) -> list[Part]:
-        """Return the figures of all rows together, where there are some."""
+        """Return the section of a report: words, figures of the first rows, and one of all."""
         n = len(self.names)
-        if n < 3 or not np.any(self.impurity.mean_absolute()):
-            return []
-        part, what = self.impurity, "decrease of impurity"
-        if self.own is not None:
-            part, what = self.own, "bits of the class that the row has"
-        charts: list[Part] = [
-            Chart(
-                "All rows, by feature",
-                Plot(BEESWARM, part, {"k": _FEATURES, "X": self.table}),
-                f"A point for each of the {n:,} rows: {what} by each of the first features.",
-                f"Points: rows, by the {what}; colors: the value of the feature, from low "
-                "(vermilion) to high (blue).",
-            )
-        ]
-        if n <= _CLUSTERED:
-            similar = "rows of similar importances are neighbors."
-            charts.append(
+        lines = [self.line(row) for row in range(min(_DRAWN, n))]
+        if n > _DRAWN:
+            lines.append(f"result-rows.csv holds {counted(n - _DRAWN, 'more row')}")
+        reading = (
+            "The part of a feature in a prediction is the sum of the changes at the splits on it, "
+            f"averaged over {'the trees grown without the row' if self.out_of_bag else 'all trees'}"
+            " (Saabas 2014). Changes of the impurity are local MDI (Sutera et al. 2021). They "
+            "describe the forest; correlated features share the credit."
+        )
+        paragraphs = (*(f"{line}." for line in lines), reading, *self.notes)
+        parts: list[Part] = [Prose("Result", paragraphs, brief=tuple(lines))]
+        for row in range(min(_DRAWN, n)):
+            what = "prediction"
+            if self.predicted is not None:
+                what = f"probability of {quoted(self.predicted[row])}"
+            options = {"row": row, "k": _FEATURES, "name": self.names[row]}
+            parts.append(
                 Chart(
-                    "Rows of similar importances",
-                    Plot(ROW_CLUSTERS, part, {"k": _FEATURES}),
-                    f"Heat map of the {what} of {n:,} rows by feature; {similar}",
-                    f"{what.capitalize()}; {similar}",
+                    f"Row {self.names[row]}",
+                    Plot(WATERFALL, self.prediction, options),
+                    f"Bars of what each feature adds to the prediction. {lines[row]}.",
+                    f"What the features add to the {what}, from that without features to that of "
+                    "the row (dashed lines).",
                 )
             )
-        return charts
+        if n > 2 and np.any(self.impurity.mean_absolute()):
+            part, what = self.impurity, "decrease of impurity"
+            if self.own is not None:
+                part, what = self.own, "bits of the class that the row has"
+            parts.append(
+                Chart(
+                    "All rows, by feature",
+                    Plot(BEESWARM, part, {"k": _FEATURES, "X": self.table}),
+                    f"A point for each of the {n:,} rows: {what} by each of the first features.",
+                    f"Points: rows, by the {what}; colors: the value of the feature, from low "
+                    "(vermilion) to high (blue).",
+                )
+            )
+        return Group("New rows" if self.new else "Single rows", tuple(parts), folded=False)
 
 
 def columns_of(explained: Sequence[RowImportances]) -> dict[str, Any]:
     """Return the columns of all tables of rows, one below the other."""
     tables = [pa.table(rows.columns()) for rows in explained]
-    joined_up = pa.concat_tables(tables, promote_options="default")
-    return dict(zip(joined_up.column_names, joined_up.columns, strict=True))
+    table = pa.concat_tables(tables, promote_options="default")
+    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class RowsAsked:
-    """Rows to explain: some of the table by their names, or the rows of another table."""
+    """Rows to explain: some of the table by their indices, and the rows of another table."""
 
-    names: tuple[str, ...] = ()
-    table: Any = None  # new rows, with the columns of the features
-    row_names: RowNames = field(default_factory=RowNames)  # of the new rows
-    file: str = ""  # of the new rows
+    rows: NDArray[np.intp]
+    new: Any = None  # table of new rows
+    new_names: RowNames = field(default_factory=RowNames)
 
-    def check(self, data: LearningSet[Any]) -> None:
-        """Check, before a forest is grown, that the rows are there.
+    def columns(self, names: Sequence[str]) -> Any:
+        """Return the columns of the features in new rows; an array without names as it is.
 
         Raises
         ------
         ValueError
-            If they are not, or the target is survival.
+            If the new rows lack a feature.
         """
-        if data.target.censored:
-            raise ValueError(
-                "rank: explain is for classes and numbers; nodes of survival trees have no impurity"
-            )
-        self.places(data)
-        if self.table is not None:
-            self.columns(data.names)
-
-    def places(self, data: LearningSet[Any]) -> NDArray[np.intp]:
-        """Return the indices of the rows of the table, each once."""
-        places: list[int] = []
-        for name in self.names:
-            try:
-                places.append(data.provenance.row_names.find(name, data.n_rows))
-            except ValueError as error:
-                if name != ALL:
-                    raise ValueError(f"rank: explain={name!r}: {error}") from None
-                places += range(data.n_rows)
-        return np.array(list(dict.fromkeys(places)), dtype=np.intp)
-
-    def columns(self, names: Sequence[str]) -> Any:
-        """Return the columns of the features in new rows; an array without names as it is."""
-        frame = nw.from_native(self.table, eager_only=True, pass_through=True)
+        frame = nw.from_native(self.new, eager_only=True, pass_through=True)
         if not isinstance(frame, nw.DataFrame):
-            if np.ndim(self.table) != 2 or np.shape(self.table)[1] != len(names):
+            if np.ndim(self.new) != 2 or np.shape(self.new)[1] != len(names):
                 raise ValueError(
                     f"rank: explain_rows must have the {len(names):,} features of the table, got "
-                    f"the shape {np.shape(self.table)}"
+                    f"the shape {np.shape(self.new)}"
                 )
-            return self.table
-        lacking = [name for name in names if name not in frame.columns]
-        if lacking:
-            of = f" {self.file}" if self.file else ""
+            return self.new
+        if lacking := [name for name in names if name not in frame.columns]:
             raise ValueError(
-                f"rank: explain_rows{of}: the rows lack {len(lacking):,} of the {len(names):,} "
+                f"rank: explain_rows: the rows lack {len(lacking):,} of the {len(names):,} "
                 f"features, {lacking[0]!r} the first"
             )
         return frame.select(list(names)).to_native()
@@ -278,31 +223,47 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
     Raises
     ------
     ValueError, TypeError, OSError
-        If rows are not named by labels or numbers, or the file cannot be read.
+        If rows are not named by labels or numbers, or are not there, the file cannot be read or
+        lacks features, or the target is survival.
     """
-    listed = [explain] if isinstance(explain, str) or np.ndim(explain) == 0 else list(explain)
-    if not all(isinstance(name, str | int | np.integer) for name in listed):
+    names = [explain] if isinstance(explain, str) or np.ndim(explain) == 0 else list(explain)
+    if not all(isinstance(name, str | int | np.integer) for name in names):
         raise checks.refuse("rank", "explain", "labels or numbers of rows, or 'all'", explain)
-    names = tuple(map(str, listed))
+    if not names and explain_rows is None:
+        return None
+    if data.target.censored:
+        raise ValueError(
+            "rank: explain is for classes and numbers; nodes of survival trees have no impurity"
+        )
+    places: list[int] = []
+    for name in map(str, names):
+        try:
+            places.append(data.provenance.row_names.find(name, data.n_rows))
+        except ValueError as error:
+            if name != ALL:
+                raise ValueError(f"rank: explain={name!r}: {error}") from None
+            places += range(data.n_rows)
+    rows = np.array(list(dict.fromkeys(places)), dtype=np.intp)
     if explain_rows is None:
-        return RowsAsked(names) if names else None
-    if not isinstance(explain_rows, str | Path):
-        return RowsAsked(names, explain_rows, _names_of(explain_rows))
-    settings = data.provenance.settings
-    options = {one.name: settings[one.name] for one in fields(FileOptions) if one.name in settings}
-    path = expanded(explain_rows, "rank: explain_rows")
-    table = FileOptions(**options).table(path, [], "rank: explain_rows")
-    others = [name for name in table.column_names if name not in data.names]
-    naming = [named.columns[0] for named in naming_columns(table.select(others))]
-    labels = texts_of(table[naming[0]].combine_chunks()) if naming else None
-    return RowsAsked(names, table, RowNames(labels), path.name)
-
-
-def _names_of(table: Any) -> RowNames:
-    """Return the names that a table in memory has for its rows; numbers from 0 if it has none."""
-    labels = getattr(table, "index", None)
-    counted = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
-    return RowNames(None if counted or callable(labels) else labels, start=0)
+        return RowsAsked(rows)
+    if isinstance(explain_rows, str | Path):
+        settings, owner = data.provenance.settings, "rank: explain_rows"
+        read_by = {
+            one.name: settings[one.name] for one in fields(FileOptions) if one.name in settings
+        }
+        table = FileOptions(**read_by).table(expanded(explain_rows, owner), [], owner)
+        others = [name for name in table.column_names if name not in data.names]
+        naming = [named.columns[0] for named in naming_columns(table.select(others))]
+        labels = texts_of(table[naming[0]].combine_chunks()) if naming else None
+        asked = RowsAsked(rows, table, RowNames(labels))
+    else:
+        labels = getattr(explain_rows, "index", None)
+        counted_from_0 = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
+        if counted_from_0 or callable(labels):
+            labels = None
+        asked = RowsAsked(rows, explain_rows, RowNames(labels, start=0))
+    asked.columns(data.names)
+    return asked
 
 
 def importances_of_rows(
@@ -316,36 +277,30 @@ def importances_of_rows(
 
     The forest may be of a sample of the rows, of which it is not known which trees lack them.
     """
+    explain = partial(_of_paths, estimator, positive, n_jobs)
     results = []
-    rows = asked.places(data)
-    if len(rows):
+    if len(rows := asked.rows):
         names = tuple(map(data.provenance.row_names.name, rows.tolist()))
-        forest = estimator.forest_
-        out_of_bag = leaves_rows_out(estimator) and data.fingerprint == forest.fingerprint
-        part = data.table.take_rows(rows)
-        of_target = data.target.labels[rows]
-        source, places = (data, rows) if out_of_bag else (part, None)
-        results.append(
-            _of_paths(estimator, source, names, part, of_target, places, positive, n_jobs)
-        )
-    if asked.table is not None:
+        seen = leaves_rows_out(estimator) and data.fingerprint == estimator.forest_.fingerprint
+        part, labels = data.table.take_rows(rows), data.target.labels[rows]
+        results.append(explain(names, part, labels, data if seen else part, rows if seen else None))
+    if asked.new is not None:
         new, of_table = asked.columns(data.names), data.table
         table = encode(new, kinds=list(of_table.kinds), names=of_table.names)
-        names = tuple(map(asked.row_names.name, range(table.n_rows)))
-        new_rows = _of_paths(estimator, table, names, table, None, None, positive, n_jobs)
-        results.append(replace(new_rows, new=True))
+        names = tuple(map(asked.new_names.name, range(table.n_rows)))
+        results.append(replace(explain(names, table, None, table, None), new=True))
     return tuple(results)
 
 
 def _of_paths(
     estimator: Any,
-    X: Any,
+    positive: Any,
+    n_jobs: int | None,
     names: tuple[str, ...],
     table: EncodedTable,
     target: Any,
+    X: Any,
     rows: NDArray[np.intp] | None,
-    positive: Any,
-    n_jobs: int | None,
 ) -> RowImportances:
     """Return the changes along the paths of rows in the trees of a forest.
 
@@ -388,12 +343,8 @@ def _of_paths(
         prediction=parts[0],
         impurity=parts[1],
         own=None if own is None else parts[2],
-        predicted=_texts(predicted),
-        target=_texts(own),
+        predicted=None if predicted is None else tuple(map(str, predicted.tolist())),
+        target=None if own is None else tuple(map(str, np.asarray(own).tolist())),
         out_of_bag=out_of_bag,
         notes=notes,
     )
-
-
-def _texts(labels: Any) -> tuple[str, ...] | None:
-    return None if labels is None else tuple(map(str, np.asarray(labels).tolist()))
