@@ -59,28 +59,6 @@ def child(store: str, target: str, asked: str) -> None:
     )
 
 
-def ranked(store: str, target: str, memory: str, jobs: str) -> None:
-    """Rank within a stated memory, in a process of its own, and print what it took."""
-    table, y = dm.open_store(store), np.load(target)
-    before, start = peak(), time.perf_counter()
-    report = dm.rank(table, y, memory=memory, n_jobs=int(jobs))
-    settings = report.run.settings
-    print(
-        json.dumps(
-            {
-                "seconds": round(time.perf_counter() - start, 1),
-                "before_MB": round(before / 1e6),
-                "peak_MB": round(peak() / 1e6),
-                "rows": settings["row_samples"],
-                "columns": settings["column_samples"],
-                "trees": settings["n_estimators"],
-                "selected": report.selected,
-                "steps": dict(report.run.timings),
-            }
-        )
-    )
-
-
 def run(function: str, words: list[str]) -> str:
     """Return what a function prints in a process of its own."""
     line = f"from benchmarks.scale.patches import {function}; {function}(*{words!r})"
@@ -98,7 +76,6 @@ def main() -> None:
     parser.add_argument("--subspace", type=float, default=0.3)
     parser.add_argument("--trees", type=int, default=8)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--memory", help="also rank with so much memory")
     asked = parser.parse_args()
     options = {
         "n_estimators": asked.trees,
@@ -113,9 +90,6 @@ def main() -> None:
         for in_memory in (False, True):
             words = [*files, json.dumps({**options, "in_memory": in_memory})]
             print("in memory" if in_memory else "store    ", run("child", words), flush=True)
-        if asked.memory is not None:
-            words = [*files, asked.memory, str(asked.jobs)]
-            print(f"dm.rank(memory={asked.memory!r})", run("ranked", words), flush=True)
     load = ", ".join(f"{average:.1f}" for average in os.getloadavg())
     print(f"{os.cpu_count()} processors, load {load}")
 

@@ -128,11 +128,6 @@ command(
     "rank store --target grade --trees 30 --no-test",
     before=["pack grade.csv --out store"],
 )
-command(
-    "store-on-disk",
-    "rank store --target y --trees 8 --max-depth 4 --memory 2MB --permutations 19",
-    before=["pack tall.parquet --out store"],
-)
 
 # ---------------------------------------------------- formats, joined samples: every command
 # Words that each command needs besides FILE and the target.

@@ -148,16 +148,6 @@ def _parquet(path: Path) -> None:
     parquet.write_table(pa.table(columns("grade")), path)
 
 
-def _tall(path: Path) -> None:
-    """Write 6,000 rows of 200 columns, one of which tells the classes."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    x = np.random.RandomState(0).randint(0, 300, (6000, 200))
-    table = {f"v{j}": x[:, j] for j in range(200)}
-    parquet.write_table(pa.table({**table, "y": np.where(x[:, 3] > 150, "high", "low")}), path)
-
-
 def _workbook(path: Path) -> None:
     import openpyxl
 
@@ -264,7 +254,6 @@ FILES: dict[str, Callable[[Path], None]] = {
     "patients.csv": _csv(patients()),
     "commas.tsv": _decimal_commas,
     "grade.parquet": _parquet,
-    "tall.parquet": _tall,
     "book.xlsx": _workbook,
     "study.zip": _archive,
     "matrix.npy": _array(values()),

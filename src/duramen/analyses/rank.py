@@ -14,27 +14,19 @@ from typing import Any, Literal
 from duramen.analyses import clustering
 from duramen.analyses.execution import AnalysisInterrupted, Execution, faults_of_ours
 from duramen.analyses.ranking import direct as given_others
-from duramen.analyses.ranking import effects, patches, precision, significance
+from duramen.analyses.ranking import effects, precision, significance
 from duramen.analyses.ranking import groups as grouping
 from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
-from duramen.analyses.ranking.forest import (
-    PARAMETERS,
-    described,
-    forest_of,
-    sample_note,
-    sampled_if_many,
-)
+from duramen.analyses.ranking.forest import PARAMETERS, described, forest_of
 from duramen.analyses.ranking.measures import choose, grow_and_compute, with_bias
 from duramen.analyses.ranking.pairs import all_pairs, check_pairs
 from duramen.analyses.ranking.report import RankingReport, in_order, summarize
 from duramen.analyses.ranking.rows import importances_of_rows, rows_asked
-from duramen.data import EncodedTable, LearningSet
-from duramen.data.memory import returned_at_once
 from duramen.effects import describe_effects
 from duramen.importances import Inputs, mda
 from duramen.importances.refit import leaves_rows_out
+from duramen.io import ColumnStore
 from duramen.io.groups import CLUSTERS, DISTANCE
-from duramen.io.store.reader import memory_bytes
 from duramen.jobs.replicates import checkpoint_beside
 from duramen.reading.tables import read
 from duramen.reports.facts import LEVEL, as_importances
@@ -58,7 +50,6 @@ def rank(
     criterion: Literal["auto", "gini", "entropy", "variance"] = "auto",
     class_weight: str | Mapping[Any, float] | None = None,
     bootstrap: bool | None = None,
-    memory: int | str | None = None,
     measure: str | Sequence[str] = "auto",
     test: str | bool = "auto",
     n_permutations: int | None = None,
@@ -112,10 +103,6 @@ def rank(
     bootstrap : bool, optional
         Draw the rows of each tree with replacement, or use all rows; the default depends on the
         kind of forest.
-    memory : int or str, optional
-        Memory for the ranking, such as 2GiB. A column store of which it would take more stays on
-        disk: random patches that fit are grown, each tree on a sample of rows and columns. By
-        default, a store is mapped into memory.
     measure : str or list of str
         Importance measure; the first one orders the features. By default mdi-oob, mdi and mda, as
         far as the forest allows; features are then ordered by verdict, and by MDI-oob (survival:
@@ -224,11 +211,14 @@ def rank(
             f"rank: feature_groups={CLUSTERS!r} and test={test_to_run.name!r} do not go together: "
             "the clusters follow from the ranking that would be tested. Hint: feature_groups=FILE"
         )
-    bound = None if memory is None else memory_bytes(memory, "rank")
     # --- the data ---
     with execution.step("read"):
         data = read(data, y, n_jobs=n_jobs)
-    data, bound = patches.settled(data, bound, execution)
+    with execution.step("load") if isinstance(data.table, ColumnStore) else nullcontext():
+        data = data.in_memory()
+    if data.table.constant().all():
+        target = data.provenance.target
+        raise ValueError(f"every column is constant: none can be relevant for {target}")
     execution.notes(data.provenance.remarks)
     groups = groups_to_test = None
     source = "feature_groups"
@@ -248,17 +238,9 @@ def rank(
     if interactions:
         check_pairs(data)
     # --- the forest and its measures ---
-    if bound is not None and estimator == "random-forest":
-        estimator = patches.PATCHES
     growth = {name: arguments[name] for name in PARAMETERS}
     own = [name for name in changed if name in PARAMETERS]
     forest, forest_name = forest_of(estimator, growth, own, data, execution)
-    if bound is not None:
-        names = ("direct", "interactions", "intervals", "stability", "feature_groups", "clusters")
-        asked = {name: arguments[name] for name in (*names, "representatives")}
-        patches.check_stored(forest_name, {**asked, "explain": rows})
-        forest, note = patches.fitted_to(forest, data, bound, execution)
-        data = _noted(data, note, execution)
     clustered = None
     if representatives is not None:
         with execution.step("cluster"):
@@ -274,11 +256,7 @@ def rank(
     tested_measure = None
     if test_to_run is not None:
         tested_measure = significance.measure_to_test(test_to_run, chosen, forest, default=default)
-    if bound is not None:
-        needed = None if test_to_run is None or test_to_run.grows else tested_measure
-        chosen, note = patches.readable(chosen, needed, asked=bool(required))
-        execution.left_out += filter(None, [note])
-    elif tested_measure is not None and not default:
+    if tested_measure is not None and not default:
         required.append(tested_measure)
         chosen = list(dict.fromkeys((*chosen, tested_measure)))
     ranked_by = chosen[0]
@@ -291,155 +269,115 @@ def rank(
             "out feature_groups"
         )
     precision.check_measure(ranked_by, data.n_columns, intervals=intervals, stability=stability)
-    with nullcontext() if bound is None else returned_at_once():
-        inputs = Inputs(
-            forest, data, execution.random_state, execution.n_jobs, execution.verbose, True
+    inputs = Inputs(forest, data, execution.random_state, execution.n_jobs, execution.verbose, True)
+    with execution.warnings_as_notes():
+        measures, n_used = grow_and_compute(chosen, inputs, execution, required=required)
+    execution.notes(execution.left_out)
+    first = as_importances(next(iter(measures.values())))
+    scale = interval_scale or "importance"
+    if intervals:  # before a long test
+        hint = "interval_scale='fraction'"
+        checked_tails(data, first.unit, scale, "rank: intervals=True", hint)
+    # --- the steps beside them ---
+    parts: dict[str, Any] = {}
+    kept_beside = partial(checkpoint_beside, execution.checkpoint)
+    tested = tested_groups = None
+    if test_to_run is not None:
+        test_it = partial(
+            significance.run_test,
+            *(test_to_run, choices, tested_measure, measures),
+            *(groups_to_test, source, inputs, execution),
+            default=default,
         )
-        with execution.warnings_as_notes():
-            measures, n_used = grow_and_compute(
-                chosen, inputs, execution, required=required, memory=bound
-            )
-        execution.notes(execution.left_out)
-        first = as_importances(next(iter(measures.values())))
-        scale = interval_scale or "importance"
-        if intervals:  # before a long test
-            hint = "interval_scale='fraction'"
-            checked_tails(data, first.unit, scale, "rank: intervals=True", hint)
-        sample = None  # for what needs a table in memory
-        if bound is not None:
-            with execution.step("sample"):
-                sample, note = patches.sample_of_store(inputs, bound)
-            data = _noted(data, note, execution)
-        # --- the steps beside them ---
-        parts: dict[str, Any] = {}
-        kept_beside = partial(checkpoint_beside, execution.checkpoint)
-        tested = tested_groups = None
-        if test_to_run is not None:
-            tested_inputs = sample or inputs
-            if sample is None and default:
-                tested_inputs = sampled_if_many(inputs)
-            test_it = partial(
-                significance.run_test,
-                *(test_to_run, choices, tested_measure, measures),
-                *(groups_to_test, source, tested_inputs, execution),
-                default=default,
-            )
-            try:
-                tested, tested_groups = execution.run(
-                    "the significance test",
-                    test_it,
-                    timed=f"test {test_to_run.option}",
-                    checkpoint=execution.checkpoint,
-                ) or (None, None)
-            except MemoryError as error:
-                if not default:
-                    raise
-                execution.leave_out(f"the test of importances is left out: {error}")
-            if tested is not None:
-                if sample is None and tested_inputs is not inputs:
-                    notes = (sample_note(data, test_to_run.name), *tested.notes)
-                    tested = replace(tested, notes=notes)
-                execution.notes(tested.notes)
-        selected = significance.selected_by(tested)
-        n_found = len(selected) if significance.verdicts_of(tested) else 0
-        if n_found > given_others.MANY_FOUND and not direct and data.weights is None:
-            execution.tell(
-                f"{n_found:,} features are confirmed or candidates, and some of them may be "
-                "associated with the target only through others. Hint: direct=True tests each "
-                "feature given all others"
-            )
-        parts["tested"] = tested
-        if direct:
-            kept = kept_beside("direct")
-            parts["direct"], parts["direct_groups"] = execution.run(
-                "the test of direct effects",
-                partial(given_others.test_given_others, inputs, groups, execution, kept),
-                timed="direct",
-                checkpoint=kept,
+        try:
+            tested, tested_groups = execution.run(
+                "the significance test",
+                test_it,
+                timed=f"test {test_to_run.option}",
+                checkpoint=execution.checkpoint,
             ) or (None, None)
-            if parts["direct"] is not None:
-                parts["direct_clusters"] = given_others.clusters_of(parts["direct"], data.table)
+        except MemoryError as error:
+            if not default:
+                raise
+            execution.leave_out(f"the test of importances is left out: {error}")
+        if tested is not None:
+            execution.notes(tested.notes)
+    selected = significance.selected_by(tested)
+    n_found = len(selected) if significance.verdicts_of(tested) else 0
+    if n_found > given_others.MANY_FOUND and not direct and data.weights is None:
+        execution.tell(
+            f"{n_found:,} features are confirmed or candidates, and some of them may be "
+            "associated with the target only through others. Hint: direct=True tests each "
+            "feature given all others"
+        )
+    parts["tested"] = tested
+    if direct:
+        kept = kept_beside("direct")
+        parts["direct"], parts["direct_groups"] = execution.run(
+            "the test of direct effects",
+            partial(given_others.test_given_others, inputs, groups, execution, kept),
+            timed="direct",
+            checkpoint=kept,
+        ) or (None, None)
+        if parts["direct"] is not None:
+            parts["direct_clusters"] = given_others.clusters_of(parts["direct"], data.table)
 
-        @cache
-        def forest_and_rows() -> tuple[Any, LearningSet[EncodedTable]]:
-            """Return a forest with its trees, and the rows that it was grown on."""
-            if sample is None or bound is None:
-                return described(inputs)
-            return patches.described_sample(sample, bound)
-
-        order, found = in_order(first, tested).names, set(selected)
-        best = [name for i, name in enumerate(order) if i < effects.DESCRIBED or name in found]
-        parts["described"] = execution.run(
-            "the directions of effects",
-            lambda: describe_effects(
-                *forest_and_rows(),
-                best,
-                relevant=found,
-                pos_label=data.positive,
-                n_jobs=execution.n_jobs,
+    forest_and_rows = cache(partial(described, inputs))
+    order, found = in_order(first, tested).names, set(selected)
+    best = [name for i, name in enumerate(order) if i < effects.DESCRIBED or name in found]
+    parts["described"] = execution.run(
+        "the directions of effects",
+        lambda: describe_effects(
+            *forest_and_rows(),
+            best,
+            relevant=found,
+            pos_label=data.positive,
+            n_jobs=execution.n_jobs,
+        ),
+        timed="effects",
+    )
+    if rows is not None:
+        parts["rows"] = execution.run(
+            "the importances in rows",
+            lambda: importances_of_rows(
+                rows, data, forest_and_rows()[0], data.positive, execution.n_jobs
             ),
-            timed="effects",
+            timed="rows",
         )
-        if rows is not None:
-            parts["rows"] = execution.run(
-                "the importances in rows",
-                lambda: importances_of_rows(
-                    rows, data, forest_and_rows()[0], data.positive, execution.n_jobs
-                ),
-                timed="rows",
-            )
-        if interactions:
-            kept = kept_beside("interactions")
-            parts["pairs"] = execution.run(
-                "the interactions",
-                lambda: all_pairs(inputs, *forest_and_rows(), execution, kept),
-                timed="interactions",
-                checkpoint=kept,
-            )
-        # Strata are for the test alone.
-        without_strata = data.with_exchangeability(data.exchangeability.without_strata())
-        ranking = replace(inputs, data=without_strata)
-        on_parts = partial(precision.on_parts, measure=ranked_by, inputs=ranking)
-        if intervals:
-            parts["intervals"] = execution.run(
-                "confidence intervals",
-                partial(
-                    on_parts,
-                    *(confidence_intervals, "intervals"),
-                    execution=execution,
-                    n_resamples=n_resamples or 100,
-                    fraction=0.75,
-                    options={
-                        "measure": first,
-                        "scale": scale,
-                        "confidence_level": confidence_level,
-                    },
-                ),
-                timed="intervals",
-                checkpoint=kept_beside("intervals"),
-            )
-        if stability is not None:
-            parts["stability"] = execution.run(
-                "stability",
-                partial(
-                    on_parts,
-                    *(ranking_stability, "stability"),
-                    execution=execution,
-                    n_resamples=n_resamples or 50,
-                    fraction=0.5,
-                    options={
-                        "measure": ranked_by.name,
-                        "k": stability,
-                        "confidence_level": confidence_level,
-                    },
-                ),
-                timed="stability",
-                checkpoint=kept_beside("stability"),
-            )
-        parts["trees"] = execution.run(
-            "the number of trees that is needed",
-            lambda: precision.trees_for(ranked_by, ranking, len(selected), execution),
+    if interactions:
+        kept = kept_beside("interactions")
+        parts["pairs"] = execution.run(
+            "the interactions",
+            lambda: all_pairs(inputs, *forest_and_rows(), execution, kept),
+            timed="interactions",
+            checkpoint=kept,
         )
+    # Strata are for the test alone.
+    without_strata = data.with_exchangeability(data.exchangeability.without_strata())
+    ranking = replace(inputs, data=without_strata)
+    on_parts = partial(
+        precision.on_parts,
+        ranked_by=ranked_by,
+        inputs=ranking,
+        execution=execution,
+        confidence_level=confidence_level,
+    )
+    if intervals:
+        parts["intervals"] = on_parts(
+            *("intervals", confidence_intervals, n_resamples or 100, 0.75),
+            measure=first,
+            scale=scale,
+        )
+    if stability is not None:
+        parts["stability"] = on_parts(
+            *("stability", ranking_stability, n_resamples or 50, 0.5),
+            measure=ranked_by.name,
+            k=stability,
+        )
+    parts["trees"] = execution.run(
+        "the number of trees that is needed",
+        lambda: precision.trees_for(ranked_by, ranking, len(selected), execution),
+    )
     if clusters is not None:
         clustered = execution.run(
             "the clusters of features",
@@ -539,10 +477,3 @@ def rank(
     if execution.stop is not None:
         raise AnalysisInterrupted(report, execution.stop) from None
     return report
-
-
-def _noted(data: LearningSet[Any], note: str, execution: Execution) -> LearningSet[Any]:
-    """Show a note on the data, and add it to their provenance."""
-    execution.tell(note)
-    provenance = replace(data.provenance, notes=(*data.provenance.notes, note))
-    return replace(data, provenance=provenance)

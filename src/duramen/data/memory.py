@@ -1,12 +1,7 @@
 """Memory that is left, to refuse what cannot fit before any work is done."""
 
-import ctypes
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 from duramen.support.threads import addresses_left
 
@@ -38,44 +33,6 @@ def require_memory(n_bytes: int, *, what: str, function: str, hint: str) -> None
             f"{function}: {what} needs at least {readable_bytes(n_bytes)}, "
             f"and {readable_bytes(available)} are available; {hint}"
         )
-
-
-@contextmanager
-def returned_at_once() -> Iterator[None]:
-    """Let the C library return the memory of large arrays to the system as they are freed.
-
-    glibc keeps it otherwise, up to as much again as the arrays that are in use where large arrays
-    of several sizes come and go. Other C libraries are left as they are. The system then hands out
-    pages anew for each array, which took a tenth more time for forests of 20,000 to 60,000 rows.
-    """
-    glibc = _glibc()
-    if glibc is None:
-        yield
-        return
-    try:
-        glibc.malloc_trim(0)
-        glibc.mallopt(_MMAP_THRESHOLD, _LARGE)
-        glibc.mallopt(_TRIM_THRESHOLD, _LARGE)
-        yield
-    finally:  # what glibc comes to by itself once arrays of this size were freed
-        glibc.mallopt(_MMAP_THRESHOLD, _LARGEST)
-        glibc.mallopt(_TRIM_THRESHOLD, 2 * _LARGEST)
-        glibc.malloc_trim(0)
-
-
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of malloc.h
-_LARGE, _LARGEST = 1 << 17, 1 << 25  # bytes of an array
-
-
-@cache
-def _glibc() -> Any:
-    """Return the C library of this process if it is glibc."""
-    try:
-        library = ctypes.CDLL(None)
-        _ = library.gnu_get_libc_version, library.malloc_trim, library.mallopt
-    except (AttributeError, OSError, TypeError):
-        return None
-    return library
 
 
 def _from_meminfo() -> int | None:

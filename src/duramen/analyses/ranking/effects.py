@@ -32,9 +32,9 @@ def interpretation(data: LearningSet[EncodedTable]) -> str:
         of = "effect within strata; curves are least-squares means adjusted for the strata"
     risk = ' "Risk up" means earlier events with larger values.' * data.target.censored
     return (
-        f"A direction is that of the {of}. It is given only where a test of the feature by itself on the "
-        f"{'rows' if rows.groups is None else 'groups of rows'} supports it, adjusted for the "
-        f"number of features. Effects are not causal.{risk}"
+        f"A direction is that of the {of}. It is given only where a test of the feature by itself "
+        f"on the {'rows' if rows.groups is None else 'groups of rows'} supports it, adjusted for "
+        f"the number of features. Effects are not causal.{risk}"
     )
 
 

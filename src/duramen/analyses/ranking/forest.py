@@ -8,7 +8,7 @@ from typing import Any
 
 from duramen.analyses.execution import Execution
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.target import proportions, sampled_rows, target_class
+from duramen.data.target import sampled_rows, target_class
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests import Forest
 from duramen.forests.criteria import CRITERIA
@@ -131,15 +131,6 @@ def sampled_if_many(inputs: Inputs) -> Inputs:
     seed = inputs.random_state or 0
     rows = sampled_rows(inputs.data.target, FEW, seed)
     return replace(inputs, data=inputs.data.of_rows(rows, key=("sample", FEW, seed)))
-
-
-def sample_note(data: LearningSet[Any], test: str) -> str:
-    """Return a note on the sample of the rows that the default test is of."""
-    return (
-        f"the significance test is of a random sample of {FEW:,} of the {data.n_rows:,} rows"
-        f"{proportions(data.target)}, since it grows many forests; features with small effects may "
-        f"be found on all rows alone: test={test!r} tests them on all"
-    )
 
 
 def described(inputs: Inputs) -> tuple[Any, LearningSet[EncodedTable]]:

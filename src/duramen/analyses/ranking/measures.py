@@ -91,18 +91,12 @@ def with_bias(
     return replace(data, provenance=provenance)
 
 
-def trees_within(memory: int) -> int:
-    """Return the bytes of trees that are kept where a table takes more memory than stated."""
-    return memory // 8
-
-
 def grow_and_compute(
     chosen: Sequence[Measure],
     inputs: Inputs,
     execution: Execution,
     *,
     required: Sequence[Measure] = (),
-    memory: int | None = None,
 ) -> tuple[dict[str, Measured], int]:
     """Grow the forest, and compute the measures from its trees, kept or not.
 
@@ -110,7 +104,6 @@ def grow_and_compute(
     raises; others are left out, as are those that a stop such as Ctrl-C leaves unfinished, once the
     first is there. Also returns the number of features that the forest splits on.
     """
-    most_bytes = _KEPT if memory is None else min(_KEPT, trees_within(memory))
     used = np.zeros(inputs.data.n_columns, dtype=np.bool_)
     sums: dict[str, TreeSums] = {}
 
@@ -127,7 +120,7 @@ def grow_and_compute(
 
     with execution.step("grow"):
         on, client = (inputs.estimator, inputs.data), execution.client
-        if not fit_by_parts(*on, takers, most_bytes=most_bytes, client=client):
+        if not fit_by_parts(*on, takers, most_bytes=_KEPT, client=client):
             take(inputs.estimator.forest_)
     data = inputs.data.with_exchangeability(inputs.data.exchangeability.without_strata())
     done: dict[str, Measured] = {}

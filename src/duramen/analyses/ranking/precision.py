@@ -98,33 +98,41 @@ def check_measure(
 
 
 def on_parts(
-    function: Callable[..., Any],
     what: str,
-    measure: Measure,
-    inputs: Inputs,
-    execution: Execution,
-    *,
+    function: Callable[..., Any],
     n_resamples: int,
     fraction: float,
-    options: Mapping[str, Any],
+    *,
+    ranked_by: Measure,
+    inputs: Inputs,
+    execution: Execution,
+    **options: Any,
 ) -> Any:
-    """Return the result of a function of forests on parts of the rows; show its cost and notes."""
-    estimator, named = inputs.unfitted().estimator, f"{what} of {measure.title}"
-    announce(
-        named, estimator, inputs, n_resamples, execution, measure=measure.name, fraction=fraction
-    )
-    result = function(
-        estimator,
-        inputs.data,
-        n_resamples=n_resamples,
-        random_state=inputs.random_state,
-        n_jobs=inputs.n_jobs,
-        client=execution.client,
-        checkpoint=checkpoint_beside(execution.checkpoint, what),
-        verbose=inputs.verbose,
-        **options,
-    )
-    execution.notes(f"{what}: {note}" for note in result.notes)
+    """Return the result of a function of forests on parts of the rows; None if it was stopped.
+
+    Its cost and notes are shown; `options` are further arguments of the function.
+    """
+    checkpoint = checkpoint_beside(execution.checkpoint, what)
+
+    def compute() -> Any:
+        estimator = inputs.unfitted().estimator
+        choices: dict[str, Any] = {"measure": ranked_by.name, "fraction": fraction}
+        title = f"{what} of {ranked_by.title}"
+        announce(title, estimator, inputs, n_resamples, execution, **choices)
+        return function(
+            estimator,
+            inputs.data,
+            n_resamples=n_resamples,
+            random_state=inputs.random_state,
+            n_jobs=inputs.n_jobs,
+            client=execution.client,
+            checkpoint=checkpoint,
+            verbose=inputs.verbose,
+            **options,
+        )
+
+    result = execution.run(what, compute, timed=what, checkpoint=checkpoint)
+    execution.notes(f"{what}: {note}" for note in getattr(result, "notes", ()))
     return result
 
 

@@ -11,8 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from duramen.analyses.execution import Execution
+from duramen.analyses.ranking.forest import sampled_if_many
 from duramen.analyses.ranking.groups import Members, spread, whole
 from duramen.data import LearningSet
+from duramen.data.target import proportions
 from duramen.importances import Inputs, Measure
 from duramen.importances import catalogue as measures
 from duramen.importances.comparison import Measured
@@ -222,6 +224,15 @@ def run_test(
     AdjustedSignificance or None
         Result of the groups that were tested before the features.
     """
+    features, notes = inputs.data.names, list[str]()
+    if default and (sample := sampled_if_many(inputs)) is not inputs:
+        notes.append(
+            f"the significance test is of a random sample of {sample.data.n_rows:,} of the "
+            f"{inputs.data.n_rows:,} rows{proportions(inputs.data.target)}, since it grows many "
+            "forests; features with small effects may be found on all rows alone: "
+            f"test={test.name!r} tests them on all"
+        )
+        inputs = sample
     data, checkpoint = inputs.data, execution.checkpoint
     permuting = test.repeats in chosen or checkpoint is not None or data.exchangeability.restricted
     arguments = {
@@ -237,7 +248,7 @@ def run_test(
     }
     arguments = {name: value for name, value in arguments.items() if test.takes(name)}
     if measure is not None and test.grows and arguments.get("null") != "binomial":
-        n_tested = len(data.names) if groups is None else len(whole(groups, data.names))
+        n_tested = len(features) if groups is None else len(whole(groups, features))
         announce(
             f"{test.title} of {measure.title}",
             forest_of(test, inputs),
@@ -257,7 +268,7 @@ def run_test(
             result = test.function(as_importances(measured[measure.name]))
         else:
             result = test.function(data.table, data.y)
-    notes = [" ".join(str(warning).split()) for warning in gathered]
+    notes += [" ".join(str(warning).split()) for warning in gathered]
     rounds, p = result.metadata.get("n_permutations"), len(result)
     if (
         type(result) is Significance
@@ -275,8 +286,8 @@ def run_test(
     notes += [f"{result.method}: {note}" for note in result.notes]
     of_groups = None
     if groups is not None and isinstance(result, AdjustedSignificance):
-        of_groups = result.of([name for name in result.names if name not in set(data.names)])
-        result = result.of(data.names)
+        of_groups = result.of([name for name in result.names if name not in set(features)])
+        result = result.of(features)
         sure = of_groups.selected(LEVEL, "fwer")
         notes.append(
             f"{result.method}: groups were tested first, and {len(sure):,} of {len(of_groups):,} "
