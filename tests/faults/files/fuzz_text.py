@@ -81,7 +81,13 @@ def _by_tiles(path: Path, options: dict[str, Any], folder: Path) -> dm.EncodedTa
     delimiter = "\t" if path.suffix == ".tsv" else ","
     request = Request("pack", **options, budget=1)
     text = TextInput(TextFile.of(path, delimiter, request), request)
-    columns = [column for group in text.groups(0, folder) for column in group.columns]
+    columns: list[Any] = []
+    for group in text.groups(0, folder):
+        columns += (
+            [pa.array(values) for values in group.T]
+            if isinstance(group, np.ndarray)
+            else group.columns
+        )
     assert len(columns) == text.n_columns
     return dm.encode(pa.table(columns, names=text.names))
 

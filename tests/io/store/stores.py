@@ -36,6 +36,7 @@ def small_budget(monkeypatch: pytest.MonkeyPatch, budget: int, chunk: int = 64) 
     """Have packing work with less memory than it lets its users ask for."""
     monkeypatch.setattr("duramen.io.store.packing.memory_bytes", lambda *_: budget)
     monkeypatch.setattr("duramen.io.formats.text._LEAST_CHUNK", chunk)
+    monkeypatch.setattr("duramen.io.formats.text._SPOOLED_ROWS", 0)
 
 
 def write_bed(

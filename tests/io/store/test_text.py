@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,66 +15,9 @@ from tests.io.store.stores import assert_same, left_over, small_budget
 from duramen import pack
 from duramen.data import encode
 from duramen.io import read_table
-from duramen.io.formats.text_file import lines_of
 
 CELLS = ["", "1", "-2", "3.5", "NA", '"NA"', "true", "a", '"a,b"', '"q""r"', '"two\nlines"', 'x"y"']
 CELLS += ['"a"b', '""', " 1", "2020-01-01", "é", "1e3", "nan", '""""', '"\r\n"', "0"]
-
-
-def fields_by_state(text: bytes) -> list[list[bytes]]:
-    """The fields of every line that is not empty, one byte after the other."""
-    rows: list[list[bytes]] = []
-    row: list[bytes] = []
-    field, state, after_quote = b"", "start", False
-    for byte in [*text, ord("\n")]:
-        c = bytes([byte])
-        if state == "quoted" and not after_quote:
-            after_quote = c == b'"'
-            field += c
-            continue
-        if state == "quoted" and after_quote:
-            after_quote = False
-            if c == b'"':
-                field += c
-                continue
-            state = "plain"
-        if c in b",\r\n":
-            row.append(field)
-            field, state = b"", "start"
-            if c != b",":
-                if row != [b""]:
-                    rows.append(row)
-                row = []
-        else:
-            state = "quoted" if state == "start" and c == b'"' else "plain"
-            field += c
-    return rows
-
-
-@settings(max_examples=150)
-@given(text=st.text(alphabet='a,"\r\n', max_size=60), chunk=st.integers(1, 20))
-@example(text='"a""', chunk=1)
-@example(text='a"b,"c"\n"d', chunk=3)
-def test_lines_are_cut_as_a_machine_of_states_would(text, chunk):
-    data = text.encode()
-    expected = fields_by_state(data)
-    try:
-        actual = [
-            lines.fields(i)
-            for lines in lines_of(io.BytesIO(data), b",", chunk)
-            for i in range(len(lines))
-        ]
-    except ValueError:
-        assert unclosed(data)
-    else:
-        assert not unclosed(data)
-        assert actual == expected
-
-
-def unclosed(data: bytes) -> bool:
-    """Whether a quote is open at the end, where a comma then would not begin another field."""
-    without, with_comma = fields_by_state(data + b"x"), fields_by_state(data + b",x")
-    return sum(map(len, without)) == sum(map(len, with_comma))
 
 
 @pytest.mark.slow
@@ -146,9 +88,8 @@ def test_wide_tables_are_read_as_narrow_ones(tmp_path, monkeypatch, sign):
 
 
 def outcomes(path: Path, monkeypatch: pytest.MonkeyPatch, wide: int) -> list[object]:
-    """Return what a table is read and packed as, where more than so many columns are wide."""
-    monkeypatch.setattr("duramen.io.formats.text._WIDE", wide)
-    monkeypatch.setattr("duramen.io.formats.text._TILE", 2)
+    """Return what a table is read and packed as, by blocks of rows of some size."""
+    monkeypatch.setattr("duramen.io.formats.text._ROW_BLOCK", wide)
 
     def packed(**options: object) -> object:
         store = pack(path, path.with_suffix(".store"), overwrite=True, **options)

@@ -75,12 +75,21 @@ def format_of(path: str | os.PathLike[str]) -> Format | None:
         if wanted in format_.suffixes and (format_.text or not compressed)
     ]
     if len(alike) > 1:
-        head = TextFile(Path(path)).head(_HEAD)
+        head = _head(Path(path))
         alike.sort(key=lambda format_: not (format_.begins and head.startswith(format_.begins)))
         alike = [
             format_ for format_ in alike if not format_.begins or head.startswith(format_.begins)
         ]
     return alike[0] if alike else None
+
+
+def _head(path: Path) -> bytes:
+    """Return the first bytes of a file of text; none where they cannot be read."""
+    try:
+        with TextFile(path).decoded() as stream:
+            return bytes(stream.read(_HEAD))
+    except (OSError, EOFError, ValueError):
+        return b""
 
 
 def suffix_of(head: bytes) -> str:

@@ -1,19 +1,22 @@
-"""CSV and TSV files and GEO series matrices, whole and as inputs.
+"""CSV and TSV files, whole and as inputs, by Arrow's reader.
 
-Types are inferred by Arrow over all of a column: whatever is spooled is text, and a column is
-parsed when all of it is there.
+Arrow infers the type of a column over all of it. Where a table is larger than the budget, or its
+lines are columns, its cells are read as strings, block by block, and brought together as columns;
+their types are inferred by writing them as text again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,118 +32,26 @@ from duramen.io.formats.format import (
     warn_of,
 )
 from duramen.io.formats.spool import Spool
-from duramen.io.formats.text_file import (
-    BOM,
-    COMPRESSIONS,
-    Lines,
-    TextFile,
-    UnclosedQuote,
-    explain_encoding,
-    explain_ragged,
-    explained,
-    lines_of,
-    unquoted,
-)
+from duramen.io.formats.text_file import COMPRESSIONS, TextFile
 from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa, pa_csv, pc
 from duramen.support.warning import warn
 
-_HEAD = 1 << 20
-_WIDE = 256  # columns at the most whose types Arrow infers at a time: it takes 12 kB for each
-_TILE = 1 << 12  # columns of a tile of a table that is read whole
+# Rows of a block of a wide table, whose numbers are of eight characters: a column of a block takes
+# 20 microseconds, however few its values are.
+_ROW_BLOCK, _SPOOLED_ROWS = 1000, 200
 _LEAST_CHUNK = 1 << 16
-_LARGEST_TILE = 1 << 30  # Arrow's reader counts the bytes of a block in 31 bits
-_BLOCKS = (1 << 20, 1 << 25, _LARGEST_TILE)  # bytes of blocks, each tried if a line is longer
+_LARGEST_BLOCK = 1 << 30  # Arrow counts the bytes of a block in 31 bits
 _LONG_LINE = ("straddl", "Empty CSV file or block")  # Arrow on a line that is longer than a block
-_FIELD_BYTES = 8  # of the text of a number
+_FEW = 256  # columns of a table, some of which are read before it is packed
 _CELL_BYTES = 36  # of a cell that is parsed: value, code, room to sort, what allocators keep
-_TEXT_COPIES = 3  # of a tile: as it was read, as it is parsed, as strings
-_WORK = 24  # bytes that cutting a byte of text takes
-_SPLIT_WORK = 96  # where every field becomes a Python object
-_MOST_DIGITS = 17  # significant ones that tell a float64 from all others
+_TEXT_COPIES = 4  # of a tile: as strings, in pieces and together, as text, as it is parsed
+_WORK = 24  # bytes that reading a byte of text as strings takes
 
 
 def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
     """Read a text file whole."""
-    text = _text(path, delimiter, request)
-    if text.n_fields > _WIDE and (columns := TextInput(text, request)).is_wide:
-        return without_empty(columns.whole())
-    return without_empty(_whole(text, partial(text.opened, metered=True), request))
-
-
-Opened: TypeAlias = Callable[[], AbstractContextManager[Any]]
-
-
-def _whole(text: TextFile, opened: Opened, request: Request, threads: bool = True) -> pa.Table:
-    """Parse all of a text, whose first line names the columns."""
-    options = text_options(request)
-    read = partial(_parsed, opened, text.delimiter, threads=threads)
-    with explained(text):
-        table = read(options)
-        table.column_names  # noqa: B018  decodes the names
-    check_digits(table, options, read, request.function)
-    if any(pa.types.is_binary(field.type) for field in table.schema):
-        explain_encoding(text)
-    if ends_in_quote(table, text):
-        raise ValueError(f"{request.function}: cannot read {text.path} (a quote is not closed)")
-    return table
-
-
-def _parsed(
-    opened: Opened,
-    delimiter: str,
-    options: Any,
-    *,
-    names: Sequence[str] | None = None,
-    threads: bool = True,
-    blocks: Sequence[int] = _BLOCKS,
-) -> pa.Table:
-    """Parse text in blocks that hold its longest line; its first line has the names if none come.
-
-    Types are those that Arrow infers.
-    """
-    for size in blocks:
-        with opened() as source:
-            try:
-                return pa_csv.read_csv(
-                    pa.BufferReader(source) if isinstance(source, pa.Buffer) else source,
-                    read_options=pa_csv.ReadOptions(
-                        block_size=size,
-                        use_threads=threads,
-                        column_names=None if names is None else list(names),
-                    ),
-                    parse_options=pa_csv.ParseOptions(
-                        delimiter=delimiter,
-                        newlines_in_values=True,
-                        ignore_empty_lines=names is None,
-                    ),
-                    convert_options=options,
-                )
-            except pa.ArrowInvalid as error:
-                if size == blocks[-1] or not any(sign in str(error) for sign in _LONG_LINE):
-                    raise
-    raise AssertionError
-
-
-def without_empty(table: pa.Table) -> pa.Table:
-    """Leave out columns without a name and a value, as a separator at the end of lines makes."""
-    names = zip(table.column_names, table.columns, strict=True)
-    filled = [
-        j for j, (name, column) in enumerate(names) if name or column.null_count < len(column)
-    ]
-    return table if len(filled) in (0, table.num_columns) else table.select(filled)
-
-
-def write_text(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
-    """Write a text file."""
-    options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
-    pa_csv.write_csv(table, file, options)
-
-
-def open_text(path: Path, request: Request, delimiter: str) -> Input:
-    """Open a text file as an input."""
-    kind = TransposedTextInput if request.transpose else TextInput
-    return kind(_text(path, delimiter, request), request)
+    return without_empty(_whole(_text(path, delimiter, request), request, metered=True))
 
 
 def _text(path: Path, usual: str, request: Request) -> TextFile:
@@ -155,319 +66,348 @@ def _text(path: Path, usual: str, request: Request) -> TextFile:
     return text
 
 
-class _Text(Input):
+def without_empty(table: pa.Table) -> pa.Table:
+    """Leave out columns without a name and a value, as a separator at the end of lines makes."""
+    names = zip(table.column_names, table.columns, strict=True)
+    filled = [
+        j for j, (name, column) in enumerate(names) if name or column.null_count < len(column)
+    ]
+    return table if len(filled) in (0, table.num_columns) else table.select(filled)
+
+
+def _whole(
+    text: TextFile, request: Request, *, metered: bool = False, threads: bool = True
+) -> pa.Table:
+    """Parse all of a text, whose first line names the columns."""
+    width = text.first_lines[0].count(text.delimiter) + 1 if text.first_lines else 1
+    with text.explained():
+        table = _parsed(
+            partial(text.opened, metered=metered),
+            text.delimiter,
+            _conversion(request),
+            block=8 * _ROW_BLOCK * width,
+            threads=threads,
+        )
+        table.column_names  # noqa: B018  decodes the names
+    if any(pa.types.is_binary(field.type) for field in table.schema):
+        text.check_encoding()
+    if table.num_rows:
+        _check_end(text, request, table.column(table.num_columns - 1)[-1].as_py())
+    check_digits(
+        table, lambda places: pa.Table.from_batches(_strings(text, request, places)), request
+    )
+    return table
+
+
+def _parsed(
+    opened: Callable[[], AbstractContextManager[Any]],
+    delimiter: str,
+    conversion: Any,
+    *,
+    block: int = 1 << 20,
+    names: Sequence[str] | None = None,
+    threads: bool = True,
+) -> pa.Table:
+    """Parse text in blocks that hold its longest line; its first line has the names if none come.
+
+    Types are those that Arrow infers.
+    """
+    for size in _block_sizes(max(block, 1 << 20)):
+        with opened() as source:
+            try:
+                return pa_csv.read_csv(
+                    source,
+                    pa_csv.ReadOptions(block_size=size, use_threads=threads, column_names=names),
+                    pa_csv.ParseOptions(
+                        delimiter=delimiter,
+                        newlines_in_values=True,
+                        ignore_empty_lines=names is None,
+                    ),
+                    conversion,
+                )
+            except pa.ArrowInvalid as error:
+                if size == _LARGEST_BLOCK or not any(sign in str(error) for sign in _LONG_LINE):
+                    raise
+    raise AssertionError
+
+
+def _block_sizes(first: int) -> list[int]:
+    """Return the sizes of blocks in bytes, each tried if a line is longer than the one before."""
+    return [*(size for size in (first, 1 << 25) if size < _LARGEST_BLOCK), _LARGEST_BLOCK]
+
+
+def _strings(
+    text: TextFile,
+    request: Request,
+    places: Sequence[int] = (),
+    *,
+    block: int = 1 << 20,
+    missing: bool = True,
+    end: bytes = b"\n",
+) -> Iterator[pa.RecordBatch]:
+    """Read the columns at some places, all by default, as strings; they are called f0, f1, ...
+
+    Missing values are null; without `missing`, the words for them are strings.
+    """
+    n_columns = len(_header(text))
+    conversion = _conversion(request)
+    conversion.column_types = dict.fromkeys([f"f{j}" for j in range(n_columns)], pa.string())
+    conversion.include_columns = [f"f{j}" for j in places]
+    if not missing:
+        conversion.null_values = []
+    done, last = 0, None
+    for size in _block_sizes(block):
+        seen = -1  # the line of names is read as a row
+        with text.explained(), text.opened(end=end) as stream:
+            try:
+                for batch in pa_csv.open_csv(
+                    stream,
+                    pa_csv.ReadOptions(
+                        block_size=size, use_threads=False, autogenerate_column_names=True
+                    ),
+                    pa_csv.ParseOptions(delimiter=text.delimiter, newlines_in_values=True),
+                    conversion,
+                ):
+                    rows = batch.slice(min(max(0, done - seen), batch.num_rows))
+                    seen += batch.num_rows
+                    if rows.num_rows:
+                        done, last = seen, rows
+                        yield rows
+                break
+            except pa.ArrowInvalid as error:
+                if size == _LARGEST_BLOCK or not any(sign in str(error) for sign in _LONG_LINE):
+                    raise
+    if last is not None and end == b"\n" and n_columns - 1 in (places or [n_columns - 1]):
+        _check_end(text, request, last.column(last.num_columns - 1)[-1].as_py())
+
+
+def _header(text: TextFile) -> list[str]:
+    """Return the fields of the line that names the columns."""
+    with (
+        text.explained(),
+        text.opened() as stream,
+        io.TextIOWrapper(stream, "utf-8-sig", newline="") as lines,
+    ):
+        for row in csv.reader(lines, delimiter=text.delimiter):
+            if row:
+                return row
+    raise ValueError(f"{text.function}: {text.path} is empty; its first line must name the columns")
+
+
+def _check_end(text: TextFile, request: Request, last: str | object) -> None:
+    """Raise ValueError if a text ends within a quoted field, which Arrow does not mind.
+
+    The last value then is all that comes after its quote, be it most of the file, and the line
+    end: of two line ends, it has both.
+    """
+    if isinstance(last, str) and last.endswith("\n"):
+        place, again = len(_header(text)) - 1, None
+        for rows in _strings(text, request, [place], end=b"\n\n"):
+            again = rows.column(0)[-1].as_py()
+        if again != last:
+            raise ValueError(f"{text.function}: cannot read {text.path} (a quote is not closed)")
+
+
+def _typed(strings: pa.Table, request: Request) -> pa.Table:
+    """Return columns of strings with the types that Arrow infers for their text."""
+    sink = pa.BufferOutputStream()
+    options = pa_csv.WriteOptions(include_header=False, quoting_style="all_valid")
+    pa_csv.write_csv(strings, sink, options)  # null is an empty field without quotes
+    data = sink.getvalue()
+    return _parsed(
+        lambda: nullcontext(pa.BufferReader(data)),
+        ",",
+        pa_csv.ConvertOptions(
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            decimal_point=request.decimal,
+        ),
+        block=min(data.size + 1, _LARGEST_BLOCK),
+        names=strings.column_names,
+        threads=request.n_threads > 1,
+    )
+
+
+def check_digits(
+    table: pa.Table,
+    strings: Callable[[Sequence[int]], pa.Table],
+    request: Request,
+    titles: Sequence[str] = (),
+) -> None:
+    """Refuse numbers in text of more digits than float64 has, where these tell them apart.
+
+    Arrow reads whole numbers beyond 2**63 as float64. `strings` returns the text of columns, which
+    it is asked for where a number is beyond 2**53. `titles` are the names of the columns where the
+    table has others.
+    """
+    places = []
+    for j, column in enumerate(table.columns):
+        if pa.types.is_float64(column.type):
+            values = np.abs(column.to_numpy())
+            if np.max(values, initial=0.0, where=np.isfinite(values)) >= LARGEST_EXACT:
+                places.append(j)
+    texts = strings(places).columns if places else []
+    for j, text in zip(places, texts, strict=True):
+        name = titles[j] if titles else table.column_names[j]
+        words = [word.strip() for word in text.unique().to_pylist() if word is not None]
+        for word in words:  # whole numbers of more digits than tell a float64 from all others
+            digits = word.lstrip("+-")
+            if digits.isdecimal() and len(digits.strip("0")) > 17:
+                raise ValueError(too_large(request.function, name))
+        numbers = [Decimal(word.replace(request.decimal, ".")) for word in words]
+        finite = [number for number in numbers if number.is_finite()]
+        refuse_merged(finite, describe(name), request.function)
+
+
+class _TextInput(Input):
     """A file of delimited text."""
 
     def __init__(self, text: TextFile, request: Request) -> None:
         self.where = str(text.path)
         self.files = (text.path,)
-        self._file, self._path = text, text.path
-        self._delimiter = text.delimiter
-        self.budget, self._function = request.budget, request.function
-        self._threads = request.n_threads > 1
-        self._options, self._request = text_options(request), request
+        self.budget = request.budget
+        self._text, self._request, self._function = text, request, request.function
 
-    def _lines(self, work: int) -> Iterator[Lines]:
-        """Yield the lines of the file, in parts that take `work` times their length to be cut."""
-        chunk = max(_LEAST_CHUNK, self.budget // work)
-        with self._explained(), self._file.opened() as stream:
-            yield from lines_of(stream, self._delimiter.encode(), chunk)
+    def _blocks(self, places: Sequence[int] = (), *, missing: bool = True) -> Iterator[Any]:
+        """Read the rows of the file as strings, in blocks of a part of the budget."""
+        wide = 8 * _SPOOLED_ROWS * self.n_columns if not self._text.transposed else 0
+        block = min(max(_LEAST_CHUNK, self.budget // _WORK, wide), _LARGEST_BLOCK)
+        return _strings(self._text, self._request, places, block=block, missing=missing)
 
-    def _explained(self) -> AbstractContextManager[None]:
-        return explained(self._file)
+    def _numbers(self, columns: Sequence[Any]) -> NDArray[np.float64] | None:
+        """Return columns of strings as the rows of a matrix, NaN where missing.
 
-    def _first(self, count: int) -> list[list[str]]:
-        """Return the fields of the first lines."""
-        rows: list[list[str]] = []
-        for lines in self._lines(_WORK):
-            with self._explained():
-                rows += [lines.texts(i) for i in range(min(len(lines), count - len(rows)))]
-            if len(rows) == count:
-                break
-        return rows
+        None if not all are numbers below 2**53. Inferring the type of a column takes 12 kB and
+        0.1 ms, far more than it takes to parse some hundred numbers.
+        """
+        pa.default_memory_pool().release_unused()  # of the columns before
+        if self.kinds_chosen or self._request.decimal != ".":
+            return None
+        matrix = np.empty((len(columns), len(columns[0])))
+        for numbers, column in zip(matrix, columns, strict=True):
+            try:
+                numbers[:] = pc.utf8_trim_whitespace(column).cast(pa.float64())
+            except pa.ArrowInvalid:
+                return None
+        largest = max(np.nanmax(matrix, initial=0.0), -np.nanmin(matrix, initial=0.0))
+        return matrix if largest < LARGEST_EXACT else None
 
-    def _header(self) -> list[str]:
-        """Return the fields of the first line."""
-        for header in self._first(1):
-            return header
-        raise ValueError(
-            f"{self._function}: {self._path} is empty; its first line must name the columns"
-        )
-
-    def _ragged(self, n_fields: int, wanted: int) -> ValueError:
-        explain_ragged(self._file)
-        return ValueError(
-            f"{self._function}: {self._path} has a line of {n_fields} fields, but its header has "
-            f"{wanted}"
-        )
-
-    def _no_rows(self) -> ValueError:
-        return ValueError(f"{self._function}: {self._path} has column names but no rows")
-
-    def _part(
-        self, text: Any, names: Sequence[str], titles: Sequence[str], chosen: Sequence[int]
-    ) -> pa.Table:
-        """Parse the columns in some places of a text without names; errors have their titles."""
-        options = text_options(self._request)
-        options.include_columns = [names[j] for j in chosen]
-        read = partial(self._read, text, names)
-        with self._explained():
-            table = read(options)
-        check_digits(table, options, read, self._function, [titles[j] for j in chosen])
-        if any(pa.types.is_binary(field.type) for field in table.schema):
-            explain_encoding(self._file)
+    def _inferred(self, strings: pa.Table, titles: Sequence[str]) -> pa.Table:
+        """Return columns of strings with the types of their text; errors have their titles."""
+        table = _typed(strings, self._request)
+        check_digits(table, strings.select, self._request, titles)
         return table
 
-    def _read(self, text: Any, names: Sequence[str], options: Any) -> pa.Table:
-        if bytes(text[:3]) == BOM:
-            text = BOM + bytes(text)  # Arrow takes the first one away, wherever text was cut
-        return _parsed(
-            partial(nullcontext, pa.py_buffer(text)),
-            self._delimiter,
-            options,
-            names=names,
-            threads=self._threads,
-            blocks=(min(max(1 << 16, len(text) + 1), _LARGEST_TILE),),
-        )
-
-    def _group(self, text: Any, titles: Sequence[str]) -> pa.Table | NDArray[Any]:
-        """Return neighboring columns, as a matrix if they are many and all are numeric."""
-        pa.default_memory_pool().release_unused()  # of the columns before
-        cells = None if self.kinds_chosen else self._numbers(text, len(titles))
-        return self._table(text, titles) if cells is None else _matrix(cells, len(titles))
-
-    def _table(self, text: Any, titles: Sequence[str]) -> pa.Table:
-        """Parse neighboring columns with the types that Arrow infers; they are called 0, 1, ..."""
-        n_columns = len(titles)
-        names = [f"{j}" for j in range(n_columns)]
-        cells = self._numbers(text, n_columns)
-        columns = {} if cells is None else _certain(cells, n_columns)
-        others = [j for j in range(n_columns) if j not in columns]
-        for begin in range(0, len(others), _WIDE):
-            chosen = others[begin : begin + _WIDE]
-            columns |= zip(chosen, self._part(text, names, titles, chosen).columns, strict=True)
-        return pa.table([columns[j] for j in range(n_columns)], names=names)
-
-    def _numbers(self, text: Any, n_columns: int) -> pa.Array | None:
-        """Parse the cells of many columns, row by row, as one column of numbers.
-
-        Arrow takes 12 kB and 0.1 ms to infer the type of a column, far more than it takes to parse
-        the numbers of some hundred rows. A cell has the same value either way. None if there are
-        few columns, or a cell is no number or is beyond 2**53.
-        """
-        if n_columns <= _WIDE or bytes(text[:3]) == BOM:
-            return None
-        cells = bytes(text).replace(self._delimiter.encode(), b"\n")
-        try:
-            column = self._read(cells, ["0"], self._options).column(0)
-        except pa.ArrowInvalid:
-            return None
-        if len(column) != n_columns * text.count(b"\n"):
-            return None  # a quoted cell has a delimiter or a line end
-        if pa.types.is_null(column.type):
-            column = column.cast(pa.float64())
-        if column.type not in (pa.int64(), pa.float64()):
-            return None
-        numbers = column.combine_chunks()
-        extremes = pc.min_max(numbers)
-        if any(abs(extreme.as_py() or 0) >= LARGEST_EXACT for extreme in extremes.values()):
-            return None
-        return numbers
+    def _no_rows(self) -> ValueError:
+        return ValueError(f"{self._function}: {self.where} has column names but no rows")
 
 
-def _matrix(cells: pa.Array, n_columns: int) -> NDArray[Any]:
-    """Return cells, row by row, as a matrix with NaN for missing values."""
-    if cells.null_count:
-        cells = cells.cast(pa.float64()).fill_null(float("nan"))
-    return np.asarray(cells.to_numpy()).reshape(-1, n_columns)
-
-
-def _certain(cells: pa.Array, n_columns: int) -> dict[int, pa.Array]:
-    """Return the columns of cells whose type is that of all cells, by their places.
-
-    Others, of missing values and of whole numbers among decimal ones, may have another type.
-    """
-    n_rows = len(cells) // n_columns
-    order = np.arange(len(cells)).reshape(n_rows, n_columns).T.ravel()
-    values = cells.take(pa.array(order))
-    certain = values.is_valid()
-    if pa.types.is_floating(cells.type):
-        certain = pc.fill_null(pc.not_equal(values, pc.floor(values)), False)
-    flags = np.asarray(certain.cast(pa.uint8()).to_numpy()).reshape(n_columns, n_rows)
-    places = np.flatnonzero(flags.any(axis=1)).tolist()
-    return {j: values.slice(j * n_rows, n_rows) for j in places}
-
-
-class TextInput(_Text):
+class TextInput(_TextInput):
     """A file whose lines are rows; the first one names the columns.
 
-    Where the whole would take more than the budget, the text of groups of columns is spooled.
+    Where the whole would take more than the budget, strings of groups of columns are spooled.
     """
 
     def __init__(self, text: TextFile, request: Request) -> None:
         super().__init__(text, request)
-        self._titles = self._header()
+        self._titles = _header(text)
         self.names, self.n_columns = self._titles, len(self._titles)
-
-    @property
-    def is_wide(self) -> bool:
-        """True if the table has more columns than rows, as far as the size of the file tells."""
-        return self.n_columns**2 * _FIELD_BYTES > self._file.size
 
     def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
         """Return the first rows, and a function that reads whole columns, of a narrow table."""
-        if self.n_columns > _WIDE:
+        if self.n_columns > _FEW:
             return None
-        options = text_options(self._request)
-        with self._explained(), self._file.opened() as stream:
-            text = b"".join(islice(TextFile.buffered(stream), FIRST_ROWS + 1))
-        try:
-            first = _parsed(partial(nullcontext, pa.py_buffer(text)), self._delimiter, options)
-        except pa.ArrowInvalid:
-            return None  # a line may go on in the next one, or packing says what is wrong
+        first = next(self._blocks(), None)
+        if first is None:
+            return None
 
         def read(places: Sequence[int]) -> pa.Table:
-            options.include_columns = [self._titles[j] for j in places]
-            with self._explained():
-                return _parsed(self._file.opened, self._delimiter, options)
+            strings = pa.Table.from_batches(self._blocks(places))
+            strings = strings.rename_columns([self._titles[j] for j in places])
+            return _typed(strings, self._request)
 
-        return first, read
+        rows = pa.Table.from_batches([first.slice(0, FIRST_ROWS)])
+        return _typed(rows.rename_columns(self._titles), self._request), read
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of columns: all at once, or tile by tile."""
-        n_lines, n_bytes = self._size()
-        width = min(
-            columns_within(
-                self.budget, n_lines, _CELL_BYTES, _TEXT_COPIES * n_bytes / self.n_columns
-            ),
-            max(1, _LARGEST_TILE * self.n_columns // n_bytes),
-        )
-        if width >= self.n_columns and self.n_columns <= _WIDE:
-            table = _whole(self._file, self._file.opened, self._request, self._threads)
+        n_lines = n_bytes = 1
+        with self._text.explained(), self._text.opened() as stream:
+            while block := stream.read(1 << 20):
+                n_lines += max(block.count(b"\n"), block.count(b"\r"))
+                n_bytes += len(block)
+        text_bytes = _TEXT_COPIES * n_bytes / self.n_columns
+        width = columns_within(self.budget, n_lines, _CELL_BYTES, text_bytes)
+        width = min(width, max(1, _LARGEST_BLOCK * self.n_columns // (2 * n_bytes)))
+        if width >= self.n_columns:
+            threads = self._request.n_threads > 1
+            table = _whole(self._text, self._request, threads=threads)
             if not table.num_rows:
                 raise self._no_rows()
             places = list(range(self.n_columns))
             yield table.rename_columns([f"{j}" for j in places]).select(places[start:])
             return
         bounds = [*range(0, self.n_columns, width), self.n_columns]
-        spool = Spool(work, len(bounds) - 1)
-        for lines in self._rows(self._lines(_WORK)):
-            spool.add(_tiles(lines, bounds))
-            self.on_spooled(len(lines.data))
-        for tile, (begin, end) in enumerate(pairwise(bounds)):
-            if start < end:  # nothing keeps a group while the next one is read
-                skip = max(0, start - begin)
-                yield _after(self._group(spool.read(tile), self._titles[begin:end]), skip)
+        tiles = [list(range(*bound)) for bound in pairwise(bounds)]
+        spool = Spool(work, len(tiles))
+        for rows in self._blocks():
+            spool.add([rows.select(tile).serialize().to_pybytes() for tile in tiles])
+            self.on_spooled(rows.nbytes)
+        for number, tile in enumerate(tiles):
+            if start <= tile[-1]:  # nothing keeps a group while the next one is read
+                places = [j for j in tile if j >= start]
+                strings = self._tile(spool, number, tile).select([f"f{j}" for j in places])
+                matrix = self._numbers(strings.columns)
+                titles = [self._titles[j] for j in places]
+                yield self._inferred(strings, titles) if matrix is None else matrix.T
         spool.remove()
 
-    def _size(self) -> tuple[int, int]:
-        """Return the number of lines at the most, and bytes of text."""
-        n_lines = n_bytes = 0
-        with self._explained(), self._file.opened() as stream:
-            while block := stream.read(1 << 20):
-                n_lines += max(block.count(b"\n"), block.count(b"\r"))
-                n_bytes += len(block)
-        return n_lines + 1, n_bytes
-
-    def _rows(self, parts: Iterable[Lines]) -> Iterator[Lines]:
-        """Yield the lines after the one that names the columns, which have as many fields."""
-        header = True
-        n_rows = 0
-        for part in parts:
-            lines = part.rest(1) if header else part
-            header = False
-            if not len(lines):
-                continue
-            n_fields = lines.n_fields()
-            wrong = np.flatnonzero(n_fields != self.n_columns)
-            if len(wrong):
-                raise self._ragged(int(n_fields[wrong[0]]), self.n_columns)
-            n_rows += len(lines)
-            yield lines
-        if not n_rows:
+    def _tile(self, spool: Spool, number: int, places: list[int]) -> pa.Table:
+        """Return the strings of neighboring columns."""
+        schema = pa.schema([(f"f{j}", pa.string()) for j in places])
+        source = pa.BufferReader(pa.py_buffer(spool.read(number)))
+        batches = []
+        while source.tell() < source.size():
+            batches.append(pa.ipc.read_record_batch(pa.ipc.read_message(source), schema))
+        if not batches:
             raise self._no_rows()
-
-    def whole(self) -> pa.Table:
-        """Read all columns, by tiles of columns."""
-        bounds = [*range(0, self.n_columns, _TILE), self.n_columns]
-        pieces = [_tiles(lines, bounds) for lines in self._rows(self._lines(_WORK))]
-        columns: list[Any] = []
-        for (begin, end), tile in zip(pairwise(bounds), zip(*pieces, strict=True), strict=True):
-            columns += self._table(b"".join(tile), self._titles[begin:end]).columns
-        return pa.table(columns, names=self._titles)
+        return pa.Table.from_batches(batches)
 
 
-def _after(group: pa.Table | NDArray[Any], skip: int) -> pa.Table | NDArray[Any]:
-    """Return a group of columns without the first ones."""
-    if isinstance(group, np.ndarray):
-        return group[:, skip:]
-    return group.select(list(range(skip, group.num_columns)))
-
-
-def _tiles(lines: Lines, bounds: list[int]) -> list[bytes]:
-    """Return the text of the columns between the bounds, line by line."""
-    view = memoryview(lines.data)
-    pieces = []
-    first = lines.first_cut[:-1]
-    begin = lines.begin
-    for bound in bounds[1:]:
-        last = bound == bounds[-1]
-        end = lines.end if last else lines.cuts[first + bound - 1]
-        texts = [view[b:e] for b, e in zip(begin.tolist(), end.tolist(), strict=True)]
-        pieces.append(b"\n".join([*texts, b""]))
-        begin = end + 1
-    return pieces
-
-
-class TransposedTextInput(_Text):
+class TransposedTextInput(_TextInput):
     """A file whose lines are columns, each beginning with its name; the first one names the rows.
 
     That first line may lack a field above the names, as R writes it.
     """
 
     names: Sequence[str]
-    _above = 1  # lines before those that are columns
+    _above = 0  # lines between the first one and those that are columns
 
     def __init__(self, text: TextFile, request: Request) -> None:
-        super().__init__(text, request)
-        self._rows = self._header()
+        super().__init__(replace(text, transposed=True), request)
+        self._rows = _header(self._text)[1:]
         names: list[str] = []
-        wanted = 0
-        for lines in self._columns(0, _WORK):
-            n_fields = lines.n_fields()
-            wanted = wanted or int(n_fields[0])
-            wrong = np.flatnonzero(n_fields != wanted)
-            if len(wrong):
-                raise self._ragged(int(n_fields[wrong[0]]), wanted)
-            ends = np.append(lines.cuts, 0)[lines.first_cut[:-1]] if wanted > 1 else lines.end
-            data = lines.data
-            with self._explained():
-                names += [
-                    unquoted(data[b:e]).decode("utf-8")
-                    for b, e in zip(lines.begin.tolist(), ends.tolist(), strict=True)
-                ]
-        if not names:
+        for rows in self._blocks([0], missing=False):
+            names += rows.column(0).to_pylist()
+        self.names = names[self._above :]
+        if not self.names:
             raise self._no_rows()
-        if wanted == 1:
+        if not self._rows:
             raise ValueError(
-                f"{self._function}: {self._path} has one field in each line where "
-                f"{self._delimiter!r} separates them. Hint: separator (--separator) names another "
+                f"{self._function}: {self.where} has one field in each line where "
+                f"{text.delimiter!r} separates them. Hint: separator (--separator) names another "
                 "sign."
             )
-        if len(self._rows) == wanted:
-            self._rows = self._rows[1:]
-        if not self._rows or len(self._rows) != wanted - 1:
-            raise self._ragged(wanted, len(self._rows))
         self._before = self._n_describing()
         self._rows = self._rows[self._before :]
-        self.n_rows, self.cell_bytes = len(self._rows), _CELL_BYTES
-        self.names = names
-        self.n_columns = len(names)
+        self.n_rows, self.n_columns = len(self._rows), len(self.names)
+        self.cell_bytes = _CELL_BYTES
 
     def _n_describing(self) -> int:
         """Return how many fields after the name describe a column; warns that they are left out."""
         count = describing(self._rows)
-        warn_of(self._rows[:count], self._path.name, self._function)
+        warn_of(self._rows[:count], self._text.path.name, self._function)
         return count
 
     def samples(self) -> pa.Table:
@@ -481,28 +421,24 @@ class TransposedTextInput(_Text):
         # The names come first, and stay what they are where an annotation is called so too.
         return named_rows(pa.table({**names, **columns, **names}), "sample")
 
-    def _columns(self, start: int, work: int) -> Iterator[Lines]:
-        """Yield the lines from `start` on, those above the columns not counted."""
-        seen = 0
-        for lines in self._lines(work):
-            skip = max(0, start + self._above - seen)
-            seen += len(lines)
-            if skip < len(lines):
-                yield lines.rest(skip)
-
     def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of lines as columns."""
-        begin = start
-        for lines in self._columns(start, _SPLIT_WORK):
-            end = begin + len(lines)
-            yield self._group(self._turned(lines), self.names[begin:end])
-            begin = end
-
-    def _turned(self, lines: Lines) -> bytes:
-        """Return the text of some lines as columns."""
-        columns = [lines.fields(i)[self._before + 1 :] for i in range(len(lines))]
-        rows = map(self._delimiter.encode().join, zip(*columns, strict=True))
-        return b"".join(row + b"\n" for row in rows)
+        places = range(1 + self._before, 1 + self._before + len(self._rows))
+        seen = -self._above
+        for lines in self._blocks(places):
+            first = max(seen, start, 0)
+            lines, seen = lines.slice(first - seen), seen + lines.num_rows
+            count = lines.num_rows
+            if not count:
+                continue
+            matrix = self._numbers(lines.columns)
+            if matrix is not None:
+                yield matrix
+                continue
+            n, cells = len(self._rows), pa.chunked_array(lines.columns).combine_chunks()
+            turned = cells.take(pa.array(np.arange(n * count).reshape(n, count).T.ravel()))
+            columns = {f"{j}": turned.slice(j * n, n) for j in range(count)}
+            yield self._inferred(pa.table(columns), self.names[first : first + count])
 
 
 _MISSING = ("", "NA", "N/A", "na", "n/a", "null", "NaN", "--")
@@ -519,90 +455,30 @@ def typed(words: Sequence[str | None], missing: Sequence[str] = _MISSING) -> pa.
     return column
 
 
-def text_options(request: Request) -> Any:
+def _conversion(request: Request) -> Any:
     """Return Arrow's options that turn text into values."""
-    function, na_values, decimal = request.function, request.na_values, request.decimal
-    if decimal not in (".", ","):
-        raise ValueError(f"{function}: decimal must be '.' or ',', got {decimal!r}.")
-    usual = pa_csv.ConvertOptions().null_values
+    if request.decimal not in (".", ","):
+        raise ValueError(
+            f"{request.function}: decimal must be '.' or ',', got {request.decimal!r}."
+        )
     return pa_csv.ConvertOptions(
-        null_values=[*usual, *map(str, na_values)],
+        null_values=[*pa_csv.ConvertOptions().null_values, *map(str, request.na_values)],
         strings_can_be_null=True,
-        quoted_strings_can_be_null=bool(na_values),
-        decimal_point=decimal,
+        quoted_strings_can_be_null=bool(request.na_values),
+        decimal_point=request.decimal,
     )
 
 
-def check_digits(
-    table: pa.Table,
-    options: Any,
-    parsed: Callable[[Any], pa.Table],
-    function: str,
-    titles: Sequence[str] = (),
-) -> None:
-    """Refuse numbers in text of more digits than float64 has, where these tell them apart.
-
-    Arrow reads whole numbers beyond 2**63 as float64. `parsed` reads the text of the table again,
-    with options; it is asked to where a number is beyond 2**53. `titles` are the names of the
-    columns where the table has others.
-    """
-    places = [
-        j
-        for j, column in enumerate(table.columns)
-        if pa.types.is_float64(column.type) and _largest(column) >= LARGEST_EXACT
-    ]
-    if not places:
-        return
-    names = [table.schema.field(j).name for j in places]
-    texts = parsed(_as_text(options, names))
-    for i, j in enumerate(places):
-        name = titles[j] if titles else names[i]
-        texts_of = [text for text in texts.column(i).unique().to_pylist() if text is not None]
-        numbers = [Decimal(text.strip().replace(options.decimal_point, ".")) for text in texts_of]
-        numbers = [number for number in numbers if number.is_finite()]
-        if any(_is_long_integer(text) for text in texts_of):
-            raise ValueError(too_large(function, name))
-        refuse_merged(numbers, describe(name), function)
+def open_text(path: Path, request: Request, delimiter: str) -> Input:
+    """Open a text file as an input."""
+    kind = TransposedTextInput if request.transpose else TextInput
+    return kind(_text(path, delimiter, request), request)
 
 
-def _is_long_integer(text: str) -> bool:
-    """Tell whether a text is an integer of more digits than the text of any float64 needs."""
-    digits = text.strip().lstrip("+-")
-    return digits.isdecimal() and len(digits.strip("0")) > _MOST_DIGITS
-
-
-def _largest(column: pa.ChunkedArray) -> float:
-    values = np.abs(column.to_numpy())
-    return float(np.max(values, initial=0.0, where=np.isfinite(values)))
-
-
-def _as_text(options: Any, names: list[str]) -> Any:
-    """Return options of conversion that read some columns, as text."""
-    return pa_csv.ConvertOptions(
-        null_values=options.null_values,
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=options.quoted_strings_can_be_null,
-        decimal_point=options.decimal_point,
-        column_types=dict.fromkeys(names, pa.string()),
-        include_columns=names,
-    )
-
-
-def ends_in_quote(table: pa.Table, text: TextFile) -> bool:
-    """Return whether the text of a table ends within a quoted field, which Arrow does not mind.
-
-    The last field then is all that comes after its quote, be it most of the file, and the line end.
-    """
-    last = table.column(table.num_columns - 1)[-1].as_py() if table.num_rows else None
-    if not (isinstance(last, str) and last.endswith("\n")):
-        return False
-    try:
-        with text.opened() as stream:
-            for _ in lines_of(stream, text.sign, 1 << 20):
-                pass
-    except UnclosedQuote:
-        return True
-    return False
+def write_text(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
+    """Write a text file."""
+    options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+    pa_csv.write_csv(table, file, options)
 
 
 def text_bytes(path: Path, request: Request, delimiter: str) -> int:
@@ -611,11 +487,11 @@ def text_bytes(path: Path, request: Request, delimiter: str) -> int:
     A number takes eight bytes, and its code one.
     """
     text = TextFile.of(path, delimiter, request)
-    if text.size <= _HEAD or path.suffix.lower() in COMPRESSIONS:
+    if text.size <= 1 << 20 or path.suffix.lower() in COMPRESSIONS:
         return text.size
     with text.opened() as stream:
-        head = stream.read(_HEAD)
-    n_fields = head.count(text.sign) + head.count(b"\n")
+        head = stream.read(1 << 20)
+    n_fields = head.count(text.delimiter.encode()) + head.count(b"\n")
     return int(text.size * max(1.0, 0.9 * 9 * n_fields / len(head)))
 
 

@@ -1,4 +1,4 @@
-"""Text of a file as bytes of UTF-8, from the line that names the columns on, and its lines."""
+"""Delimited text in a file: its bytes as UTF-8, its separator, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -12,184 +12,42 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NoReturn
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from duramen.data.memory import require_memory
 from duramen.io.formats.format import Request
-from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import first_line, quoted
 
-LF, CR, QUOTE = b"\n"[0], b"\r"[0], b'"'[0]
-BOM = b"\xef\xbb\xbf"
-
-
-@dataclass(frozen=True, eq=False)
-class Lines:
-    """Some lines, none of them empty."""
-
-    data: bytes
-    begin: IntArray  # where each of the R lines begins in `data`
-    end: IntArray  # where it ends, its line end left out
-    cuts: IntArray  # where the delimiters between the fields are
-    # Shape (R + 1,): line r has ``cuts[first_cut[r]:first_cut[r + 1]]``.
-    first_cut: IntArray
-
-    def __len__(self) -> int:
-        return len(self.begin)
-
-    def n_fields(self) -> IntArray:
-        """Return the number of fields of each line."""
-        return np.diff(self.first_cut) + 1
-
-    def fields(self, line: int) -> list[bytes]:
-        """Return the fields of a line, quotes and all."""
-        cuts = self.cuts[self.first_cut[line] : self.first_cut[line + 1]].tolist()
-        begins = [int(self.begin[line]), *(cut + 1 for cut in cuts)]
-        ends = [*cuts, int(self.end[line])]
-        data = self.data
-        return [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
-
-    def texts(self, line: int) -> list[str]:
-        """Return the fields of a line as text, without quotes."""
-        return [unquoted(field).decode(UTF8) for field in self.fields(line)]
-
-    def rest(self, first: int) -> Lines:
-        """Return the lines from the given one on."""
-        return Lines(
-            self.data, self.begin[first:], self.end[first:], self.cuts, self.first_cut[first:]
-        )
-
-
-class UnclosedQuote(ValueError):
-    """A quote that is open at the end of the text."""
-
-
-def lines_of(stream: Any, delimiter: bytes, chunk: int) -> Iterator[Lines]:
-    """Read lines from a stream of bytes, `chunk` bytes at a time; more where a line is longer."""
-    rest, first, wanted = b"", True, chunk
-    while True:
-        block = stream.read(wanted)
-        if first and block.startswith(BOM):
-            block = block[len(BOM) :]
-        first = False
-        data = rest + block
-        lines, used = _cut(data, delimiter[0], final=not block)
-        if len(lines):
-            yield lines
-        if not block:
-            return
-        rest = data[used:]
-        wanted = max(chunk, len(rest))  # a line that is longer is met with longer blocks
-
-
-def _cut(data: bytes, delimiter: int, final: bool) -> tuple[Lines, int]:
-    """Cut the lines that are whole, and say how many bytes they take."""
-    if final and data:
-        data += b"\n"
-    text = np.frombuffer(data, dtype=np.uint8)
-    cuts = np.flatnonzero(text == delimiter)
-    ends = np.flatnonzero((text == LF) | (text == CR))
-    quotes = np.flatnonzero(text == QUOTE)
-    open_at = None
-    if len(quotes):
-        if _regular(text, quotes, delimiter):
-            cuts = cuts[np.searchsorted(quotes, cuts) % 2 == 0]
-            ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
-            open_at = int(quotes[-1]) if len(quotes) % 2 else None
-        else:
-            cuts, ends, open_at = _by_the_rules(data, bytes([delimiter]))
-    if final and open_at is not None:
-        raise UnclosedQuote
-    used = int(ends[-1]) + 1 if len(ends) else 0
-    begin = np.concatenate([[0], ends[:-1] + 1]).astype(np.int64) if len(ends) else ends
-    there = ends > begin
-    begin, end = begin[there], ends[there]
-    cuts = cuts[: np.searchsorted(cuts, used)]
-    first_cut = np.append(np.searchsorted(cuts, begin), len(cuts))
-    return Lines(data, begin, end, cuts, first_cut), used
-
-
-def _regular(text: NDArray[np.uint8], quotes: IntArray, delimiter: int) -> bool:
-    """Return whether quotes open and close in turn: at borders of fields, or doubled in one."""
-    opening, closing = quotes[::2], quotes[1::2]
-    before = text[np.maximum(opening - 1, 0)]
-    opens = (opening == 0) | (before == delimiter) | (before == LF) | (before == CR)
-    opens[1:] |= opening[1:] == closing[: len(opening) - 1] + 1
-    after = text[np.minimum(closing + 1, len(text) - 1)]
-    closes = (closing == len(text) - 1) | (after == delimiter) | (after == LF) | (after == CR)
-    closes[: len(opening) - 1] |= opening[1:] == closing[: len(opening) - 1] + 1
-    return bool(opens.all() and closes.all())
-
-
-def _by_the_rules(data: bytes, delimiter: bytes) -> tuple[IntArray, IntArray, int | None]:
-    """Delimiters and line ends outside quotes, and where a quote is open: field by field."""
-    field = re.compile(
-        rb'("[^"]*(?:""[^"]*)*(?:"|(?P<open>\Z)))?[^' + re.escape(delimiter) + rb"\r\n]*"
-    )
-    cuts: list[int] = []
-    ends: list[int] = []
-    at, size = 0, len(data)
-    while at < size:
-        match = field.match(data, at)
-        assert match is not None  # an empty field matches
-        if match["open"] is not None:
-            return np.array(cuts, np.int64), np.array(ends, np.int64), at
-        at = match.end()
-        if at < size:
-            (cuts if data[at : at + 1] == delimiter else ends).append(at)
-            at += 1
-    return np.array(cuts, np.int64), np.array(ends, np.int64), None
-
-
-def unquoted(field: bytes) -> bytes:
-    """Return the text of a field, without the quotes around it."""
-    if not field.startswith(b'"'):
-        return field
-    match = re.compile(rb'"([^"]*(?:""[^"]*)*)"').match(field)
-    if match is None:
-        return field
-    return match[1].replace(b'""', b'"') + field[match.end() :]
-
-
-ZIP = ".zip"
+COMPRESSIONS = (".gz", ".bz2", ".zst", ".zip")
 _TABLES = (".csv", ".tsv", ".tab", ".txt")  # endings of the files in an archive that come first
-COMPRESSIONS = (".gz", ".bz2", ".zst", ZIP)
 # What holds no text, by its first bytes, and how to give it instead.
 _PACKED = {
     b"\x1f\x8b": ("compressed with gzip", "{}.gz"),
     b"\x28\xb5\x2f\xfd": ("compressed with Zstandard", "{}.zst"),
     b"PK\x03\x04": ("a .zip archive or a workbook", "{0}.zip or {0}.xlsx"),
 }
-SEPARATORS = (",", ";", "\t", "|")
-ANY = (*SEPARATORS, " ")  # of files whose ending does not tell the separator
-UTF8 = "utf-8"
+_SEPARATORS = (",", ";", "\t", "|", " ")
+_BOM = b"\xef\xbb\xbf"
 _HEAD, _LINES = 1 << 16, 20  # bytes and lines by which the separator is told
 _FEWEST_LINES, _WIDEST = 3, 1 << 25  # lines that are looked at, of that many bytes at the most
-_MOST_FIELDS = 1 << 15  # that are looked at for decimal commas
+_MOST_FIELDS, _FEWEST_DECIMALS = 1 << 15, 5  # fields looked at, and numbers for, decimal commas
 _BLOCK = 1 << 18
 _METERED = 1 << 26  # bytes of text between two looks at the memory that is left
-_OF_EXCEL = re.compile(rb"sep=(.)\s*", re.IGNORECASE)  # first line that some programs write
 _NUMBER = re.compile(r"\s*(-?\d+([.,]\d*)?([eE][-+]?\d+)?|NA|NaN|)\s*", re.ASCII)
-_SHOWN = 5
 _DECIMAL = {sign: re.compile(rf"\s*[+-]?\d*{re.escape(sign)}(\d+)\s*", re.ASCII) for sign in ",."}
-_MOSTLY = 0.5  # fraction of the characters of a text
-_FEWEST_DECIMALS = 5  # numbers by which the decimal point is told
 # Raised for damaged archives, and for those of a version or with a password that is not supported.
 _OF_ARCHIVES = (zipfile.BadZipFile, RuntimeError, zlib.error, lzma.LZMAError, struct.error)
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """Text in a file.
+    """Delimited text in a file.
 
     Attributes
     ----------
@@ -207,17 +65,20 @@ class TextFile:
     function : str
         The function or command that the user called, for errors.
     until : bytes
-        What the line after the last one begins with.
+        Begin of the line after the last one.
+    transposed : bool
+        Whether lines are columns, so that the first line may lack a field above their names.
     """
 
     path: Path
     usual: str = ","
     separator: str | None = None
-    encoding: str = UTF8
+    encoding: str = "utf-8"
     skip_rows: int = 0
     member: str | None = None
     function: str = "read_table"
     until: bytes = b""
+    transposed: bool = False
 
     @classmethod
     def of(cls, path: Path, usual: str, request: Request) -> TextFile:
@@ -226,7 +87,7 @@ class TextFile:
         Raises
         ------
         ValueError
-            If an option is not as documented.
+            If an option is not as documented, or the file holds no text.
         """
         function, separator = request.function, request.separator
         if separator is not None and (
@@ -252,64 +113,52 @@ class TextFile:
                 f"'latin-1', 'cp1252' or 'utf-16', got {request.encoding!r}."
             ) from None
         asked = separator, encoding, int(request.skip_rows), request.member
-        text = cls(path, usual, *asked, function)
-        text._check_content()
-        return text
-
-    def _check_content(self) -> None:
-        """Raise ValueError if the first bytes are those of compressed data or of UTF-16 text."""
-        with suppress(OSError, EOFError), self._unpacked() as stream:  # else reading says why
+        text = cls(path, usual, *asked, function, transposed=request.transpose)
+        head = b""
+        with suppress(OSError, EOFError), text._unpacked() as stream:  # else reading says why
             head = bytes(stream.read(_HEAD))
-            for mark, (what, name) in _PACKED.items():
-                if head.startswith(mark):
-                    twice = self.path.suffix.lower() in COMPRESSIONS
-                    hint = "decompress it once" if twice else f"call it {name.format(self.path)}"
-                    raise ValueError(
-                        f"{self.function}: {self.path} must hold text, but "
-                        f"{'its decompressed content' if twice else 'it'} is {what}. Hint: {hint}"
-                    )
-            if self.encoding == UTF8 and (encoding := _utf16(head)):
+        for mark, (what, name) in _PACKED.items():
+            if head.startswith(mark):
+                twice = path.suffix.lower() in COMPRESSIONS
+                hint = "decompress it once" if twice else f"call it {name.format(path)}"
                 raise ValueError(
-                    f"{self.function}: {self.path} is UTF-16 text, not UTF-8. Hint: "
-                    f"encoding={encoding!r} (--encoding {encoding})"
+                    f"{function}: {path} must hold text, but "
+                    f"{'its decompressed content' if twice else 'it'} is {what}. Hint: {hint}"
                 )
-
-    @cached_property
-    def archived(self) -> bool:
-        """True if the file is a .zip archive."""
-        return self.path.suffix.lower() == ZIP
+        if encoding == "utf-8" and (wide := _utf16(head)):
+            raise ValueError(
+                f"{function}: {path} is UTF-16 text, not UTF-8. Hint: encoding={wide!r} "
+                f"(--encoding {wide})"
+            )
+        return text
 
     @property
     def size(self) -> int:
         """Bytes of the text, as far as they are known: compressed ones where it is compressed."""
-        if self.archived:
+        if self.path.suffix.lower() == ".zip":
             with suppress(OSError, *_OF_ARCHIVES), zipfile.ZipFile(self.path) as archive:
-                parts = {member.filename: member.file_size for member in archive.infolist()}
-                return parts[self._chosen(list(parts))]
+                return archive.getinfo(self._chosen(archive.namelist())).file_size
         return self.path.stat().st_size
 
     @contextmanager
-    def opened(self, *, metered: bool = False) -> Iterator[Any]:
-        """Open the text, as a stream of bytes that ends with a line end.
+    def opened(self, *, metered: bool = False, end: bytes = b"\n") -> Iterator[Any]:
+        """Open the text from the line that names the columns on, with a line end after it.
 
         `metered` raises MemoryError before all memory is taken: a compressed file does not say how
-        large its text is.
+        large its text is. Arrow takes an empty last field without the line end for quoted if
+        another field is.
         """
-        with self._decoded() as stream:
-            blocks = self._blocks(stream)
-            yield _buffered(self._metered(blocks) if metered else blocks)
-
-    def _blocks(self, stream: Any) -> Iterator[bytes]:
-        """Yield the text from the line that names the columns on."""
-        first = self._header
-        rest = _after(stream, self.skipped + bool(first))
-        if first:
-            yield first
-        if self.until:
-            yield from _before(self.until, self.buffered(rest))
-        else:
-            yield from iter(lambda: rest.read(_BLOCK), b"")
-        yield b"\n"  # Arrow takes an empty last field without it for quoted if another one is
+        header = self._header
+        with self.decoded() as stream:
+            for _ in range(self.skipped + bool(header)):
+                stream.readline()
+            if self.until:
+                rest = iter(stream.readline, b"")
+                blocks: Iterator[bytes] = iter(lambda: _before(self.until, next(rest, b"")), b"")
+            else:
+                blocks = iter(lambda: stream.read(_BLOCK), b"")
+            blocks = chain([header] if header else [], blocks, [end])
+            yield io.BufferedReader(_Blocks(self._metered(blocks) if metered else blocks))
 
     def _metered(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         n_bytes = 0
@@ -325,51 +174,135 @@ class TextFile:
             n_bytes += len(block)
             yield block
 
-    @staticmethod
-    def buffered(stream: Any) -> Any:
-        """Return a stream that gives lines."""
-        return _buffered(iter(lambda: stream.read(_BLOCK), b""))
+    @contextmanager
+    def decoded(self) -> Iterator[Any]:
+        """Open all of the text as UTF-8, as a stream of bytes that gives lines."""
+        with self._unpacked() as stream:
+            blocks = iter(lambda: stream.read(_BLOCK), b"")
+            if self.encoding != "utf-8":
+                blocks = self._recoded(blocks)
+            yield io.BufferedReader(_Blocks(blocks))
 
-    def head(self, size: int) -> bytes:
-        """Return the first bytes of all of the text; none where they cannot be read."""
+    def _recoded(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        decoder = codecs.getincrementaldecoder(self.encoding)()
         try:
-            with self._decoded() as stream:
-                return bytes(stream.read(size))
-        except (OSError, EOFError, ValueError):
-            return b""
+            for block in blocks:
+                yield decoder.decode(block).encode()
+            yield decoder.decode(b"", final=True).encode()
+        except UnicodeError as error:
+            raise ValueError(
+                f"{self.function}: {self.path} is not text in {self.encoding} ({error}); check "
+                "encoding (--encoding)"
+            ) from None
 
     @contextmanager
-    def all_lines(self) -> Iterator[Any]:
-        """Open all of the text, from its first byte on, as lines."""
-        with self._decoded() as stream:
-            yield self.buffered(stream)
+    def _unpacked(self) -> Iterator[Any]:
+        if self.path.suffix.lower() != ".zip":
+            with pa.input_stream(self.path, compression="detect") as stream:
+                yield stream
+            return
+        try:
+            with (
+                zipfile.ZipFile(self.path) as archive,
+                archive.open(self._chosen(archive.namelist())) as stream,
+            ):
+                yield stream
+        except _OF_ARCHIVES as error:
+            raise ValueError(f"{self.function}: cannot read {self.path} ({error})") from None
+
+    def _chosen(self, names: list[str]) -> str:
+        """Return the file to take of an archive; those that a system adds do not count."""
+        tables = [
+            name
+            for name in names
+            if not (name.endswith("/") or name.startswith("__MACOSX/"))
+            and not Path(name).name.startswith(".")
+        ]
+        if self.member in tables:
+            return self.member  # type: ignore[return-value]
+        if self.member is None and len(tables) == 1:
+            return tables[0]
+        what = f"has no file {quoted(self.member)}"
+        if self.member is None:
+            tables.sort(key=lambda name: Path(name).suffix.lower() not in _TABLES)
+            what = "holds several files" if tables else "holds no file"
+        message = f"{self.function}: {self.path} {what}"
+        if tables:
+            shown = ", ".join(map(quoted, tables[:5])) + (", ..." if len(tables) > 5 else "")
+            message += (
+                f": {shown}. Hint: member={tables[0]!r} (--member {shlex.quote(tables[0])}) takes "
+                "one of text; unzip it for others"
+            )
+        raise ValueError(message)
+
+    # --- the first lines --------------------------------------------------------------------------
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        """The first lines after `skip_rows`; none where they cannot be read."""
+        try:
+            with self.decoded() as stream:
+                for _ in range(self.skip_rows):
+                    stream.readline()
+                text: bytes = stream.read(_HEAD)
+                while text.count(b"\n") < _FEWEST_LINES and len(text) < _WIDEST:
+                    if not (block := stream.read(_BLOCK)):
+                        break
+                    text += block
+                whole = len(text) < _HEAD or not stream.read(1)
+        except (OSError, EOFError):
+            return []  # reading it says what is wrong
+        lines = text.removeprefix(_BOM).decode(errors="replace").splitlines()
+        if not whole and len(lines) > 1:
+            lines.pop()  # it may be cut
+        return lines
+
+    @cached_property
+    def skipped(self) -> int:
+        """Number of lines before the one that names the columns: as asked for, and comments.
+
+        A comment is a line with # that is not cut as the next one is. Some programs write the
+        separator as the first line, such as sep=;.
+        """
+        lines, count = self._lines, 0
+        if lines and re.fullmatch(r"sep=(.)\s*", lines[0], re.IGNORECASE):
+            count = 1
+        while len(lines) > count + 1 and lines[count].startswith("#"):
+            line, following = lines[count : count + 2]
+            sign = max(_SEPARATORS, key=following.count)
+            if not line.startswith("##") and line.count(sign) == following.count(sign):
+                break
+            count += 1
+        return self.skip_rows + count
+
+    @property
+    def first_lines(self) -> list[str]:
+        """The first lines from the one that names the columns on."""
+        return self._lines[self.skipped - self.skip_rows :]
 
     @cached_property
     def delimiter(self) -> str:
         """Separator that was asked for, or told by the first lines.
 
         Another one than the usual only where that one does not cut all lines into as many fields,
-        and the other does; a space only where each line has a number.
+        and the other does; a space only where each line has a number, so that neither words of a
+        text nor numbers with a unit are cut.
         """
         if self.separator is not None:
             return self.separator
-        lines: list[str] = self._lines[self.skipped :]
-        usual = self.usual or "\t"
-        signs: dict[str, None] = dict.fromkeys((usual, *ANY))
+        usual, lines = self.usual or "\t", self.first_lines
+        numbers = all(
+            not line or any(map(_NUMBER.fullmatch, line.split())) for line in lines[1:_LINES]
+        )
         for lacking in (0, 1):  # fields of the header, as R writes it
-            n_fields = {sign: _fields(lines, sign, lacking) for sign in signs}
-            if self.usual and (lacking or not all(map(_has_number, lines[1:_LINES]))):
-                n_fields[" "] = 1  # words of a text, or numbers with a unit
+            n_fields = {sign: _fields(lines, sign, lacking) for sign in (usual, *_SEPARATORS)}
+            if self.usual and (lacking or not numbers):
+                n_fields[" "] = 1
             if n_fields[usual] > 1:
                 return usual
             if max(n_fields.values()) > 1:
                 break
         return max(n_fields, key=lambda sign: n_fields[sign])
-
-    @property
-    def n_fields(self) -> int:
-        """Number of fields of the first line, as far as it is within the first bytes."""
-        return next((line.count(self.delimiter) + 1 for line in self._lines[self.skipped :]), 0)
 
     @cached_property
     def decimal_commas(self) -> tuple[str, ...]:
@@ -381,8 +314,8 @@ class TextFile:
         if self.delimiter == ",":
             return ()
         try:
-            rows = csv.reader(self._lines[self.skipped + 1 :], delimiter=self.delimiter)
-            fields = dict.fromkeys(islice((field for row in rows for field in row), _MOST_FIELDS))
+            rows = csv.reader(self.first_lines[1:], delimiter=self.delimiter)
+            fields = dict.fromkeys(islice(chain.from_iterable(rows), _MOST_FIELDS))
         except csv.Error:
             return ()
         if any(_DECIMAL["."].fullmatch(field) for field in fields):
@@ -391,128 +324,94 @@ class TextFile:
         some = any(len(fraction) != 3 for fraction in fractions.values())
         return tuple(fractions) if some and len(fractions) >= _FEWEST_DECIMALS else ()
 
-    @property
-    def sign(self) -> bytes:
-        """The separator, as bytes."""
-        return self.delimiter.encode()
-
-    # --- bytes ------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _decoded(self) -> Iterator[Any]:
-        """Open all of the text, as UTF-8."""
-        with ExitStack() as stack:
-            stream = stack.enter_context(self._unpacked())
-            if self.encoding != UTF8:
-                blocks = _recoded(stream, self.encoding)
-                stream = _buffered(self._readable(blocks))
-            yield stream
-
-    def _readable(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield blocks; says so where they are not in the encoding."""
-        try:
-            yield from blocks
-        except UnicodeError as error:
-            raise ValueError(
-                f"{self.function}: {self.path} is not text in {self.encoding} ({error}); check "
-                "encoding (--encoding)"
-            ) from None
-
-    @contextmanager
-    def _unpacked(self) -> Iterator[Any]:
-        if self.archived:
-            with self._member() as stream:
-                yield stream
-        else:
-            with pa.input_stream(self.path, compression="detect") as stream:
-                yield stream
-
-    @contextmanager
-    def _member(self) -> Iterator[Any]:
-        """Open the file in a .zip archive."""
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                name = self._chosen([member.filename for member in archive.infolist()])
-                with archive.open(name) as stream:
-                    yield stream
-        except _OF_ARCHIVES as error:
-            raise ValueError(f"{self.function}: cannot read {self.path} ({error})") from None
-
-    def _chosen(self, names: list[str]) -> str:
-        """Return the name of the file to take of an archive."""
-        tables = [name for name in names if not name.endswith("/") and not _is_hidden(name)]
-        if self.member is not None and self.member not in tables:
-            self._refuse_members("has no file", tables, self.member)
-        if self.member is None and len(tables) != 1:
-            tables.sort(key=lambda name: Path(name).suffix.lower() not in _TABLES)
-            self._refuse_members("holds several files" if tables else "holds no file", tables)
-        return self.member or tables[0]
-
-    def _refuse_members(self, what: str, names: list[str], asked: str = "") -> NoReturn:
-        shown = ", ".join(map(quoted, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
-        first = names[0] if names else ""
-        hint = (
-            f". Hint: member={first!r} (--member {shlex.quote(first)}) takes one of text; unzip it "
-            "for others"
-            if first
-            else ""
-        )
-        there = f": {shown}" if names else ""
-        named = f" {quoted(asked)}" if asked else ""
-        raise ValueError(f"{self.function}: {self.path} {what}{named}{there}{hint}")
-
-    # --- the first lines --------------------------------------------------------------------------
-
-    @cached_property
-    def _lines(self) -> list[str]:
-        """The first lines of all of the text; none where they cannot be read."""
-        try:
-            with self._decoded() as stream:
-                stream = _after(stream, self.skip_rows)
-                text: bytes = stream.read(_HEAD)
-                while text.count(b"\n") < _FEWEST_LINES and len(text) < _WIDEST:
-                    block = stream.read(_BLOCK)
-                    text += block
-                    if not block:
-                        break
-                whole = len(text) < _HEAD or not stream.read(1)
-        except (OSError, EOFError):
-            return []  # reading it says what is wrong
-        lines = text.removeprefix(BOM).decode(UTF8, "replace").splitlines()
-        if not whole and len(lines) > 1:
-            lines.pop()  # it may be cut
-        return [""] * self.skip_rows + lines
-
-    @cached_property
-    def skipped(self) -> int:
-        """Number of lines before the one that names the columns: as asked for, and comments."""
-        count, lines = self.skip_rows, self._lines
-        if len(lines) > count and _OF_EXCEL.fullmatch(lines[count].encode()):
-            count += 1
-        while len(lines) > count + 1 and _is_comment(lines[count], lines[count + 1]):
-            count += 1
-        return count
-
     @cached_property
     def _header(self) -> bytes:
         """Line of names in place of the one that lacks a field: R's, or of rows that end in one.
 
-        Empty where the line may stay as it is.
+        Empty where the line may stay as it is. The first fields of the rows are names of rows
+        where they differ: if the field that is lacking may come of a comma within a number, only
+        in quotes or as numbers of the rows.
         """
-        lines = self._lines[self.skipped :]
-        if _fields(lines, self.delimiter, lacking=1) == 1:
-            return b""
+        lines, sign = [line for line in self.first_lines if line], self.delimiter
         try:
-            rows = [row for row in csv.reader(lines, delimiter=self.delimiter) if row][:_LINES]
+            rows = [row for row in csv.reader(lines, delimiter=sign) if row][:_LINES]
         except csv.Error:
             return b""
-        if len(rows) < 3 or {len(row) for row in rows[1:]} != {len(rows[0]) + 1}:
+        if len(rows) < 2 or {len(row) for row in rows[1:]} != {len(rows[0]) + 1}:
             return b""
-        sign, line = self.delimiter, next(line for line in lines if line)
-        if not any(row[-1] for row in rows[1:]):
-            return f"{line}{sign}\n".encode()
-        is_names = _are_names(lines, rows, sign) and is_data(rows[1], rows[2:])
-        return f"{sign}{line}\n".encode() if is_names else b""
+        if len(rows) > 2 and not any(row[-1] for row in rows[1:]):
+            return f"{lines[0]}{sign}\n".encode()
+        if self.transposed:
+            return f"{sign}{lines[0]}\n".encode()
+        names = [row[0] for row in rows[1:]]
+        are_names = len(set(names)) == len(names) and (
+            sign not in (",", ";")
+            or names == [str(i + 1) for i in range(len(names))]
+            or all(line.startswith('"') for line in lines[1:_LINES])
+        )
+        is_names = len(rows) > 2 and are_names and _is_data(rows[1], rows[2:])
+        return f"{sign}{lines[0]}\n".encode() if is_names else b""
+
+    # --- errors -----------------------------------------------------------------------------------
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Raise ValueError that says what is wrong with the file where reading or parsing fails."""
+        try:
+            yield
+        except (pa.ArrowException, OSError, EOFError, csv.Error, UnicodeError) as error:
+            self.check_encoding()
+            self.check_fields()
+            raise ValueError(
+                f"{self.function}: cannot read {self.path} ({first_line(error)})"
+            ) from None
+
+    def check_encoding(self) -> None:
+        """Raise ValueError for the first byte that is not UTF-8."""
+        offset = 0
+        with suppress(OSError, EOFError), self.decoded() as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    line.decode()
+                except UnicodeDecodeError as error:
+                    if number > self.skipped:
+                        raise ValueError(
+                            f"{self.function}: {self.path} is not UTF-8 text: byte "
+                            f"{line[error.start]:#04x} at offset {offset + error.start} (line "
+                            f"{number}); it may be latin-1 or cp1252. Hint: encoding='latin-1' "
+                            "(--encoding latin-1) or encoding='cp1252' (--encoding cp1252)"
+                        ) from None
+                offset += len(line)
+
+    def check_fields(self) -> None:
+        """Raise ValueError for the first row that is longer or shorter than the header."""
+        with (
+            suppress(OSError, EOFError, csv.Error, StopIteration),
+            self.opened() as stream,
+            io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines,
+        ):
+            rows = csv.reader(lines, delimiter=self.delimiter)
+            header = next(row for row in rows if row)
+            row = next(row for row in rows if row and len(row) != len(header))
+            line = self.skipped + rows.line_num
+            following = [other for other in islice(rows, _LINES) if other]
+            hint = (
+                f"mend that line (quote fields that hold the delimiter {self.delimiter!r}), or "
+                "check that the delimiter is right"
+            )
+            alike = len(row) > len(header) and all(len(other) == len(row) for other in following)
+            if alike and not (following and _is_data(row, following)):
+                hint = (
+                    f"if that line names the columns, skip_rows={line - 1} (--skip-rows "
+                    f"{line - 1}) begins there; if it is a row, add the missing name to the header"
+                )
+            elif len(row) > len(header) and not any(row[len(header) :]):
+                hint = f"remove the {self.delimiter!r} at the end of that line"
+            raise ValueError(
+                f"{self.function}: {self.path} has {len(row)} "
+                f"{'field' if len(row) == 1 else 'fields'} in line {line}, but its header has "
+                f"{len(header)}. Hint: {hint}"
+            )
 
 
 def _utf16(head: bytes) -> str | None:
@@ -523,14 +422,9 @@ def _utf16(head: bytes) -> str | None:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     high, low = head[::2].count(0), head[1::2].count(0)  # of big-endian text
-    if not head or max(high, low) < _MOSTLY * len(head) / 2 or min(high, low):
+    if not head or max(high, low) < len(head) / 4 or min(high, low):
         return None
     return "utf-16-be" if high else "utf-16-le"
-
-
-def _is_hidden(name: str) -> bool:
-    """Tell whether a file in an archive is one that a system adds."""
-    return name.startswith("__MACOSX/") or Path(name).name.startswith(".")
 
 
 def _fields(lines: list[str], separator: str, lacking: int) -> int:
@@ -539,48 +433,22 @@ def _fields(lines: list[str], separator: str, lacking: int) -> int:
     The very first one lacks so many.
     """
     try:
-        rows = csv.reader(lines, delimiter=separator)
-        counts = [len(row) for row in islice(rows, _LINES) if row]
+        counts = [len(row) for row in islice(csv.reader(lines, delimiter=separator), _LINES) if row]
     except csv.Error:
         return 1
-    if lacking and counts:
-        counts[0] += lacking
+    counts[:1] = [count + lacking for count in counts[:1]]
     return counts[0] if len(set(counts)) == 1 else 1
 
 
-def _has_number(line: str) -> bool:
-    """Tell whether a word of a line is a number; true of an empty line."""
-    return not line or any(map(_NUMBER.fullmatch, line.split()))
-
-
-def _is_comment(line: str, following: str) -> bool:
-    """Tell whether a line is a comment: one with # that is not cut as the next one is."""
-    if not line.startswith("#"):
-        return False
-    sign = max(ANY, key=following.count)
-    return line.startswith("##") or line.count(sign) != following.count(sign)
-
-
-def _are_names(lines: list[str], rows: list[list[str]], sign: str) -> bool:
-    """Tell whether the first fields are names of rows, or their numbers, and no number is cut.
-
-    Where commas separate fields, they are names only in quotes: a comma within a number would make
-    as many fields.
-    """
-    names = [row[0] for row in rows[1:]]
-    if len(set(names)) < len(names):
-        return False
-    numbered = names == [str(i + 1) for i in range(len(names))]
-    quoted_names = all(
-        line.startswith('"') for line in [line_ for line_ in lines if line_][1:_LINES]
-    )
-    return numbered or quoted_names or sign not in (",", ";")
-
-
-def is_data(row: list[str], others: list[list[str]]) -> bool:
+def _is_data(row: list[str], others: list[list[str]]) -> bool:
     """Tell whether a row has a number wherever all others have, and there is such a place."""
     places = [j for j in range(1, len(row)) if all(_NUMBER.fullmatch(other[j]) for other in others)]
     return bool(places) and all(_NUMBER.fullmatch(row[j]) for j in places)
+
+
+def _before(mark: bytes, line: bytes) -> bytes:
+    """Return a line; nothing for one that begins with a mark."""
+    return b"" if line.startswith(mark) else line
 
 
 class _Blocks(io.RawIOBase):
@@ -604,113 +472,3 @@ class _Blocks(io.RawIOBase):
         buffer[:count] = self._rest[:count]
         self._rest = self._rest[count:]
         return count
-
-
-def _buffered(blocks: Iterator[bytes]) -> Any:
-    return io.BufferedReader(_Blocks(blocks))
-
-
-def _after(stream: Any, count: int) -> Any:
-    """Return the stream after so many lines."""
-    if not count:
-        return stream
-    buffered = TextFile.buffered(stream)
-    for _ in range(count):
-        buffered.readline()
-    return buffered
-
-
-def _before(mark: bytes, stream: Any) -> Iterator[bytes]:
-    """Yield the lines before one that begins with a mark."""
-    for line in iter(stream.readline, b""):
-        if line.startswith(mark):
-            return
-        yield line
-
-
-def _recoded(stream: Any, encoding: str) -> Iterator[bytes]:
-    """Yield text in UTF-8."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    while block := stream.read(_BLOCK):
-        yield decoder.decode(block).encode(UTF8)
-    yield decoder.decode(b"", final=True).encode(UTF8)
-
-
-_FOLLOWING = 20  # rows after one of another length, by which it is told whether it is a header
-
-
-def explain_encoding(text: TextFile) -> None:
-    """Raise for the first byte that is not UTF-8, if there is one."""
-    offset = 0
-    with suppress(OSError), text.all_lines() as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                line.decode(UTF8)
-            except UnicodeDecodeError as error:
-                if number > text.skipped:
-                    raise ValueError(
-                        f"{text.function}: {text.path} is not UTF-8 text: byte "
-                        f"{line[error.start]:#04x} at offset {offset + error.start} (line "
-                        f"{number}); it may be latin-1 or cp1252. Hint: encoding='latin-1' "
-                        "(--encoding latin-1) or encoding='cp1252' (--encoding cp1252)"
-                    ) from None
-            offset += len(line)
-
-
-def explain_ragged(text: TextFile) -> None:
-    """Raise for the first row that is longer or shorter than the header, if there is one."""
-    delimiter = text.delimiter
-    try:
-        with (
-            text.opened() as stream,
-            io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines,
-        ):
-            rows = csv.reader(lines, delimiter=delimiter)
-            header: list[str] = []
-            while not header:  # empty lines before it do not count
-                header = next(rows)
-            for row in rows:
-                if row and len(row) != len(header):
-                    at = text.skipped + rows.line_num
-                    following = [other for other in islice(rows, _FOLLOWING) if other]
-                    raise _ragged(text, header, row, at, following)
-    except (OSError, csv.Error, StopIteration):
-        return
-
-
-def _ragged(
-    text: TextFile, header: list[str], row: list[str], line: int, following: list[list[str]]
-) -> ValueError:
-    """Return the error about a row that is longer or shorter than the header."""
-    fields = f"{len(row)} {'field' if len(row) == 1 else 'fields'}"
-    alike = len(row) > len(header) and all(len(other) == len(row) for other in following)
-    hint = (
-        f"mend that line (quote fields that hold the delimiter {text.delimiter!r}), or check that "
-        "the delimiter is right"
-    )
-    if alike and not (following and is_data(row, following)):
-        skip = line - 1
-        hint = (
-            f"if that line names the columns, skip_rows={skip} (--skip-rows {skip}) begins there; "
-            "if it is a row, add the missing name to the header"
-        )
-    elif alike and header[1:2] == [str(len(row) - 1)]:  # as in files of scikit-learn
-        hint = f"put a line with {len(row)} names in its place"
-    elif len(row) > len(header) and not any(row[len(header) :]):
-        hint = f"remove the {text.delimiter!r} at the end of that line"
-    return ValueError(
-        f"{text.function}: {text.path} has {fields} in line {line}, but its header has "
-        f"{len(header)}. Hint: {hint}"
-    )
-
-
-@contextmanager
-def explained(text: TextFile) -> Iterator[None]:
-    """Raise ValueError that says what is wrong with a file where reading or parsing fails."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, EOFError, csv.Error, UnicodeError, UnclosedQuote) as error:
-        explain_encoding(text)
-        explain_ragged(text)
-        what = first_line(error) if str(error) else "a quote is not closed"
-        raise ValueError(f"{text.function}: cannot read {text.path} ({what})") from None
