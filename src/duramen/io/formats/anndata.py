@@ -1,14 +1,13 @@
-"""AnnData in HDF5 (.h5ad) and in Zarr (.zarr) as inputs.
+"""AnnData in HDF5 (.h5ad) and in Zarr (.zarr) as inputs, in the layouts since anndata 0.7.
 
-Read with h5py or zarr alone, in the layouts of all versions: a matrix of cells by genes, dense or
-sparse. The annotations of the cells are a data frame of arrays there. Groups and arrays of the two
-packages are read in the same way; those of h5py in a process of its own.
+A matrix of cells by genes, dense or sparse, and the annotations of the cells, a data frame of
+arrays. Groups and arrays of h5py and zarr are read in the same way; those of h5py in a process of
+its own.
 """
 
 from __future__ import annotations
 
 import posixpath
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -19,17 +18,10 @@ from numpy.typing import NDArray
 
 from duramen.data.memory import available_bytes
 from duramen.io.formats import libraries
-from duramen.io.formats.format import (
-    Format,
-    Input,
-    Request,
-    explained,
-    files_of,
-    named_rows,
-)
+from duramen.io.formats.format import Format, Input, Request, explained, files_of, named_rows
 from duramen.io.formats.native_reader import NativeReader
 from duramen.io.formats.spool import Spool
-from duramen.support.arrays import BoolArray, IntArray
+from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 from duramen.support.checks import extra_package
 
@@ -111,26 +103,39 @@ _STORED_BYTES = 48  # of an entry of a sparse matrix, in a group of columns
 _SORTED_BYTES = 160  # of an entry that is sorted into a group
 
 
-def open_anndata(path: Path, request: Request) -> DenseInput | SparseInput:
+def open_anndata(path: Path, request: Request) -> AnnDataInput:
     """Open a matrix of an AnnData file or folder: a layer, "raw" or, by default, X."""
-    function, transpose = request.function, request.transpose
-    with explained(path, function, _kind_of(path)):
-        root = _root(path, function)
-        matrix, rows, columns = _matrix(root, request.layer, path, function)
-        axes = Axes(path, root, *((columns, rows) if transpose else (rows, columns)), function)
-        if not hasattr(matrix, "dtype"):
-            opened: DenseInput | SparseInput = SparseInput(axes, matrix, request)
-        elif matrix.ndim == 2 and matrix.dtype.kind in "biuf":
-            opened = DenseInput(axes, matrix, request)
+    function, layer = request.function, request.layer
+    what = "an AnnData-Zarr" if path.suffix.lower() == _ZARR else "an .h5ad"
+    with explained(path, function, what):
+        if path.suffix.lower() == _ZARR:
+            zarr = extra_package("zarr", f"{function}: reading {path.name}", "anndata")
+            root = zarr.open_group(str(path), mode="r")
         else:
+            root = open_hdf5(path, function)
+        where, columns = (f"layers/{layer}" if layer else "X"), "var"
+        if layer == "raw" and "raw/X" in root:
+            where, columns = "raw/X", "raw/var"
+        if where not in root and layer is None:
+            raise ValueError(f"{function}: {path} has no matrix X; it has {sorted(root)}")
+        if where not in root:
+            layers = sorted(root["layers"]) if "layers" in root else []
+            raise ValueError(f"{function}: {path} has no layer {layer!r}; its layers are {layers}")
+        matrix, rows = root[where], "obs"
+        if request.transpose:
+            rows, columns = columns, rows
+        if any(hasattr(root[axis], "dtype") for axis in (rows, columns)):
             raise ValueError(
-                f"its matrix is of shape {matrix.shape} and type {matrix.dtype}, not of two "
-                "dimensions of numbers"
+                f"{function}: {path} has the layout of an anndata before 0.7. Hint: "
+                "anndata.read_h5ad(path).write_h5ad(path) writes it anew"
             )
-    for count, kind in zip(opened.shape, ("rows", "columns"), strict=True):
+        kind = DenseInput if hasattr(matrix, "dtype") else SparseInput
+        opened = kind(path, matrix, request, what)
+        opened.names, opened.annotated = index_of(root[columns]), root[rows]
+        wanted = (len(index_of(root[rows])), len(opened.names))
+    for count, axis in zip(opened.shape, ("rows", "columns"), strict=True):
         if not count:
-            raise ValueError(f"{function}: {path} is empty: its matrix has no {kind}")
-    wanted = (len(axes.row_names), len(axes.names))
+            raise ValueError(f"{function}: {path} is empty: its matrix has no {axis}")
     if wanted != opened.shape:
         raise ValueError(
             f"{function}: {path} is damaged: its matrix is of shape {opened.shape}, its names of "
@@ -139,112 +144,86 @@ def open_anndata(path: Path, request: Request) -> DenseInput | SparseInput:
     return opened
 
 
-def _kind_of(path: Path) -> str:
-    return "an AnnData-Zarr" if path.suffix.lower() == _ZARR else "an .h5ad"
-
-
-def _root(path: Path, function: str) -> Any:
-    """Return the outermost group of an AnnData."""
-    if path.suffix.lower() == _ZARR:
-        zarr = extra_package("zarr", f"{function}: reading {path.name}", "anndata")
-        return zarr.open_group(str(path), mode="r")
-    return open_hdf5(path, function)
-
-
-def _matrix(file: Any, layer: str | None, path: Path, function: str) -> tuple[Any, str, str]:
-    """Return the matrix, and where the names of its rows and columns are."""
-    if layer is None:
-        if "X" not in file:
-            raise ValueError(f"{function}: {path} has no matrix X; it has {sorted(file)}")
-        return file["X"], "obs", "var"
-    if layer == "raw":
-        for matrix, columns in (("raw/X", "raw/var"), ("raw.X", "raw.var")):
-            if matrix in file:
-                return file[matrix], "obs", columns
-    there = sorted(file["layers"]) if "layers" in file else []
-    if layer in there:
-        return file["layers"][layer], "obs", "var"
-    raise ValueError(f"{function}: {path} has no layer {layer!r}; its layers are {there}")
-
-
-class Axes:
-    """The file, with what is known of the rows and the columns of the table."""
-
-    def __init__(self, path: Path, file: Any, rows: str, columns: str, function: str) -> None:
-        self.path = path
-        self.function = function
-        self.file = file
-        self._rows = rows
-        self.row_names = index_of(file[rows])
-        self.names = index_of(file[columns])
-
-    def samples(self) -> pa.Table:
-        """Return the annotations of the rows, their names first."""
-        with explained(self.path, self.function, _kind_of(self.path)):
-            return frame_of(self.file, self._rows, self.row_names)
-
-
-class _Matrix(Input):
-    """Matrix of an AnnData, dense or sparse."""
+class AnnDataInput(Input):
+    """Matrix of an AnnData; its names and annotations are set by `open_anndata`."""
 
     shape: tuple[int, int]
+    annotated: Any
 
-    def __init__(self, axes: Axes, request: Request) -> None:
-        self._given, self.budget, self._transpose = axes, request.budget, request.transpose
-        self.where = str(axes.path)
-        self.files = files_of(axes.path)
-        self.names = axes.names
+    def __init__(self, path: Path, matrix: Any, request: Request, what: str) -> None:
+        self.where, self.files = str(path), files_of(path)
+        self.budget, self._transpose = request.budget, request.transpose
+        self._explained = (path, request.function, what)
+
+    def _set_shape(self, shape: Sequence[int]) -> None:
+        rows, columns = map(int, shape)
+        self.shape = (columns, rows) if self._transpose else (rows, columns)
+        self.n_rows, self.n_columns = self.shape
 
     def samples(self) -> pa.Table:
-        """Return its obs, or its var where it is transposed."""
-        return self._given.samples()
+        """Return the annotations of the rows with their names first, as the column ``name``.
+
+        Columns that are neither numbers, truth values, text nor categories are left out.
+        """
+        frame = self.annotated
+        with explained(*self._explained):
+            columns: dict[str, Any] = {"name": pa.array(index_of(frame), pa.string())}
+            index = text_of(frame.attrs.get("_index", "_index"))
+            labels = frame.get("__categories") or {}  # of version 0.7
+            for name in map(text_of, frame.attrs.get("column-order", sorted(frame))):
+                if name == index or name not in frame:
+                    continue
+                values = _array(frame[name], labels.get(name))
+                if values is not None:
+                    columns[name if name != "name" else "name_"] = values
+            return named_rows(pa.table(columns), "name")
 
     def groups(self, start: int, work: Path) -> Iterator[Any]:
         """Yield neighboring columns."""
-        with explained(self._given.path, self._given.function, _kind_of(self._given.path)):
+        with explained(*self._explained):
             yield from self._groups(start, work)
 
-    @abstractmethod
     def _groups(self, start: int, work: Path) -> Iterator[Any]:
-        """As `groups`; errors may be of any kind."""
+        raise NotImplementedError
 
 
-class DenseInput(_Matrix):
+class DenseInput(AnnDataInput):
     """A dense matrix; where its chunks are wider than a group, it is spooled."""
 
-    def __init__(self, axes: Axes, matrix: Any, request: Request) -> None:
-        super().__init__(axes, request)
+    def __init__(self, path: Path, matrix: Any, request: Request, what: str) -> None:
+        super().__init__(path, matrix, request, what)
+        if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+            raise ValueError(
+                f"its matrix is of shape {matrix.shape} and type {matrix.dtype}, not of two "
+                "dimensions of numbers"
+            )
         self._matrix = matrix
-        rows, columns = matrix.shape
-        self.shape = (columns, rows) if request.transpose else (rows, columns)
-        n, p = self.n_rows, self.n_columns = self.shape
+        self._set_shape(matrix.shape)
+        n, p = self.shape
         size = matrix.dtype.itemsize
         self.cell_bytes = _CELL_BYTES + 2 * size
-        chunk: tuple[int, ...] = (matrix.chunks or (1, 1))[:: -1 if request.transpose else 1]
-        self._tall, self._wide = chunk
+        self._tall, self._wide = (matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
         self.spooled = 0 if n == 0 or self._wide <= self.width or self.width >= p else n * p * size
 
     def _groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
-        (n, p), size = self.shape, self._matrix.dtype.itemsize
-        width, tall, wide = self.width, self._tall, self._wide
+        (n, p), kind, width = self.shape, self._matrix.dtype, self.width
         if not self.spooled:
-            width -= width % wide if width < p else 0
+            width -= width % self._wide if width < p else 0
             for begin in range(start - start % width, p, width):
-                group = self._part(0, n, begin, min(begin + width, p))
-                yield group[:, max(0, start - begin) :]
+                yield self._part(0, n, begin, min(begin + width, p))[:, max(0, start - begin) :]
             return
         bounds = [*range(0, p, width), p]
         spool = Spool(work, len(bounds) - 1)
-        height = max(1, self.budget // (4 * p * size))
-        height -= height % tall if height > tall else 0
-        for begin in range(0, n, height):
-            rows = self._part(begin, min(begin + height, n), 0, p)
+        height = max(1, self.budget // (4 * p * kind.itemsize))
+        height -= height % self._tall if height > self._tall else 0
+        for top in range(0, n, height):
+            rows = self._part(top, min(top + height, n), 0, p)
             self.on_spooled(rows.nbytes)
             spool.add([rows[:, a:b].tobytes() for a, b in pairwise(bounds)])
         for tile, (begin, end) in enumerate(pairwise(bounds)):
             if start < end:
-                group = np.frombuffer(spool.read(tile), dtype=self._matrix.dtype)
-                yield group.reshape(n, end - begin)[:, max(0, start - begin) :]
+                group = np.frombuffer(spool.read(tile), dtype=kind).reshape(n, end - begin)
+                yield group[:, max(0, start - begin) :]
         spool.remove()
 
     def _part(self, top: int, bottom: int, begin: int, end: int) -> NDArray[Any]:
@@ -253,29 +232,25 @@ class DenseInput(_Matrix):
         return np.asarray(self._matrix[top:bottom, begin:end])
 
 
-class SparseInput(_Matrix):
+class SparseInput(AnnDataInput):
     """A sparse matrix; one that is stored by rows is spooled."""
 
     sparse = True
 
-    def __init__(self, axes: Axes, group: Any, request: Request) -> None:
-        super().__init__(axes, request)
-        attributes = group.attrs
-        kind = text_of(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
-        if kind[:3] not in ("csr", "csc"):
+    def __init__(self, path: Path, group: Any, request: Request, what: str) -> None:
+        super().__init__(path, group, request, what)
+        kind = text_of(group.attrs.get("encoding-type", ""))
+        if kind not in ("csr_matrix", "csc_matrix"):
             raise ValueError(
-                f"{axes.function}: {axes.path} holds a matrix of the kind {kind!r}; known kinds "
-                "are dense, csr_matrix and csc_matrix"
+                f"{request.function}: {path} holds a matrix of the kind {kind!r}; known kinds are "
+                "dense, csr_matrix and csc_matrix"
             )
-        shape = attributes.get("shape", attributes.get("h5sparse_shape"))
-        rows, columns = (int(count) for count in shape)
-        self.shape = (columns, rows) if request.transpose else (rows, columns)
-        self.n_rows, self.n_columns = self.shape
+        self._set_shape(group.attrs["shape"])
         self.cell_bytes = _CELL_BYTES / 2
-        self._by_columns = (kind[:3] == "csc") != request.transpose
+        self._by_columns = (kind == "csc_matrix") != request.transpose
         self._data, self._indices = group["data"], group["indices"]
         self._starts = np.asarray(group["indptr"][:], dtype=np.int64)
-        self._step = max(1 << 12, request.budget // _SORTED_BYTES)
+        self._step = max(1 << 12, request.budget // _SORTED_BYTES)  # entries at a time
         major, self._minor = self.shape[:: -1 if self._by_columns else 1]
         whole = (
             min(self.shape) >= 0
@@ -287,11 +262,12 @@ class SparseInput(_Matrix):
         )
         if not whole:
             raise ValueError("its sparse matrix is incomplete")
+        self._entry = np.dtype([("row", "u4"), ("column", "u4"), ("value", self._data.dtype)])
         if not self._by_columns:
             self.spooled = int(self._starts[-1]) * self._entry.itemsize
 
     def _places(self, first: int, last: int) -> IntArray:
-        """Indices of stored entries, checked."""
+        """Return indices of stored entries, checked."""
         indices = np.asarray(self._indices[first:last], dtype=np.int64)
         if len(indices) and not 0 <= indices.min() <= indices.max() < self._minor:
             raise ValueError(f"an index of its sparse matrix is not in 0..{self._minor - 1}")
@@ -299,92 +275,51 @@ class SparseInput(_Matrix):
 
     def _groups(self, start: int, work: Path) -> Iterator[Any]:
         """Yield neighboring columns, as sparse matrices."""
-        stored = self._stored()
-        bounds = self._bounds(stored)
-        if self._by_columns:
-            for begin, end in pairwise(bounds):
-                if start < end:
-                    yield self._stored_columns(max(begin, start), end)
-            return
-        spool = Spool(work, len(bounds) - 1)
-        self._fill(spool, np.array(bounds))
-        for tile, (begin, end) in enumerate(pairwise(bounds)):
-            if start < end:
-                yield self._spooled_columns(spool, tile, begin, end)[:, max(0, start - begin) :]
-        spool.remove()
+        from scipy import sparse
 
-    def _stored(self) -> IntArray:
-        """Return the number of stored entries of each column."""
-        if self._by_columns:
-            return np.diff(self._starts)
-        counts = np.zeros(self.n_columns, dtype=np.int64)
-        for begin in range(0, self._indices.shape[0], self._step):
-            part = self._places(begin, begin + self._step)
-            counts += np.bincount(part, minlength=self.n_columns)
-        return counts
-
-    def _bounds(self, stored: IntArray) -> list[int]:
-        """Return the bounds of groups that take the budget each."""
-        costs = self.shape[0] * _CELL_BYTES / 2 + stored * _STORED_BYTES
-        bounds, total = [0], 0.0
-        for j, cost in enumerate(costs.tolist()):
+        n, n_stored = self.n_rows, int(self._starts[-1])
+        stored = np.diff(self._starts)
+        if not self._by_columns:
+            stored = np.zeros(self.n_columns, dtype=np.int64)
+            for first in range(0, n_stored, self._step):
+                part = self._places(first, min(first + self._step, n_stored))
+                stored += np.bincount(part, minlength=self.n_columns)
+        bounds, total = [0], 0.0  # of groups that take half the budget each
+        for j, cost in enumerate((self.n_rows * self.cell_bytes + stored * _STORED_BYTES).tolist()):
             if total + cost > self.budget / 2 and j > bounds[-1]:
                 bounds.append(j)
                 total = 0.0
             total += cost
-        return [*bounds, self.n_columns]
-
-    def _stored_columns(self, begin: int, end: int) -> Any:
-        from scipy import sparse
-
-        first, last = int(self._starts[begin]), int(self._starts[end])
-        return sparse.csc_matrix(
-            (
-                self._data[first:last],
-                self._places(first, last),
-                self._starts[begin : end + 1] - first,
-            ),
-            shape=(self.shape[0], end - begin),
-        )
-
-    def _fill(self, spool: Spool, bounds: IntArray) -> None:
-        """Sort the entries, some at a time, into groups of columns."""
-        n_stored = self._data.shape[0]
-        for first in range(0, n_stored, self._step):
+        bounds.append(self.n_columns)
+        if self._by_columns:
+            for begin, end in pairwise(bounds):
+                begin = max(begin, start)
+                if begin < end:
+                    first, last = int(self._starts[begin]), int(self._starts[end])
+                    starts = self._starts[begin : end + 1] - first
+                    parts = (self._data[first:last], self._places(first, last), starts)
+                    yield sparse.csc_matrix(parts, shape=(n, end - begin))
+            return
+        spool = Spool(work, len(bounds) - 1)
+        for first in range(0, n_stored, self._step):  # entries are sorted into groups of columns
             last = min(first + self._step, n_stored)
-            columns = self._places(first, last)
-            rows = np.searchsorted(self._starts, np.arange(first, last), side="right") - 1
-            tiles = np.searchsorted(bounds, columns, side="right") - 1
+            entries = np.empty(last - first, dtype=self._entry)
+            entries["column"] = self._places(first, last)
+            places = np.arange(first, last)
+            entries["row"] = np.searchsorted(self._starts, places, side="right") - 1
+            entries["value"] = self._data[first:last]
+            tiles = np.searchsorted(bounds, entries["column"], side="right") - 1
             order = np.argsort(tiles, kind="stable")
             borders = np.searchsorted(tiles[order], np.arange(len(bounds)))
-            parts = (rows[order], columns[order], np.asarray(self._data[first:last])[order])
-            pieces = []
-            for a, b in pairwise(borders):
-                entries = np.empty(b - a, dtype=self._entry)
-                for name, part in zip(self._entry.names or (), parts, strict=True):
-                    entries[name] = part[a:b]
-                pieces.append(entries.tobytes())
-            self.on_spooled(sum(map(len, pieces)))
-            spool.add(pieces)
-
-    @property
-    def _entry(self) -> np.dtype[Any]:
-        return np.dtype([("row", "u4"), ("column", "u4"), ("value", self._data.dtype)])
-
-    def _spooled_columns(self, spool: Spool, tile: int, begin: int, end: int) -> Any:
-        from scipy import sparse
-
-        entries = np.frombuffer(spool.read(tile), dtype=self._entry)
-        places = (entries["row"], entries["column"] - np.uint32(begin))
-        return sparse.csc_matrix((entries["value"], places), shape=(self.shape[0], end - begin))
-
-
-ANNDATA = Format(
-    "anndata", "AnnData", (".h5ad",), groups=open_anndata, layers=True, begins=b"\x89HDF"
-)
-ANNDATA_ZARR = Format(
-    "anndata_zarr", "AnnData-Zarr", (_ZARR,), groups=open_anndata, layers=True, folder=True
-)
+            spool.add([entries[order[a:b]].tobytes() for a, b in pairwise(borders)])
+            self.on_spooled(entries.nbytes)
+        for tile, (begin, end) in enumerate(pairwise(bounds)):
+            if start < end:
+                entries = np.frombuffer(spool.read(tile), dtype=self._entry)
+                where = (entries["row"], entries["column"] - np.uint32(begin))
+                group = sparse.csc_matrix((entries["value"], where), shape=(n, end - begin))
+                yield group[:, max(0, start - begin) :]
+        spool.remove()
 
 
 def text_of(value: Any) -> str:
@@ -394,82 +329,45 @@ def text_of(value: Any) -> str:
 
 def index_of(frame: Any) -> list[str]:
     """Return the row names of a table."""
-    if hasattr(frame, "dtype"):  # up to version 0.6: one array of records
-        name = "index" if "index" in frame.dtype.names else frame.dtype.names[0]
-        return [text_of(value) for value in frame[:][name]]
     index = _array(frame[text_of(frame.attrs.get("_index", "_index"))])
     return [] if index is None else [str(value) for value in index.to_pylist()]
 
 
-def frame_of(file: Any, where: str, names: Sequence[str]) -> pa.Table:
-    """Return a table of the file with its row names first, as the column ``name``.
-
-    Columns that are neither numbers, truth values, text nor categories are left out.
-    """
-    frame = file[where]
-    columns: dict[str, Any] = {"name": pa.array(names, pa.string())}
-    for name in _column_names(frame):
-        column = _column(file, frame, name)
-        if column is not None:
-            columns[name if name != "name" else "name_"] = column
-    return named_rows(pa.table(columns), "name")
-
-
-def _column_names(frame: Any) -> list[str]:
-    if hasattr(frame, "dtype"):
-        return [name for name in frame.dtype.names[0:] if name != "index"]
-    index = text_of(frame.attrs.get("_index", "_index"))
-    order = frame.attrs.get("column-order", sorted(frame))
-    return [name for name in map(text_of, order) if name != index and name in frame]
-
-
-def _column(file: Any, frame: Any, name: str) -> Any:
-    """Return a column in Arrow; None where it is of no kind that is known."""
-    if hasattr(frame, "dtype"):
-        values = frame[:][name]
-        categories = file.get(f"uns/{name}_categories")
-        if categories is None:
-            return _plain(values)
-        return _categories(values, _plain(categories[:]), False)
-    column = frame[name]
-    if not hasattr(column, "dtype"):
-        parts = set(column)
-        if {"codes", "categories"} <= parts:
-            ordered = bool(column.attrs.get("ordered", False))
-            return _categories(column["codes"][:], _array(column["categories"]), ordered)
-        return _array(column)
-    reference = column.attrs.get("categories")  # version 0.7
-    if reference is not None:
-        categories = file[reference]
-        ordered = bool(categories.attrs.get("ordered", False))
-        return _categories(column[:], _array(categories), ordered)
-    return _plain(column[:])
-
-
-def _array(node: Any) -> Any:
-    """Return an array, with or without a mask, in Arrow; None where its kind is unknown."""
-    if hasattr(node, "dtype"):
+def _array(node: Any, labels: Any = None) -> Any:
+    """Return a column in Arrow: values, with a mask or not, or categories; None of other kinds."""
+    parts = set() if hasattr(node, "dtype") else set(node)
+    if labels is not None:
+        codes, ordered = node[:], labels.attrs.get("ordered", False)
+    elif hasattr(node, "dtype"):
         return _plain(node[:])
-    if {"values", "mask"} <= set(node):
+    elif {"values", "mask"} <= parts:
         return _plain(node["values"][:], node["mask"][:])
-    return None
-
-
-def _plain(values: NDArray[Any], mask: BoolArray | None = None) -> Any:
-    if values.ndim != 1 or values.dtype.kind not in "biufOST":
+    elif {"codes", "categories"} <= parts:
+        codes, ordered, labels = node["codes"][:], node.attrs.get("ordered"), node["categories"]
+    else:
         return None
-    if values.dtype.kind in "OST":
-        texts = [text_of(value) for value in values]
-        return pa.array(texts, pa.string(), mask=mask)
-    return pa.array(values, mask=mask)
-
-
-def _categories(codes: NDArray[Any], labels: Any, ordered: bool) -> Any:
-    if labels is None:
+    values = _array(labels)
+    if values is None:
         return None
     if codes.dtype.kind not in "iu" or codes.ndim != 1:
         raise ValueError(f"codes of categories are of type {codes.dtype}")
-    if len(codes) and not -1 <= int(codes.min()) <= int(codes.max()) < len(labels):
-        raise ValueError(f"codes of categories are not in -1..{len(labels) - 1}")
+    if len(codes) and not -1 <= int(codes.min()) <= int(codes.max()) < len(values):
+        raise ValueError(f"codes of categories are not in -1..{len(values) - 1}")
     indices = pa.array(np.maximum(codes, 0).astype(np.int32), mask=codes < 0)
-    return pa.DictionaryArray.from_arrays(indices, labels, ordered=ordered)
+    return pa.DictionaryArray.from_arrays(indices, values, ordered=bool(ordered))
+
+
+def _plain(values: NDArray[Any], mask: Any = None) -> Any:
+    if values.ndim != 1 or values.dtype.kind not in "biufOST":
+        return None
+    if values.dtype.kind in "OST":
+        return pa.array([text_of(value) for value in values], pa.string(), mask=mask)
+    return pa.array(values, mask=mask)
+
+
+ANNDATA = Format(
+    "anndata", "AnnData", (".h5ad",), groups=open_anndata, layers=True, begins=b"\x89HDF"
+)
+ANNDATA_ZARR = Format(
+    "anndata_zarr", "AnnData-Zarr", (_ZARR,), groups=open_anndata, layers=True, folder=True
+)

@@ -16,11 +16,7 @@ from numpy.typing import NDArray
 _PART = 1 << 22  # bytes of a part of an array
 _CELLS = 1 << 16  # of a workbook, in a part
 _LINES = 1 << 10  # variants that are described together
-# Of groups and arrays in AnnData files, of all versions.
-_ATTRIBUTES = (
-    *("encoding-type", "h5sparse_format", "shape", "h5sparse_shape"),
-    *("_index", "column-order", "ordered", "categories"),
-)
+_ATTRIBUTES = ("encoding-type", "shape", "_index", "column-order", "ordered")  # of AnnData files
 
 
 class Hdf5File:
@@ -65,8 +61,12 @@ class Hdf5File:
             yield None
             return
         node = self._file[name]
+        # References and values of other types of h5py do not reach the other process.
         attributes = {key: node.attrs[key] for key in _ATTRIBUTES if key in node.attrs}
-        described: dict[str, Any] = {"attrs": {k: self._plain(v) for k, v in attributes.items()}}
+        plain = (str, bytes, np.ndarray, np.generic)
+        described: dict[str, Any] = {
+            "attrs": {key: of for key, of in attributes.items() if isinstance(of, plain)}
+        }
         if isinstance(node, self._h5py.Dataset):
             described["shape"], described["chunks"] = node.shape or (), node.chunks
             described["dtype"] = _plain_type(node.dtype)
@@ -94,12 +94,6 @@ class Hdf5File:
         for top in range(begin - begin % tall, end, height):
             part = array[max(top, begin) : min(top + height, end), *inner]
             yield part.astype(kind, copy=kind.hasobject)
-
-    def _plain(self, value: Any) -> Any:
-        """Return an attribute without a type of h5py."""
-        if isinstance(value, self._h5py.Reference):
-            return self._file[value].name
-        return value if isinstance(value, str | bytes | np.ndarray | np.generic) else None
 
 
 def _plain_type(kind: np.dtype[Any]) -> np.dtype[Any]:
