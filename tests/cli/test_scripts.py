@@ -1,16 +1,18 @@
-"""What scripts and shells use: --json, --example, completion, codes."""
+"""What scripts, shells and readers of manuals use: --json, --example, completion, --man, codes."""
 
 import csv
 import json
+import re
 import shlex
 import shutil
 import subprocess
 
 import pytest
-from tests.cli.commands import duramen, undrawn
+from tests.cli.commands import arguments, duramen, undrawn
 
 from duramen import significance
 from duramen.cli.app import COMMANDS, EXAMPLES, application
+from duramen.cli.manual import EXIT_CODES
 
 # Small enough that all commands together take seconds.
 SMALL = {
@@ -143,6 +145,32 @@ def test_a_shell_completes_commands_options_and_names(folder):
     assert completed("exact", "--splits", "one") == ["one-vs-rest"]
 
 
+def test_the_manual_has_every_option():
+    ended = duramen("--man")
+    assert ended.exit_code == 0
+    plain = ended.stdout.replace("\\-", "-").replace("\\e", "\\")
+    for name in COMMANDS:
+        assert f".SH DURAMEN {name.upper()}" in plain
+        assert all(option.name in plain for option in arguments(name))
+    lines = ended.stdout.splitlines()
+    assert {line.split()[0] for line in lines if line[0] in ".'"} <= {
+        ".TH", ".SH", ".SS", ".B", ".TP", ".PP",
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff")
+def test_the_manual_is_without_faults_for_groff():
+    done = subprocess.run(
+        ["groff", "-man", "-ww", "-Tutf8", "-"],
+        input=duramen("--man").stdout,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert "--test TEST" in re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout)
+
+
 def test_exit_codes_are_those_of_the_program(folder):
     codes = [
         duramen(*words.split()).exit_code
@@ -153,3 +181,4 @@ def test_exit_codes_are_those_of_the_program(folder):
         )
     ]
     assert codes == [0, 2, 2]
+    assert set(EXIT_CODES) == {"0", "1", "2", "130", "143, 129, 152"}

@@ -34,7 +34,7 @@ from duramen.reports.report import OF_GROUPS
 from duramen.results.significance import Significance
 from duramen.significance import confidence_intervals, ranking_stability
 from duramen.significance.conditional_tests.conditional import check_rows
-from duramen.significance.resampling_intervals import checked_tails
+from duramen.significance.resampling_intervals import variance_error
 from duramen.support import checks
 
 
@@ -277,7 +277,7 @@ def rank(
     scale = interval_scale or "importance"
     if intervals:  # before a long test
         hint = "interval_scale='fraction'"
-        checked_tails(data, first.unit, scale, "rank: intervals=True", hint)
+        variance_error(data, first.unit, scale, "rank: intervals=True", hint)
     # --- the steps beside them ---
     parts: dict[str, Any] = {}
     kept_beside = partial(checkpoint_beside, execution.checkpoint)

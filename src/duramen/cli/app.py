@@ -20,6 +20,7 @@ from cyclopts.help import HelpEntry, HelpPanel
 from duramen import __version__
 from duramen.cli.console import complain
 from duramen.cli.ending import USER_ERROR
+from duramen.cli.manual import manual
 from duramen.cli.sources import STANDARD_INPUT
 
 if TYPE_CHECKING:
@@ -138,6 +139,12 @@ def application(*, summaries: bool = False) -> App:
         summary = _summary(name) if summaries else None
         app.command(f"{__name__}:{name}", name=name, help=summary, sort_key=place)
     app.register_install_completion_command()
+
+    @app.command(name="--man")
+    def man() -> None:
+        """Print the manual page of all commands, in the language of man."""
+        print(manual(app), end="")
+
     return app
 
 

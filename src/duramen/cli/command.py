@@ -204,14 +204,13 @@ def _remove(folder: Path) -> None:
 
 
 @contextmanager
-def _dispensable(name: str) -> Iterator[None]:
+def _dispensable(file: Path) -> Iterator[None]:
     """Leave out a file that cannot be made, with a note: the tables are there."""
     try:
         yield
-    except OSError:  # as of a full disk, which concerns all files
-        raise
     except Exception as error:
-        note(f"{name} is left out: {type(error).__name__}: {error}")
+        file.unlink(missing_ok=True)
+        note(f"{file.name} is left out: {type(error).__name__}: {error}")
 
 
 def write_results(
@@ -231,11 +230,12 @@ def write_results(
     with execution.step("write"):
         write_tables(folder, report.table, report.further, spreadsheet_safe=safe)
         if output.xlsx:
-            with _dispensable(WORKBOOK):
+            with _dispensable(folder / WORKBOOK):
                 write_table(pa.table(dict(report.table)), folder / WORKBOOK)
-    with execution.step("report"), _dispensable("report.html"), warnings_as_notes(output.quiet):
+    page = folder / "report.html"
+    with execution.step("report"), _dispensable(page), warnings_as_notes(output.quiet):
         report = report.drawn()
-        (folder / "report.html").write_text(render(report), encoding="utf-8")
+        page.write_text(render(report), encoding="utf-8")
     record = replace(
         report.run,
         paths=paths,
