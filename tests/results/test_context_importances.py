@@ -206,26 +206,9 @@ def test_p_values_that_are_not_there():
     assert with_plain().p_values("plain")[1].tolist() == [0.4, 0.5, 0.6]
     with pytest.raises(ValueError, match="no p-values of the effect 'absolute'"):
         untested().mask()
-    for what in ("p_values", "q_values", "significance"):
+    for what in ("p_values", "q_values"):
         with pytest.raises(ValueError, match="effect must be one of"):
             getattr(example(), what)("conditional")
-
-
-def test_as_a_test_of_significance():
-    test = with_plain().significance()
-    assert test.names == (
-        *("f | arm=a", "g | arm=a", "h | arm=a", "f | arm=b", "g | arm=b", "h | arm=b"),
-    )
-    assert test["g | arm=b"] == 0.04
-    assert test.scores.tolist() == [0.5, 0.25, 0.0, 0.5, 0.25, 0.125]
-    np.testing.assert_array_equal(test.q_values, example().q_values().ravel())
-    assert test.method == "permutation of the context, absolute"
-    assert "arm" in test.null
-    assert test.unit == "bits"
-    assert test.metadata["seed"] == 3
-    signed = example().significance("signed")
-    assert signed.scores[0] == -0.5
-    assert signed["f | arm=a"] == 0.02
 
 
 def test_order_is_by_p_value_then_effect_then_column():
@@ -332,9 +315,9 @@ def test_prints_the_context_and_the_surest_features():
     assert lines[1] == "importance of the context itself: 0.3 (p = 0.015)"
     heading = "feature arm importance absolute signed p q kind"
     assert lines[2].split() == heading.split()
-    first = "f a 1.000 0.5000 -0.5000 0.01 0.06 independent"
+    first = "1 f a 1.000 0.5000 -0.5000 0.01 0.06 independent"
     assert lines[3].split() == first.split()
-    assert [line.split()[:2] for line in lines[3:]] == [[n, c] for n in "fgh" for c in "ab"]
+    assert [line.split()[1:3] for line in lines[3:]] == [[n, c] for n in "fgh" for c in "ab"]
     plainly = repr(untested()).splitlines()
     assert plainly[1] == "importance of the context itself: 0.3"
     assert "p" not in plainly[2].split()
@@ -352,7 +335,6 @@ def test_the_null_is_that_of_the_scheme():
     assert within.null == (
         "The context arm is independent of the features among rows of the same target."
     )
-    assert within.significance().null == within.null
     clause = " Rows are exchanged only within strata, on which features and target may depend."
     assert example(metadata={"context": {"clause": clause}}).null.endswith(f"together.{clause}")
     with pytest.raises(ValueError, match="permute must be one of"):

@@ -62,7 +62,6 @@ def test_rates_that_are_not_known_are_not_taken_for_one():
         ({"rates": [0.1, 0.1, 0.1, np.nan]}, "rates must be finite"),
         ({"meaning": " "}, "meaning must be a sentence"),
         ({"n_known": 5}, "n_known must be an int in 0..4, got 5"),
-        ({"details": {"rate": [1, 2, 3, 4]}}, "details must not be called 'rate'"),
         ({"details": {"draws": [1.0]}}, r"details\['draws'\] must have shape \(4,\)"),
         ({"metadata": {"x": object()}}, "metadata must be valid JSON"),
     ],

@@ -174,10 +174,9 @@ def test_alpha_is_a_probability(alpha):
         ({"p_values": [0.1, 1.2, 0.1, 0.2]}, r"p_values must be in \[0, 1\], got 1.2 for 'b'"),
         ({"q_values": [0.1, 0.1, -0.1, 0.2]}, r"q_values must be in \[0, 1\], got -0.1 for 'c'"),
         ({"null": " "}, "null must be a sentence"),
-        ({"adjustment": "fdr"}, r"adjustment must be one of \['bh', 'by', 'storey'\], got 'fdr'"),
+        ({"adjustment": "fdr"}, r"adjustment must be one of 'bh', 'by', 'storey', got 'fdr'"),
         ({"n_tests": 3}, "n_tests must be at least the number of features, 4, got 3"),
         ({"details": {"df": [1.0]}}, r"details\['df'\] must have shape \(4,\)"),
-        ({"details": {"p_value": [1, 2, 3, 4]}}, "details must not be called 'p_value'"),
         ({"metadata": {"x": object()}}, "metadata must be valid JSON"),
     ],
 )

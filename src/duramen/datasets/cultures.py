@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,47 +46,42 @@ class Wiring:
 
     source: IntArray
     target: IntArray
-    weight: FloatArray
+    weight: FloatArray = None  # type: ignore[assignment]
+    _: KW_ONLY
     positions: FloatArray
-    modules: IntArray
+    modules: IntArray = None  # type: ignore[assignment]
 
-    def __init__(
-        self,
-        source: ArrayLike,
-        target: ArrayLike,
-        weight: ArrayLike | None = None,
-        *,
-        positions: ArrayLike,
-        modules: ArrayLike | None = None,
-    ) -> None:
-        places = np.asarray(positions, dtype=np.float64)
+    def __post_init__(self) -> None:
+        places = np.asarray(self.positions, dtype=np.float64)
         if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
             raise checks.refuse(
                 "Wiring", "positions", "finite numbers of shape (neurons, 2)", places.shape
             )
-        n = len(places)
-        ends = [_neurons(name, x, n) for name, x in (("source", source), ("target", target))]
-        count = len(ends[0])
-        strength = np.ones(count) if weight is None else np.asarray(weight, dtype=np.float64)
-        group = np.zeros(n, dtype=np.int64) if modules is None else np.asarray(modules)
-        for name, array, length in (
-            ("target", ends[1], count),
-            ("weight", strength, count),
-            ("modules", group, n),
-        ):
-            if array.shape != (length,):
-                raise checks.refuse("Wiring", name, f"of shape ({length},)", array.shape)
-        if not np.isfinite(strength).all():
-            raise checks.refuse("Wiring", "weight", "finite", "NaN or infinity")
-        if (ends[0] == ends[1]).any():
-            raise checks.refuse(
-                "Wiring", "target", "another neuron than source", "a link to itself"
-            )
-        if len(np.unique(ends[0] * n + ends[1])) < count:
-            raise checks.refuse("Wiring", "source", "without repeated links", "a link given twice")
-        numbers = np.unique(group, return_inverse=True)[1].astype(np.int64)
-        vars(self).update(source=ends[0], target=ends[1], weight=strength)
-        vars(self).update(positions=places, modules=numbers)
+        n, count = len(places), np.size(self.source)
+        fields: dict[str, Any] = {"positions": places}
+        for name in ("source", "target"):
+            ends = np.asarray(getattr(self, name))
+            if ends.size and (ends.dtype.kind not in "iu" or ends.min() < 0 or ends.max() >= n):
+                raise checks.refuse("Wiring", name, f"whole numbers in 0..{n - 1}", ends)
+            fields[name] = ends.astype(np.int64)
+        weight = np.ones(count) if self.weight is None else self.weight
+        modules = np.zeros(n) if self.modules is None else self.modules
+        fields["weight"] = np.asarray(weight, dtype=np.float64)
+        fields["modules"] = np.unique(modules, return_inverse=True)[1].astype(np.int64)
+        for name, length in {
+            "source": count,
+            "target": count,
+            "weight": count,
+            "modules": n,
+        }.items():
+            if fields[name].shape != (length,) or not np.isfinite(fields[name]).all():
+                allowed = f"finite numbers of shape ({length},)"
+                raise checks.refuse("Wiring", name, allowed, fields[name])
+        source, target = fields["source"], fields["target"]
+        if (source == target).any() or len(np.unique(source * n + target)) < count:
+            allowed = "no neuron's own source, and each link must be given once"
+            raise checks.refuse("Wiring", "target", allowed, target)
+        vars(self).update(fields)
 
     @property
     def n_neurons(self) -> int:
@@ -113,19 +108,6 @@ class Wiring:
 
     def __repr__(self) -> str:
         return f"Wiring({self.n_neurons} neurons, {self.n_links} links)"
-
-
-def _neurons(name: str, neurons: ArrayLike, n: int) -> IntArray:
-    """Check one end of the links."""
-    array = np.asarray(neurons)
-    if array.size == 0:
-        array = array.astype(np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise checks.refuse("Wiring", name, "a sequence of integers", array.dtype)
-    if array.size and not (array.min() >= 0 and array.max() < n):
-        wrong = array[(array < 0) | (array >= n)][0]
-        raise checks.refuse("Wiring", name, f"neurons in 0..{n - 1}", int(wrong))
-    return array.astype(np.int64)
 
 
 def culture_wiring(
@@ -510,16 +492,22 @@ class CalciumImaging:
         left, place = np.unique(left, return_inverse=True)
         fades = np.array([decay(float(t), self.calcium_time) for t in left])
         jump = self.calcium_jump * fades[place]
-        calcium = _sums(neuron[frame < 0], jump[frame < 0], n)
+        calcium = np.bincount(neuron[frame < 0], jump[frame < 0], n).astype(np.float64)
         cell = frame * n + neuron
         fade = decay(self.frame_time, self.calcium_time)
-        gain = _gain(places, self) if self.scattering > 0 else None
+        gain = None
+        if self.scattering > 0:  # light of neuron j that reaches i, symmetric with diagonal 1
+            apart = places[:, None] - places[None, :]
+            near = np.exp(-np.einsum("ijk,ijk->ij", apart, apart) / self.scattering_length**2)
+            gain = (np.rint(self.scattering * near * _GRID) / _GRID).astype(np.float32)
+            np.fill_diagonal(gain, 1.0)
         result = np.empty((count, n), dtype=np.float32)
         edges = np.searchsorted(frame, np.arange(0, count + _BLOCK, _BLOCK))
         for k, first in enumerate(range(0, count, _BLOCK)):
             rows = result[first : first + _BLOCK]
             mine = slice(edges[k], np.searchsorted(frame, first + len(rows)))
-            block = _sums(cell[mine] - first * n, jump[mine], rows.size).reshape(rows.shape)
+            sums = np.bincount(cell[mine] - first * n, jump[mine], rows.size)
+            block = sums.astype(np.float64).reshape(rows.shape)
             for row in block:
                 row += fade * calcium
                 calcium = row
@@ -532,21 +520,6 @@ class CalciumImaging:
             if gain is not None:
                 rows[:] = _kernel.scatter_light(rows, gain)
         return result
-
-
-def _sums(place: NDArray[np.integer[Any]], amount: FloatArray, size: int) -> FloatArray:
-    """Return the sums of amounts by place."""
-    return np.bincount(place, amount, size).astype(np.float64, copy=False)
-
-
-def _gain(positions: FloatArray, imaging: CalciumImaging) -> NDArray[np.float32]:
-    """Return the light of neuron j that reaches i, as a symmetric array with diagonal 1."""
-    apart = positions[:, None] - positions[None, :]
-    near = np.exp(-np.einsum("ijk,ijk->ij", apart, apart) / imaging.scattering_length**2)
-    gain = np.empty(near.shape, dtype=np.float32)
-    gain[:] = np.rint(imaging.scattering * near * _GRID) / _GRID
-    np.fill_diagonal(gain, 1.0)
-    return gain
 
 
 _FUNCTION = "calcium_culture"

@@ -63,7 +63,6 @@ class ConditionalSignificance(Significance):
     explained_by: tuple[tuple[str, ...], ...] = ()
 
     _NUMBERS: ClassVar = {**Significance._NUMBERS, "association": PROBABILITY}
-    _COLUMNS = (*Significance._COLUMNS, "association", "direct")
 
     def __post_init__(self) -> None:
         owner = "ConditionalSignificance"

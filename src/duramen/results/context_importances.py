@@ -10,11 +10,10 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column, counted, hidden, small
+from duramen.results.columns import Column, counted, small
 from duramen.results.fields import ANY, PROBABILITY, adjusted, checked_names, frozen
 from duramen.results.network import Network
 from duramen.results.result import Result
-from duramen.results.significance import Significance
 from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, native_frame
@@ -299,22 +298,6 @@ class ContextImportances(Result):
         check_level(_OWNER, alpha, control)
         return adjusted(self.p_values(effect), control) <= alpha
 
-    def significance(self, effect: str = "absolute") -> Significance:
-        """Return the test of an effect: C p features, named ``feature | context=value``."""
-        p_values = self.p_values(effect)
-        values = [f"{self.context_name}={value}" for value in self.contexts]
-        names = tuple(f"{name} | {value}" for value in values for name in self.names)
-        return Significance(
-            names=names,
-            scores=getattr(self, effect).ravel(),
-            p_values=p_values.ravel(),
-            method=f"permutation of the context, {effect}",
-            null=self.null,
-            unit=self.unit,
-            metadata=dict(self.metadata),
-            notes=(*self.notes, *_unproven(effect, self.permute)),
-        )
-
     # --- as a collection -------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -336,76 +319,60 @@ class ContextImportances(Result):
 
     # --- in and out ------------------------------------------------------------------------
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name.
+    _WHAT = "effects"
 
-        They are ``name``, ``context``, ``importance``, ``absolute``, ``signed``, ``conditional``,
-        ``within`` and ``plain`` (where known), ``overall``, p- and q-values of each effect (where
-        known) and ``kind``.
+    def table(self) -> list[Column]:
+        """Return the effect of each context on each feature, context by context.
+
+        Columns of a frame are ``name``, ``context``, ``importance``, ``absolute``, ``signed``,
+        ``conditional``, ``within`` and ``plain`` (where known), ``overall``, p- and q-values of
+        each effect (where known) and ``kind``.
         """
-        n_contexts, p = len(self.contexts), len(self.names)
+        shape = len(self.contexts), len(self.names)
 
-        def spread(column: FloatArray) -> FloatArray:
-            return np.tile(column, n_contexts)
+        def column(name: str, values: FloatArray, title: str = "", **more: Any) -> Column:
+            numbers = np.broadcast_to(values, shape).ravel()
+            return Column(title, name=name, numbers=numbers, **more)
 
-        columns: dict[str, Any] = {
-            "name": list(self.names) * n_contexts,
-            "context": [value for value in self.contexts for _ in range(p)],
-            "importance": spread(self.importances),
-            "absolute": self.absolute.ravel(),
-            "signed": self.signed.ravel(),
-            "conditional": self.conditional.ravel(),
-        }
+        columns = [
+            Column("feature", [*self.names] * shape[0], "name", name="name"),
+            Column(
+                self.context_name,
+                [value for value in self.contexts for _ in self.names],
+                "words",
+                name="context",
+            ),
+            column("importance", self.importances, "importance", digits=4),
+            column("absolute", self.absolute, "absolute", digits=4),
+            column("signed", self.signed, "signed", digits=4, bars=self.signed.ravel()),
+            column("conditional", self.conditional),
+        ]
         for what in ("within", "plain"):
             if (values := getattr(self, what)) is not None:
-                columns[what] = values.ravel()
-        columns["overall"] = spread(self.overall)
+                columns.append(column(what, values))
+        columns.append(column("overall", self.overall))
         for effect in EFFECTS:
-            if getattr(self, f"{effect}_p_values") is not None:
-                columns[f"{effect}_p_value"] = self.p_values(effect).ravel()
-                columns[f"{effect}_q_value"] = self.q_values(effect).ravel()
+            if (values := getattr(self, f"{effect}_p_values")) is not None:
+                titles = ("p", "q") if effect == "absolute" else ("", "")
+                columns.append(column(f"{effect}_p_value", values, titles[0], digits=0))
+                q_values = self.q_values(effect)
+                columns.append(column(f"{effect}_q_value", q_values, titles[1], digits=0))
         if self.overall_p_values is not None:
-            columns["overall_p_value"] = spread(self.overall_p_values)
-        columns["kind"] = self.kind.ravel().tolist()
-        return columns
+            columns.append(column("overall_p_value", self.overall_p_values))
+        return [*columns, Column("kind", self.kind.ravel().tolist(), "words", name="kind")]
 
-    def _summary(self, rows: int) -> Summary:
-        p, n_contexts = len(self.names), len(self.contexts)
+    def _best(self, n: int) -> NDArray[np.integer]:
+        """Return the rows of the surest features first, one for each context."""
+        starts = np.arange(len(self.contexts)) * len(self.names)
+        return (self.order()[:, np.newaxis] + starts).ravel()
+
+    def _heading(self) -> tuple[str, ...]:
         own = f"importance of the context itself: {self.relevance:.4g}"
         if self.relevance_p_value is not None:
             own += f" (p = {self.relevance_p_value:.2g})"
-        best = self.order()[:rows]
-        kind = self.kind
-        cells = [(c, j) for j in best for c in range(n_contexts)]
-        signed = np.array([self.signed[at] for at in cells])
-        columns = [
-            Column("feature", [self.names[j] for _, j in cells], kind="words"),
-            Column(self.context_name, [self.contexts[c] for c, _ in cells], kind="words"),
-            Column("importance", fixed(np.array([self.importances[j] for _, j in cells]), 4)),
-            Column("absolute", fixed(np.array([self.absolute[at] for at in cells]), 4)),
-            Column("signed", fixed(signed, 4), bars=signed),
-        ]
-        if self.absolute_p_values is not None:
-            q_values = self.q_values()
-            columns.append(Column("p", small(self.absolute_p_values[at] for at in cells)))
-            columns.append(Column("q", small(q_values[at] for at in cells)))
-        columns.append(Column("kind", [str(kind[at]) for at in cells], kind="words"))
-        heading = (
-            f"ContextImportances: {counted(p, 'feature')} in {n_contexts} contexts of "
-            f"{quoted(self.context_name)}, in {self.unit}"
-        )
-        return Summary((heading, own), columns, hidden(p, len(best), "features"), self.notes)
-
-
-def _unproven(effect: str, permute: str) -> tuple[str, ...]:
-    """Say so where error rates beside features that depend on the context do not hold."""
-    if permute == "conditional":
-        return ()
-    return (
-        f"Error rates of the {effect} effect among features that do not depend on the context hold "
-        "for these permutations only if no feature depends on it; those of conditional "
-        "permutations also hold beside ones that do.",
-    )
+        count = counted(len(self.names), "feature")
+        where = f"{len(self.contexts)} contexts of {quoted(self.context_name)}"
+        return (f"ContextImportances: {count} in {where}, in {self.unit}", own)
 
 
 def check_level(owner: str, alpha: float, control: str) -> None:
@@ -521,7 +488,8 @@ class ContextNetwork(Network):
             As in `ContextImportances`.
         """
         checks.check_choice(_NETWORK, "effect", effect, _MATRICES)
-        row = self._context(context)
+        checks.check_choice(_NETWORK, "context", context, self.contexts)
+        row = self.contexts.index(context)
         parts = [getattr(analysis, effect) for analysis in self.analyses.values()]
         if any(part is None for part in parts):
             raise ValueError(f"{_NETWORK}: the effect {effect!r} was not computed.")
@@ -536,11 +504,7 @@ class ContextNetwork(Network):
         )
 
     def mask(
-        self,
-        effect: str,
-        context: str,
-        alpha: float = 0.05,
-        control: Control = "fdr",
+        self, effect: str, context: str, alpha: float = 0.05, control: Control = "fdr"
     ) -> BoolArray:
         """Tell which links depend on the context significantly, shape (p, p).
 
@@ -556,20 +520,13 @@ class ContextNetwork(Network):
             Error rate over all links and contexts that is at most `alpha`.
         """
         check_level(_NETWORK, alpha, control)
-        row = self._context(context)
-        chosen = self._adjusted(effect, control)[:, row] <= alpha
-        return _square(self.names, self.analyses, list(chosen.astype(np.float64)), 0.0) > 0
+        checks.check_choice(_NETWORK, "context", context, self.contexts)
+        adjusted_values = self._adjusted(effect, control)[:, self.contexts.index(context)]
+        return _square(self.names, self.analyses, list(adjusted_values), np.inf) <= alpha
 
     def _adjusted(self, effect: str, control: Control) -> FloatArray:
         """Return the p-values adjusted over all links and contexts, shape (targets, C, p - 1)."""
         return adjusted(np.stack([a.p_values(effect) for a in self.analyses.values()]), control)
-
-    def _context(self, context: str) -> int:
-        if context not in self.contexts:
-            raise ValueError(
-                f"{_NETWORK}: context must be one of {list(self.contexts)}, got {quoted(context)}."
-            )
-        return self.contexts.index(context)
 
     def links(
         self, effect: str = "absolute", *, alpha: float = 0.05, control: Control = "fdr"
@@ -583,12 +540,7 @@ class ContextNetwork(Network):
         columns = self.link_columns(effect, control)
         order = np.lexsort((-np.abs(columns[effect]), columns["p_value"]))
         order = order[columns["adjusted"][order] <= alpha]
-        return native_frame(
-            {
-                name: [values[i] for i in order] if isinstance(values, list) else values[order]
-                for name, values in columns.items()
-            }
-        )
+        return native_frame({name: np.asarray(some)[order] for name, some in columns.items()})
 
     def link_columns(self, effect: str = "absolute", control: Control = "fdr") -> dict[str, Any]:
         """Return one row for each source, target and context.
@@ -627,21 +579,18 @@ class ContextNetwork(Network):
         )
         if self._first.absolute_p_values is None:
             return Summary((heading, "no permutations, no p-values"))
-        links = self.link_columns()
+        links = {name: np.asarray(some) for name, some in self.link_columns().items()}
         order = np.lexsort((-links["absolute"], links["p_value"]))[:rows]
         n_links = int((links["adjusted"] <= _LEVEL).sum())
         count = f"{n_links} of {len(links['kind'])} links depend on the context (q <= {_LEVEL:g})"
-        words = ("source", "source"), ("target", "target"), ("context", self.context_name)
-        signed = links["signed"][order]
+        first = {name: some[order] for name, some in links.items()}
+        words = {"source": "source", "target": "target", self.context_name: "context"}
         columns = [
-            *(
-                Column(title, [links[what][i] for i in order], kind="words")
-                for what, title in words
-            ),
-            Column("absolute", fixed(links["absolute"][order], 4)),
-            Column("signed", fixed(signed, 4), bars=signed),
-            Column("p", small(links["p_value"][order])),
-            Column("kind", [links["kind"][i] for i in order], kind="words"),
+            *(Column(title, first[name].tolist(), "words") for title, name in words.items()),
+            Column("absolute", fixed(first["absolute"], 4)),
+            Column("signed", fixed(first["signed"], 4), bars=first["signed"]),
+            Column("p", small(first["p_value"])),
+            Column("kind", first["kind"].tolist(), "words"),
         ]
         return Summary((heading, count), columns, notes=self.notes)
 

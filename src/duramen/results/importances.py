@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column, counted, features, hidden
+from duramen.results.columns import Column, counted, features
 from duramen.results.fields import ANY, checked_names, ranks
 from duramen.results.result import FeatureResult, Result
 from duramen.results.summary import Summary
@@ -255,40 +255,30 @@ class PermutedImportances(Result):
         k = math.floor(alpha * (len(self.permuted) + 1) + _ROUNDING)
         return float(np.sort(self.maxima)[-k]) if k else math.inf
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name.
+    def table(self) -> list[Column]:
+        """Return name, rank, importance, and mean, deviation and maximum under permutation."""
+        values, unit, mean = self.importances.values, self.importances.unit, "null_mean"
+        average, largest = self.permuted.mean(axis=0), self.permuted.max(axis=0)
+        return [
+            Column("feature", self.names, "name", name="name"),
+            Column(name="rank", numbers=ranks(self.importances.order())),
+            _bars("importance" if unit == "1" else unit, "importance", values),
+            Column("mean under permutation", digits=4, name=mean, numbers=average),
+            Column(name="null_sd", numbers=self.permuted.std(axis=0)),
+            Column("largest", digits=4, name="null_max", numbers=largest),
+        ]
 
-        They are ``name``, ``rank`` (1 is the most important), ``importance``, and mean, standard
-        deviation and largest value under permutation: ``null_mean``, ``null_sd``, ``null_max``.
-        """
-        return {
-            "name": list(self.names),
-            "rank": ranks(self.importances.order()),
-            "importance": self.importances.values.copy(),
-            "null_mean": self.permuted.mean(axis=0),
-            "null_sd": self.permuted.std(axis=0),
-            "null_max": self.permuted.max(axis=0),
-        }
+    def _best(self, n: int) -> NDArray[np.integer]:
+        return self.importances.order()
 
-    def _summary(self, rows: int) -> Summary:
-        order = self.importances.order()[:rows]
-        values, permuted = self.importances.values[order], self.permuted[:, order]
-        heading = (
-            f"PermutedImportances: {self.importances.measure} of "
-            f"{counted(len(self.names), 'feature')}, {counted(len(self.permuted), 'permutation')}",
+    def _heading(self) -> tuple[str, ...]:
+        count = counted(len(self.names), "feature")
+        permutations = counted(len(self.permuted), "permutation")
+        measure = self.importances.measure
+        return (
+            f"PermutedImportances: {measure} of {count}, {permutations}",
             f"null: {self.null}",
         )
-        unit = self.importances.unit
-        columns = [
-            *features(self.names, order),
-            Column("importance" if unit == "1" else unit, fixed(values, 4), bars=values),
-            Column("mean under permutation", fixed(permuted.mean(axis=0), 4)),
-            Column("largest", fixed(permuted.max(axis=0), 4)),
-        ]
-        return Summary(heading, columns, hidden(len(self.names), len(order)), self.notes)
-
-
-_BOUNDS = ("prediction", "mean")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -411,18 +401,14 @@ class MonteCarloSelection(Result):
         ValueError
             If there are fewer than two shuffled runs, or a parameter is out of its range.
         """
-        if bound not in _BOUNDS:
-            allowed = " or ".join(map(repr, _BOUNDS))
-            raise ValueError(f"MonteCarloSelection.cutoff: bound must be {allowed}, got {bound!r}.")
-        if not 0 < alpha < 1:
-            raise ValueError(
-                f"MonteCarloSelection.cutoff: alpha must lie in (0, 1), got {alpha!r}."
-            )
+        function = "MonteCarloSelection.cutoff"
+        checks.check_choice(function, "bound", bound, ("prediction", "mean"))
+        checks.check_real(function, "alpha", alpha, 0, 1, ends="()")
         runs = len(self.maxima)
         if runs < 2:
             raise ValueError(
-                f"MonteCarloSelection.cutoff: at least two runs with shuffled classes are needed, "
-                f"there are {runs}. Hint: mcfs(..., n_permutations=20)."
+                f"{function}: at least two runs with shuffled classes are needed, there are "
+                f"{runs}. Hint: mcfs(..., n_permutations=20)."
             )
         from scipy.special import stdtrit
 
@@ -440,16 +426,12 @@ class MonteCarloSelection(Result):
         weight = self.weight[shown]
         columns = [
             *features((names[j] for j in self.source[shown]), title="from"),
-            Column("to", [names[j] for j in self.target[shown]], kind="words"),
+            Column("to", [names[j] for j in self.target[shown]], "words"),
             Column("weight", fixed(weight, 4), bars=weight),
         ]
-        then = None
+        heading = [f"Interdependencies: {counted(len(self.weight), 'edge')}"]
         if len(self.maxima) > 1:
-            then = Summary(
-                (
-                    f"Cut-off of importances from {len(self.maxima)} shuffled runs:",
-                    f"{self.cutoff():.4g} (prediction), {self.cutoff('mean'):.4g} (mean)",
-                )
-            )
-        edges = Summary((f"Interdependencies: {counted(len(self.weight), 'edge')}",), columns)
-        return replace(self.importances._summary(rows), then=replace(edges, then=then))
+            bounds = f"{self.cutoff():.4g} (prediction), {self.cutoff('mean'):.4g} (mean)"
+            heading.append(f"cut-off of importances: {bounds}")
+        edges = Summary(tuple(heading), columns)
+        return replace(self.importances._summary(rows), then=edges)

@@ -126,12 +126,16 @@ class Result(Saved, Framed):
         """Return the lines above the table of a summary."""
         return (type(self).__name__,)
 
+    def _best(self, n: int) -> NDArray[np.integer]:
+        """Return the rows of the table, of which there are n, in the order of a summary."""
+        return np.arange(n)
+
     def _summary(self, rows: int) -> Summary:
         columns = [column for column in self.table() if column.title]
         n = len(columns[0].values) if columns else 0
-        shown = [column.first(rows).written() for column in columns]
-        below = hidden(n, min(rows, n), self._WHAT)
-        return Summary(self._heading(), [places(min(rows, n)), *shown], below, self.notes)
+        best = self._best(n)[:rows]
+        shown = [places(len(best)), *(column.take(best).written() for column in columns)]
+        return Summary(self._heading(), shown, hidden(n, len(best), self._WHAT), self.notes)
 
     def plot(self, figure: str | None = None, **options: Any) -> Any:
         """Draw the result with a function of `duramen.plots`.
@@ -221,8 +225,6 @@ class FeatureResult(Result, Generic[NumberT]):
     """Arrays of shape (p,) with their bounds; the first is what ``result[name]`` looks up."""
     _TABLES: ClassVar[tuple[str, ...]] = ()
     """Arrays of shape (p, D)."""
-    _COLUMNS: ClassVar[tuple[str, ...]] = ()
-    """Columns of `to_frame` whose names the columns of `details` must not have."""
     _TITLE: ClassVar[str] = "feature"
     """Title of the column of names in a summary."""
 
@@ -233,14 +235,9 @@ class FeatureResult(Result, Generic[NumberT]):
             self._freeze([what], (len(names),), bounds, names=names)
         self._freeze(self._TABLES, (len(names), -1), names=names)
         if hasattr(self, "details"):
-            for name in checked_names(owner, "details", self.details):
-                if name in self._COLUMNS:
-                    raise ValueError(
-                        f"{owner}: details must not be called {name!r}, the name of a column."
-                    )
             details = {
-                what: frozen(owner, f"details[{what!r}]", column, (len(names),), names=names)
-                for what, column in self.details.items()
+                what: frozen(owner, f"details[{what!r}]", self.details[what], (len(names),))
+                for what in checked_names(owner, "details", self.details)
             }
             object.__setattr__(self, "details", MappingProxyType(details))
 

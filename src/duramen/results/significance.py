@@ -100,7 +100,6 @@ class Significance(FeatureResult[float]):
     notes: tuple[str, ...] = ()
 
     _NUMBERS: ClassVar = {"p_values": PROBABILITY, "scores": ANY, "q_values": PROBABILITY}
-    _COLUMNS: ClassVar[tuple[str, ...]] = ("name", "rank", "score", "p_value", "q_value", "p_holm")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -115,15 +114,10 @@ class Significance(FeatureResult[float]):
             )
         settle(self, "n_tests", n_tests)
         if self.q_values is None:
-            settle(self, "q_values", frozen(owner, "q_values", self._computed(), (len(self),)))
-
-    def _computed(self) -> FloatArray:
-        if self.adjustment not in ADJUSTMENTS:
-            raise ValueError(
-                f"Significance: adjustment must be one of {list(ADJUSTMENTS)}, got "
-                f"{self.adjustment!r}. Hint: with q_values, any text can describe the adjustment."
-            )
-        return false_discovery(self.p_values, cast("Adjustment", self.adjustment), self.n_tests)
+            checks.check_choice(owner, "adjustment", self.adjustment, ADJUSTMENTS)
+            adjustment = cast("Adjustment", self.adjustment)
+            q_values = false_discovery(self.p_values, adjustment, n_tests)
+            settle(self, "q_values", frozen(owner, "q_values", q_values, (len(self),)))
 
     # --- what is significant ---------------------------------------------------------------
 
@@ -255,17 +249,6 @@ class AdjustedSignificance(Significance):
     statistics: FloatArray = None  # type: ignore[assignment]
 
     _NUMBERS: ClassVar = {**Significance._NUMBERS, "p_adjusted": PROBABILITY, "statistics": ANY}
-    _COLUMNS = (
-        "name",
-        "rank",
-        "score",
-        "statistic",
-        "p_value",
-        "p_adjusted",
-        "fdr",
-        "verdict",
-        "evidence",
-    )
 
     def __post_init__(self) -> None:
         owner = "AdjustedSignificance"
@@ -456,7 +439,6 @@ class ErrorRates(FeatureResult[float]):
     notes: tuple[str, ...] = ()
 
     _NUMBERS: ClassVar = {"rates": PROBABILITY, "scores": ANY}
-    _COLUMNS = ("name", "rank", "score", "rate", "known")
     _TITLE = "up to"
 
     def __post_init__(self) -> None:
@@ -665,7 +647,14 @@ class Intervals(FeatureResult[tuple[float, float]]):
                 f"Intervals.significance: there are no p-values, because {self.measure!r} of an "
                 'irrelevant feature is not 0 on average. Hint: measure="mda" is, or "mdi_oob".'
             )
-        self._check_replicates()
+        count, least = self.metadata.get("n_resamples"), least_replicates(len(self))
+        if count is not None and self.kind != "percentile" and len(self) and count < least:
+            raise ValueError(
+                f"Intervals.significance: p-values of {len(self)} features can be adjusted if they "
+                f"come from {least} replicates or more, these come from {count}. Hint: "
+                f"confidence_intervals(..., n_resamples={least}), better 100; p_values of single "
+                "features are in Intervals.p_values."
+            )
         details = {"standard_error": self.standard_error, "low": self.low, "high": self.high}
         if self.degrees_of_freedom is not None:
             details["degrees_of_freedom"] = self.degrees_of_freedom
@@ -680,19 +669,6 @@ class Intervals(FeatureResult[tuple[float, float]]):
             metadata=self.metadata,
             notes=self.notes,
         )
-
-    def _check_replicates(self) -> None:
-        count = self.metadata.get("n_resamples")
-        if count is None or self.kind == "percentile" or not len(self):
-            return
-        least = least_replicates(len(self))
-        if count < least:
-            raise ValueError(
-                f"Intervals.significance: p-values of {len(self)} features can be adjusted if they "
-                f"come from {least} replicates or more, these come from {count}. Hint: "
-                f"confidence_intervals(..., n_resamples={least}), better 100; p_values of single "
-                "features are in Intervals.p_values."
-            )
 
     # --- in and out ------------------------------------------------------------------------
 

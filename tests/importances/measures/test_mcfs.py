@@ -355,7 +355,7 @@ def test_cutoff_needs_shuffled_runs():
     result = with_maxima([1.0])
     with pytest.raises(ValueError, match=r"there are 1\. Hint: mcfs\(\.\.\., n_permutations=20\)"):
         result.cutoff()
-    with pytest.raises(ValueError, match="bound must be 'prediction' or 'mean', got 'max'"):
+    with pytest.raises(ValueError, match="bound must be one of 'prediction', 'mean', got 'max'"):
         with_maxima([1.0, 2.0]).cutoff("max")
     with pytest.raises(ValueError, match=r"alpha must lie in \(0, 1\), got 0"):
         with_maxima([1.0, 2.0]).cutoff(alpha=0)
