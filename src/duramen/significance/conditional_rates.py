@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from os import PathLike
 from typing import Any, Literal, get_args
 
@@ -183,11 +182,22 @@ def conditional_error_rate(
     checks.check_choice(name, "how", how, ("mean", "sum", "max"))
     if rank_based is not None:
         checks.check_choice(name, "rank_based", rank_based, get_args(Reading))
-    enough = _enough(stop_at, n)
+    enough = None  # events that make a rate certain to be above `stop_at`
+    if stop_at is not None:
+        checks.check_real(name, "stop_at", stop_at, 0.0, 1.0)
+        enough = math.floor(stop_at * n) + 1
+        if 1 / (n + 1) > stop_at:
+            raise ValueError(
+                f"{name}: with n_permutations={n} no rate is below {1 / (n + 1):.3g}, and all are "
+                f"above stop_at={stop_at:g}. Hint: n_permutations="
+                f"{math.ceil(1 / stop_at) if stop_at else 'more'}, or a larger stop_at."
+            )
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
     subject = refits.subject
     subject.exchangeability.require(n, name)
+
+    # Groups, or features, in the order of their importances.
     columns = np.arange(len(subject.names))
     grouping = Grouping(subject.names, columns, np.ones_like(columns))
     if feature_groups is not None:
@@ -203,12 +213,6 @@ def conditional_error_rate(
     )
     scores, place_of = ranking.combined(first.values, how), np.empty_like(columns)
     place_of[ranking.members] = ranking.of_member
-    choices = {
-        "n_permutations": n,
-        "rank_based": rank_based,
-        "how": None if feature_groups is None else how,
-        "ranking": fingerprint("\0".join(ranking.names), place_of),
-    }
     n_places = len(ranking.names)
 
     def task(number: int, seed_b: int) -> FloatArray:
@@ -233,68 +237,48 @@ def conditional_error_rate(
             event = drawn[begin:].max() >= scores[place]
         return np.array([event], dtype=np.float64)
 
-    identity = subject.identity(name, **choices)
-    decided = None if stop_at is None else _stop(n, enough, stop_at)
-    events = refits.run(task, n_places * n, 1, identity, decided=decided)
-    meaning = BY_RANK[rank_based] if rank_based else BY_SCORE
-    return ErrorRates(
-        names=ranking.names,
-        scores=scores,
-        method=name,
-        meaning=meaning.format(these="the features" if feature_groups is None else "the groups")
-        + subject.clause,
-        unit=first.unit,
-        metadata=refits.metadata(identity, stop_at=stop_at, n_grown=len(events)),
-        notes=(_BY_RANK_ONLY[rank_based],) if rank_based else (),
-        **_rates(events, n, enough, scores),
-    )
+    count = 0  # events at a place, so far
 
-
-# --- rates ---------------------------------------------------------------------------------
-
-
-def _enough(stop_at: float | None, n: int) -> int | None:
-    """Return how many events make a rate certain to be above `stop_at`."""
-    if stop_at is None:
-        return None
-    checks.check_real("conditional_error_rate", "stop_at", stop_at, 0.0, 1.0)
-    if 1 / (n + 1) > stop_at:
-        raise ValueError(
-            f"conditional_error_rate: with n_permutations={n} no rate is below {1 / (n + 1):.3g}, "
-            f"and all are above stop_at={stop_at:g}. Hint: n_permutations="
-            f"{math.ceil(1 / stop_at) if stop_at else 'more'}, or a larger stop_at."
-        )
-    return math.floor(stop_at * n) + 1
-
-
-def _stop(n: int, enough: int | None, stop_at: float) -> Callable[[FloatArray], bool]:
-    """Return a function that tells whether a rate is above the bound, after each permutation."""
-    count = 0
-
-    def above(events: FloatArray) -> bool:
+    def decided(events: FloatArray) -> bool:
+        """Tell whether a rate is above the bound, after each permutation."""
         nonlocal count
         within = (len(events) - 1) % n
         count = int(events[-1, 0]) + (count if within else 0)
-        if enough is not None and count >= enough:
-            return True
-        return within == n - 1 and (1 + count) / (1 + n) > stop_at
+        if enough is None or stop_at is None:
+            return False
+        return count >= enough or (within == n - 1 and (1 + count) / (1 + n) > stop_at)
 
-    return above
-
-
-def _rates(events: FloatArray, n: int, enough: int | None, scores: FloatArray) -> dict[str, Any]:
-    """Return the rates of all places, how many are known, and how they came about."""
-    estimate, draws = np.ones(len(scores)), np.zeros(len(scores))
-    n_known = -(-len(events) // n)
+    identity = subject.identity(
+        name,
+        n_permutations=n,
+        rank_based=rank_based,
+        how=None if feature_groups is None else how,
+        ranking=fingerprint("\0".join(ranking.names), place_of),
+    )
+    events = refits.run(task, n_places * n, 1, identity, decided=decided)
+    estimate, draws, n_known = np.ones(n_places), np.zeros(n_places), -(-len(events) // n)
     for place in range(n_known):
         mine = events[place * n : (place + 1) * n]
         estimate[place] = sequential_p_values(np.ones(1), mine, n, enough)[0]
         draws[place] = len(mine)
     rates = np.maximum.accumulate(estimate)
     # Of equal scores, the last one that is known stands for all.
-    levels_known = -scores[:n_known]
-    rates[:n_known] = rates[np.searchsorted(levels_known, levels_known, side="right") - 1]
-    return {"rates": rates, "n_known": n_known, "details": {"estimate": estimate, "draws": draws}}
+    known = -scores[:n_known]
+    rates[:n_known] = rates[np.searchsorted(known, known, side="right") - 1]
+    meaning = BY_RANK[rank_based] if rank_based else BY_SCORE
+    return ErrorRates(
+        names=ranking.names,
+        scores=scores,
+        rates=rates,
+        n_known=n_known,
+        method=name,
+        meaning=meaning.format(these="the features" if feature_groups is None else "the groups")
+        + subject.clause,
+        unit=first.unit,
+        details={"estimate": estimate, "draws": draws},
+        metadata=refits.metadata(identity, stop_at=stop_at, n_grown=len(events)),
+        notes=(_BY_RANK_ONLY[rank_based],) if rank_based else (),
+    )
 
 
 CONDITIONAL_ERROR_RATE = SignificanceTest(

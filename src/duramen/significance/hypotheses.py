@@ -62,30 +62,24 @@ class Hypotheses:
                     "tested."
                 )
             return cls(names, single)
-        grouping = grouping_of(feature_groups, None, names, "sum", "drop", function)
-        groups = grouping.groups
+        groups = grouping_of(feature_groups, None, names, "sum", "drop", function).groups
         if not members:
             return cls(tuple(groups), tuple(groups.values()))
-        parents = np.full(len(names), -1)
-        several = {
+        groups = {
             name: features
             for name, features in groups.items()
             if len(features) > 1 or names[int(features[0])] != name
         }
-        where = "where members are tested"
-        refuse_overlaps(several, names, function, where)
-        for g, (name, features) in enumerate(several.items()):
+        refuse_overlaps(groups, names, function, "where members are tested")
+        parents = np.full(len(groups) + len(names), -1)
+        for g, (name, features) in enumerate(groups.items()):
             if name in names:
                 raise ValueError(
                     f"{function}: feature_groups must not have the name of a feature that is "
                     f"tested too, got {name!r}. Hint: name the group otherwise."
                 )
-            parents[features] = g
-        return cls(
-            (*several, *names),
-            (*several.values(), *single),
-            np.concatenate([np.full(len(several), -1), parents]),
-        )
+            parents[len(groups) + features] = g
+        return cls((*groups, *names), (*groups.values(), *single), parents)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -104,26 +98,6 @@ class Hypotheses:
     def members(self) -> IntArray:
         """Hypotheses of a hierarchy about members of groups."""
         return np.setdiff1d(np.arange(len(self)), self.top)
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Names of the groups of a hierarchy."""
-        return self.names[: len(self) - len(self.single)] if self.parents is not None else ()
-
-    def labels(self, names: tuple[str, ...], function: str) -> IntArray:
-        """Return the hypothesis that each feature is part of, others after these, shape (p,).
-
-        Raises
-        ------
-        ValueError
-            If groups overlap.
-        """
-        labels = len(self) + np.arange(len(names))
-        groups = dict(zip(self.names, self.features, strict=True))
-        refuse_overlaps(groups, names, function)
-        for h, features in enumerate(self.features):
-            labels[features] = h
-        return labels
 
     def pooled(self, values: FloatArray, how: Aggregation = "sum") -> FloatArray:
         """Return numbers of hypotheses from those of features, shape (..., p)."""

@@ -312,8 +312,9 @@ def max_t(
         )
     result = design.result(walked, null)
     if grouped:
-        sizes = map(len, tested.features)
-        choices["feature_groups"] = dict(zip(tested.groups, sizes, strict=False))
+        n_groups = len(tested) - len(observed.names)
+        sizes = map(len, tested.features[:n_groups])
+        choices["feature_groups"] = dict(zip(tested.names[:n_groups], sizes, strict=True))
     confirmed = int(np.count_nonzero(result["p_adjusted"] <= alpha))
     if first is None:
         metadata, clause = refits.metadata(), subject.clause

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from duramen.data import ClassTarget, EncodedTable, NumberTarget, Target, encode
+from duramen.data import ClassTarget, NumberTarget, Target, encode
 from duramen.data.encoded import refuse_unordered
 from duramen.data.recoding import with_probes, with_shadows
 from duramen.data.target import target_array
@@ -25,9 +23,9 @@ from duramen.support.text import quoted
 
 
 def _probed(
-    refits: Refits, n_permutations: int, count: int | None, **choices: Any
-) -> tuple[Refits, FloatArray, FloatArray]:
-    """Return the runs, importances of the p features, (B, p), and of R probes beside them, (B, R).
+    refits: Refits, runs: int, count: int | None, **choices: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return the importances of the p features, (B, p), and of R probes beside them, (B, R).
 
     Each of `count` probes is a copy of a column with its rows permuted, by a permutation of its
     own; which columns are copied is drawn at random, none twice before all were copied once. None:
@@ -35,18 +33,16 @@ def _probed(
     the number of candidates K a node, and the size of subspaces, as they are: both are resolved for
     the p columns that the user gave, and drawn from all, as `duramen.importances.air` does.
     """
-    from sklearn.base import clone
-
     subject, function = refits.subject, refits.function
     rows, table, p = subject.exchangeability, subject.data.table, subject.data.n_columns
-    rows.require(n_permutations, function)
-    settings, template = subject.template.growth_settings(*table.shape), clone(subject.template)
+    rows.require(runs, function)
+    template, settings = subject.template, subject.template.growth_settings(*table.shape)
     resolved = {
         "max_features": settings.max_features,
         "n_subspace_features": settings.column_samples or None,
     }
-    template.set_params(**{k: resolved[k] for k in resolved if k in template.get_params()})
-    subject = replace(subject, template=template)
+    own = template.get_params()
+    template.set_params(**{name: value for name, value in resolved.items() if name in own})
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
@@ -61,8 +57,8 @@ def _probed(
         return subject.scores(int(random.integers(2**32)), data=data)
 
     width = p + (p if count is None else count)
-    scores = refits.run(task, n_permutations, width, subject.identity(function, **choices))
-    return replace(refits, subject=subject), scores[:, :p], scores[:, p:]
+    scores = refits.run(task, runs, width, subject.identity(function, **choices))
+    return scores[:, :p], scores[:, p:]
 
 
 def _count_reached(features: FloatArray, probes: FloatArray) -> IntArray:
@@ -78,7 +74,7 @@ def _probe_rates(
     features: FloatArray,
     probes: FloatArray,
     meaning: str,
-    metadata: Mapping[str, Any],
+    metadata: dict[str, Any],
     *,
     add_one: bool = False,
     **details: FloatArray,
@@ -91,14 +87,14 @@ def _probe_rates(
     reached, importance = _count_reached(features, probes), features.mean(axis=0)
     order = np.lexsort((-importance, reached))
     total = probes.size + add_one
-    details = {"importance": importance, **details}
+    columns = {"importance": importance, **details}
     return ErrorRates(
         names=tuple(refits.subject.names[j] for j in order),
         scores=(probes.size - reached[order]) / total,
         rates=(reached[order] + add_one) / total,
         method=refits.function,
         meaning=meaning + refits.subject.exchangeability.clause,
-        details={name: column[order] for name, column in details.items()},
+        details={name: column[order] for name, column in columns.items()},
         metadata=metadata,
     )
 
@@ -218,20 +214,19 @@ def multiple_probes(
     """
     name = "multiple_probes"
     runs = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    checks.check_flag(name, "add_one", add_one)
+    add_one = checks.check_flag(name, "add_one", add_one)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
-    refits, features, probes = _probed(refits, runs, None)
-    own = np.count_nonzero(probes >= features, axis=0)
-    largest = probes.max(axis=1, keepdims=True)
+    features, probes = _probed(refits, runs, None)
+    own = (np.count_nonzero(probes >= features, axis=0) + add_one) / (runs + add_one)
     return _probe_rates(
         refits,
         features,
-        largest,
+        probes.max(axis=1, keepdims=True),
         BEST_PROBE,
-        refits.metadata(n_permutations=runs, add_one=bool(add_one)),
+        refits.metadata(n_permutations=runs, add_one=add_one),
         add_one=add_one,
-        own_probe=(own + add_one) / (runs + add_one),
+        own_probe=own,
     )
 
 
@@ -352,20 +347,19 @@ def one_probe(
     """
     name = "one_probe"
     runs = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    checks.check_flag(name, "add_one", add_one)
+    add_one = checks.check_flag(name, "add_one", add_one)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
         name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
     )
-    refits, features, probes = _probed(refits, runs, 1)
-    subject = refits.subject
+    features, probes = _probed(refits, runs, 1)
     return Significance(
-        names=subject.names,
+        names=refits.subject.names,
         scores=features.mean(axis=0),
         p_values=(_count_reached(features, probes) + add_one) / (runs + add_one),
         method=name,
-        null=NULL + subject.exchangeability.clause,
-        metadata=refits.metadata(n_permutations=runs, add_one=bool(add_one)),
+        null=NULL + refits.subject.exchangeability.clause,
+        metadata=refits.metadata(n_permutations=runs, add_one=add_one),
     )
 
 
@@ -472,32 +466,79 @@ def probe_ranking(
     name = "probe_ranking"
     checks.check_real(name, "alpha", alpha, 0.0, 1.0)
     m = checks.check_integer(name, "n_probes", n_probes, 1)
-    checks.check_flag(name, "centered", centered)
+    centered = checks.check_flag(name, "centered", centered)
     table = encode(X)
-    target = _target(y, table.n_rows, centered, name)
-    steps, exhausted = _forward(_columns(table, centered, name), target, alpha, m, centered)
-    columns, cos2, p_probe, rates = np.array(steps).reshape(-1, 4).T
-    ranked = columns.astype(np.int64)
-    rest = np.setdiff1d(np.arange(table.n_columns), ranked)
-    absent = np.zeros(len(rest))
+    hint = "give one column of 0 and 1 for each label, or use forest_probe_ranking."
+    refuse_unordered(table, name, f"and cannot be ranked as one column of numbers. Hint: {hint}")
+
+    # The target, and the columns, as scaled numbers.
+    values = target_array(y, n_rows=table.n_rows, function=name)
+    encoding = NumberTarget if values.dtype.kind in "iuf" else ClassTarget
+    target: Target = encoding.encode(values, function=name)
+    if encoding is ClassTarget and target.n_classes != 2:
+        raise ValueError(
+            f"{name}: y must be numbers or two labels, got {target.n_classes} labels. Hint: rank "
+            "features for one label against the others, or use forest_probe_ranking."
+        )
+    rest = _scaled(target.values.astype(np.float64), centered)
+    data = fingerprint(table.fingerprint(), rest)
+    if not rest.any():
+        raise ValueError(f"{name}: y is constant, so that no feature is associated with it.")
+    columns = np.empty((table.n_rows, table.n_columns), order="F")
+    for j, column in enumerate(table.names):
+        if table.missing[j]:
+            raise ValueError(
+                f"{name}: column {quoted(column)} has missing values. Hint: fill them in first, or "
+                "leave it out."
+            )
+        numbers = table.values(j)
+        if table.kinds[j] != "numeric":
+            numbers = np.arange(len(numbers))
+        columns[:, j] = _scaled(numbers.astype(np.float64)[table.codes(j)], centered)
+    lengths = np.linalg.norm(columns, axis=0)
+    columns = columns / np.where(lengths > 0, lengths, 1.0)
+
+    # The column with the largest cos^2 at each step, until the rate is alpha or nothing is left.
+    ranked, steps = list[int](), list[tuple[float, float, float]]()
+    whole, none_yet, n_known = float(rest @ rest), 0.0, table.n_columns
+    for freedom in range(len(rest) - centered, 1, -1):
+        left = np.einsum("ij,ij->j", columns, columns)
+        there = left > _NOTHING_LEFT
+        if not there.any() or float(rest @ rest) <= _NOTHING_LEFT * whole:
+            break
+        cos2 = np.zeros(len(left))
+        cos2[there] = (rest @ columns[:, there]) ** 2 / (left[there] * (rest @ rest))
+        best = int(np.argmax(cos2))
+        p_probe = probe_tail(float(cos2[best]), freedom)
+        none_yet += math.log1p(-p_probe) if p_probe < 1 else -math.inf  # a logarithm
+        rate = max(0.0, -math.expm1(m * none_yet))
+        ranked.append(best)
+        steps.append((min(float(cos2[best]), 1.0), p_probe, rate))
+        if rate > alpha:
+            n_known = len(steps)
+            break
+        axis = columns[:, best] / np.sqrt(left[best])
+        rest = rest - axis * (axis @ rest)
+        columns = columns - np.outer(axis, axis @ columns)
+        columns[:, best] = 0.0
+    others = np.setdiff1d(np.arange(table.n_columns), np.array(ranked, dtype=np.int64))
+    after = np.tile([0.0, 1.0, 1.0], (len(others), 1))
+    cos2, p_values, rates = np.concatenate([np.reshape(steps, (-1, 3)), after]).T
     return ErrorRates(
-        names=tuple(table.names[j] for j in np.concatenate([ranked, rest])),
-        scores=np.concatenate([1.0 - rates, absent]),
-        rates=np.concatenate([rates, absent + 1.0]),
+        names=tuple(table.names[j] for j in (*ranked, *others)),
+        scores=1.0 - rates,
+        rates=rates,
         method=name,
         meaning=_meaning("Upper bound of the probability", m),
-        n_known=table.n_columns if exhausted else len(steps),
-        details={
-            "cos2": np.concatenate([cos2, absent]),
-            "p_probe": np.concatenate([p_probe, absent + 1.0]),
-        },
+        n_known=n_known,
+        details={"cos2": cos2, "p_probe": p_values},
         metadata={
             "method": name,
             "alpha": float(alpha),
             "n_probes": m,
-            "centered": bool(centered),
+            "centered": centered,
             "n_rows": table.n_rows,
-            "data": fingerprint(table.fingerprint(), target),
+            "data": data,
             "versions": versions(),
         },
     )
@@ -597,14 +638,13 @@ def forest_probe_ranking(
     """
     name = "forest_probe_ranking"
     runs = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    if n_probes is not None:
-        checks.check_integer(name, "n_probes", n_probes, 1)
+    checks.check_optional_integer(name, "n_probes", n_probes, 1)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
         name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
     )
     m = len(refits.subject.names) if n_probes is None else int(n_probes)
-    refits, features, probes = _probed(refits, runs, m, n_probes=m)
+    features, probes = _probed(refits, runs, m, n_probes=m)
     metadata = refits.metadata(n_probes=m, n_permutations=runs)
     return _probe_rates(refits, features, probes, _meaning("Probability", 1), metadata)
 
@@ -618,76 +658,6 @@ def probe_tail(cos2: float, freedom: int) -> float:
     from scipy.stats import beta
 
     return float(beta.sf(min(max(cos2, 0.0), 1.0), 0.5, (freedom - 1) / 2))
-
-
-def _forward(
-    columns: FloatArray, y: FloatArray, alpha: float, n_probes: int, centered: bool
-) -> tuple[list[tuple[int, float, float, float]], bool]:
-    """Rank columns until the rate is alpha; tell whether nothing was left to rank before.
-
-    A step has the column, its cos^2 with the target, the p-value of a probe, and the rate.
-    """
-    lengths = np.linalg.norm(columns, axis=0)
-    columns = columns / np.where(lengths > 0, lengths, 1.0)
-    whole = float(y @ y)
-    steps = list[tuple[int, float, float, float]]()
-    none_yet = 0.0  # logarithm of the probability that a probe has not come
-    for freedom in range(len(y) - centered, 1, -1):
-        left = np.einsum("ij,ij->j", columns, columns)
-        there = left > _NOTHING_LEFT
-        if not there.any() or float(y @ y) <= _NOTHING_LEFT * whole:
-            break
-        cos2 = np.zeros(len(left))
-        cos2[there] = (y @ columns[:, there]) ** 2 / (left[there] * (y @ y))
-        best = int(np.argmax(cos2))
-        p_probe = probe_tail(float(cos2[best]), freedom)
-        none_yet += math.log1p(-p_probe) if p_probe < 1 else -math.inf
-        reached = max(0.0, -math.expm1(n_probes * none_yet))
-        steps.append((best, min(float(cos2[best]), 1.0), p_probe, reached))
-        if reached > alpha:
-            return steps, False
-        axis = columns[:, best] / np.sqrt(left[best])
-        y = y - axis * (axis @ y)
-        columns = columns - np.outer(axis, axis @ columns)
-        columns[:, best] = 0.0
-    return steps, True
-
-
-def _target(y: Any, n_rows: int, centered: bool, function: str) -> FloatArray:
-    """Return numbers, or 0 and 1 for two labels, scaled; shape (n,)."""
-    values = target_array(y, n_rows=n_rows, function=function)
-    if values.dtype.kind in "iuf":
-        target: Target = NumberTarget.encode(values, function=function)
-    else:
-        target = ClassTarget.encode(values, function=function)
-        if target.n_classes != 2:
-            raise ValueError(
-                f"{function}: y must be numbers or two labels, got {target.n_classes} labels. "
-                "Hint: rank features for one label against the others, or use "
-                "forest_probe_ranking."
-            )
-    scaled = _scaled(target.values.astype(np.float64), centered)
-    if not scaled.any():
-        raise ValueError(f"{function}: y is constant, so that no feature is associated with it.")
-    return scaled
-
-
-def _columns(table: EncodedTable, centered: bool, function: str) -> FloatArray:
-    """Return the columns as numbers, scaled; shape (n, p)."""
-    hint = "give one column of 0 and 1 for each label, or use forest_probe_ranking."
-    without = f"and cannot be ranked as one column of numbers. Hint: {hint}"
-    refuse_unordered(table, function, without)
-    columns = np.empty((table.n_rows, table.n_columns), order="F")
-    for j, name in enumerate(table.names):
-        values, kind = table.values(j), table.kinds[j]
-        if table.missing[j]:
-            raise ValueError(
-                f"{function}: column {quoted(name)} has missing values. Hint: fill them in "
-                "first, or leave it out."
-            )
-        numbers = values if kind == "numeric" else np.arange(len(values))
-        columns[:, j] = _scaled(numbers.astype(np.float64)[table.codes(j)], centered)
-    return columns
 
 
 def _scaled(numbers: FloatArray, centered: bool) -> FloatArray:

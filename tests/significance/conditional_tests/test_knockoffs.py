@@ -1,7 +1,5 @@
 """Knockoffs: their distribution, the statistics, thresholds and e-values, and the error rate."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -264,80 +262,3 @@ def test_false_discovery_rate_of_flags():
         power.append(chosen[direct].mean())
     assert np.mean(false) < 0.1 + 2.6 * np.std(false) / np.sqrt(30)
     assert np.mean(power) > 0.5
-
-
-# --- groups -------------------------------------------------------------------------------------
-
-
-def in_blocks(n=200, q=12, seed=0):
-    """Columns of correlations .9 within blocks of 1, 3, 3 and 5, and a little between all."""
-    random = np.random.default_rng(seed)
-    labels = np.repeat([0, 1, 2, 3], [1, 3, 3, 5])
-    shared = random.normal(size=(n, 4))[:, labels] + 0.5 * random.normal(size=(n, 1))
-    values = shared + 0.3 * random.normal(size=(n, q))
-    return (values - values.mean(axis=0)) / values.std(axis=0), labels
-
-
-def of_knockoffs(fitted):
-    """Covariance of the columns and of their knockoffs with the columns, and of the knockoffs."""
-    n, q = fitted.values.shape
-    given_columns = replace(fitted, values=np.eye(q)).mean
-    shrinkage = fitted.outside
-    covariance = (1 - shrinkage) * fitted.values.T @ fitted.values / n + shrinkage * np.eye(q)
-    draws = np.cov(replace(fitted, values=np.zeros((200_000, q))).noise(np.random.default_rng(0)).T)
-    knockoff = given_columns.T @ covariance @ given_columns + draws
-    return covariance, covariance @ given_columns, knockoff
-
-
-@pytest.mark.slow
-def test_group_knockoffs_keep_covariances_when_groups_are_swapped():
-    values, labels = in_blocks()
-    fitted = SecondOrder.of(values, labels)
-    covariance, crossed, of_both = of_knockoffs(fitted)
-    between = labels[:, np.newaxis] != labels
-    assert np.allclose(crossed[between], covariance[between], atol=1e-10)
-    assert np.allclose(of_both, covariance, atol=0.02)
-    assert np.allclose(np.sqrt(np.diag(np.cov(fitted.noise(np.random.default_rng(1)).T))),
-                       fitted.noise_deviation, rtol=0.2)  # fmt: skip
-    # Within groups they need not be the same, and differ more than those of single columns.
-    alone = np.diag(of_knockoffs(SecondOrder.of(values))[1])
-    assert np.diag(crossed)[1:].mean() < alone[1:].mean() - 0.1
-
-
-def test_groups_of_one_column_each_have_the_knockoffs_of_columns():
-    values, _ = in_blocks()
-    single, grouped = SecondOrder.of(values), SecondOrder.of(values, np.arange(12))
-    assert np.allclose(single.mean, grouped.mean)
-    assert np.isclose(single.strength, grouped.strength)
-    assert np.allclose(single.noise_deviation, grouped.noise_deviation)
-
-
-def test_groups_that_overlap_are_refused():
-    X, y = doubled(60)
-    with pytest.raises(ValueError, match="must not overlap, but 'x1' is in "):
-        knockoffs(None, X, y, feature_groups={"a": ["x0", "x1"], "b": ["x1", "x2"]})
-
-
-@pytest.mark.slow
-def test_false_discovery_rate_of_groups_of_unequal_size():
-    """Of 24 groups of 1, 2 and 6 columns (r = .8) twelve are direct; rate .2, one draw."""
-    sizes = np.tile([1, 2, 6], 8)
-    labels = np.repeat(np.arange(24), sizes)
-    rates, power, of_six = [], [], 0
-    for seed in range(15):
-        random = np.random.default_rng(seed)
-        shared = random.normal(size=(300, 24))[:, labels]
-        X = np.sqrt(0.8) * shared + np.sqrt(0.2) * random.normal(size=(300, len(labels)))
-        first = np.flatnonzero(np.diff(labels, prepend=-1))[:12]
-        y = X[:, first].sum(axis=1) + 2 * random.normal(size=300)
-        result = knockoffs(
-            dm.RandomForestRegressor(25), X, y, feature_groups=labels, alpha=0.2, n_draws=1,
-            sampler="gaussian", random_state=seed,
-        )  # fmt: skip
-        chosen = np.array(result.selected(0.2), dtype=int)
-        false = chosen[chosen >= 12]
-        rates.append(len(false) / max(len(chosen), 1))
-        power.append(np.count_nonzero(chosen < 12) / 12)
-        of_six += np.count_nonzero(sizes[false] == 6)
-    assert np.mean(rates) < 0.2 + 2.6 * np.std(rates) / np.sqrt(15)
-    assert np.mean(power) > 0.7

@@ -33,7 +33,6 @@ from duramen.significance.conditional_tests.sampler import (
     probabilities,
     rows_of_levels,
 )
-from duramen.significance.hypotheses import Hypotheses
 from duramen.significance.measured import Measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -54,7 +53,6 @@ def knockoffs(
     *,
     alpha: float = 0.1,
     sampler: KnockoffKind = "auto",
-    feature_groups: Any = None,
     n_draws: int = 20,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -97,11 +95,6 @@ def knockoffs(
         scores, with a shrunken covariance; nominal features are drawn one after the other by ridge
         regressions and forests. "auto": those that depend on squares or cubes of others likewise.
         "forest": all features.
-    feature_groups : mapping, labels, path, ..., optional
-        Features that are tested together, as for :func:`duramen.io.feature_groups`: whether a
-        group tells something that the features outside it do not. Groups must not overlap.
-        Gaussian knockoffs are then such that groups can be swapped as a whole, which makes those of
-        correlated members less like these. The importances of the members are added.
     n_draws : int
         Number of draws of knockoffs, with a forest of 2p columns each. With 1 the selected features
         are those of knockoff+.
@@ -135,7 +128,7 @@ def knockoffs(
     Warns
     -----
     UserWarning
-        If there are fewer than 1 / alpha features or groups, so that none can be selected; or if
+        If there are fewer than 1 / alpha features, so that none can be selected; or if
         the knockoffs of a sample do not fit, so that a forest tells rows with a knockoff in place
         of a feature from the data, with an area under its ROC curve (AUC) above .52 at a level of
         .01 (``metadata["diagnosis"]`` has the areas).
@@ -157,8 +150,6 @@ def knockoffs(
     rate control. Journal of the Royal Statistical Society B 86. R. Wang, A. Ramdas (2022). False
     discovery rate control with e-values. Journal of the Royal Statistical Society B 84. A. Spector,
     L. Janson (2022). Powerful knockoffs via minimizing reconstructability. Annals of Statistics 50.
-    R. Dai, R. F. Barber (2016). The knockoff filter for FDR control in group-sparse and multitask
-    regression. ICML.
 
     Examples
     --------
@@ -180,39 +171,35 @@ def knockoffs(
     plan = execution.plan(name)
     statistic = Statistic.of(estimator, X, y)
     data = statistic.subject.data
-    tested = Hypotheses.of(data.names, feature_groups, False, name)
-    names, hypotheses, seed = tested.names, tested.features, execution.seed()
+    seed = execution.seed()
     with one_blas_thread():
-        labels = None if feature_groups is None else tested.labels(data.names, name)
-        fitted = EstimatedKnockoffs.of(data.table, sampler, labels)
+        fitted = EstimatedKnockoffs.of(data.table, sampler)
     notes = [fitted.note]
-    if len(names) * alpha < 1.0:
+    if data.n_columns * alpha < 1.0:
         notes.append(
-            f"{len(names)} features or groups are fewer than 1 / alpha = {1 / alpha:g}: none can "
+            f"{data.n_columns} features are fewer than 1 / alpha = {1 / alpha:g}: none can "
             "be selected. Hint: dm.significance.conditional tests each of few features"
         )
         warn_of(name, notes[-1:])
     identity = {
         **statistic.subject.identity(name),
         "sampler": sampler,
-        "hypotheses": [features.tolist() for features in hypotheses],
     }
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
         importances = statistic.importances(fitted.donors(random), random)
-        differences = importances[: data.n_columns] - importances[data.n_columns :]
-        return np.array([differences[features].sum() for features in hypotheses])
+        return np.subtract(*np.split(importances, 2))
 
     W = run_replicates(
-        task, n_draws, len(names), seed=seed, identity=identity, plan=plan, function=name
+        task, n_draws, data.n_columns, seed=seed, identity=identity, plan=plan, function=name
     )
     e_values_of_draws = np.array([e_values(row, alpha, single=n_draws == 1) for row in W])
     e, scores = e_values_of_draws.mean(axis=0), W.mean(axis=0)
     with one_blas_thread():
         fit = diagnosis(
             fitted.sampler,
-            dict(zip(names, hypotheses, strict=True)),
+            {name: np.array([j]) for j, name in enumerate(data.names)},
             -scores,  # features of large statistics first
             replicate_seed(seed, _OF_DIAGNOSIS + 1),
             donors=fitted.donors(np.random.default_rng(replicate_seed(seed, _OF_DIAGNOSIS))),
@@ -220,7 +207,7 @@ def knockoffs(
     misfit = misfit_notes(fit, of_knockoffs=True)
     warn_of(name, misfit)
     return Significance(
-        names=names,
+        names=data.names,
         scores=scores,
         p_values=1.0 / np.maximum(e, 1.0),
         q_values=adjusted(e),
@@ -395,9 +382,7 @@ class EstimatedKnockoffs:
     curved: dict[int, IntArray]
 
     @classmethod
-    def of(
-        cls, table: EncodedTable, kind: KnockoffKind, labels: IntArray | None = None
-    ) -> EstimatedKnockoffs:
+    def of(cls, table: EncodedTable, kind: KnockoffKind) -> EstimatedKnockoffs:
         """Estimate the distribution of the columns.
 
         Parameters
@@ -407,8 +392,6 @@ class EstimatedKnockoffs:
         kind : {"auto", "gaussian", "forest"}
             Features that are drawn one after the other: nominal ones ("gaussian"), also those that
             depend on squares or cubes of others ("auto"), or all.
-        labels : int64 array of shape (p,), optional
-            Group of each feature: a group is swapped with its knockoffs as a whole.
         """
         scores = Scores.of(table)
         nodewise, filled, widths = Nodewise.of(scores), with_gaps_filled(scores), scores.widths
@@ -427,12 +410,11 @@ class EstimatedKnockoffs:
         rest = values - explained
         rest -= rest.mean(axis=0)
         spread = np.maximum(rest.std(axis=0), 1e-12)
-        of_columns = None if labels is None else np.repeat(labels, widths)[~of_alone]
         return cls(
             Sampler(table, nodewise, alone, nodewise.residuals, 0),
             np.flatnonzero(~of_alone),
             values,
-            SecondOrder.of(rest / spread, of_columns),
+            SecondOrder.of(rest / spread),
             explained,
             spread,
             {j: curved[j] for j in np.flatnonzero(alone).tolist()},
@@ -541,11 +523,6 @@ def with_gaps_filled(scores: Scores) -> Scores:
 # same covariances when columns are swapped with their knockoffs. D is a multiple of the variance
 # of each column given all others, that with the least sum of the variances of each column and each
 # knockoff given all other columns and knockoffs (Spector and Janson 2022).
-#
-# Of groups of columns, covariances must stay when all columns of a group are swapped with their
-# knockoffs: D may have blocks (Dai and Barber 2016). They are a multiple of the covariance of each
-# group given all other columns, so that the knockoffs of columns that are nearly copies of each
-# other need not be nearly copies of these.
 
 MOST_DENSE = 1000
 """Columns up to which matrices of all pairs are computed."""
@@ -560,16 +537,14 @@ class SecondOrder:
 
     The covariance of the scaled columns is :math:`V diag(\mu) V^T`, and `outside` times the
     identity on what is orthogonal to V, so that a draw of q columns takes n q r operations. Beyond
-    `MOST_DENSE` columns V are the right singular vectors of n rows, and D a multiple of I, which is
-    right for groups too.
+    `MOST_DENSE` columns V are the right singular vectors of n rows, and D a multiple of I.
 
     Attributes
     ----------
     values : float64 array of shape (n, q)
         Columns of mean 0 and variance 1, about.
-    scale : float64 array of shape (q,), or of shape (q, q) for groups
-        Standard deviation of each column given the others, in whose multiples V is; or ones. Of
-        groups the square root of their covariance given the others, a symmetric matrix of blocks.
+    scale : float64 array of shape (q,)
+        Standard deviation of each column given the others, in whose multiples V is; or ones.
     vectors : float64 array of shape (q, r)
         V.
     sizes : float64 array of shape (r,)
@@ -587,113 +562,65 @@ class SecondOrder:
     strength: float
 
     @classmethod
-    def of(cls, values: FloatArray, labels: IntArray | None = None) -> SecondOrder:
-        """Estimate the covariance of columns of mean 0 and variance 1, about, and choose D.
+    def of(cls, values: FloatArray) -> SecondOrder:
+        r"""Estimate the covariance of columns of mean 0 and variance 1, about, and choose D.
 
-        `labels` are the groups of the q columns; None for columns that are swapped by themselves.
+        D is the multiple g with the least :math:`tr D^{-1} + tr (2 S - D)^{-1}`.
         """
+        from scipy.optimize import minimize_scalar
+
         n, q = values.shape
         if not q:
             return cls(values, np.ones(0), np.zeros((0, 0)), np.ones(0), 1.0, 1.0)
         shrinkage = max(ledoit_wolf(values), LEAST_SHRINKAGE)
         if q <= MOST_DENSE:
             covariance = (1.0 - shrinkage) * values.T @ values / n + shrinkage * np.eye(q)
-            precision = np.linalg.inv(covariance)
-            if labels is None:
-                scale = 1.0 / np.sqrt(precision.diagonal())
-                sizes, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
-            else:
-                scale, whitening = _roots_of_blocks(precision, labels)
-                sizes, vectors = np.linalg.eigh(whitening @ covariance @ whitening)
+            scale = 1.0 / np.sqrt(np.linalg.inv(covariance).diagonal())
+            sizes, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
         else:
             _, singular, right = np.linalg.svd(values, full_matrices=False)
             scale, vectors = np.ones(q), right.T
             sizes = (1.0 - shrinkage) * singular**2 / n + shrinkage
-        strength = _strength(scale, vectors, sizes, shrinkage)
-        return cls(values, scale, vectors, sizes, shrinkage, strength)
+        weights, total = np.square(vectors).T @ (1.0 / scale**2), float((1.0 / scale**2).sum())
+        rest = max(q - len(sizes), 0)
+        least = min(float(sizes.min()), shrinkage) if rest else float(sizes.min())
+
+        def variance(g: float) -> float:
+            orthogonal = rest / (2.0 * shrinkage - g) if rest else 0.0
+            return total / g + float((weights / (2.0 * sizes - g)).sum()) + orthogonal
+
+        best = minimize_scalar(variance, bounds=(0.0, 2.0 * least), method="bounded")
+        return cls(values, scale, vectors, sizes, shrinkage, float(best.x))
 
     @property
     def mean(self) -> FloatArray:
         """Mean of the knockoffs of each row given its columns, shape (n, q)."""
-        scaled = self._scaled
+        scaled = self.values / self.scale
         inside = scaled @ self.vectors
         shrunk = self.strength * inside * (1.0 / self.sizes - 1.0 / self.outside)
         scaled = (1.0 - self.strength / self.outside) * scaled - shrunk @ self.vectors.T
-        return self._unscaled(scaled)
-
-    def noise(self, random: np.random.Generator) -> FloatArray:
-        """Draw knockoffs less their mean, shape (n, q)."""
-        inside, outside = self._deviations
-        normal = random.normal(size=self.values.shape)
-        of_vectors = (normal @ self.vectors) * (inside - outside)
-        return self._unscaled(outside * normal + of_vectors @ self.vectors.T)
+        return np.asarray(scaled * self.scale)
 
     @property
-    def noise_deviation(self) -> FloatArray:
-        """Standard deviation of the noise of each column, shape (q,)."""
-        inside, outside = self._deviations
-        if self.scale.ndim == 1:
-            variance = outside**2 + np.square(self.vectors) @ (inside**2 - outside**2)
-            return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * self.scale)
-        mixed = np.square(self.scale @ self.vectors) @ (inside**2 - outside**2)
-        variance = outside**2 * np.square(self.scale).sum(axis=1) + mixed
-        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
-
-    @property
-    def _scaled(self) -> FloatArray:
-        """Columns on the scale on which D is a multiple of I, shape (n, q)."""
-        if self.scale.ndim == 1:
-            return np.asarray(self.values / self.scale)
-        return np.asarray(np.linalg.solve(self.scale, self.values.T).T)
-
-    def _unscaled(self, scaled: FloatArray) -> FloatArray:
-        """Return columns of the scale of D on their own, shape (n, q)."""
-        if self.scale.ndim == 1:
-            return np.asarray(scaled * self.scale)
-        return np.asarray(scaled @ self.scale)
-
-    @property
-    def _deviations(self) -> tuple[FloatArray, float]:
+    def deviations(self) -> tuple[FloatArray, float]:
         """Standard deviations of the scaled noise along V, and orthogonal to it."""
         gamma = self.strength
         inside = np.sqrt(np.maximum(2.0 * gamma - gamma**2 / self.sizes, 0.0))
         return inside, float(np.sqrt(max(2.0 * gamma - gamma**2 / self.outside, 0.0)))
 
+    def noise(self, random: np.random.Generator) -> FloatArray:
+        """Draw knockoffs less their mean, shape (n, q)."""
+        inside, outside = self.deviations
+        normal = random.normal(size=self.values.shape)
+        of_vectors = (normal @ self.vectors) * (inside - outside)
+        return np.asarray((outside * normal + of_vectors @ self.vectors.T) * self.scale)
 
-def _strength(scale: FloatArray, vectors: FloatArray, sizes: FloatArray, outside: float) -> float:
-    r"""Return the multiple g of D that has the least :math:`tr D^{-1} + tr (2 S - D)^{-1}`."""
-    from scipy.optimize import minimize_scalar
-
-    if scale.ndim == 1:
-        weights = np.square(vectors).T @ (1.0 / scale**2)
-        total = float((1.0 / scale**2).sum())
-    else:
-        whitening = np.linalg.inv(scale)
-        weights = np.square(whitening @ vectors).sum(axis=0)
-        total = float(np.square(whitening).sum())
-    rest = max(len(scale) - len(sizes), 0)
-    least = min(float(sizes.min()), outside) if rest else float(sizes.min())
-
-    def variance(g: float) -> float:
-        orthogonal = rest / (2.0 * outside - g) if rest else 0.0
-        return total / g + float((weights / (2.0 * sizes - g)).sum()) + orthogonal
-
-    best = minimize_scalar(variance, bounds=(0.0, 2.0 * least), method="bounded")
-    return float(best.x)
-
-
-def _roots_of_blocks(precision: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the roots of the covariances of groups given all others, and their inverses, (q, q).
-
-    The covariance of a group given all others is the inverse of its block of the precision matrix.
-    """
-    root, whitening = np.zeros_like(precision), np.zeros_like(precision)
-    for label in np.unique(labels):
-        block = np.ix_(labels == label, labels == label)
-        sizes, vectors = np.linalg.eigh(precision[block])
-        root[block] = (vectors / np.sqrt(sizes)) @ vectors.T
-        whitening[block] = (vectors * np.sqrt(sizes)) @ vectors.T
-    return root, whitening
+    @property
+    def noise_deviation(self) -> FloatArray:
+        """Standard deviation of the noise of each column, shape (q,)."""
+        inside, outside = self.deviations
+        variance = outside**2 + np.square(self.vectors) @ (inside**2 - outside**2)
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * self.scale)
 
 
 def ledoit_wolf(values: FloatArray) -> float:
