@@ -156,6 +156,8 @@ def interaction_test(
     >>> pairs.to_frame()[["feature", "other", "p_adjusted"]].values[0].tolist()
     ['x3', 'x7', 0.01]
     """
+    from scipy.sparse import coo_array
+
     most = checks.check_integer(_NAME, "n_pairs", n_pairs, 1)
     cuts = checks.check_integer(_NAME, "n_cuts", n_cuts, 1)
     n = checks.check_integer(_NAME, "n_resamples", n_resamples, 0)
@@ -175,38 +177,45 @@ def interaction_test(
         function=_NAME,
         unit="block of features",
     )
-    first, second, values = (np.concatenate([b[what] for b in blocks]) for what in _PARTS)
+    first, second, values = (
+        np.concatenate([block[name] for block in blocks]) for name in ("first", "second", "value")
+    )
     order = np.lexsort((second, first, -np.abs(values)))[:most]
-    first, second, values = first[order], second[order], values[order]
-    p_adjusted, units = None, data.exchangeability.groups
+    places = (
+        np.concatenate([first[order], second[order]]),
+        np.concatenate([second[order], first[order]]),
+    )
+
+    def symmetric(of_pairs: FloatArray) -> Any:
+        both = np.concatenate([of_pairs, of_pairs])
+        return coo_array((both, places), shape=(data.n_columns, data.n_columns)).tocsr()
+
+    p_adjusted = None
     if n:
         largest = np.max([block["largest"] for block in blocks], axis=0)
-        reached = (largest[:, np.newaxis] >= np.abs(values)).sum(axis=0)
-        p_adjusted = _symmetric(first, second, (1.0 + reached) / (1.0 + n), data.n_columns)
+        reached = (largest[:, np.newaxis] >= np.abs(values[order])).sum(axis=0)
+        p_adjusted = symmetric((1.0 + reached) / (1.0 + n))
+    notes: tuple[str, ...] = ()
+    if data.target.codes is not None:
+        fraction = np.bincount(data.target.codes)[-len(scan.weights) :] / data.n_rows
+        left = float((_EVEN * scan.weights.mean(axis=1) / (fraction * (1.0 - fraction))).max())
+        notes = (_SEPARATED.format(left=left),) if left < _LITTLE else ()
+    grouped = data.exchangeability.groups is not None
     return PairInteractions(
         names=data.names,
-        values=_symmetric(first, second, values, data.n_columns),
+        values=symmetric(values[order]),
         measure=_NAME,
         unit="z",
         p_adjusted=p_adjusted,
         metadata={
-            _NAME: {**choices, "null": NULL + (EXCHANGEABLE if units is None else "")},
+            _NAME: {**choices, "null": NULL + ("" if grouped else EXCHANGEABLE)},
             "n_rows": data.n_rows,
             "seed": seed,
             "fingerprint": data.fingerprint,
             "versions": versions(),
         },
-        notes=_notes(scan, data),
+        notes=notes,
     )
-
-
-def _notes(scan: _Scan, data: LearningSet[EncodedTable]) -> tuple[str, ...]:
-    """Return whether main effects leave hardly any variance of the classes to interactions."""
-    if data.target.codes is None:
-        return ()
-    fraction = np.bincount(data.target.codes)[-len(scan.weights) :] / data.n_rows
-    left = float((_EVEN * scan.weights.mean(axis=1) / (fraction * (1.0 - fraction))).max())
-    return (_SEPARATED.format(left=left),) if left < _LITTLE else ()
 
 
 def check_rows(data: LearningSet[Any]) -> None:
@@ -217,35 +226,20 @@ def check_rows(data: LearningSet[Any]) -> None:
     ValueError
         If the target is survival, there are weights or strata, or few groups.
     """
-    if data.target.censored:
-        raise ValueError(f"{_NAME}: takes classes or numbers, got survival.")
-    if data.weights is not None:
-        raise ValueError(
-            f"{_NAME}: takes rows that count equally, got weights: the additive model and the "
-            "quadrants have none. Hint: leave them out."
-        )
-    if data.exchangeability.strata is not None:
-        raise ValueError(
-            f"{_NAME}: takes groups of rows, got strata: no rows are permuted, and a stratum "
-            "shifts the target as a main effect does. Hint: make the strata a feature, so that "
-            "the additive model has it."
-        )
-    n_units = data.exchangeability.n_units
-    if data.exchangeability.groups is not None and n_units < _LEAST_GROUPS:
-        raise ValueError(
-            f"{_NAME}: takes at least {_LEAST_GROUPS} groups of rows, got {n_units}: each has one "
-            "random sign, and the p-values hold for many."
-        )
-
-
-def _symmetric(first: Any, second: Any, values: FloatArray, p: int) -> Any:
-    from scipy.sparse import coo_array
-
-    both = (np.r_[first, second], np.r_[second, first])
-    return coo_array((np.r_[values, values], both), shape=(p, p)).tocsr()
-
-
-_PARTS = ("first", "second", "value")
+    rows = data.exchangeability
+    few_groups = rows.groups is not None and rows.n_units < _LEAST_GROUPS
+    refused = {
+        "survival": data.target.censored,
+        "weights. Hint: leave them out": data.weights is not None,
+        "strata. Hint: make them a feature of the additive model": rows.strata is not None,
+        f"{rows.n_units} groups, with one random sign each": few_groups,
+    }
+    for what, found in refused.items():
+        if found:
+            raise ValueError(
+                f"{_NAME}: takes classes or numbers, rows that count equally, no strata, and at "
+                f"least {_LEAST_GROUPS} groups of rows if there are any, got {what}."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,25 +301,26 @@ class _Scan:
     def __call__(self, job: int, _: int) -> Arrays:
         begin, end = self.blocks[job]
         first = self.indicators.first
+        largest = np.zeros(len(self.drawn))
         if len(first) < 3:
             nothing = np.empty(0, dtype=np.int64)
-            none = np.zeros(len(self.drawn))
-            return {"first": nothing, "second": nothing, "value": none[:0], "largest": none}
+            return {"first": nothing, "second": nothing, "value": largest[:0], "largest": largest}
         here = self.indicators.values[:, first[begin] : first[end]].astype(np.float64)
         there = self.indicators.values[:, first[begin] :].astype(np.float64)
         ranks = self.ranks[:, begin:].astype(np.float64)
-        rows = first[begin:end] - first[begin]
-        columns = first[begin:-1] - first[begin]
-        feature = self.indicators.columns()[first[begin] :]
-        place = np.arange(ranks.shape[1])
-        strongest, largest = np.zeros((end - begin, len(place))), np.zeros(len(self.drawn))
+        rows, columns = first[begin:end] - first[begin], first[begin:-1] - first[begin]
+        feature, place = self.indicators.columns()[first[begin] :], np.arange(ranks.shape[1])
+        strongest = np.zeros((end - begin, len(place)))
         for k, residual in enumerate(self.residuals):
-            weights, variances = self.weights[k], self.variances[k]
-            cuts = _Contrasts.of_cuts(feature, here, there, weights, variances)
-            products = _Contrasts.of_products(
-                place, ranks[:, : end - begin], ranks, weights, variances
+            of_rows = self.weights[k], self.variances[k]
+            cuts = _Contrasts.of_cuts(feature, here, there, *of_rows)
+            products = _Contrasts.of_products(place, ranks[:, : end - begin], ranks, *of_rows)
+            of_cuts = cuts(residual)
+            most, least = (
+                ufunc.reduceat(ufunc.reduceat(of_cuts, rows, axis=0), columns, axis=1)
+                for ufunc in (np.maximum, np.minimum)
             )
-            for top in (_largest(cuts(residual), rows, columns), products(residual)):
+            for top in (np.where(most >= -least, most, least), products(residual)):
                 strongest = np.where(np.abs(top) > np.abs(strongest), top, strongest)
             for b, errors in enumerate(self.drawn[:, k].astype(np.float64)):
                 for contrasts in (cuts(errors), products(errors)):
@@ -383,13 +378,6 @@ def _inflated(model: AdditiveModel, unit: IntArray) -> FloatArray:
     return inflated
 
 
-def _quadrants(here: FloatArray, there: FloatArray, of_rows: FloatArray) -> list[FloatArray]:
-    """Return sums over the rows with both indicators, the first alone, the second alone, none."""
-    both = here.T @ (there * of_rows[:, np.newaxis])
-    first, second = (of_rows @ here)[:, np.newaxis], (of_rows @ there)[np.newaxis]
-    return [both, first - both, second - both, of_rows.sum() - first - second + both]
-
-
 # Powers of either column: in their product, and in the functions on which it is regressed.
 _POWERS = ((1, 1), (0, 0), (1, 0), (0, 1), (2, 0), (0, 2))
 _COLLINEAR = 1e-9  # added to the mean squares of these functions
@@ -421,12 +409,19 @@ class _Contrasts:
         variances: FloatArray,
     ) -> _Contrasts:
         """Return contrasts of the means of four quadrants with enough rows."""
-        sizes = _quadrants(here, there, weights)
+
+        def quadrants(of_rows: FloatArray) -> list[FloatArray]:
+            """Return sums over the rows with both indicators, the first, the second, none."""
+            both = here.T @ (there * of_rows[:, np.newaxis])
+            first, second = (of_rows @ here)[:, np.newaxis], (of_rows @ there)[np.newaxis]
+            return [both, first - both, second - both, of_rows.sum() - first - second + both]
+
+        sizes = quadrants(weights)
         enough = feature[: here.shape[1], np.newaxis] < feature  # each pair once
         enough &= np.minimum.reduce(sizes) >= _LEAST
         inverse = [1.0 / np.where(enough, size, 1.0) for size in sizes]
         variance = np.zeros(enough.shape)
-        for part, scale in zip(_quadrants(here, there, variances), inverse, strict=True):
+        for part, scale in zip(quadrants(variances), inverse, strict=True):
             variance += part * scale**2
         scale = _inverse_root(variance, enough)
         both, first, second, neither = (part * scale for part in inverse)
@@ -505,14 +500,3 @@ def _ranks(table: EncodedTable, features: IntArray, multiple: float) -> NDArray[
         if ordered and counts.max() <= len(table) / 2:
             ranks[:, place] = np.round(midranks(counts) * (multiple / len(table)))[codes] / multiple
     return ranks
-
-
-def _largest(values: FloatArray, rows: Any, columns: Any) -> FloatArray:
-    """Return the contrast of largest size of each pair of features."""
-    most = _over(np.maximum, values, rows, columns)
-    least = _over(np.minimum, values, rows, columns)
-    return np.where(most >= -least, most, least)
-
-
-def _over(ufunc: Any, values: FloatArray, rows: Any, columns: Any) -> FloatArray:
-    return np.asarray(ufunc.reduceat(ufunc.reduceat(values, rows, axis=0), columns, axis=1))

@@ -181,9 +181,9 @@ def test_what_it_does_not_take():
     event = outcome(np.exp(number), np.arange(40) % 3 > 0)
     for y, options, what in (
         (event, {}, "survival"),
-        (number, {"sample_weight": np.arange(1.0, 41.0)}, "weights: the additive model"),
-        (number, {"strata": np.arange(40) // 20}, "strata: .* Hint: make the strata a feature"),
-        (number, {"groups": np.arange(40) // 4}, "10: each has one random sign"),
+        (number, {"sample_weight": np.arange(1.0, 41.0)}, "weights. Hint: leave"),
+        (number, {"strata": np.arange(40) // 20}, "strata. Hint: make them a feature"),
+        (number, {"groups": np.arange(40) // 4}, "10 groups, with one random sign"),
     ):
         data = dm.learning_set(X, y, **options)
         with pytest.raises(ValueError, match=f"interaction_test: takes .* got {what}"):
