@@ -195,18 +195,6 @@ def test_targets_that_do_not_vary_or_are_fixed_have_finite_statistics(random):
     assert abs(result[0, 1:]).max() < 4
 
 
-def test_the_same_in_blocks_of_any_size(random, monkeypatch):
-    X, kinds = columns(random)
-    y, _ = targets(X, random)["classes"]
-    orders = [random.permutation(N) for _ in range(5)]
-    result = statistics(X, y, kinds, orders)
-    monkeypatch.setattr(association, "_AT_A_TIME", 2 * N)
-    np.testing.assert_allclose(statistics(X, y, kinds, orders), result, atol=2e-9)
-    shuffled = random.permutation(N)
-    again = statistics(X[shuffled], np.array(["z" + v for v in y])[shuffled], kinds)
-    np.testing.assert_allclose(again[0], statistics(X, y, kinds)[0], atol=1e-6)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("columns_per_row", [0.1, 0.49])
 def test_noise_beside_strong_features_is_no_larger_than_under_permuted_targets(columns_per_row):

@@ -181,13 +181,3 @@ def test_what_is_about_growing_forests_is_refused(test, options, words):
         ):
             call()
     test(permuted, None, None)  # nothing is given
-
-
-def test_marginal_statistics_that_were_not_computed_are_asked_for():
-    common = {"measure": correlation, "n_permutations": 19, "random_state": 0}
-    permuted = permuted_importances(TINY, X, Y, marginal=False, **common)
-    assert permuted.marginal is None
-    with pytest.raises(ValueError, match=r"max_t: marginal must be False .* without marginal"):
-        max_t(permuted)
-    whole = permuted_importances(TINY, X, Y, **common)
-    assert max_t(permuted, marginal=False).equals(max_t(whole, marginal=False))

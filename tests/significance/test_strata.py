@@ -1,7 +1,5 @@
 """`strata` and `groups` in every test that permutes rows, and in resampling and hold-out parts."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from benchmarks.error_rates.rejections import correlation, rates, refitted
@@ -10,8 +8,6 @@ from tests.grid import one_test
 from tests.significance.noise import TINY, band
 
 import duramen as dm
-from duramen.data.target import encode_target
-from duramen.importances.measures.holdout_mda import _parts_of_groups
 from duramen.significance.measured import measured
 from duramen.significance.resampling import SamplingUnits
 
@@ -131,31 +127,6 @@ def correlation_of(forest, table, y):
     return correlation(table, y, 0)
 
 
-def test_permutation_test_exchanges_within_strata_and_whole_groups():
-    seen = []
-
-    def importance(X, y, seed):
-        seen.append(y)
-        return [1.0]
-
-    def rows(**options):
-        seen.clear()
-        y = np.arange(N)
-        result = dm.significance.permutation_test(importance, None, y, n_permutations=9, **options)
-        return np.array(seen[1:]), result
-
-    drawn, result = rows(strata=STRATA)
-    np.testing.assert_array_equal(STRATA[drawn], np.broadcast_to(STRATA, drawn.shape))
-    assert "within strata" in result.null
-    drawn, result = rows(strata=STRATA, groups=GROUPS)
-    np.testing.assert_array_equal(drawn[:, 1::2], drawn[:, ::2] + 1)
-    np.testing.assert_array_equal(STRATA[drawn], np.broadcast_to(STRATA, drawn.shape))
-    assert "Whole groups of rows are exchanged within strata" in result.null
-    plain, _ = rows(random_state=1)
-    same, _ = rows(random_state=1, strata=np.zeros(N))
-    np.testing.assert_array_equal(plain, same)
-
-
 @one_test
 @pytest.mark.parametrize("name", RESAMPLING)
 def test_resampling_draws_whole_groups(name):
@@ -208,27 +179,6 @@ def test_blocks_are_drawn_within_their_classes():
 # --- hold-out parts ------------------------------------------------------------------------------
 
 
-@one_test
-@pytest.mark.parametrize("classes", [True, False])
-@pytest.mark.parametrize("n_parts", [2, 3, 5])
-def test_parts_hold_whole_blocks_and_their_fraction_of_each_class(n_parts, classes):
-    random = np.random.default_rng(n_parts)
-    groups = np.unique(random.integers(0, 60, 300), return_inverse=True)[1]
-    labels = random.integers(0, 3, 300)
-    target = encode_target(labels, "classification" if classes else "regression")
-    part = _parts_of_groups(target, groups, n_parts, 7)
-    for block in range(groups.max() + 1):
-        assert len(set(part[groups == block].tolist())) == 1
-    sizes = np.bincount(part, minlength=n_parts)
-    assert sizes.max() - sizes.min() <= (12 if classes else 3)
-    if classes:
-        for label in range(3):
-            counts = np.bincount(part[labels == label], minlength=n_parts)
-            assert counts.max() - counts.min() <= 10
-    other = _parts_of_groups(target, groups, n_parts, 8)
-    assert (other != part).any()
-
-
 def test_copies_across_parts_make_noise_look_important():
     """Each row twice: without groups a forest has seen the copy of every second row."""
     random = np.random.default_rng(0)
@@ -240,28 +190,6 @@ def test_copies_across_parts_make_noise_look_important():
     honest = dm.importances.holdout_mda(forest, X[copies], y[copies], groups=copies, **test)
     assert leaking.values.min() > 0.02
     assert np.abs(honest.values).max() < 0.03
-
-
-def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
-    seen = []
-
-    measures = dm.importances.catalogue
-    compute = measures["holdout_mda"].compute
-
-    def spy(options):
-        seen.append(options.data.exchangeability.groups)
-        return compute(options)
-
-    watched = replace(measures["holdout_mda"], compute=spy)
-    monkeypatch.setattr(measures, "_entries", {"holdout_mda": watched})
-    X, y = table()
-    test = {"measure": "holdout_mda", "n_permutations": 1}
-    dm.significance.altmann(FOREST, X, y, groups=GROUPS, **test)
-    assert len(seen) == 2
-    for groups in seen:
-        np.testing.assert_array_equal(groups, GROUPS)
-    dm.significance.altmann(FOREST, X, y, strata=STRATA, **test)
-    assert seen[2] is None
 
 
 # --- what is refused -----------------------------------------------------------------------------

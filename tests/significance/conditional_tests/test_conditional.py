@@ -157,14 +157,6 @@ def test_features_that_others_determine_are_not_direct():
 
 
 @pytest.mark.slow
-def test_many_features_beside_few_rows_are_warned_of_and_drawn_by_lines():
-    X = np.random.default_rng(0).normal(size=(30, 501))
-    with pytest.warns(UserWarning, match="30 rows are few for 501 features: a single direct one"):
-        result = conditional(dm.RandomForestRegressor(20), X, X[:, 0], n_folds=2, random_state=0)
-    assert result.metadata["sampler"] == "gaussian"
-
-
-@pytest.mark.slow
 def test_cpi_sees_interactions():
     result = conditional(FOREST, *proxies(600), method="cpi", random_state=0)
     assert result.verdicts()[2:4] == ("direct", "direct")
@@ -280,19 +272,6 @@ def test_covariances_of_groups_of_rows_have_their_error():
     assert 0.01 <= np.mean(np.array(p_values) < 0.05) < 0.1
 
 
-def test_covariances_of_constant_groups_are_those_of_one_row_each():
-    random = np.random.default_rng(4)
-    units = np.repeat(np.arange(30), 5)
-    basis = np.linalg.qr(random.normal(size=(30, 3)))[0]
-    basis = np.linalg.qr(basis - basis.mean(axis=0))[0]
-    rest, own = random.normal(size=(2, 30))
-    rest, own = (x - x.mean() - basis @ (basis.T @ (x - x.mean())) for x in (rest, own))
-    wanted = robust_p_value(rest, own, basis)
-    of_rows = basis[units] / np.sqrt(5)
-    found = covariance_p_value(rest[units, None], own[units, None], units, 3, of_rows)
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
-
-
 def test_standard_errors_of_groups_are_those_of_whole_matrices():
     """CR2 and its degrees of freedom, with groups of 1 to 6 rows, by n x n matrices.
 
@@ -370,19 +349,6 @@ def test_p_values_of_proxies_are_small_as_seldom_as_they_should(kind):
         assert result.p_values[0] < 0.01
         small.append(np.mean(result.p_values[1:] <= 0.05))
     assert np.mean(small) < 0.05 + 2.6 * np.std(small, ddof=1) / np.sqrt(8)
-
-
-def test_an_estimator_for_survival_says_how_the_residuals_are_predicted():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(120, 3))
-    times = random.exponential(np.exp(-X[:, 0]))
-    y = np.array([(True, time) for time in times], dtype=[("e", bool), ("t", float)])
-    small, large = (
-        conditional(dm.RandomSurvivalForest(trees, max_depth=depth), X, y, random_state=0)
-        for trees, depth in ((20, 1), (20, None))
-    )
-    assert "max_depth=1" in small.metadata["estimator"]
-    assert (small.scores != large.scores).any()
 
 
 @pytest.mark.slow

@@ -102,17 +102,6 @@ def test_false_discoveries_of_a_wrong_sampler_come_with_a_warning():
     assert "diagnosis" not in without.metadata
 
 
-def test_integers_are_drawn_as_well_as_continuous_numbers():
-    """Values that recur were told by their residuals: the mean AUC was .69."""
-    random = np.random.default_rng(0)
-    X = random.integers(0, 5, (100, 4)).astype(float)
-    y = X[:, 0] + random.normal(size=100)
-    forest = dm.RandomForestRegressor(40)  # with 20, a row is in all bags in one run of a hundred
-    result = dm.significance.conditional(forest, X, y, n_folds=2, random_state=0)
-    assert not result.metadata["diagnosis"]["misfit"]
-    assert result.metadata["diagnosis"]["auc"] < 0.55
-
-
 def test_knockoffs_that_do_not_fit_are_seen():
     """A row with a knockoff in place of its feature has the distribution of the row itself."""
 

@@ -53,22 +53,3 @@ def test_replaced_values_are_predictions_of_the_changed_table(task, n_threads):
             total += predicted(changed) - own
         np.testing.assert_allclose(changes[g] / (7 * scale), total, atol=1e-9)
         place += len(group)
-
-
-def test_arguments_that_do_not_fit_are_refused():
-    data = dm.learning_set([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0], task="regression")
-    forest = dm.RandomForestRegressor(2, random_state=0).fit(data)
-    lent = forest.forest_.kernel, lent_rows(forest.forest_, data.table)
-    row, column = np.array([0], np.uint32), np.array([0], np.uint32)
-    offsets, donor = np.array([0, 1]), np.array([[1]], np.uint32)
-    _kernel.replaced_values(*lent, row, offsets, column, donor, 1.0, 1)
-    for bad in (
-        (row + 3, offsets, column, donor),
-        (row, offsets, column, donor + 3),
-        (row, offsets, column + 1, donor),
-        (row, np.array([0, 2]), column, donor),
-        (row, offsets, column, np.ones((1, 2), np.uint32)),
-        (row, np.array([0]), np.empty(0, np.uint32), donor),
-    ):
-        with pytest.raises(ValueError, match=r"donors|row|group|offsets"):
-            _kernel.replaced_values(*lent, *bad, 1.0, 1)

@@ -149,11 +149,3 @@ def test_a_feature_that_is_the_square_of_another_is_drawn_near_it():
     assert plain.explained(second)[0] < 0.05 < 0.7 < curved.explained(second)[0]
     drawn = X[curved.donors([1], 5)[0], 1]
     assert np.corrcoef(drawn.ravel(), np.tile(X[:, 0] ** 2, 5))[0, 1] > 0.8
-
-
-def test_draws_depend_on_the_seed_and_the_feature_alone():
-    table = correlated(100)
-    first, other = (Sampler.of(table, "auto", 3) for _ in range(2))
-    other.donors([1], 3)
-    assert (first.donors([0], 4)[0] == other.donors([0], 4)[0]).all()
-    assert (first.donors([0], 4)[0] != Sampler.of(table, "auto", 4).donors([0], 4)[0]).any()

@@ -6,7 +6,6 @@ from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
 from duramen.data.recoding import with_permuted
-from duramen.importances import group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance import conditional_error_rate
 from duramen.significance.measured import Refits, measured
@@ -166,34 +165,6 @@ def test_groups_of_one_are_the_features():
         assert grouped.names == plain.names
 
 
-@one_test
-@pytest.mark.parametrize("how", ["mean", "sum", "max"])
-@pytest.mark.parametrize(
-    "feature_groups", [GROUPS, ["b", "a", "b", None, "a"], {"z": ["x4", "x1"]}]
-)
-def test_scores_of_groups_are_those_of_the_measure_group(how, feature_groups):
-    X, y = problem()
-    result = conditional_error_rate(
-        FOREST,
-        X,
-        y,
-        measure="mdi",
-        feature_groups=feature_groups,
-        how=how,
-        n_permutations=1,
-        stop_at=1.0,
-        random_state=0,
-    )
-    forest = dm.ExtraTreesClassifier(
-        10, random_state=replicate_seed(draw_seed(0), OBSERVED) % 2**32
-    )
-    importances = dm.importances.mdi(forest.fit(X, y))
-    expected = group(importances, feature_groups, how=how, rest="own")
-    order = expected.order()
-    assert result.names == tuple(expected.names[j] for j in order)
-    np.testing.assert_allclose(result.scores, expected.values[order])
-
-
 def two_groups(seed):
     random = np.random.default_rng(seed)
     X = random.normal(size=(80, 4))
@@ -297,18 +268,6 @@ def test_by_rank_the_promise_holds_for_independent_features_and_not_for_correlat
 
 
 # --- engine, errors ------------------------------------------------------------------------
-
-
-def test_a_larger_bound_goes_on_from_a_checkpoint(tmp_path):
-    X, y = problem(1, n=100)
-    settings = {"n_permutations": 19, "random_state": 4}
-    path = tmp_path / "run"
-    first = conditional_error_rate(FOREST, X, y, checkpoint=path, **settings)
-    assert first.n_known < 5
-    every = conditional_error_rate(FOREST, X, y, checkpoint=path, stop_at=None, **settings)
-    assert every.equals(conditional_error_rate(FOREST, X, y, stop_at=None, **settings))
-    again = conditional_error_rate(FOREST, X, y, checkpoint=path, **settings)
-    assert again.equals(first)
 
 
 @one_test

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles import probes as oracle
-from tests.significance.noise import TINY, band, correlation, noise, scripted
+from tests.significance.noise import TINY, band, noise, scripted
 
 from duramen.significance import forest_probe_ranking, probe_ranking
 from duramen.significance.probes import probe_tail
@@ -170,27 +170,6 @@ def test_fraction_of_the_probes_that_are_as_good():
     np.testing.assert_allclose(result.details["importance"], [5, 1])
 
 
-def test_no_column_is_copied_twice_before_all_were_once():
-    X = np.arange(60.0).reshape(20, 3) * [1, 100, 10000]
-    seen = []
-
-    def look(forest, table, y):
-        names = [name.split(" ")[0] for name in table.names[3:]]
-        values = [tuple(table.values(j)[table.codes(j)]) for j in range(3, table.n_columns)]
-        for name, column in zip(names, values, strict=True):
-            assert sorted(column) == sorted(X[:, int(name[1:])])
-        assert len(set(values)) == len(values)
-        seen.append(names)
-        return np.zeros(table.n_columns)
-
-    forest_probe_ranking(TINY, X, np.arange(20) % 2, measure=look, n_probes=7, n_permutations=5)
-    for names in seen:
-        assert len(set(names[:3])) == len(set(names[3:6])) == 3
-    result = forest_probe_ranking(TINY, X, np.arange(20) % 2, measure=look, n_permutations=1)
-    assert len(seen[-1]) == 3
-    assert result.metadata["n_probes"] == 3
-
-
 # --- calibration ---------------------------------------------------------------------------------
 
 
@@ -210,17 +189,3 @@ def test_risk_against_real_probes():
     assert abs(fraction[0] - result.rates[0]) < band(result.rates[0], 1500)
     assert (fraction < result.rates + band(result.rates, 1500)).all()
     assert fraction[1] < result.rates[1] - 0.08  # the steps are not independent
-
-
-@pytest.mark.slow
-def test_rates_of_the_forest_form_are_uniform_without_luck_of_forests():
-    """100 x 30 rates of correlations in noise, 199 probes in a run."""
-    rates = []
-    for seed in range(100):
-        X, y = noise(seed)
-        result = forest_probe_ranking(
-            TINY, X, y, measure=correlation, n_probes=199, n_permutations=1, random_state=seed
-        )
-        rates.append(result.rates)
-    for alpha in (0.05, 0.3, 0.7):
-        assert abs(np.mean(np.array(rates) <= alpha) - alpha) < 0.005 + 1.5 * band(alpha, 3000)

@@ -283,17 +283,6 @@ def test_subsamples_hold_each_class_in_proportion():
     assert len(set(rows.tolist())) < 80
 
 
-def test_every_row_is_as_likely_to_be_drawn():
-    labels = np.array([0] * 6 + [1] * 4)
-    for draw in (subsamples(None, 10, 5), subsamples(labels, 10, 5), bootstraps(labels, 10)):
-        counts = np.zeros(10)
-        random = np.random.default_rng(0)
-        for _ in range(2000):
-            counts += np.bincount(draw(random), minlength=10)
-        fraction = counts / counts.sum()
-        np.testing.assert_allclose(fraction, 0.1, atol=0.01)
-
-
 @one_test
 @pytest.mark.parametrize(("n", "size"), [(100, 75), (1000, 750), (4000, 1500), (3, 2)])
 def test_default_size_of_a_subsample(n, size):
@@ -336,22 +325,6 @@ def test_no_p_values_where_irrelevant_features_have_more_than_0():
     assert own.above() == ("x3", "x2", "x1")
 
 
-def test_a_jackknife_is_wider_where_small_samples_find_less():
-    X, y = linear(100)
-
-    def without_error(forest, X, y):
-        return mda(forest, X, y).values
-
-    options = {"n_resamples": 30, "measure": without_error, "subsample": 37, "random_state": 0}
-    forest = dm.RandomForestRegressor(30)
-    wide = confidence_intervals(forest, X, y, method="delete-d", **options)
-    narrow = confidence_intervals(forest, X, y, **options)
-    bias = narrow.replicate_mean - narrow.values
-    around_mean = narrow.standard_error**2 * 29 / 30
-    np.testing.assert_allclose(wide.standard_error**2, around_mean + 37 / 63 * bias**2)
-    assert np.abs(bias).max() > 0.01
-
-
 def test_q_values_from_too_few_replicates_are_refused():
     X, y = linear()
     few = confidence_intervals(dm.RandomForestRegressor(5), X, y, n_resamples=4, random_state=0)
@@ -367,22 +340,6 @@ def test_q_values_from_too_few_replicates_are_refused():
 
 
 # --- fractions, heavy tails and rare classes ---------------------------------------------------
-
-
-def test_fractions_are_those_of_an_own_function():
-    X, y = linear()
-
-    def fractions(forest, X, y):
-        values = dm.importances.mdi(forest).values
-        return values / values.sum()
-
-    forest, options = dm.RandomForestRegressor(10), {"n_resamples": 6, "random_state": 0}
-    own = confidence_intervals(forest, X, y, measure=fractions, **options)
-    intervals = confidence_intervals(forest, X, y, measure="mdi", scale="fraction", **options)
-    for name in ("values", "standard_error", "low", "high", "replicate_mean"):
-        np.testing.assert_allclose(getattr(intervals, name), getattr(own, name), rtol=1e-12)
-    assert intervals.values.sum() == pytest.approx(1)
-    assert (intervals.unit, intervals.metadata["scale"]) == ("fraction", "fraction")
 
 
 def test_fractions_do_not_depend_on_the_unit_of_the_target():

@@ -127,15 +127,3 @@ def test_binomial_distribution_fails_for_more_candidates_the_more_trees_the_wors
     few, many = false_positives(5, 50), false_positives(5, 1000)
     assert 0.06 < few < 0.12
     assert 0.2 < many < 0.3
-
-
-@pytest.mark.slow
-def test_permuted_targets_keep_the_level():
-    """40 x 30 p-values in noise, 19 permutations: .05 are <= .05."""
-    p_values = []
-    for seed in range(40):
-        X, y = noise(seed)
-        forest = dm.RandomForestClassifier(30)
-        result = frequency_control(forest, X, y, n_permutations=19, random_state=seed)
-        p_values.append(result.p_values)
-    assert abs(np.mean(np.array(p_values) <= 0.05) - 0.05) < 1.5 * band(0.05, 1200)

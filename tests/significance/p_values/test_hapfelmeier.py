@@ -2,7 +2,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import stats
 from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
@@ -78,27 +77,6 @@ def test_each_feature_is_on_its_own():
     assert longer.details["draws"][0] == 30
 
 
-@pytest.mark.slow
-def test_p_values_are_valid_under_the_null():
-    """100 data sets: a relevant column and two of noise, of 2 and of all-different values.
-
-    The fractions of p <= .05 and .25 of each column of noise lie in their binomial bands (99.9 %).
-    """
-    p_values = []
-    for seed in range(100):
-        random = np.random.default_rng(seed)
-        X = np.column_stack([random.integers(0, 2, 40), random.normal(size=(40, 2))])
-        y = (X[:, 2] + random.normal(size=40) > 0).astype(int)
-        forest = dm.RandomForestClassifier(8)
-        settings = {"n_permutations": 19, "stop_after": 5, "random_state": seed}
-        p_values.append(hapfelmeier(forest, X, y, features=[0, 1], **settings).p_values)
-    for a in (0.05, 0.25):
-        low, high = stats.binom.ppf([0.0005, 0.9995], 100, a) / 100
-        fraction = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
-        assert (fraction <= high).all()
-        assert (fraction >= low).all()
-
-
 # --- errors --------------------------------------------------------------------------------
 
 
@@ -117,13 +95,3 @@ def test_wrong_arguments_are_refused(changes, error, message):
     X, y = problem()
     with pytest.raises(error, match=message):
         hapfelmeier(**{"estimator": FOREST, "X": X, "y": y, "n_permutations": 2, **changes})
-
-
-def test_importances_are_mda_by_default_as_published():
-    X, y = problem()
-    forest = dm.RandomForestClassifier(20)
-    settings = {"n_permutations": 9, "random_state": 0}
-    default = with_any(forest, X, y, **settings)
-    named = with_any(forest, X, y, measure="mda", **settings)
-    np.testing.assert_array_equal(default.p_values, named.p_values)
-    assert default.unit == "accuracy"

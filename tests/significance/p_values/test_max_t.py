@@ -12,7 +12,7 @@ from tests.significance.noise import Interrupted, band, correlation, killed_afte
 import duramen as dm
 from duramen.data.recoding import with_permuted
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
-from duramen.significance import altmann, fdr_curve, max_t
+from duramen.significance import max_t
 from duramen.significance.association import JointModel, marginal_statistics
 from duramen.significance.max_t_test import sequential_levels, step_down
 from duramen.significance.measured import Refits, measured
@@ -74,15 +74,6 @@ def test_by_hand():
     np.testing.assert_allclose(pooled_rates(observed, null), rates)
 
 
-def test_equal_statistics_have_equal_p_values_whatever_the_order_of_columns():
-    observed = np.array([2.0, 2.0, 1.0])
-    null = np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    expected = [0.5, 0.5, 0.5]  # that of the first, which competes with all
-    np.testing.assert_allclose(step_down(observed, null), expected)
-    order = [1, 0, 2]
-    np.testing.assert_allclose(step_down(observed[order], null[:, order]), expected)
-
-
 # --- standardized columns ------------------------------------------------------------------------
 
 
@@ -117,11 +108,6 @@ def test_scale_of_a_column_cancels_out():
     np.testing.assert_allclose(wide[:, -3:], standardized(rows), atol=1e-8)
 
 
-def test_no_column_and_constant_columns():
-    assert standardized(np.empty((5, 0))).shape == (5, 0)
-    assert not standardized(np.full((5, 2), 0.1)).any()
-
-
 # --- the test ------------------------------------------------------------------------------------
 
 
@@ -154,26 +140,6 @@ def test_result_is_that_of_the_definition(balanced):
     assert verdicts["x10"] == verdicts["x11"] == "noise"
     assert (result.p_adjusted >= result.p_values).all()
     assert result.metadata["balanced"] is balanced
-
-
-def test_p_values_and_curve_are_those_of_altmann_and_fdr_curve():
-    X, y = problem()
-    options = {"n_permutations": 19, "random_state": 4, "measure": "mdi"}
-    result = max_t(FOREST, X, y, balanced=False, **BY_IMPORTANCE, **options)
-    single = altmann(FOREST, X, y, **options)
-    np.testing.assert_array_equal(result.p_values, single.p_values)
-    for balanced in (True, False):
-        curve = fdr_curve(FOREST, X, y, balanced=balanced, **options)
-        mine = max_t(FOREST, X, y, balanced=balanced, **BY_IMPORTANCE, **options)
-        assert [mine.names[j] for j in mine.order()] == list(curve.names)
-        # The rates of max_t count the data as one more permutation, in which i of i reach s_i.
-        place = np.array([mine.names.index(name) for name in curve.names])
-        expected = (19 * curve.details["estimate"] + 1) / 20
-        least = np.minimum.accumulate(expected[::-1])[::-1]
-        below = curve.details["estimate"] < 1  # where it was not cut off
-        np.testing.assert_allclose(mine.q_values[place][below], least[below])
-        importance = curve.details["importance"] if balanced else curve.scores
-        assert sorted(importance) == sorted(mine.scores)
 
 
 def test_default_measure_is_that_of_out_of_bag_rows_by_entropy():
@@ -308,20 +274,6 @@ def test_stages_are_those_of_the_oracle(name, n, max_stages):
 
 
 @pytest.mark.slow
-def test_later_stages_find_what_a_dominant_feature_hides():
-    X, y = dominated()
-    options = {"n_permutations": 39, "random_state": 0, "marginal": False}
-    forest = dm.RandomForestRegressor(40)
-    first = max_t(forest, X, y, max_stages=1, **options)
-    assert first.selected(control="fwer") == ("x0",)
-    result = max_t(forest, X, y, **options)
-    assert set(result.selected(control="fwer")) > {"x0"}
-    assert result.order()[0] == 0
-    assert "marginal_statistic" not in result.details
-    assert result.evidence() == ("",) * 7
-
-
-@pytest.mark.slow
 def test_features_confirmed_beside_a_dominant_one_stay_confirmed():
     """The dominant one inflates the scale of its stage, not that of what is compared later."""
     random = np.random.default_rng(0)
@@ -347,25 +299,6 @@ def test_weights_and_strata_are_those_of_the_oracle():
         assert_like(result, by_the_oracle(subject, 19, 3))
         together = "Each target is exchanged together with the weight of its row."
         assert (together in result.null) == ("sample_weight" in rows)
-
-
-@pytest.mark.slow
-def test_evidence_tells_whether_the_rank_statistic_confirms_a_feature():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(400, 8))
-    y = 2 * np.sign(X[:, 0] * X[:, 1]) + 2 * X[:, 2] + 0.5 * random.normal(size=400) > 0
-    result = max_t(dm.RandomForestClassifier(60), X, y, n_permutations=39, random_state=0)
-    assert result.verdicts()[:3] == ("confirmed",) * 3
-    assert result.evidence()[:3] == ("with others", "with others", "alone")
-    marginal, by_importance, joint = (
-        result.details[f"{name}_statistic"] for name in ("marginal", "importance", "joint")
-    )
-    largest = np.maximum(np.maximum(marginal, by_importance), joint)
-    np.testing.assert_array_equal(result.statistics, largest)
-    confirms = result.details["marginal_p_adjusted"] <= 0.05
-    for j, (verdict, word) in enumerate(zip(result.verdicts(), result.evidence(), strict=True)):
-        alone = confirms[j] or (verdict == "candidate" and marginal[j] >= by_importance[j])
-        assert word == ("" if verdict == "noise" else "alone" if alone else "with others")
 
 
 def test_one_feature_and_all_features_confirmed():

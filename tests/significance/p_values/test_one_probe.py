@@ -1,7 +1,6 @@
 import numpy as np
 import pandas as pd
-import pytest
-from tests.significance.noise import TINY, band, correlation, noise
+from tests.significance.noise import TINY, noise
 
 import duramen as dm
 from duramen.significance import one_probe
@@ -64,24 +63,3 @@ def test_candidates_are_those_of_the_given_columns():
     ):
         one_probe(estimator, X, y, measure=look, n_permutations=1)
     assert seen == [(4, 0), (16, 0), (8, 8), (1, 0)]
-
-
-# --- calibration ---------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_p_values_are_uniform_where_the_measure_has_no_luck_of_its_own():
-    """40 x 30 p-values of correlations in noise, 39 probes each, at five levels.
-
-    One and a half times the binomial band: the p-values of a data set share their probes.
-    """
-    p_values = []
-    for seed in range(40):
-        X, y = noise(seed)
-        result = one_probe(
-            TINY, X, y, measure=correlation, n_permutations=39, add_one=True, random_state=seed
-        )
-        p_values.append(result.p_values)
-    p_values = np.array(p_values)
-    for alpha in (0.05, 0.1, 0.3, 0.5, 0.8):
-        assert abs(np.mean(p_values <= alpha) - alpha) < 1.5 * band(alpha, 1200)

@@ -2,7 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks.selectors.stability import coverage, sources
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
@@ -82,15 +81,6 @@ def test_intervals_that_are_not_defined_or_have_no_width_carry_a_note():
     assert two.notes[0] in str(two)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("place", [0, 6])
-def test_intervals_cover_the_stability_of_many_selections(place):
-    """benchmarks.selectors.stability in small: .91 is below .95 by 2.9 standard errors."""
-    ours, published = coverage(sources()[place], 20, 250)
-    assert ours > 0.91
-    assert ours > published
-
-
 @pytest.mark.parametrize("table", [np.zeros((3, 4)), np.ones((3, 4))])
 def test_nothing_and_everything_selected(table):
     result = stability(table)
@@ -148,22 +138,3 @@ def test_ties_are_broken_by_lot_not_by_column():
     )
     assert result.nogueira == pytest.approx(0, abs=0.02)
     np.testing.assert_allclose(result.frequency, 0.25, atol=0.09)
-
-
-def test_a_checkpoint_goes_on_and_serves_any_k(tmp_path, monkeypatch):
-    X, y = linear()
-    forest, path = dm.RandomForestRegressor(5), tmp_path / "run"
-    ranking_stability(forest, X, y, k=2, n_resamples=4, random_state=0, checkpoint=path)
-    fits = []
-    original = dm.RandomForestRegressor._fit
-    monkeypatch.setattr(
-        dm.RandomForestRegressor, "_fit", lambda self, *a: fits.append(1) or original(self, *a)
-    )
-    options = {"n_resamples": 10, "random_state": 0}
-    resumed = ranking_stability(forest, X, y, k=2, checkpoint=path, **options)
-    assert len(fits) == 6
-    assert resumed.equals(ranking_stability(forest, X, y, k=2, **options))
-    fits.clear()
-    more = ranking_stability(forest, X, y, k=3, checkpoint=path, **options)
-    assert not fits
-    assert more.mean_size == pytest.approx(3)
