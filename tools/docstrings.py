@@ -93,29 +93,28 @@ ANALYSES = {
 # Functions in which a parameter of these names means something more, or else.
 OWN = {
     "estimator": {
-        *("context_importances", "context_network", "frequency_control", "mcfs", "mda"),
+        *("context_importances", "context_network", "mcfs", "mda"),
         *("prediction_change", "relative_influence", "knockoffs"),
     },
     "forest": {
         *("trees_needed", "vote_change", "interactions", "local_mdi", "mdi_plus", "sobol_mda"),
     },
     "X": {
-        *("conditional_mda", "context_importances", "context_network", "frequency_control"),
+        *("conditional_mda", "context_importances", "context_network"),
         *("mda", "mdi", "noising", "permutation_test", "probe_ranking"),
-        *("representatives", "trees_needed", "vote_change", "clusters", "average_effects"),
+        *("representatives", "trees_needed", "vote_change", "clusters"),
         *("relative_influence", "prediction_change", "covariate_strata"),
         *("beeswarm", "interactions", "local_mdi", "mdi_plus", "sobol_mda"),
     },
     "y": {
         *("mcfs", "mdi", "permutation_test", "probe_ranking", "trees_needed", "vote_change"),
-        *("average_effects", "covariate_strata", "prediction_change", "relative_influence"),
+        *("covariate_strata", "prediction_change", "relative_influence"),
         "local_mdi",
     },
     "measure": {
         "confidence_intervals",
         "estimate_cost",
         "hapfelmeier",
-        "knockoffs",
         "max_t",
         "ranking_stability",
         "trees_needed",
@@ -127,7 +126,7 @@ OWN = {
     "strata": {"conditional", "context_importances"},
     "random_state": {
         *("air", "conditional_mda", "holdout_mda", "mda", "noising", "sandri", "trees_needed"),
-        *("vote_change", "average_effects", "prediction_change", "relative_influence"),
+        *("vote_change", "prediction_change", "relative_influence"),
     },
     "n_jobs": {"context_network", "permutation_test"},
     "checkpoint": {"permutation_test"},

@@ -39,7 +39,7 @@ from duramen.significance.probes import (
     one_probe,
     probe_ranking,
 )
-from duramen.significance.resampling_intervals import average_effects, confidence_intervals
+from duramen.significance.resampling_intervals import confidence_intervals
 from duramen.significance.selection_frequency import FREQUENCY_CONTROL, frequency_control
 from duramen.significance.significance_test import SignificanceTest
 
@@ -54,7 +54,6 @@ __all__ = [
     "Stability",
     "TreesNeeded",
     "altmann",
-    "average_effects",
     "catalogue",
     "conditional",
     "conditional_error_rate",

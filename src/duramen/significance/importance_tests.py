@@ -112,18 +112,13 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     choices = importances.metadata.get(measure, {})
     choices = choices if isinstance(choices, Mapping) else {}
     rows = choices.get("rows")
-    if measure == "mdi" and rows not in ("held-out", "out-of-bag"):
+    trained = measure == "mdi" and rows not in ("held-out", "out-of-bag")
+    if trained or (measure != "mdi" and measure in catalogue and not catalogue[measure].symmetric):
+        counted = " from the training counts" if trained else ""
         raise ValueError(
-            f"{name}: these importances are MDI from the training counts, which the search for "
-            "the best split biases above 0 for every feature, also with a correction; the few "
-            "negative values, if any, do not mirror the positive ones. Hint: use air, or "
-            'mdi(forest, X, y, rows="oob").'
-        )
-    if measure != "mdi" and measure in catalogue and not catalogue[measure].symmetric:
-        raise ValueError(
-            f"{name}: values of {measure} are not symmetric about 0 for irrelevant features, so "
-            "that they contain no sample of the null distribution. Hint: use holdout_mda or air, "
-            "or altmann for this measure."
+            f"{name}: values of {measure}{counted} are not symmetric about 0 for irrelevant "
+            "features, so that they contain no sample of the null distribution. Hint: use "
+            'holdout_mda, air or mdi(forest, X, y, rows="oob"), or altmann for this measure.'
         )
     negative = values[values < 0]
     if not negative.size:

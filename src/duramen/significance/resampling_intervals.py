@@ -1,4 +1,4 @@
-"""Standard errors and confidence intervals of importances over data, and of average effects."""
+"""Standard errors and confidence intervals of importances over data."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.sources import names_of
 from duramen.importances import Inputs
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import ExecutionParameters
@@ -29,7 +28,6 @@ from duramen.significance.resampling import (
 )
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.support.provenance import versions
 
 METHODS = ("subsampling", "delete-d", "double-bootstrap")
 KINDS = ("wilson", "normal", "percentile")
@@ -214,16 +212,13 @@ def confidence_intervals(
     checks.check_flag(name, "correction", correction)
     fraction = checks.check_choice(name, "scale", scale, SCALES) == "fraction"
     bootstrap, record = method == "double-bootstrap", measure_of(measure, name)
-    if method == "delete-d" and kind == "percentile":
+    shifted = method == "delete-d" and kind == "percentile"
+    if shifted or (bootstrap and (subsample is not None or not correction)):
         raise ValueError(
-            f'{name}: kind="percentile" cannot be combined with method="delete-d", which gives a '
-            "standard error: quantiles centered at the value itself would shift the interval by "
-            'its error. Hint: method="subsampling".'
-        )
-    if bootstrap and (subsample is not None or not correction):
-        raise ValueError(
-            f"{name}: subsample and correction must have their defaults for the double bootstrap, "
-            'whose samples have as many rows as there are. Hint: method="subsampling".'
+            f'{name}: method={method!r} cannot be combined with these arguments: "delete-d" gives '
+            'no quantiles for kind="percentile", and the samples of "double-bootstrap" have as '
+            "many rows as there are, so that subsample and correction must have their defaults. "
+            'Hint: method="subsampling".'
         )
     if bootstrap and record.rows in ("out-of-bag", "held-out") and record.of_copies is None:
         raise ValueError(
@@ -402,16 +397,11 @@ def limits(
             f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} the "
             "coverage of the intervals may be below their level"
         )
-    if size is None or not correction:
+    if size is None or not correction or (size < n / 2 and n < _ROWS_FOR_SMALL):
         notes.append(
-            "coverage was measured for subsamples with correction=True; other standard errors may "
-            "be too small"
-        )
-    elif size < n / 2 and n < _ROWS_FOR_SMALL:
-        notes.append(
-            f"subsamples of {size} of {n} {units.name} give standard errors that are too small "
-            "for strong features, down to .57 of the true ones. Hint: use the default, 3/4 of "
-            "them"
+            "coverage was measured for subsamples of 3/4 of the rows with correction=True; other "
+            "standard errors may be too small, those of strong features down to .57 of the true "
+            "ones from small subsamples"
         )
     if kind in _COVERED and method == "subsampling":
         notes.append(
@@ -545,170 +535,3 @@ def t_tails(values: FloatArray, error: FloatArray, freedom: FloatArray) -> Float
 
     without = np.where(values > 0, np.inf, -np.inf)
     return np.asarray(stats.t.sf(np.divide(values, error, out=without, where=error > 0), freedom))
-
-
-# --- average effects of features on the target as real parameters ---------------------------------
-
-_LEAST_ROWS = 10
-_LEAST_CHANCE = 0.02  # of either value, that is divided by
-
-
-def average_effects(
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    outcome: Any = None,
-    propensity: Any = None,
-    features: list[int] | None = None,
-    cv: int = 5,
-    confidence_level: float = 0.95,
-    random_state: Any = None,
-) -> Intervals:
-    r"""Estimate the average effect of high against low values of each feature, given the others.
-
-    .. math:: \psi_j = E_W \bigl\{ E(Y | A_j = 1, W) - E(Y | A_j = 0, W) \bigr\}
-
-    with :math:`A_j = 1` where feature j is above its median (of two values: where it has the larger
-    one) and W the other features: the importance of a feature as a real parameter of the
-    distribution (van der Laan 2006; thesis, section 4.5). It is estimated by the mean of
-
-    .. math::
-
-        \phi = m_1 - m_0 + \frac{A}{g} (Y - m_1) - \frac{1 - A}{1 - g} (Y - m_0),
-        \quad m_a = \hat E(Y | A = a, W), \quad g = \hat P(A = 1 | W)
-
-    with both models fitted on the other folds of a cross-validation. Errors of one are multiplied
-    with errors of the other, so that the estimate is nearly unbiased, and normal with the
-    standard error :math:`\mathrm{sd}(\phi) / \sqrt n`, where both come reasonably close.
-
-    Parameters
-    ----------
-    X : array-like of float64, shape (n, p)
-        Numeric features; no missing values. Names are those of the columns of a data frame.
-    y : array-like of shape (n,)
-        Numbers, 0 and 1 for two classes.
-    outcome : regressor, optional
-        Model of Y given A and W, in scikit-learn's manner; a random forest of 200 trees by default.
-    propensity : classifier, optional
-        Model of A given W with ``predict_proba``; a random forest of 200 trees with at least 10
-        rows a leaf by default.
-    features : list of int, optional
-        Indices of the features whose effect is estimated; by default all.
-    cv : int, default=5
-        Number of folds.
-    confidence_level : float, default=0.95
-        Probability with which an interval is to cover.
-    random_state : int, RandomState, Generator or None
-        Seed of folds and default forests.
-
-    Returns
-    -------
-    Intervals
-        Effects in units of Y, signed, with standard errors, normal intervals, and one-sided
-        p-values of the hypothesis that the effect is 0 or less. Metadata hold the cut of each
-        feature.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as described, or a feature is constant.
-
-    Notes
-    -----
-    The effect is that of an association given the other features, and causal only where these are
-    all that A and Y have in common, and none of them is an effect of A. It needs rows of both
-    kinds wherever W is: correlated features, one of which nearly determines A, have wide intervals
-    and an effect that rests on few rows. The effect averages over W: one that is positive in half
-    of the rows and negative in the others is 0, where MDI and MDA are not.
-
-    References
-    ----------
-    M. J. van der Laan (2006). Statistical inference for variable importance. International Journal
-    of Biostatistics 2. V. Chernozhukov et al. (2018). Double/debiased machine learning for
-    treatment and structural parameters. Econometrics Journal 21.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LinearRegression, LogisticRegression
-    >>> import duramen as dm
-    >>> random = np.random.default_rng(0)
-    >>> X = random.integers(0, 2, (500, 3)).astype(float)
-    >>> y = 2 * X[:, 0] + X[:, 1] + random.normal(size=500)
-    >>> found = dm.significance.average_effects(
-    ...     X, y, outcome=LinearRegression(), propensity=LogisticRegression(), random_state=0)
-    >>> found.above(0)
-    ('x0', 'x1')
-    """
-    from scipy import stats
-    from sklearn.base import clone
-    from sklearn.utils.validation import check_X_y
-
-    from duramen.estimators import RandomForestClassifier, RandomForestRegressor  # slow to import
-
-    owner = "average_effects"
-    table, target = check_X_y(
-        X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=_LEAST_ROWS
-    )
-    target = target.astype(np.float64)
-    n, p = table.shape
-    folds = checks.check_integer(owner, "cv", cv, 2)
-    checks.check_real(owner, "confidence_level", confidence_level, 0.0, 1.0, ends="()")
-    seed = checks.draw_seed(random_state)
-    names = tuple(map(str, names_of(X) or [f"x{j}" for j in range(p)]))
-    chosen = checks.places_of(range(p) if features is None else features, names, owner)
-    fold = np.random.default_rng(seed).permutation(n) % folds
-    if outcome is None:
-        outcome = RandomForestRegressor(200, random_state=seed % 2**32)
-    if propensity is None:
-        propensity = RandomForestClassifier(200, min_samples_leaf=10, random_state=seed % 2**32)
-    parts, cuts = np.empty((n, len(chosen))), {}
-    for place, j in enumerate(chosen):
-        distinct = np.unique(table[:, j])
-        if len(distinct) < 2:
-            raise ValueError(
-                f"{owner}: {names[j]!r} is constant and has no effect. Hint: leave it out."
-            )
-        cut = float(distinct[0])
-        if len(distinct) > 2:
-            cut = min(np.median(table[:, j]), distinct[-2])
-        cuts[names[j]] = cut
-        high, others = table[:, j] > cut, np.delete(table, j, axis=1)
-        for k in range(folds):
-            train, test = fold != k, fold == k
-            if high[train].all() or not high[train].any():
-                raise ValueError(
-                    f"{owner}: a feature has a single value in the rows of a fold. Hint: use fewer "
-                    "folds, or leave it out."
-                )
-            model = clone(outcome).fit(np.column_stack([high, others])[train], target[train])
-            low_side, high_side = (
-                np.asarray(model.predict(np.column_stack([side, others[test]])), dtype=np.float64)
-                for side in np.outer([0.0, 1.0], np.ones(test.sum()))
-            )
-            chance = np.full(int(test.sum()), high[train].mean())
-            if others.shape[1]:
-                model = clone(propensity).fit(others[train], high[train])
-                chance = model.predict_proba(others[test])[:, 1]
-            chance = np.clip(chance, _LEAST_CHANCE, 1.0 - _LEAST_CHANCE)
-            of_high = (target[test] - high_side) / chance
-            of_low = -(target[test] - low_side) / (1.0 - chance)
-            parts[test, place] = high_side - low_side + np.where(high[test], of_high, of_low)
-    values = parts.mean(axis=0)
-    error = parts.std(axis=0, ddof=1) / np.sqrt(n)
-    width = float(stats.norm.ppf((1 + confidence_level) / 2)) * error
-    ratio = np.divide(values, error, out=np.zeros_like(values), where=error > 0)
-    return Intervals(
-        names=tuple(names[j] for j in chosen),
-        values=values,
-        standard_error=error,
-        low=values - width,
-        high=values + width,
-        confidence_level=confidence_level,
-        measure="average effect",
-        unit="target",
-        method="influence function",
-        kind="normal",
-        p_values=np.asarray(stats.norm.sf(ratio)),
-        metadata={owner: {"cv": folds, "cuts": cuts, "seed": seed}, "versions": versions()},
-    )
