@@ -323,7 +323,7 @@ def test_named_learners_take_missing_values(learner):
     [
         ({"methods": "nothing"}, ValueError, "methods must be names among"),
         ({"methods": []}, ValueError, "different names"),
-        ({"methods": ["mdi", "mdi"]}, ValueError, "mdi twice"),
+        ({"methods": ["mdi", "mdi"]}, ValueError, "methods must have different names"),
         ({"methods": {"x": 3}}, TypeError, "methods must be selectors"),
         ({"n_features": 9}, ValueError, "n_features must be different numbers in 1..8"),
         ({"n_features": [2, 2]}, ValueError, "n_features must be different"),

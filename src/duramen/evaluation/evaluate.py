@@ -19,9 +19,9 @@ from duramen.evaluation.learners import (
     N_TREES,
     Data,
     Part,
-    Subject,
     described,
     learner_of,
+    matrix_of,
     predictions,
     seeded,
     takes_matrix,
@@ -44,8 +44,7 @@ from duramen.support.arrays import Arrays, IntArray
 from duramen.support.provenance import versions
 from duramen.support.warning import warn
 
-# Series of default numbers of features, over powers of ten.
-_SERIES = (1, 2, 5)
+_OWNER = "evaluate_selection"
 
 
 @dataclass(frozen=True)
@@ -120,27 +119,7 @@ class Method:
         return [np.flatnonzero(columns) for columns in best], seconds
 
 
-def default_cuts(p: int) -> tuple[int, ...]:
-    """Return 1, 2, 5, 10, 20, 50, ... below p."""
-    cuts = [s * 10**e for e in range(len(str(p))) for s in _SERIES]
-    return tuple(k for k in cuts if k < p) or (1,)
-
-
-def checked_cuts(n_features: Any, p: int, owner: str) -> tuple[int, ...]:
-    """Return numbers of features, ascending; by default those of `default_cuts`."""
-    if n_features is None:
-        return default_cuts(p)
-    asked = [n_features] if checks.is_integer(n_features) else list(n_features)
-    good = [k for k in asked if checks.is_integer(k) and 1 <= k <= p]
-    if not asked or len(set(good)) < len(asked):
-        allowed = f"different numbers in 1..{p}, the number of features"
-        raise checks.refuse(owner, "n_features", allowed, n_features)
-    return tuple(sorted(map(int, asked)))
-
-
-def methods_of(
-    methods: Any, estimator: Any, data: Data, n_features: Any, owner: str
-) -> tuple[Method, ...]:
+def _methods_of(methods: Any, estimator: Any, data: Data, n_features: Any) -> tuple[Method, ...]:
     """Return the methods that the user asks for.
 
     Raises
@@ -148,22 +127,32 @@ def methods_of(
     TypeError, ValueError
         If one is not as `evaluate_selection` describes, or two have one name.
     """
+    named: list[tuple[str, Any]]
     if isinstance(methods, Mapping):
-        named: list[tuple[str, Any]] = list(methods.items())
+        named = list(methods.items())
     elif isinstance(methods, str | Ranking) or not isinstance(methods, Iterable):
         named = [(_name_of(methods), methods)]
     else:
         named = [(_name_of(item), item) for item in methods]
     names = [name for name, _ in named]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice or not named or not all(isinstance(name, str) for name in names):
+    if not named or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
         raise ValueError(
-            f"{owner}: methods must have different names, got "
-            f"{twice[0] + ' twice' if twice else names}. Hint: a dict of methods by names."
+            f"{_OWNER}: methods must have different names, got {names}. Hint: a dict of methods by "
+            "names."
         )
-    cuts = checked_cuts(n_features, data.n_columns, owner)
-    template = _forest_template(estimator, data.target, owner)
-    return tuple(_method(name, item, data, cuts, template, owner) for name, item in named)
+    p = data.n_columns
+    if n_features is None:  # 1, 2, 5, 10, 20, 50, ... below p
+        series = [step * 10**e for e in range(len(str(p))) for step in (1, 2, 5)]
+        cuts = [k for k in series if k < p] or [1]
+    else:
+        cuts = [n_features] if checks.is_integer(n_features) else list(n_features)
+        good = {k for k in cuts if checks.is_integer(k) and 1 <= k <= p}
+        if not cuts or len(good) < len(cuts):
+            allowed = f"different numbers in 1..{p}, the number of features"
+            raise checks.refuse(_OWNER, "n_features", allowed, n_features)
+    template = _forest_template(estimator, data.target)
+    ascending = tuple(sorted(map(int, cuts)))
+    return tuple(_method(name, item, data, ascending, template) for name, item in named)
 
 
 def _name_of(method: Any) -> str:
@@ -176,24 +165,22 @@ def _name_of(method: Any) -> str:
     return getattr(method, "__name__", type(method).__name__)
 
 
-def _forest_template(estimator: Any, target: Target, owner: str) -> Any:
+def _forest_template(estimator: Any, target: Target) -> Any:
     if estimator is None:
         estimator = random_forest(target.task, N_TREES)
-    template = template_of(estimator, owner)
-    check_task(template, target, owner)
+    template = template_of(estimator, _OWNER)
+    check_task(template, target, _OWNER)
     return template.set_params(n_jobs=1, verbose=0)
 
 
-def _method(
-    name: str, request: Any, data: Data, cuts: tuple[int, ...], template: Any, owner: str
-) -> Method:
+def _method(name: str, request: Any, data: Data, cuts: tuple[int, ...], template: Any) -> Method:
     """Return the method that one request stands for."""
     if request is None:
         return Method(name=name, cuts=(data.n_columns,), identity="all features")
     if isinstance(request, str) and request in selectors:
         if data.task not in selectors[request].tasks:
             raise ValueError(
-                f"{owner}: selector {request!r} is for classes, the target is numbers."
+                f"{_OWNER}: selector {request!r} is for classes, the target is numbers."
             )
         request = selectors[request].make()
     if hasattr(request, "get_support") and hasattr(request, "fit"):
@@ -210,7 +197,7 @@ def _method(
     ranking = Ranking(request) if isinstance(request, str) or callable(request) else request
     if not isinstance(ranking, Ranking):
         raise TypeError(
-            f"{owner}: methods must be selectors, names or functions of measures, or None for "
+            f"{_OWNER}: methods must be selectors, names or functions of measures, or None for "
             f"all features, got {type(request).__name__}. Hint: "
             "dm.evaluation.Ranking('mdi', forest) ranks by a forest of its own."
         )
@@ -220,24 +207,15 @@ def _method(
         measure, of_measure = measures[ranking.measure], ranking.measure
     else:
         known = ", ".join(entry.name for entry in (*selectors, *measures))
-        raise checks.refuse(owner, "methods", f"names among {known}", ranking.measure)
+        raise checks.refuse(_OWNER, "methods", f"names among {known}", ranking.measure)
     if not measure.suits(data.target):
         raise ValueError(
-            f"{owner}: measure {measure.name!r} needs a target of classes, got numbers."
+            f"{_OWNER}: measure {measure.name!r} needs a target of classes, got numbers."
         )
     if ranking.estimator is not None:
-        template = _forest_template(ranking.estimator, data.target, owner)
+        template = _forest_template(ranking.estimator, data.target)
     identity = f"{of_measure} of {described(template)}"
     return Method(name=name, cuts=cuts, identity=identity, measure=measure, template=template)
-
-
-def rows_of(methods: Sequence[Method]) -> tuple[tuple[str, ...], IntArray]:
-    """Return the name of the method and the cut of each row of the result."""
-    names = tuple(method.name for method in methods for _ in method.cuts)
-    return names, np.array([cut for method in methods for cut in method.cuts], dtype=np.int64)
-
-
-_OWNER = "evaluate_selection"
 
 
 class EvaluationInterrupted(KeyboardInterrupt):
@@ -384,42 +362,95 @@ def evaluate_selection(
         raise checks.refuse(
             _OWNER, "X", "a learning set without strata", "one with strata", "learning_set again"
         )
-    chosen = methods_of(methods, estimator, data, n_features, _OWNER)
+    chosen = _methods_of(methods, estimator, data, n_features)
     fitted, of_learner = learner_of(learner, data.target, _OWNER)
-    measures = _performances(score, data)
-    draw, sizes = _splits(data, test_size)
+    scored = _performances(score, data)
+    draw, (n_train, n_test) = _splits(data, test_size)
     seed = checks.draw_seed(random_state)
-    subject = Subject(data, _OWNER)
+    matrix = None
     if takes_matrix(fitted) or any(entry.dense for entry in chosen):
-        subject.matrix  # noqa: B018  errors about columns come before the work
+        matrix = matrix_of(data, _OWNER)
     before = None
     if where == "outside":
         warn(
             f"{_OWNER}: selection='outside' also uses the test rows for selection: scores are "
             "biased upward. Hint: selection='inside'."
         )
-        before = _selected(chosen, subject.part(np.arange(data.n_rows), "all"), seed, OBSERVED)
+        every = Part.of(data, matrix, np.arange(data.n_rows), "all")
+        before = _selected(chosen, every, seed, OBSERVED)
+    names = tuple(method.name for method in chosen for _ in method.cuts)
+    cuts = np.array([cut for method in chosen for cut in method.cuts], dtype=np.int64)
     settings = {
         "method": _OWNER,
         "methods": {entry.name: entry.identity for entry in chosen},
-        "n_features": rows_of(chosen)[1].tolist(),
+        "n_features": cuts.tolist(),
         "learner": of_learner,
-        "scores": [entry.name for entry in measures],
+        "scores": [entry.name for entry in scored],
         "test_size": repr(test_size),
         "selection": where,
         "fingerprint": data.fingerprint,
         "versions": versions(),
         **data.exchangeability.identity(),
     }
-    metadata = {**settings, "n_rows": data.n_rows, "seed": seed}
-    split = Split(subject, chosen, fitted, measures, draw, before)
 
-    def result(results: list[Arrays]) -> SelectionEvaluation:
-        return _result(split, results, sizes, where, confidence_level, metadata)
+    def split(b: int, seed: int) -> Arrays:
+        """Return scores, sizes, the features selected, and the seconds of each method."""
+        rows = draw(np.random.default_rng(seed))
+        rest = np.setdiff1d(np.arange(data.n_rows), rows)
+        train = Part.of(data, matrix, rows, (b, "train"))
+        test = Part.of(data, matrix, rest, (b, "test"))
+        selected, seconds = before or _selected(chosen, train, seed, 2)
+        learning = int(np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1)[0])
+        scores_of_columns: dict[bytes, list[float]] = {}  # methods may agree
+        for columns in selected:
+            key = columns.tobytes()
+            if key not in scores_of_columns:
+                predicted = predictions(fitted, train, test, columns, learning)
+                scores_of_columns[key] = [one.compute(test.target, predicted) for one in scored]
+        return {
+            "scores": np.array([scores_of_columns[columns.tobytes()] for columns in selected]).T,
+            "sizes": np.array([len(columns) for columns in selected], dtype=np.int64),
+            "selected": np.concatenate(selected).astype(np.int64),
+            "seconds": np.array(seconds),
+        }
 
-    def interrupted(results: list[Arrays]) -> None:
-        if len(results) >= 2:
-            raise EvaluationInterrupted(result(results))
+    def result(splits: list[Arrays]) -> SelectionEvaluation:
+        sizes = np.array([one["sizes"] for one in splits])
+        scores = np.array([one["scores"] for one in splits])
+        seconds = np.mean([one["seconds"] for one in splits], axis=0).tolist()
+        ends = np.cumsum(sizes, axis=1)
+        agreed = []
+        for r in range(len(names)):
+            selected = np.zeros((len(splits), data.n_columns), dtype=np.bool_)
+            for b, one in enumerate(splits):
+                selected[b, one["selected"][ends[b, r] - sizes[b, r] : ends[b, r]]] = True
+            agreed.append(stability(selected, confidence_level=confidence_level))
+        columns = np.array([[one.kuncheva, one.nogueira, one.low, one.high] for one in agreed])
+        if where == "outside":  # selected once: agreement says nothing
+            columns[:] = np.nan
+        by_method = dict(zip((method.name for method in chosen), seconds, strict=True))
+        own = {"n_rows": data.n_rows, "seed": seed, "n_resamples": len(splits)}
+        return SelectionEvaluation(
+            methods=names,
+            cuts=cuts,
+            scores={one.name: scores[:, i] for i, one in enumerate(scored)},
+            sizes=sizes,
+            kuncheva=columns[:, 0],
+            nogueira=columns[:, 1],
+            stability_low=columns[:, 2],
+            stability_high=columns[:, 3],
+            frequency=csr_array(vstack([csr_array(one.frequency[None, :]) for one in agreed])),
+            names=data.names,
+            n_train=n_train,
+            n_test=n_test,
+            selection=where,
+            confidence_level=confidence_level,
+            metadata={**settings, **own, "seconds": by_method},
+        )
+
+    def interrupted(splits: list[Arrays]) -> None:
+        if len(splits) >= 2:
+            raise EvaluationInterrupted(result(splits))
 
     results = run_jobs(
         split,
@@ -432,40 +463,6 @@ def evaluate_selection(
         interrupted=interrupted,
     )
     return result(results)
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Task of a split: select on training rows, learn there, predict test rows, score."""
-
-    subject: Subject
-    methods: tuple[Method, ...]
-    learner: Any
-    measures: tuple[Performance, ...]
-    draw: Draw
-    before: tuple[list[IntArray], list[float]] | None  # what was selected outside
-
-    def __call__(self, b: int, seed: int) -> Arrays:
-        """Return scores, sizes, the features selected, and the seconds of each method."""
-        rows = self.draw(np.random.default_rng(seed))
-        rest = np.setdiff1d(np.arange(self.subject.data.n_rows), rows)
-        train, test = self.subject.part(rows, (b, "train")), self.subject.part(rest, (b, "test"))
-        chosen, seconds = self.before or _selected(self.methods, train, seed, 2)
-        learning = int(np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1)[0])
-        scores_of_columns: dict[bytes, list[float]] = {}  # methods may agree
-        for columns in chosen:
-            key = columns.tobytes()
-            if key not in scores_of_columns:
-                predicted = predictions(self.learner, train, test, columns, learning)
-                scores_of_columns[key] = [
-                    score.compute(test.target, predicted) for score in self.measures
-                ]
-        return {
-            "scores": np.array([scores_of_columns[columns.tobytes()] for columns in chosen]).T,
-            "sizes": np.array([len(columns) for columns in chosen], dtype=np.int64),
-            "selected": np.concatenate(chosen).astype(np.int64),
-            "seconds": np.array(seconds),
-        }
 
 
 def _selected(
@@ -511,50 +508,3 @@ def _splits(data: Data, test_size: Any) -> tuple[Draw, tuple[int, int]]:
     draw = units.rows(subsamples(units.labels, units.count, units.count - size))
     n_test = round(size / units.count * data.n_rows)
     return draw, (data.n_rows - n_test, n_test)
-
-
-def _result(
-    split: Split,
-    results: list[Arrays],
-    n_rows: tuple[int, int],
-    where: str,
-    confidence_level: float,
-    metadata: dict[str, Any],
-) -> SelectionEvaluation:
-    """Return the evaluation from the results of the splits."""
-    methods, data = split.methods, split.subject.data
-    names, cuts = rows_of(methods)
-    counts = np.array([result["sizes"] for result in results])
-    scores = np.array([result["scores"] for result in results])
-    seconds = np.mean([result["seconds"] for result in results], axis=0).tolist()
-    ends = np.cumsum(counts, axis=1)
-    agreed = []
-    for r in range(len(names)):
-        chosen = np.zeros((len(results), data.n_columns), dtype=np.bool_)
-        for b, result in enumerate(results):
-            chosen[b, result["selected"][ends[b, r] - counts[b, r] : ends[b, r]]] = True
-        agreed.append(stability(chosen, confidence_level=confidence_level))
-    columns = np.array([[one.kuncheva, one.nogueira, one.low, one.high] for one in agreed])
-    if where == "outside":  # selected once: agreement says nothing
-        columns[:] = np.nan
-    return SelectionEvaluation(
-        methods=names,
-        cuts=cuts,
-        scores={measure.name: scores[:, i] for i, measure in enumerate(split.measures)},
-        sizes=counts,
-        kuncheva=columns[:, 0],
-        nogueira=columns[:, 1],
-        stability_low=columns[:, 2],
-        stability_high=columns[:, 3],
-        frequency=csr_array(vstack([csr_array(one.frequency[None, :]) for one in agreed])),
-        names=data.names,
-        n_train=n_rows[0],
-        n_test=n_rows[1],
-        selection=where,
-        confidence_level=confidence_level,
-        metadata={
-            **metadata,
-            "n_resamples": len(results),
-            "seconds": dict(zip((method.name for method in methods), seconds, strict=True)),
-        },
-    )

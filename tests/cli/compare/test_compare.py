@@ -71,7 +71,7 @@ def test_interrupted(file, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--methods", "mdi", "--methods", "mdi"], "mdi twice"),
+        (["--methods", "mdi", "--methods", "mdi"], "methods must have different names"),
         (["--test-size", "2.5"], "--test-size must be 1 to 58 of the 60 rows, or a fraction"),
         (["--test-size", "59"], "--test-size must be 1 to 58"),
         (["--n-features", "7"], "--n-features must be different numbers in 1..6"),

@@ -240,7 +240,7 @@ def mcfs(
 
 def _subset_size(value: Any, n_features: int) -> int:
     if isinstance(value, str) and value == "sqrt":
-        return max(1, round(n_features**0.5))
+        return max(1, round(float(n_features**0.5)))
     if not checks.is_integer(value) or not 1 <= value <= n_features:
         raise checks.refuse("mcfs", "subset_size", f"'sqrt' or an int in 1..{n_features}", value)
     return int(value)
