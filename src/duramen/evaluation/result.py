@@ -16,6 +16,7 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import duration
 
+_BOOTSTRAPS = 2000
 SELECTIONS = ("inside", "outside")
 """Rows that choose the features: the training rows of each split, or all, which is biased."""
 
@@ -170,14 +171,7 @@ class SelectionEvaluation(Result):
         frequencies_found: FloatArray = self.frequency[rows[:1]].toarray()[0]
         return frequencies_found
 
-    def enough(
-        self,
-        method: str | None = None,
-        score: str | None = None,
-        *,
-        corrected: bool = True,
-        n_bootstraps: int = 2000,
-    ) -> EnoughFeatures:
+    def enough(self, method: str | None = None, score: str | None = None) -> EnoughFeatures:
         """Return the smallest number of features whose score is within one error of the best.
 
         Parameters
@@ -186,19 +180,14 @@ class SelectionEvaluation(Result):
             Name of a ranking; by default the first one.
         score : str, optional
             Name of a score; by default the first one.
-        corrected : bool
-            Whether standard errors are those of Nadeau and Bengio, which take into account that
-            splits share rows; otherwise those of independent splits, as in the rule of Breiman et
-            al.
-        n_bootstraps : int
-            Bootstrap samples for the interval.
 
         Returns
         -------
         EnoughFeatures
-            The interval has the numbers that the rule returns in samples of splits, drawn with
-            replacement. With `corrected`, a sample has :math:`1/(1/B + n_{test}/n_{train})` splits,
-            so that its means scatter as the correction says.
+            Standard errors are those of Nadeau and Bengio, which take into account that splits
+            share rows. The interval has the numbers that the rule returns in 2,000 samples of
+            :math:`1/(1/B + n_{test}/n_{train})` splits, drawn with replacement, whose means scatter
+            as the correction says.
 
         Raises
         ------
@@ -213,8 +202,6 @@ class SelectionEvaluation(Result):
                 "enough: there must be a ranking that is evaluated at two or more numbers of "
                 "features, got none. Hint: evaluate_selection('mdi', X, y)."
             )
-        checks.check_flag("enough", "corrected", corrected)
-        count = checks.check_integer("enough", "n_bootstraps", n_bootstraps, 1)
         name = checks.check_choice(
             "enough", "method", rankings[0] if method is None else method, rankings
         )
@@ -222,13 +209,12 @@ class SelectionEvaluation(Result):
         if (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
             raise ValueError("enough: the score must be defined in at least two splits, got fewer.")
         sizes = self.cuts[rows]
-        factor = self.variance_factor if corrected else 1 / self.n_resamples
         at, low, high, best, error, probability = enough_of(
             values[:, rows],
             sizes,
-            factor,
+            self.variance_factor,
             confidence_level=self.confidence_level,
-            n_bootstraps=count,
+            n_bootstraps=_BOOTSTRAPS,
             seed=0,
         )
         return EnoughFeatures(
@@ -271,7 +257,7 @@ class SelectionEvaluation(Result):
             rows = self.rows(name)
             some = rows[~np.isnan(self._scores(None)[:, rows]).any(axis=0)]
             if len(rows) > 1 and len(some) == len(rows) and self.n_resamples > 1:
-                at = self.enough(name, n_bootstraps=1).n_features
+                at = self.enough(name).n_features
                 rows = rows[self.cuts[rows] == at]
             chosen.append(int(rows[0]))
         return np.array(chosen, dtype=np.int64)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from duramen.data import LearningSet, encode
 from duramen.data.routing import routing_values
@@ -19,9 +19,7 @@ from duramen.support.provenance import versions
 from duramen.support.text import quoted
 
 
-def relative_influence(
-    estimator: Any, X: Any, *, step: float = 1.0, names: list[str] | None = None
-) -> Importances:
+def relative_influence(estimator: Any, X: Any, *, step: float = 1.0) -> Importances:
     r"""Compute the relative influence of numeric features on the predictions of a model.
 
     .. math:: Imp(X_j) = \sqrt{E_X \Bigl\{\Bigl(\frac{\partial f(X)}{\partial X_j}\Bigr)^2\Bigr\}
@@ -45,9 +43,6 @@ def relative_influence(
     step : float, default=1.0
         Width of the difference in standard deviations of the feature. A small one sees the splits
         near a row alone.
-    names : list of str, optional
-        Names of the features; by default those that the model was fitted with, or those
-        of the table.
 
     Returns
     -------
@@ -87,7 +82,7 @@ def relative_influence(
     """
     name = "relative_influence"
     predict = _outputs(name, estimator)
-    table, labels = _numbers(name, estimator, X, names)
+    table, names = _numbers(name, estimator, X)
     checks.check_real(name, "step", step, 0.0, np.inf, ends="()")
     spread = table.std(axis=0)
     squares = np.zeros(table.shape[1])
@@ -98,7 +93,8 @@ def relative_influence(
             moved[:, j] += sign * step * spread[j]
             sides.append(predict(moved))
         squares[j] = _mean_square(sides[0] - sides[1]) / step**2
-    return _importances(name, np.sqrt(squares), labels, "prediction", n_rows=len(table), step=step)
+    metadata = {name: {"n_rows": len(table), "step": step}, "versions": versions()}
+    return Importances(names, np.sqrt(squares), name, "prediction", metadata=metadata)
 
 
 def prediction_change(
@@ -107,7 +103,6 @@ def prediction_change(
     y: ArrayLike | None = None,
     *,
     n_repeats: int = 5,
-    names: list[str] | None = None,
     random_state: Any = None,
 ) -> Importances:
     r"""Compute the mean squared change of the predictions of a model when a feature is permuted.
@@ -133,9 +128,6 @@ def prediction_change(
         Permutations of each feature.
     random_state : int, RandomState, Generator or None
         Seed of the permutations.
-    names : list of str, optional
-        Names of the features; by default those that the model was fitted with, or those
-        of the table.
 
     Returns
     -------
@@ -171,11 +163,25 @@ def prediction_change(
     """
     name = "prediction_change"
     predict = _outputs(name, estimator)
-    table, labels = _numbers(name, estimator, X, names)
+    table, names = _numbers(name, estimator, X)
     repeats = checks.check_integer(name, "n_repeats", n_repeats, 1)
     seed = checks.draw_seed(random_state)
     before = predict(table)
-    scale = 1.0 if y is None else _error(name, estimator, before, np.asarray(y))
+    scale = 1.0
+    if y is not None:
+        truth: Any = np.asarray(y)
+        if truth.shape != (len(before),):
+            raise checks.refuse(name, "y", f"an array of shape ({len(before)},)", truth.shape)
+        classes = getattr(estimator, "classes_", None)
+        if classes is not None and not np.isin(truth, classes).all():
+            raise ValueError(f"{name}: y holds classes that the model does not know.")
+        numbers = truth[:, np.newaxis] if classes is None else truth[:, np.newaxis] == classes
+        scale = _mean_square(before - numbers.astype(np.float64))
+        if scale == 0:
+            raise ValueError(
+                f"{name}: the model has no error on these rows, so there is nothing to divide by. "
+                "Hint: give rows that it was not trained on, or leave out y."
+            )
     changes = np.empty((repeats, table.shape[1]))
     for j in range(table.shape[1]):
         random = np.random.default_rng((seed, j))
@@ -183,16 +189,14 @@ def prediction_change(
             moved = table.copy()
             moved[:, j] = random.permutation(moved[:, j])
             changes[repeat, j] = _mean_square(before - predict(moved)) / scale
-    error = changes.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
-    return _importances(
-        name,
+    choices = {"n_rows": len(table), "n_repeats": repeats, "permutation_seed": seed}
+    return Importances(
+        names,
         changes.mean(axis=0),
-        labels,
+        name,
         "squared prediction" if y is None else "1",
-        standard_error=error,
-        n_rows=len(table),
-        n_repeats=repeats,
-        permutation_seed=seed,
+        standard_error=changes.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None,
+        metadata={name: choices, "versions": versions()},
     )
 
 
@@ -215,9 +219,7 @@ def _outputs(function: str, estimator: Any) -> Callable[[FloatArray], FloatArray
     return outputs
 
 
-def _numbers(
-    function: str, estimator: Any, X: Any, names: list[str] | None
-) -> tuple[FloatArray, tuple[str, ...]]:
+def _numbers(function: str, estimator: Any, X: Any) -> tuple[FloatArray, tuple[str, ...]]:
     """Return a table of numbers, whose columns are those of the model, and their names."""
     table = X.in_memory().table if isinstance(X, LearningSet) else encode(X)
     fitted = getattr(estimator, "feature_names_in_", None)
@@ -233,54 +235,14 @@ def _numbers(
                 f"{function}: column {quoted(name)} must hold numbers, none missing, got {came}. "
                 "Hint: leave the column out, or use another measure, such as mda."
             )
-    if names is None:
-        names = list(table.names) if fitted is None else list(map(str, fitted))
-    return routing_values(table.schema, table), tuple(names)
+    names = table.names if fitted is None else tuple(map(str, fitted))
+    return routing_values(table.schema, table), names
 
 
 def _mean_square(differences: FloatArray) -> float:
     """Return the mean over rows of the squares, halved over the probabilities of classes."""
     half = 0.5 if differences.shape[1] > 1 else 1.0
     return half * float((differences**2).sum(axis=1).mean())
-
-
-def _error(function: str, estimator: Any, before: FloatArray, y: NDArray[Any]) -> float:
-    """Return the mean squared error of the predictions."""
-    if y.shape != (len(before),):
-        raise checks.refuse(function, "y", f"an array of shape ({len(before)},)", y.shape)
-    classes = getattr(estimator, "classes_", None)
-    if classes is None:
-        truth = y.astype(np.float64)[:, np.newaxis]
-    else:
-        if not np.isin(y, classes).all():
-            raise ValueError(f"{function}: y holds classes that the model does not know.")
-        truth = (y[:, np.newaxis] == np.asarray(classes)).astype(np.float64)
-    error = _mean_square(before - truth)
-    if error == 0:
-        raise ValueError(
-            f"{function}: the model has no error on these rows, so there is nothing to divide by. "
-            "Hint: give rows that it was not trained on, or leave out y."
-        )
-    return error
-
-
-def _importances(
-    function: str,
-    values: FloatArray,
-    names: tuple[str, ...],
-    unit: str,
-    *,
-    standard_error: FloatArray | None = None,
-    **choices: Any,
-) -> Importances:
-    return Importances(
-        names=names,
-        values=values,
-        measure=function,
-        unit=unit,
-        standard_error=standard_error,
-        metadata={function: choices, "versions": versions()},
-    )
 
 
 _OF_THE_FOREST = (

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from duramen import _kernel
-from duramen.data import EncodedTable, LearningSet
+from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
-from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import leaves
 from duramen.importances.arguments import importances_of, matched, missing_rows, trees_of
@@ -19,9 +18,11 @@ from duramen.importances.measures.mda import grouped
 from duramen.importances.samples import responses, training_set
 from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray
 
 _NAME = "sobol_mda"
+# Relative difference of the weights and means of leaves that rounding makes.
+_ROUNDING = 1e-6
 _SCORES = {True: ("neg_brier_score", "accuracy"), False: ("neg_mean_squared_error",)}
 
 
@@ -113,43 +114,85 @@ def sobol_mda(
         raise missing_rows(_NAME)
     grown = trees_of(forest, _NAME)
     choices = _SCORES[grown.classes is not None]
-    if scoring is not None:
-        checks.check_choice(_NAME, "scoring", scoring, choices)
-    scoring = scoring or choices[0]
+    scoring = choices[0] if scoring is None else scoring
+    checks.check_choice(_NAME, "scoring", scoring, choices)
     threads = checks.check_jobs(_NAME, n_jobs)
     data = training_set(grown, X, y, _NAME, out_of_bag=True)
     names, members = grouped(grown, feature_groups, _NAME)
-    projection = _Projection(grown, data, members)
-    accuracy = scoring == "accuracy"
+    outcomes = responses(grown, matched(grown, data.target, _NAME))
+    weights = np.ones(data.n_rows) if data.weights is None else data.weights
+    masses = np.column_stack([weights, outcomes])
+    groups = np.arange(grown.n_features)[:, np.newaxis] if members is None else members
+    offsets = np.cumsum([0, *map(len, groups)], dtype=np.int64)
+    columns = np.concatenate([*groups, np.empty(0)]).astype(np.uint32)
+    # Whole numbers below 2**62 add up to the same in any order of the trees.
+    reach = float(np.abs(outcomes).max(initial=0.0)) * grown.n_trees
+    scale = 1.0 if reach == 0.0 else float(2.0 ** (60 - np.ceil(np.log2(reach))))
+    shape = (len(groups), *outcomes.shape)
+    require_memory(
+        2 * 8 * int(np.prod(shape)),
+        what=f"the predictions on {data.n_rows} rows for {len(groups)} features",
+        function=_NAME,
+        hint="measure fewer rows, or groups of features",
+    )
+    # Sums of the out-of-bag predictions, and what projecting along each group adds to them.
+    n_trees, sums = np.zeros(data.n_rows, dtype=np.int64), np.zeros(shape[1:], dtype=np.int64)
+    changes = np.zeros(shape, dtype=np.int64)
+    checked = False
+
+    def add(trees: Forest) -> None:
+        nonlocal checked, n_trees, sums, changes
+        if not checked:
+            _check_weights(trees.part(0, 1), data.table, masses)
+            checked = True
+        own_trees, own_sums, own_changes = _kernel.projected_values(
+            trees.kernel,
+            data.table.kernel,
+            trees.bags,
+            _kernel.Projections(
+                masses=masses, scale=scale, min_rows=trees.settings.min_samples_leaf
+            ),
+            offsets,
+            columns,
+            threads,
+        )
+        n_trees += own_trees
+        sums += own_sums
+        changes += own_changes
 
     def result() -> Importances:
-        rows = projection.seen()
-        truth = projection.responses[rows]
+        rows = np.flatnonzero(n_trees)  # out of bag of some tree
+        if not rows.size:
+            raise ValueError(f"{_NAME}: no row is out of bag for any tree. Hint: grow more trees.")
+        truth = outcomes[rows]
         variance = float(truth.var(axis=0).sum())
         if variance == 0.0:
             raise ValueError(
                 f"{_NAME}: y must vary over the {len(truth)} out-of-bag rows, but it is constant."
             )
+        accuracy = scoring == "accuracy"
         loss = _wrong if accuracy else _squared
-        predicted = projection.predicted(rows)
+        count = n_trees[rows, np.newaxis]
+        predicted = sums[rows] / scale / count
+        before = loss(predicted, truth)
         rises = np.empty((len(names), len(truth)))
         for g in range(len(names)):
-            rises[g] = loss(projection.predicted(rows, g), truth) - loss(predicted, truth)
-        squares = float(_squared(predicted, truth).mean())
-        n, scale = len(truth), 1.0 if accuracy else variance
+            rises[g] = loss((sums + changes[g])[rows] / scale / count, truth) - before
+        unit = 1.0 if accuracy else variance
+        n = len(truth)
         return importances_of(
             grown,
             _NAME,
-            rises.mean(axis=1) / scale,
+            rises.mean(axis=1) / unit,
             "accuracy" if accuracy else "total Sobol index",
-            rises.std(axis=1, ddof=1) / np.sqrt(n) / scale if n > 1 else None,
+            rises.std(axis=1, ddof=1) / np.sqrt(n) / unit if n > 1 else None,
             names=names,
             scoring=scoring,
             variance=variance,
-            r_squared=1.0 - squares / variance,
+            r_squared=1.0 - float(_squared(predicted, truth).mean()) / variance,
         )
 
-    return TreeSums(grown, lambda trees: projection.add(trees, threads), result)
+    return TreeSums(grown, add, result)
 
 
 def _squared(predicted: FloatArray, truth: FloatArray) -> FloatArray:
@@ -160,6 +203,34 @@ def _squared(predicted: FloatArray, truth: FloatArray) -> FloatArray:
 def _wrong(predicted: FloatArray, truth: FloatArray) -> FloatArray:
     loss: FloatArray = (predicted.argmax(axis=1) != truth.argmax(axis=1)).astype(np.float64)
     return loss
+
+
+def _check_weights(tree: Forest, table: EncodedTable, masses: FloatArray) -> None:
+    """Raise ValueError unless the leaves of a tree hold the weights of the rows.
+
+    Weights of classes may be others: the kernel reads them off each tree.
+    """
+    numbers = masses.shape[1] == 2
+    leaf = tree.child[leaves(tree, table)[:, 0]]
+    weights, n_leaves = bag(tree, 0) * masses[:, 0], len(tree.leaf_values)
+    of_rows = masses if numbers else masses[:, 1:]
+    own = np.column_stack([np.bincount(leaf, weights * mass, n_leaves) for mass in of_rows.T])
+    ends = np.flatnonzero(tree.feature < 0)
+    weight = np.empty((n_leaves, 1))
+    weight[tree.child[ends], 0] = tree.weight[ends]
+    grown = weight * tree.leaf_values
+    if numbers:
+        own[:, 0] = np.bincount(leaf, weights, n_leaves)
+        grown = np.column_stack([weight, grown]) * (own[:, 0].sum() / weight.sum())
+    else:
+        total = own.sum(axis=0)
+        own *= np.divide(grown.sum(axis=0), total, out=np.ones(len(total)), where=total > 0)
+    if not np.allclose(own, grown, rtol=_ROUNDING, atol=_ROUNDING * np.abs(grown).max()):
+        raise ValueError(
+            f"{_NAME}: the weights of the rows must be those that the forest was grown with, but "
+            "its leaves hold others. Hint: give dm.learning_set(X, y, sample_weight=...) with the "
+            "same sample weights."
+        )
 
 
 SOBOL_MDA = Measure(
@@ -177,105 +248,3 @@ SOBOL_MDA = Measure(
     over_trees=True,
     spread="rows",
 )
-
-
-# --- out-of-bag predictions of trees that are projected along groups of columns -------------------
-
-# Relative difference of the weights and means of leaves that rounding makes.
-_ROUNDING = 1e-6
-
-
-class _Projection:
-    """Sums of out-of-bag predictions of the trees of a forest, which are added in their order.
-
-    A tree projected along a group of columns, by default a column by itself, sends a row to all
-    children of a split on the group. It predicts the mean response of those rows of its bag that
-    reach the same nodes, at the deepest level of the tree where there are `min_samples_leaf` of
-    them.
-    """
-
-    def __init__(
-        self, forest: AnyForest, data: LearningSet[EncodedTable], members: Sequence[IntArray] | None
-    ) -> None:
-        self.responses = responses(forest, matched(forest, data.target, _NAME))
-        weights = np.ones(data.n_rows) if data.weights is None else data.weights
-        self._table = data.table
-        self._masses = np.column_stack([weights, self.responses])
-        groups = np.arange(forest.n_features)[:, np.newaxis] if members is None else members
-        self._offsets = np.cumsum([0, *map(len, groups)], dtype=np.int64)
-        self._columns = np.concatenate([*groups, np.empty(0)]).astype(np.uint32)
-        # Whole numbers below 2**62 add up to the same in any order of the trees.
-        reach = float(np.abs(self.responses).max(initial=0.0)) * forest.n_trees
-        self._scale = 1.0 if reach == 0.0 else float(2.0 ** (60 - np.ceil(np.log2(reach))))
-        shape = (len(groups), *self.responses.shape)
-        require_memory(
-            2 * 8 * int(np.prod(shape)),
-            what=f"the predictions on {data.n_rows} rows for {len(groups)} features",
-            function=_NAME,
-            hint="measure fewer rows, or groups of features",
-        )
-        self._trees = np.zeros(data.n_rows, dtype=np.int64)
-        self._sums = np.zeros(shape[1:], dtype=np.int64)
-        self._changes = np.zeros(shape, dtype=np.int64)
-        self._checked = False
-
-    def add(self, trees: Forest, n_threads: int) -> None:
-        """Add trees, which come after those before."""
-        if not self._checked:
-            self._check_weights(trees)
-        n_trees, sums, changes = _kernel.projected_values(
-            trees.kernel,
-            self._table.kernel,
-            trees.bags,
-            _kernel.Projections(
-                masses=self._masses, scale=self._scale, min_rows=trees.settings.min_samples_leaf
-            ),
-            self._offsets,
-            self._columns,
-            n_threads,
-        )
-        self._trees += n_trees
-        self._sums += sums
-        self._changes += changes
-
-    def _check_weights(self, trees: Forest) -> None:
-        """Raise ValueError unless the leaves of the first tree hold the weights of the rows.
-
-        Weights of classes may be others: the kernel reads them off each tree.
-        """
-        first = trees.part(0, 1)
-        leaf = first.child[leaves(first, self._table)[:, 0]]
-        of_rows = self._masses if self.responses.shape[1] == 1 else self._masses[:, 1:]
-        weights = bag(first, 0) * self._masses[:, 0]
-        n_leaves = len(first.leaf_values)
-        own = np.column_stack([np.bincount(leaf, weights * m, n_leaves) for m in of_rows.T])
-        ends = np.flatnonzero(first.feature < 0)
-        weight = np.empty((n_leaves, 1))
-        weight[first.child[ends], 0] = first.weight[ends]
-        grown = weight * first.leaf_values
-        if self.responses.shape[1] == 1:
-            own[:, 0] = np.bincount(leaf, weights, n_leaves)
-            grown = np.column_stack([weight, grown]) * (own[:, 0].sum() / weight.sum())
-        else:
-            total = own.sum(axis=0)
-            own *= np.divide(grown.sum(axis=0), total, out=np.ones(len(total)), where=total > 0)
-        if not np.allclose(own, grown, rtol=_ROUNDING, atol=_ROUNDING * np.abs(grown).max()):
-            raise ValueError(
-                f"{_NAME}: the weights of the rows must be those that the forest was "
-                "grown with, but its leaves hold others. Hint: give "
-                "dm.learning_set(X, y, sample_weight=...) with the same sample weights."
-            )
-        self._checked = True
-
-    def seen(self) -> IntArray:
-        """Return the rows that are out of bag of some tree."""
-        rows = np.flatnonzero(self._trees)
-        if not rows.size:
-            raise ValueError(f"{_NAME}: no row is out of bag for any tree. Hint: grow more trees.")
-        return rows
-
-    def predicted(self, rows: IntArray, group: int | None = None) -> FloatArray:
-        """Return the prediction of the forest for some rows, without a group, shape (m, C)."""
-        sums = self._sums if group is None else self._sums + self._changes[group]
-        mean: FloatArray = sums[rows] / self._scale / self._trees[rows, np.newaxis]
-        return mean
