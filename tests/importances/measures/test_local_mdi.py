@@ -87,13 +87,15 @@ def fitted(name, **options):
 def test_the_mean_in_the_bag_is_mdi(name, weighted):
     weights = problem()[3] if weighted else None
     forest, X, y = fitted(name, sample_weight=weights)
-    local = local_mdi(forest, X, rows="in-bag", sample_weight=weights)
+    table = dm.encode(X, kinds=list(forest.forest_.schema.kinds))
+    data = dm.learning_set(table, y, sample_weight=weights)
+    local = local_mdi(forest, data, rows="in-bag")
     importances = mdi(forest)
     np.testing.assert_allclose(local.mean().values, importances.values, atol=1e-12, rtol=1e-12)
     assert local.mean().unit == importances.unit
-    data = dm.learning_set(dm.encode(X), y, sample_weight=weights)
-    if forest.forest_.fingerprint == data.fingerprint:
-        assert local.equals(local_mdi(forest, data, rows="in-bag"))
+    if weighted:
+        with pytest.raises(ValueError, match="with the weights that the forest was grown with"):
+            local_mdi(forest, X, rows="in-bag")
 
 
 @one_test
@@ -177,8 +179,6 @@ def test_two_classes_by_name():
         ({"prior_weight": 1}, "prior_weight must be 0 unless"),
         ({"prior_weight": -1}, "prior_weight must be"),
         ({"sparse": 1}, "sparse must be True or False"),
-        ({"sample_weight": np.ones(60)}, "sample_weight must be None unless"),
-        ({"rows": "in-bag", "sample_weight": np.arange(60)}, "sample_weight must hold the weights"),
         ({"of": "class", "y": [7] * 60}, "y holds 7, which is not a class of this forest"),
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
@@ -23,6 +22,7 @@ from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, of_unit_size
 
+_ROUNDING = 1e-9  # of the largest singular value, below which one is 0
 THRESHOLDS = {"permimp": 0.95, "party": 0.2}
 
 
@@ -190,8 +190,7 @@ def _scores(table: EncodedTable, j: int) -> FloatArray:
 def _centered(scores: FloatArray) -> FloatArray:
     """Return scores less their mean along the last axis, exactly 0 where all are the same."""
     steps = scores - scores[..., :1]
-    centered: FloatArray = steps - steps.mean(axis=-1, keepdims=True)
-    return centered
+    return np.asarray(steps - steps.mean(axis=-1, keepdims=True))
 
 
 def _by_correlation(table: EncodedTable, columns: list[int]) -> FloatArray:
@@ -208,45 +207,25 @@ def _by_correlation(table: EncodedTable, columns: list[int]) -> FloatArray:
 
 
 def _pair(table: EncodedTable, j: int, k: int) -> float:
+    """Test two columns of any kind on the rows where both are known."""
     from scipy.special import chdtrc
 
     complete = np.ones(table.n_rows, dtype=np.bool_)
     for column in (j, k):
-        if table.missing[column]:
-            complete &= table.codes(column) != len(table.values(column))
-    n = int(complete.sum())
-    if n < 2:
+        complete &= table.codes(column) != len(table.values(column))
+    if not complete.any():
         return 1.0
-    nominal = [table.kinds[column] == "nominal" for column in (j, k)]
-    if all(nominal):
-        fraction, freedom = _contingency(table.codes(j)[complete], table.codes(k)[complete])
-    elif any(nominal):
-        category, score = (j, k) if nominal[0] else (k, j)
-        fraction, freedom = _explained(
-            _scores(table, score)[complete], table.codes(category)[complete]
-        )
-    else:
-        a, b = (_centered(_scores(table, column)[complete]) for column in (j, k))
-        spread = float((a @ a) * (b @ b))
-        fraction, freedom = (float(a @ b) ** 2 / spread if spread > 0 else 0.0), 1
-    return float(chdtrc(freedom, (n - 1) * fraction)) if freedom > 0 else 1.0
-
-
-def _contingency(a: NDArray[np.integer], b: NDArray[np.integer]) -> tuple[float, int]:
-    _, first = np.unique(a, return_inverse=True)
-    _, second = np.unique(b, return_inverse=True)
-    counts = np.zeros((first.max() + 1, second.max() + 1))
-    np.add.at(counts, (first, second), 1.0)
-    expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / len(a)
-    fraction = float(((counts - expected) ** 2 / expected).sum()) / len(a)
-    return fraction, (counts.shape[0] - 1) * (counts.shape[1] - 1)
-
-
-def _explained(scores: FloatArray, categories: NDArray[np.integer]) -> tuple[float, int]:
-    _, group = np.unique(categories, return_inverse=True)
-    centered = _centered(scores)
-    total = float(centered @ centered)
-    if total == 0.0:
-        return 0.0, 0
-    sums = np.bincount(group, weights=centered)
-    return float((sums**2 / np.bincount(group)).sum()) / total, len(sums) - 1
+    bases = []  # orthonormal, of the centered scores or indicators
+    for column in (j, k):
+        if table.kinds[column] == "nominal":
+            codes = table.codes(column)[complete]
+            columns = (codes == np.unique(codes)[:, np.newaxis]).astype(np.float64)
+        else:
+            columns = _scores(table, column)[complete][np.newaxis]
+        vectors, sizes, _ = np.linalg.svd(_centered(columns).T, full_matrices=False)
+        bases.append(vectors[:, sizes > _ROUNDING * sizes[0]])
+    freedom = bases[0].shape[1] * bases[1].shape[1]
+    if not freedom:
+        return 1.0
+    fraction = float(np.square(bases[0].T @ bases[1]).sum())
+    return float(chdtrc(freedom, (int(complete.sum()) - 1) * fraction))

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data import LearningSet
 from duramen.data.learning_sets import table_of
-from duramen.data.weights import row_weights
 from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import Rows, lent_rows, rows_of
@@ -41,7 +39,6 @@ def local_mdi(
     *,
     of: Literal["impurity", "class", "prediction"] = "impurity",
     rows: str | None = None,
-    sample_weight: Any = None,
     prior_weight: float = 0.0,
     sparse: bool | None = None,
     n_jobs: int | None = None,
@@ -72,12 +69,10 @@ def local_mdi(
     rows : {None, "oob", "in-bag"}
         None: every row goes down every tree and all count the same. ``"oob"`` and ``"in-bag"``:
         `X` holds the training rows, in their order, and each goes down the trees that were grown
-        without it, or with it; rows in the bag count as often as there. The mean of in-bag
+        without it, or with it; rows in the bag count as often as there, and by the weights of the
+        learning set, which must be those that the forest was grown with. The mean of in-bag
         rows is MDI for any forest; that of all rows is if trees were grown on all rows without
         weights.
-    sample_weight : array-like of shape (n,), optional
-        Weights of the training rows that the forest was grown with, for ``rows="in-bag"``; by
-        default those of a LearningSet. Where the estimator had class weights, the product of both.
     prior_weight : float, default=0.0
         For ``of="class"``: weight of the class frequencies of the roots that is added to every
         node. Needed where a row comes to nodes without its class, whose logarithm is minus
@@ -123,6 +118,11 @@ def local_mdi(
     check_real(_FUNCTION, "prior_weight", prior_weight, 0.0)
     if prior_weight and of != "class":
         raise ValueError(f'{_FUNCTION}: prior_weight must be 0 unless of="class", got of={of!r}.')
+    if of == "class" and grown.classes is None:
+        raise ValueError(
+            f'{_FUNCTION}: of must be "impurity" or "prediction" in regression, got "class".'
+        )
+    weights = None
     if rows is None:
         table: Rows = rows_of(grown, table_of(X), _FUNCTION, _FUNCTION)
     else:
@@ -130,15 +130,42 @@ def local_mdi(
             require_bags(grown, _FUNCTION)
         table = encode_like(grown, X)
         require_grown_on(grown, X, table, _FUNCTION, rows)
-    weights = _weights(grown, X, table, sample_weight, rows)
-    places = _places(grown, X, y, of, len(table))
-    numbers = _numbers(grown, of, prior_weight)
+        if rows == "in-bag":
+            weights = X.weights if isinstance(X, LearningSet) else None
+            own = np.ones(len(table)) if weights is None else weights
+            drawn = np.array([bag(grown, tree) @ own for tree in range(grown.n_trees)])
+            with np.errstate(divide="ignore"):
+                power = np.log2(drawn / grown.weight[grown.offsets[:-1]])
+            # Estimators may divide weights by a power of two.
+            if not np.allclose(power, np.rint(power[0]), rtol=0.0, atol=1e-9):
+                raise ValueError(
+                    f"{_FUNCTION}: X must be a learning set with the weights that the forest was "
+                    "grown with, the product of sample and class weights: those of these rows do "
+                    "not add up to the weights of its roots. Hint: use rows=None."
+                )
+    classes = None  # of each row, where there is something to choose
+    if grown.classes is not None and of != "impurity":
+        if y is None and isinstance(X, LearningSet):
+            classes = matched(grown, X.target, _FUNCTION).astype(np.uint32)
+        elif y is None and of == "prediction" and len(grown.classes) == 2:
+            classes = np.ones(len(table), dtype=np.uint32)
+        elif y is None:
+            raise ValueError(
+                f"{_FUNCTION}: y must be the class of each row, or one class for all, for "
+                f"of={of!r}, got None."
+            )
+        else:
+            labels = np.full(len(table), y) if isinstance(y, str) or np.ndim(y) == 0 else y
+            target = grown.target_class.encode(
+                labels, n_rows=len(table), allow_one_class=True, function=_FUNCTION
+            )
+            classes = matched(grown, target, _FUNCTION).astype(np.uint32)
     wide = grown.n_features > _WIDE if sparse is None else check_flag(_FUNCTION, "sparse", sparse)
     weight, start, values, offsets, columns = _kernel.path_changes(
         grown.kernel,
         lent_rows(grown, table),
-        numbers,
-        places,
+        _numbers(grown, of, prior_weight),
+        classes,
         _kernel.PathWeights(grown.bags, _ROWS.index(rows), weights),
         wide,
         check_jobs(_FUNCTION, n_jobs),
@@ -168,58 +195,6 @@ def local_mdi(
         start=start,
         metadata=metadata_of(grown, _FUNCTION, of=of, rows=rows, prior_weight=float(prior_weight)),
     )
-
-
-def _weights(
-    forest: Forest, X: Any, table: Rows, sample_weight: Any, rows: str | None
-) -> FloatArray | None:
-    """Return the weights of rows in the bag; those of the roots must follow from them."""
-    if rows != "in-bag":
-        if sample_weight is not None:
-            raise ValueError(
-                f'{_FUNCTION}: sample_weight must be None unless rows="in-bag", got rows={rows!r}.'
-            )
-        return None
-    if sample_weight is None and isinstance(X, LearningSet):
-        sample_weight = X.weights
-    weights = row_weights(sample_weight, len(table), _FUNCTION)
-    own = np.ones(len(table)) if weights is None else weights
-    drawn = np.array([bag(forest, tree) @ own for tree in range(forest.n_trees)])
-    with np.errstate(divide="ignore"):
-        power = np.log2(drawn / forest.weight[forest.offsets[:-1]])
-    # Estimators may divide weights by a power of two.
-    if not np.allclose(power, np.rint(power[0]), rtol=0.0, atol=1e-9):
-        raise ValueError(
-            f"{_FUNCTION}: sample_weight must hold the weights that the forest was grown with; "
-            "those of these rows do not add up to the weights of its roots. Hint: give the product "
-            "of sample and class weights, or use rows=None."
-        )
-    return weights
-
-
-def _places(forest: Forest, X: Any, y: Any, of: str, n_rows: int) -> NDArray[np.uint32] | None:
-    """Return the class of each row, or None where there is nothing to choose."""
-    if forest.classes is None:
-        if of == "class":
-            raise ValueError(
-                f'{_FUNCTION}: of must be "impurity" or "prediction" in regression, got "class".'
-            )
-        return None
-    if of == "impurity":
-        return None
-    if y is None and isinstance(X, LearningSet):
-        return matched(forest, X.target, _FUNCTION).astype(np.uint32)
-    if y is None and of == "prediction" and len(forest.classes) == 2:
-        return np.ones(n_rows, dtype=np.uint32)
-    if y is None:
-        raise ValueError(
-            f"{_FUNCTION}: y must be the class of each row, or one class for all, for of={of!r}, "
-            "got None."
-        )
-    if isinstance(y, str) or np.ndim(y) == 0:
-        y = np.full(n_rows, y)
-    target = forest.target_class.encode(y, n_rows=n_rows, allow_one_class=True, function=_FUNCTION)
-    return matched(forest, target, _FUNCTION).astype(np.uint32)
 
 
 def _numbers(forest: Forest, of: str, prior_weight: float) -> FloatArray:
