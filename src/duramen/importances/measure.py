@@ -158,12 +158,11 @@ class Measure(Entry):
 
     def __call__(self, inputs: Inputs) -> Importances | Significance:
         """Compute the measure."""
-        return self.result(self.compute(inputs), inputs)
+        values = self.compute(inputs)
+        return self.result(values.over_all() if isinstance(values, TreeSums) else values, inputs)
 
     def result(self, values: Any, inputs: Inputs) -> Importances | Significance:
         """Return what was computed as importances; p numbers are named and get the unit."""
-        if isinstance(values, TreeSums):
-            values = values.over_all()
         if isinstance(values, Importances | Significance):
             return values
         return Importances(inputs.data.names, np.asarray(values), self.name, self.unit)
@@ -227,18 +226,18 @@ class TreeSums:
             self._add(trees.part(start, stop))
             start = stop
 
+    def over_all(self) -> Any:
+        """Add the trees of the forest, and return the importances."""
+        for trees in self.forest.parts():
+            self.add(trees)
+        return self.importances()
+
     def importances(self) -> Any:
         """Return the importances, once all trees are added."""
         if self._open is not None:
             self._add(self._open)
             self._open = None
         return self._result()
-
-    def over_all(self) -> Any:
-        """Add the trees of the forest, and return the importances."""
-        for trees in self.forest.parts():
-            self.add(trees)
-        return self.importances()
 
 
 Arguments = ParamSpec("Arguments")

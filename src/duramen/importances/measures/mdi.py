@@ -242,12 +242,14 @@ def _of_rows(
         draws: list[BoolArray | None] = [None]
         if run.groups is not None and in_bits and sample.out_of_bag:
             arrived, draws = list(arrived), list(_rows_of_groups(run, run.groups))
-        at_nodes = [_at_nodes(nodes, sample, arrived, drawn) for drawn in draws]
         gain = _excess_information if in_bits else _covariance
-        roots = run.offsets[:-1]
-        fractions = [gain(nodes, n, sums) / _positive(n[roots])[nodes.tree] for n, sums in at_nodes]
-        n_trees = int(np.count_nonzero(at_nodes[0][0][roots]))
-        tally.add(nodes, np.sum(fractions, axis=0) / len(draws), n_trees=n_trees)
+        fractions = np.zeros(run.n_nodes)
+        for drawn in draws:
+            n, sums = _at_nodes(nodes, sample, arrived, drawn)
+            in_tree = n[run.offsets[:-1]]
+            fractions += gain(nodes, n, sums) / np.maximum(in_tree, 1.0)[nodes.tree]
+        n_trees = int(np.count_nonzero(in_tree))
+        tally.add(nodes, fractions / len(draws), n_trees=n_trees)
 
     def result() -> Importances:
         if not tally.n_trees:
@@ -256,11 +258,6 @@ def _of_rows(
         return _tallied(forest, name, tally, by_degree, rows=source, correction=None)
 
     return TreeSums(forest, add, result, n_rows=sample.n_rows)
-
-
-def _positive(weights: FloatArray) -> FloatArray:
-    """Return divisors: 1 in place of 0, where what is divided is 0 too."""
-    return np.where(weights > 0.0, weights, 1.0)
 
 
 def _at_nodes(
@@ -311,7 +308,7 @@ def _covariance(nodes: Nodes, rows: FloatArray, sums: FloatArray) -> FloatArray:
     agreement = np.einsum("ij,ij->i", mean, sums)
     predicted = rows[:, np.newaxis] * mean
     parents = nodes.internal()
-    seen = sums[parents] / _positive(rows[parents])[:, np.newaxis]
+    seen = sums[parents] / np.maximum(rows[parents], 1.0)[:, np.newaxis]
     by_chance = np.einsum("ij,ij->i", nodes.over_children(predicted, parents), seen)
     covariance = np.zeros(run.n_nodes)
     covariance[parents] = nodes.over_children(agreement, parents) - by_chance
@@ -364,8 +361,12 @@ def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArra
     """
     from scipy.special import gammaln
 
-    cells, place = _distinct(total, drawn, marked)
-    n, a, b = cells
+    base = int(total.max(initial=0)) + 1
+    n, a, b, place = total, drawn, marked, np.arange(total.size)
+    if base**3 <= np.iinfo(np.int64).max:  # each distinct cell once
+        small, large = np.minimum(drawn, marked), np.maximum(drawn, marked)
+        keys, place = np.unique((total * base + large) * base + small, return_inverse=True)
+        n, a, b = keys // base**2, keys // base % base, keys % base
     mean = a * b / np.maximum(n, 1)
     variance = mean * (1 - b / np.maximum(n, 1)) * (n - a) / np.maximum(n - 1, 1)
     reach = 10 * np.sqrt(np.maximum(variance, 0.0)) + 40
@@ -382,7 +383,7 @@ def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArra
         sizes = high[run] - low[run] + 1
         starts = np.cumsum(sizes) - sizes
         x = np.repeat(low[run] - starts, sizes) + np.arange(int(sizes.sum()))
-        total, drawn, marked = (np.repeat(count[run], sizes) for count in cells)
+        total, drawn, marked = (np.repeat(count[run], sizes) for count in (n, a, b))
         weight = -(
             log_factorial[x]
             + log_factorial[drawn - x]
@@ -394,18 +395,6 @@ def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArra
         means[run] = of_cells / np.add.reduceat(weight, starts)
         start = stop
     return means[place]
-
-
-def _distinct(
-    total: IntArray, drawn: IntArray, marked: IntArray
-) -> tuple[tuple[IntArray, IntArray, IntArray], IntArray]:
-    """Return the distinct triples, and the place of each given one among them."""
-    base = int(total.max(initial=0)) + 1
-    if base**3 > np.iinfo(np.int64).max:
-        return (total, drawn, marked), np.arange(total.size)
-    small, large = np.minimum(drawn, marked), np.maximum(drawn, marked)
-    keys, place = np.unique((total * base + large) * base + small, return_inverse=True)
-    return (keys // base**2, keys // base % base, keys % base), place
 
 
 MDI = Measure(
