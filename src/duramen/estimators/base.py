@@ -44,7 +44,6 @@ from duramen.io import ColumnStore
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.workers import check_client
 from duramen.support import checks
-from duramen.support.arrays import refuse_masked_rows
 from duramen.support.warning import warn
 
 _NEEDS_BAGS = (
@@ -601,10 +600,6 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         """
         return self._mean_values(X, "predict")
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute the accuracy of :meth:`predict`, as scikit-learn does; nothing may be masked."""
-        return float(super().score(X, *refuse_masked_rows(self._owner, y, sample_weight)))
-
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""
         with np.errstate(divide="ignore"):
@@ -657,13 +652,12 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
         return self._mean_values(X, "predict")[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute R^2 of :meth:`predict`, as scikit-learn does; nothing may be masked."""
+        """Compute R^2 of :meth:`predict`, as scikit-learn does."""
         from sklearn.metrics import r2_score
 
-        y, weights = refuse_masked_rows(self._owner, y, sample_weight)
         guess = prediction.deviations(self.forest_, self._routed(X, "predict"), self._threads())
         truth = np.asarray(y, dtype=np.float64) - self.forest_.origin
-        return float(r2_score(truth, guess[:, 0], sample_weight=weights))
+        return float(r2_score(truth, guess[:, 0], sample_weight=sample_weight))
 
 
 def _plain_parameter(name: str, value: Any) -> Any:

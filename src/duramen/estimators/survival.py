@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from duramen.data import SurvivalTarget, Target, Task
 from duramen.estimators.base import BaseForest, ClassWeight
 from duramen.forests import prediction
-from duramen.support.arrays import FloatArray, refuse_masked
+from duramen.support.arrays import FloatArray
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -153,6 +153,5 @@ class SurvivalForest(BaseForest):
         """
         function = f"{self._owner}.score"
         risks = self.predict(X)
-        refuse_masked(y, "y", function)
         target = SurvivalTarget.encode(y, n_rows=len(risks), function=function)
         return prediction.concordance(target, risks)

@@ -20,14 +20,11 @@ _MISSING: dict[str, Any] = {"f": np.nan, "c": np.nan, "m": "NaT", "M": "NaT"}
 def unmasked(values: Any) -> Any:
     """Return a masked array as a plain array whose masked entries are missing values.
 
-    NumPy's functions, `numpy.asarray` among them, take what lies under a mask for data. Lists and
-    tuples may hold masked arrays or ``numpy.ma.masked``; anything else is returned as it is. Where
-    entries are masked, floating-point numbers, complex numbers, dates and times get NaN or NaT in
-    their place, integers and truth values become float64 with NaN (objects with None where float64
-    cannot hold them), all other types objects with None.
+    NumPy's functions, `numpy.asarray` among them, take what lies under a mask for data. Anything
+    else is returned as it is. Where entries are masked, floating-point numbers, complex numbers,
+    dates and times get NaN or NaT in their place, integers and truth values become float64 with NaN
+    (objects with None where float64 cannot hold them), all other types objects with None.
     """
-    if isinstance(values, list | tuple):
-        values = _stacked(values)
     if not isinstance(values, np.ma.MaskedArray):
         return values
     data: NDArray[Any] = np.asarray(values.data)
@@ -63,42 +60,13 @@ def array_of(values: Any) -> NDArray[Any]:
 
 def refuse_masked(values: Any, parameter: str, function: str) -> Any:
     """Return values without their mask; raise ValueError with the first row that is masked."""
-    if isinstance(values, list | tuple):
-        values = _stacked(values)
-    if not isinstance(values, np.ma.MaskedArray):
-        return values
-    mask = np.ma.getmaskarray(values)
-    if mask.any():
+    if isinstance(values, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(values)).any():
         row = int(np.argwhere(mask)[0][0]) if mask.ndim else 0
         raise ValueError(
             f"{function}: {parameter} must not be masked, but row {row} is. Hint: leave such rows "
             "out of everything that has a value for each row."
         )
     return unmasked(values)
-
-
-def refuse_masked_rows(owner: str, y: Any, sample_weight: Any) -> tuple[Any, Any]:
-    """Return y and weights of the method ``score``, unmasked as by :func:`refuse_masked`."""
-    function = f"{owner}.score"
-    weights = refuse_masked(sample_weight, "sample_weight", function)
-    return refuse_masked(y, "y", function), weights
-
-
-def _stacked(values: list[Any] | tuple[Any, ...]) -> Any:
-    """Return a sequence with masked entries as a masked array, any other as it is."""
-    if not any(isinstance(value, np.ma.MaskedArray) for value in values):
-        return values
-    try:
-        return np.ma.array(np.ma.stack(values)) if np.ndim(values[0]) else _of_scalars(values)
-    except ValueError:  # rows of unequal length, which the caller refuses
-        return values
-
-
-def _of_scalars(values: list[Any] | tuple[Any, ...]) -> Any:
-    mask = np.array([value is np.ma.masked for value in values])
-    filler = next((value for value in values if value is not np.ma.masked), 0.0)
-    filled = [filler if masked else value for value, masked in zip(values, mask, strict=True)]
-    return np.ma.array(array_of(filled), mask=mask)
 
 
 # Powers of these, and of 1 / these, are normal: the fourth, which standard errors take, and the
@@ -151,10 +119,6 @@ def native_frame(columns: Mapping[str, Any]) -> Any:
     """Return a frame of pandas, polars or pyarrow, the first that is installed."""
     import narwhals.stable.v2 as nw
 
-    return nw.from_dict(dict(columns), backend=_backend()).to_native()
-
-
-def _backend() -> Literal["pandas", "polars", "pyarrow"]:
-    if importlib.util.find_spec("pandas") is not None:
-        return "pandas"
-    return "pyarrow" if importlib.util.find_spec("polars") is None else "polars"
+    backends: tuple[Literal["pandas", "polars"], ...] = ("pandas", "polars")
+    installed = [backend for backend in backends if importlib.util.find_spec(backend) is not None]
+    return nw.from_dict(dict(columns), backend=[*installed, "pyarrow"][0]).to_native()

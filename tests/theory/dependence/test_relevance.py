@@ -1,3 +1,4 @@
+import importlib.util
 import itertools
 import math
 
@@ -9,7 +10,6 @@ from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
 import duramen as dm
-from duramen.support import arrays
 from duramen.theory import FiniteDistribution, relevance
 from duramen.theory.dependence import (
     all_relevant,
@@ -264,9 +264,12 @@ def test_strong_information_is_that_of_all_other_features() -> None:
 def test_frame(counts, backend, monkeypatch) -> None:
     import narwhals.stable.v2 as nw
 
-    monkeypatch.setattr(arrays, "_backend", lambda: backend)
     dist = distribution_of(counts)
-    frame = nw.from_native(relevance(dist), eager_only=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(importlib.util, "find_spec", lambda name: name if name == backend else None)
+        native = relevance(dist)
+    assert type(native).__module__.startswith(backend)
+    frame = nw.from_native(native, eager_only=True)
     result = feature_relevance(dist)
     assert frame.columns[:4] == ["name", "relevance", "degree", "conditionings"]
     assert frame["name"].to_list() == [feature.name for feature in result]
