@@ -158,14 +158,6 @@ def test_kinds_by_name_index_and_sequence() -> None:
     assert encode(X.iloc[:, :2], kinds="ordinal").kinds == ("ordinal", "ordinal")
 
 
-def test_names() -> None:
-    X = np.eye(2)
-    assert encode(X).names == ("x0", "x1")
-    assert encode(X, names=["u", "v"]).names == ("u", "v")
-    assert encode(pd.DataFrame(X)).names == ("x0", "x1")
-    assert encode(pd.DataFrame(X, columns=["p", "q"]), names=("u", "v")).names == ("u", "v")
-
-
 def test_an_encoded_table_comes_back_as_it_is() -> None:
     table = encode(np.eye(3))
     assert encode(table) is table
@@ -205,16 +197,6 @@ def test_pickle_and_fingerprint() -> None:
         encode(np.ones((400, 6))),
     ]
     assert len({other.fingerprint() for other in [table, *others]}) == 4
-
-
-def test_codes_are_views_that_cannot_be_written() -> None:
-    table = mixed()
-    for j in range(table.n_columns):
-        assert table.codes(j).base is not None
-        with pytest.raises(ValueError, match="read-only"):
-            table.codes(j)[0] = 1
-    with pytest.raises(ValueError, match="read-only"):
-        table.values(0)[0] = 1
 
 
 def test_take_columns() -> None:

@@ -120,12 +120,6 @@ def test_absurd_sizes_are_refused_before_any_work(X: object) -> None:
         encode(X)
 
 
-def test_many_repeated_names_are_not_all_listed() -> None:
-    names = [f"n{j}" for j in range(9)] * 2
-    with pytest.raises(ValueError, match="'n0', 'n1', 'n2', 'n3', 'n4' and 4 more"):
-        encode(np.zeros((2, 18)), names=names)
-
-
 @pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "bsr_matrix", "coo_matrix"])
 def test_indices_outside_a_sparse_matrix_are_refused(kind: str) -> None:
     """SciPy follows them, and the process ends."""

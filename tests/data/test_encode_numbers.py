@@ -82,15 +82,6 @@ def test_every_way_to_rank(what: str, n: int, holes: float) -> None:
 
 
 @one_test
-@pytest.mark.parametrize("what", ["normal", "clumps", "whole", "decimals"])
-def test_many_rows_take_all_three_widths(what: str) -> None:
-    rng = np.random.default_rng(0)
-    X = make(rng, 70_000, what)
-    X[::7, 1] = np.nan
-    assert_agrees(encode(X), columns_of(X))
-
-
-@one_test
 @pytest.mark.parametrize("n", [255, 256, 257, 65_535, 65_536, 65_537])
 @pytest.mark.parametrize("missing", [False, True])
 def test_widths_at_their_limits(n: int, missing: bool) -> None:
@@ -174,15 +165,6 @@ def test_layout_does_not_matter(n: int) -> None:
         np.testing.assert_array_equal(routing_values(expected, layout), X)
 
 
-def test_a_broadcast_column_is_constant() -> None:
-    X = np.broadcast_to(np.float64(3.5), (10, 4))
-    assert encode(X).constant().all()
-
-
-def test_a_list_of_rows() -> None:
-    assert_agrees(encode([[1, 2.5], [0, None], [1, 3]]), [[1, 0, 1], [2.5, None, 3]])
-
-
 @one_test
 @pytest.mark.parametrize("make_sparse", [sp.csr_matrix, sp.csc_array, sp.coo_array, sp.lil_matrix])
 def test_sparse_is_as_dense(make_sparse: type) -> None:
@@ -199,13 +181,6 @@ def test_sparse_with_repeated_entries_and_no_entries() -> None:
     assert_agrees(encode(X), [[0.0] * 3] * 3)
 
 
-def test_sparse_leaves_its_input_alone() -> None:
-    X = sp.csc_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(3, 1))
-    encode(X)
-    assert X.nnz == 2
-    assert not X.has_canonical_format
-
-
 def test_columns_survive_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("duramen.data.encoding._PENDING_BYTES", 1000)
     X = np.random.default_rng(5).normal(size=(30, 25))
@@ -213,14 +188,3 @@ def test_columns_survive_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     X[0, 17] = np.inf
     with pytest.raises(ValueError, match="column 'x17' contains infinity"):
         encode(sp.csc_array(X))
-
-
-@pytest.mark.slow
-def test_a_million_rows() -> None:
-    rng = np.random.default_rng(6)
-    X = rng.normal(size=(1_000_000, 2))
-    table = encode(X, n_jobs=2)
-    for j in range(2):
-        values, codes = np.unique(X[:, j], return_inverse=True)
-        np.testing.assert_array_equal(table.codes(j), codes)
-        np.testing.assert_array_equal(table.values(j), values)

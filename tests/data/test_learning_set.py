@@ -1,14 +1,10 @@
 """The learning set: checked once, derived without another look, the same answers as X and y."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
-from tests.cli.commands import duramen as command
 
 import duramen as dm
-from duramen.data import Exchangeability, LearningSet, target
-from duramen.support import provenance as fingerprints
+from duramen.data import Exchangeability, target
 
 WORDS = np.array(["no", "yes"])
 
@@ -163,44 +159,3 @@ def test_a_classifier_takes_classes_and_nothing_beside_a_learning_set():
         dm.significance.one_probe(forest, dm.learning_set(X, y, strata=np.arange(60) % 2))
     with pytest.raises(ValueError, match=r"y to be passed, but the target y is None"):
         forest.fit(X)
-
-
-def test_strata_of_a_learning_set_are_those_of_the_argument():
-    X, y = rows()
-    strata = np.arange(60) // 20
-    forest = dm.ExtraTreesClassifier(5)
-    few = {"n_permutations": 7, "random_state": 0}
-    significance = dm.significance.altmann(forest, X, y, strata=strata, **few)
-    other = dm.significance.altmann(forest, dm.learning_set(X, y, strata=strata), **few)
-    assert significance.equals(other)
-
-
-@pytest.mark.slow
-def test_a_command_checks_the_target_once_and_fingerprints_the_data_once(tmp_path, monkeypatch):
-    counts = Counter()
-
-    def counted(module, name):
-        function = getattr(module, name)
-
-        def count(*arguments, **named):
-            counts[name] += 1
-            return function(*arguments, **named)
-
-        monkeypatch.setattr(module, name, count)
-
-    counted(target, "_ranked")
-    counted(target, "_to_numpy")
-    counted(fingerprints, "_of_array")
-    derived = []
-    own = LearningSet._derived
-    monkeypatch.setattr(
-        LearningSet, "_derived", lambda self, *a, **k: derived.append(1) or own(self, *a, **k)
-    )
-    words = "rank --demo --test altmann --permutations 20 --trees 20 --quiet --out"
-    result = command(*words.split(), tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    assert counts["_ranked"] == 1  # encodes
-    assert counts["_to_numpy"] == 1  # checks
-    assert len(derived) == 20
-    # Blocks, places and values of the columns, and codes and labels of the target: each once.
-    assert counts["_of_array"] == 10

@@ -14,7 +14,6 @@ from tests.grid import one_test
 
 from duramen import estimators
 from duramen.data import encode
-from duramen.selection import KnockOut
 
 X, Y = load_iris(return_X_y=True)
 RF = estimators.RandomForestClassifier
@@ -151,52 +150,6 @@ def test_wrong_class_weights():
         RF(2, class_weight={0: 0, 1: 0, 2: 0}).fit(X, Y)
 
 
-@one_test
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        (None, "requires y to be passed"),
-        (Y[:-1], r"inconsistent numbers of samples: \[150, 149\]"),
-        (np.where(Y == 1, np.nan, Y), "Input y contains NaN"),
-        (np.where(Y == 1, np.inf, Y), "Input y contains infinity"),
-        (Y + 0j, "complex|Complex"),
-        (np.eye(150), "y should be a 1d array"),
-    ],
-)
-def test_wrong_targets(y, message):
-    for kind in (RF, RR):
-        with pytest.raises(ValueError, match=message):
-            kind(2).fit(X, y)
-
-
-def test_targets_of_the_wrong_task():
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
-        RF(2).fit(X, Y + 0.5)
-    with pytest.raises(ValueError, match="y holds 'a' at row 0, which is not a number"):
-        RR(2).fit(X, np.array(["a", "b", "c"])[Y])
-    labels = np.array(["a", "b", None], dtype=object)[Y]
-    with pytest.raises(
-        ValueError, match="Input y contains NaN or another missing value, first at row 100"
-    ):
-        RF(2).fit(X, labels)
-
-
-def test_tables_that_are_none():
-    for table, message in (
-        (X[:, 0], "Reshape your data"),
-        (X[:0], r"0 sample\(s\)"),
-        (X[:, :0], r"0 feature\(s\)"),
-        (pd.DataFrame(X).iloc[:0], r"0 sample\(s\)"),
-        (np.where(X > 7, np.inf, X), "infinity"),
-        (pd.DataFrame(X, columns=["a", "b", "b", "c"]), "not unique: 'b'"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            RF(2).fit(table, Y)
-    for table in ("a string", None, {"a": 1}, 3.0):
-        with pytest.raises((TypeError, ValueError)):
-            RF(2).fit(table, Y)
-
-
 def test_categorical_features():
     frame = pd.DataFrame(X, columns=list("abcd"))
     for chosen in (["b"], [1], [False, True, False, False], np.array([1]), np.array(["b"])):
@@ -325,16 +278,6 @@ def test_an_interrupt_during_a_refit_keeps_the_former_forest():
     assert forest.forest_ is former
 
 
-def test_verbose_shows_progress(capfd):
-    RF(20, verbose=1, random_state=0).fit(X, Y)
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert "RandomForestClassifier" in err
-    assert "20/20" in err
-    RF(20, random_state=0).fit(X, Y)
-    assert capfd.readouterr() == ("", "")
-
-
 def test_parameters_are_kept_as_they_came():
     features = ["a"]
     forest = RF(max_features=np.int64(2), categorical_features=features, n_jobs=-1)
@@ -345,13 +288,6 @@ def test_parameters_are_kept_as_they_came():
         forest.set_params(depth=3)
     with pytest.raises(TypeError, match="unexpected keyword argument"):
         RF(min_weight_fraction_leaf=0.1)
-
-
-def test_the_base_class_is_no_estimator():
-    from duramen.estimators.base import BaseForest
-
-    with pytest.raises((TypeError, ValueError)):
-        BaseForest().fit(X, Y)
 
 
 def test_a_parameter_of_another_estimator_is_none_of_this_one():
@@ -388,19 +324,6 @@ def test_a_subclass_with_parameters_of_its_own():
     assert stump.fit(X, Y).forest_.n_trees == 7
 
 
-def test_dask_tells_fitted_estimators_apart():
-    """It looks at the fields of a dataclass alone."""
-    tokenize = pytest.importorskip("dask.tokenize").tokenize
-    fitted = [
-        RF(2, random_state=np.random.default_rng(0)).fit(X[rows], Y[rows])
-        for rows in (slice(0, 100), slice(0, 100), slice(50, 150))
-    ]
-    for forest in fitted:
-        forest.set_params(random_state=0)
-    assert tokenize(fitted[0]) == tokenize(fitted[1]) != tokenize(fitted[2])
-    assert tokenize(RF(2)) != tokenize(RF(3))
-    selectors = [
-        KnockOut(n_estimators=5, n_permutations=19, random_state=0).fit(X[rows], Y[rows])
-        for rows in (slice(0, 100), slice(50, 150))
-    ]
-    assert len({tokenize(selector) for selector in [*selectors, KnockOut()]}) == 3
+def test_one_of_the_best_splits_has_no_meaning_in_multiway_trees():
+    with pytest.raises(ValueError, match="n_best_splits must be 1 with splits='multiway'"):
+        RF(2, n_best_splits=2, splits="multiway").fit(np.round(X), Y)

@@ -4,7 +4,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
 from tests.grid import one_test
 from tests.oracles.splits import decrease, partitions
 
@@ -99,23 +98,3 @@ def test_random_cuts_compete_by_feature():
     feature = forest.forest_.feature[forest.forest_.offsets[:-1]]
     fractions = np.bincount(feature, minlength=4) / N_TREES
     assert np.abs(fractions - [0.5, 0.5, 0, 0]).max() < 4.5 * np.sqrt(0.25 / N_TREES)
-
-
-def test_one_best_split_is_the_ordinary_forest():
-    X, y = load_iris(return_X_y=True)
-    for kind in (dm.RandomForestClassifier, dm.ExtraTreesClassifier, dm.RandomPatchesClassifier):
-        plain = kind(10, random_state=0).fit(X, y).forest_
-        model = kind(10, random_state=0, n_best_splits=1).fit(X, y).forest_
-        for name, array in plain.arrays().items():
-            assert array.tobytes() == getattr(model, name).tobytes(), name
-
-
-def test_where_it_has_no_meaning_it_is_refused():
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="n_best_splits must be 1 with splits='multiway'"):
-        dm.RandomForestClassifier(2, n_best_splits=2, splits="multiway").fit(np.round(X), y)
-    for wrong in (0, -1, 1.5, "many", None, True):
-        with pytest.raises(
-            ValueError, match="RandomForestClassifier: n_best_splits must be an int"
-        ):
-            dm.RandomForestClassifier(2, n_best_splits=wrong).fit(X, y)

@@ -133,18 +133,6 @@ def test_a_marker_of_strata_has_no_excess_over_its_decoy_within_them():
     assert grown(dm.encode(X), y, growth, order, [True, True])[1][0] > 0.01
 
 
-def test_decoys_of_columns_that_were_used_up_are_candidates():
-    """Three values, multiway, and noise, so that decoys win at nodes beneath their columns."""
-    growth = GrowthSettings(criterion="gini", splits="multiway", max_features=3, max_depth=3)
-    n_compared = 0
-    for seed in range(10):
-        random = np.random.default_rng(seed)
-        X, y = random.integers(0, 3, (300, 3)), random.integers(0, 2, 300).astype(np.uint32)
-        cycle, judged = random.permutation(300), np.ones(3, dtype=bool)
-        n_compared += agrees(X, y, growth, cycle, judged, seed)
-    assert n_compared >= 8
-
-
 def test_by_hand():
     """One split, by the first column. The decoy of the second is the target itself, and wins; that
     of the first takes off as much as its column, and wins over the second column."""
@@ -245,23 +233,6 @@ def test_the_tree_does_not_depend_on_what_is_judged(problem):
         again, _ = grown(table, y, growth, cycle, others, seed=seed)
         for name in ARRAYS:
             np.testing.assert_array_equal(getattr(again, name), getattr(forest, name))
-
-
-@one_test
-@pytest.mark.parametrize("kind", ["numbers", "two values"])
-@pytest.mark.parametrize("splits", ["ordered", "one-vs-rest", "any", "multiway"])
-def test_judging_leaves_deep_trees_alone(splits, kind):
-    """Perfect splits among few candidates, where candidates are drawn for the decoys' sake."""
-    for seed in range(10):
-        random = np.random.default_rng(seed)
-        X = random.normal(size=(60, 6)) if kind == "numbers" else random.integers(0, 2, (60, 6))
-        y = (X[:, 0] + X[:, 1] + random.normal(size=60) > 0.5).astype(np.uint32)
-        table, cycle = dm.encode(X), random.permutation(60)
-        growth = GrowthSettings(criterion="gini", cut="random", splits=splits, max_features=3)
-        forest, _ = grown(table, y, growth, cycle, np.ones(6), seed=seed)
-        unjudged, _ = grown(table, y, growth, cycle, np.zeros(6), seed=seed)
-        for name in ARRAYS:
-            np.testing.assert_array_equal(getattr(unjudged, name), getattr(forest, name))
 
 
 # Where nothing is to be found.

@@ -97,23 +97,3 @@ def test_seeds():
     generator = np.random.default_rng(3)
     assert grown(generator).seed != grown(generator).seed
     assert grown(None).seed != grown(None).seed
-
-
-def test_numpy_seeds_steer_forests_without_random_state():
-    X, y = load_iris(return_X_y=True)
-    seeds = []
-    for _ in range(2):
-        np.random.seed(0)  # noqa: NPY002 - the global state is what is tested
-        seeds.append(estimators.ExtraTreesClassifier(2).fit(X, y).forest_.seed)
-    assert seeds[0] == seeds[1]
-
-
-def test_the_order_of_the_rows_does_not_matter_without_bags():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(60, 3))
-    y = random.normal(size=60)
-    order = random.permutation(60)
-    settings = {"n_estimators": 5, "max_features": 1, "random_state": 0}
-    model = estimators.ExtraTreesRegressor(**settings).fit(X, y)
-    other = estimators.ExtraTreesRegressor(**settings).fit(X[order], y[order])
-    np.testing.assert_allclose(model.predict(X), other.predict(X))

@@ -1,7 +1,6 @@
 """Leaves, predictions, paths, proximities and out-of-bag estimates, against slow recomputations."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score
@@ -58,25 +57,16 @@ def estimator(request, grown):
     return grown[request.param]
 
 
-def test_leaves_and_predictions_of_training_rows(estimator, mixed):
-    forest, X = estimator.forest_, mixed[0]
-    values = routing_values(forest.schema, X)
-    wanted = oracle.leaves_of(forest.arrays(), schema_of(forest), values)
-    np.testing.assert_array_equal(estimator.apply(X), wanted)
-    means = np.array(oracle.predictions_of(forest.arrays(), schema_of(forest), values))
-    means += forest.origin
-    np.testing.assert_allclose(probabilities(estimator, X), means, rtol=0, atol=1e-15)
-
-
-def test_leaves_and_predictions_of_odd_rows(estimator):
-    forest, X = estimator.forest_, odd_rows()
-    values = routing_values(forest.schema, X)
-    assert (values == -1).any()
-    wanted = oracle.leaves_of(forest.arrays(), schema_of(forest), values)
-    np.testing.assert_array_equal(estimator.apply(X), wanted)
-    means = np.array(oracle.predictions_of(forest.arrays(), schema_of(forest), values))
-    means += forest.origin
-    np.testing.assert_allclose(probabilities(estimator, X), means, rtol=0, atol=1e-15)
+def test_leaves_and_predictions_of_training_rows_and_of_odd_ones(estimator, mixed):
+    forest = estimator.forest_
+    for X in (mixed[0], odd_rows()):
+        values = routing_values(forest.schema, X)
+        assert X is mixed[0] or (values == -1).any()
+        wanted = oracle.leaves_of(forest.arrays(), schema_of(forest), values)
+        np.testing.assert_array_equal(estimator.apply(X), wanted)
+        means = np.array(oracle.predictions_of(forest.arrays(), schema_of(forest), values))
+        means += forest.origin
+        np.testing.assert_allclose(probabilities(estimator, X), means, rtol=0, atol=1e-15)
 
 
 def probabilities(estimator, X):
@@ -127,53 +117,6 @@ def test_predictions_of_classes(grown, mixed):
     )
     with np.errstate(divide="ignore"):
         np.testing.assert_array_equal(estimator.predict_log_proba(mixed[0]), np.log(fractions))
-
-
-def test_containers_agree():
-    X, y = load_iris(return_X_y=True)
-    names = [f"c{j}" for j in range(4)]
-    frame = pd.DataFrame(X, columns=names)
-    import polars as pl
-    import pyarrow as pa
-    from scipy import sparse
-
-    forest = estimators.RandomForestClassifier(5, random_state=0)
-    wanted = forest.fit(X, y).predict_proba(X)
-    assert not hasattr(forest, "feature_names_in_")
-    for container in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
-        np.testing.assert_array_equal(forest.fit(container, y).predict_proba(container), wanted)
-        assert list(forest.feature_names_in_) == names
-    for container in (sparse.csr_matrix(X), sparse.csc_array(X), X.tolist(), np.asfortranarray(X)):
-        np.testing.assert_array_equal(forest.fit(container, y).predict_proba(container), wanted)
-    table = encode(X)
-    np.testing.assert_array_equal(forest.fit(table, y).predict_proba(X), wanted)
-    assert not hasattr(forest, "feature_names_in_")
-
-
-def test_targets_of_any_container():
-    X, y = load_iris(return_X_y=True)
-    import polars as pl
-    import pyarrow as pa
-
-    labels = np.array(["a", "b", "c"])[y]
-    forest = estimators.RandomForestClassifier(3, random_state=0)
-    wanted = forest.fit(X, labels).predict(X)
-    for container in (
-        list(labels),
-        labels.astype(object),
-        pd.Series(labels),
-        pd.Series(labels, dtype="category"),
-        pl.Series(labels),
-        pa.array(labels),
-        pa.chunked_array([labels[:50], labels[50:]]),
-    ):
-        np.testing.assert_array_equal(forest.fit(X, container).predict(X), wanted)
-    numbers = estimators.RandomForestRegressor(3, random_state=0)
-    wanted = numbers.fit(X, y.astype(float)).predict(X)
-    for container in (list(y), pd.Series(y), pl.Series(y), pa.array(y), y.astype(np.int8)):
-        np.testing.assert_array_equal(numbers.fit(X, container).predict(X), wanted)
-    truth = estimators.RandomForestClassifier(3, random_state=0).fit(X, y == 1)
-    assert truth.classes_.dtype == bool
 
 
 def slow_out_of_bag(estimator, X):
@@ -245,14 +188,6 @@ def test_rows_in_every_bag_are_warned_about():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(UserWarning, match="of 150 rows are in the bag of every tree"):
         estimators.RandomForestClassifier(2, oob_score=True, random_state=0).fit(X, y)
-
-
-def test_refit_without_out_of_bag_forgets_it():
-    X, y = load_iris(return_X_y=True)
-    forest = estimators.RandomForestClassifier(50, oob_score=True, random_state=0).fit(X, y)
-    forest.set_params(oob_score=False).fit(X, y)
-    assert not hasattr(forest, "oob_score_")
-    assert not hasattr(forest, "oob_error_curve_")
 
 
 def test_proximity():

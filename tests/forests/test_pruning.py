@@ -1,7 +1,5 @@
 """Cost-complexity pruning against scikit-learn, and against the cheapest of all subtrees."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -135,23 +133,6 @@ def test_pruning_at_growth_is_pruning_afterwards():
     more = dm.RandomForestRegressor(5, random_state=0, ccp_alpha=0.3, warm_start=True).fit(X, y)
     more.set_params(n_estimators=8).fit(X, y)
     assert more.predict(X).tobytes() == at_once.predict(X).tobytes()
-
-
-def test_pruned_forests_are_saved_and_pickled(tmp_path):
-    for name, fitted in forests().items():
-        kind = type(fitted)
-        alpha = float(np.median(cost_complexity_pruning_path(fitted.forest_).ccp_alphas))
-        fitted.set_params(ccp_alpha=alpha)
-        fitted.forest_ = pruned(fitted.forest_, alpha)
-        fitted.save(tmp_path / "forest.npz")
-        again = kind.load(tmp_path / "forest.npz")
-        copied = pickle.loads(pickle.dumps(fitted))
-        for other in (again, copied):
-            assert other.ccp_alpha == alpha
-            assert other.forest_.settings == fitted.forest_.settings
-            for array in ("feature", "pool", "leaf_values", "node_degree"):
-                first, two = getattr(fitted.forest_, array), getattr(other.forest_, array)
-                assert first.tobytes() == two.tobytes(), name
 
 
 def test_importances_of_pruned_trees():

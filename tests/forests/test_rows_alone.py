@@ -148,18 +148,6 @@ def test_numbers_that_are_categories_and_sparse_rows():
     np.testing.assert_array_equal(integers, forest.predict_proba(X))
 
 
-def test_encoded_rows_without_a_value():
-    frame = mixed()
-    forest = fitted(frame, np.arange(15) % 3)
-    for name in frame:
-        gone = frame[frame[name].isna()]
-        if len(gone):
-            alone = dm.encode(gone.iloc[:1], kinds={"color": "nominal", "size": "nominal"})
-            np.testing.assert_array_equal(
-                forest.predict_proba(alone), forest.predict_proba(frame)[gone.index[:1]]
-            )
-
-
 def test_what_a_column_holds_now_is_shown_by_a_value():
     forest = fitted(mixed(), np.arange(15) % 3)
     wrong = mixed()

@@ -192,15 +192,6 @@ def test_pert_cuts_lie_between_two_rows_of_different_classes():
     assert ((threshold >= 0) & (threshold < 10)).all()
 
 
-def test_pert_draws_columns_uniformly_among_those_that_differ():
-    X = np.array([[0.0, 5.0, 0.0], [0.0, 6.0, 1.0]] * 5)
-    forest = estimators.PERTClassifier(3000, max_depth=1, random_state=0).fit(X, [0, 1] * 5)
-    (feature,) = roots(forest, "feature")
-    counts = np.bincount(feature, minlength=3)
-    assert counts[0] == 0
-    assert stats.chisquare(counts[1:]).pvalue > 1e-3
-
-
 @one_test
 @pytest.mark.parametrize("kinds", ["numeric", "ordinal", "nominal"])
 def test_pert_leaves_no_child_fewer_rows_than_allowed(kinds):

@@ -66,13 +66,9 @@ def case(request, grown, mixed):
     return estimator, X, y
 
 
-def test_the_arrays_describe_trees(case):
-    estimator, _, _ = case
-    estimator.forest_.check()
-
-
 def test_children_divide_rows_weight_and_impurity(case):
     estimator, X, y = case
+    estimator.forest_.check()
     criterion = estimator.forest_.settings.criterion
     for tree, rows, drawn in rows_at_nodes(estimator, X):
         np.testing.assert_array_equal(tree.rows, rows.sum(axis=1))
@@ -141,26 +137,6 @@ def test_splits_separate_the_rows_of_their_node(case):
             np.testing.assert_array_equal(
                 distinct <= tree.threshold[node], np.arange(len(distinct)) <= tree.cut[node]
             )
-
-
-def test_the_node_test_stops_growth_on_noise_alone():
-    random = np.random.default_rng(0)
-    X, noise = random.normal(size=(300, 5)), random.integers(0, 2, 300)
-    signal = (X[:, 0] > 0).astype(int)
-
-    def splits(y, alpha, **options):
-        forest = estimators.RandomForestClassifier(
-            30, stop_alpha=alpha, random_state=0, **options
-        ).fit(X, y)
-        return int((forest.forest_.feature >= 0).sum())
-
-    assert splits(noise, None) == splits(noise, 1.0)
-    assert splits(noise, 0.05) < 0.02 * splits(noise, None)
-    assert splits(signal, 0.05, max_features=None) >= 30
-    for tree in (
-        estimators.ExtraTreesRegressor(5, stop_alpha=0.01, random_state=0).fit(X, signal).forest_
-    ):
-        assert (tree.decrease[tree.feature >= 0] > 0).all()
 
 
 def test_a_subspace_tree_keeps_to_its_columns():

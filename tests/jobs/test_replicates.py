@@ -89,16 +89,6 @@ def test_decided_sees_every_beginning_once_and_stops_the_run(n_threads):
 # --- progress and memory -------------------------------------------------------------------
 
 
-def test_progress_bar_on_standard_error(capfd):
-    run(5, plan=Plan(verbose=1))
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert "test" in err
-    assert "5/5" in err
-    run(5)
-    assert capfd.readouterr() == ("", "")
-
-
 def test_what_does_not_fit_is_refused(leave_memory):
     leave_memory(1000)
     with pytest.raises(MemoryError, match=r"test: 100 replicates of 3 numbers needs.*fewer"):
