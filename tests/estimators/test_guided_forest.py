@@ -112,25 +112,6 @@ def test_few_relevant_features_among_many():
 
 
 @one_test
-@pytest.mark.parametrize("weights", ["importance", "enriched", [1.0, 0, 1, 1, 1]])
-@pytest.mark.parametrize("saved", [False, True])
-def test_trees_are_added(weights, saved, tmp_path):
-    """With the weights of the first fit; of "importance" these depend on its number of trees."""
-    X, y = noise()
-    forest = guided(n_estimators=6, feature_weights=weights, warm_start=True, max_features=1)
-    first = forest.fit(X, y).feature_weights_
-    if saved:
-        forest.save(tmp_path / "forest.npz")
-        forest = dm.GuidedForestClassifier.load(tmp_path / "forest.npz")
-    forest.set_params(n_estimators=9).fit(X, y)
-    np.testing.assert_array_equal(forest.feature_weights_, first)
-    whole = guided(n_estimators=9, feature_weights=first, max_features=1).fit(X, y)
-    np.testing.assert_array_equal(forest.forest_.feature, whole.forest_.feature)
-    with pytest.raises(ValueError, match="but feature_weights changed"):
-        forest.set_params(n_estimators=10, feature_weights=[1.0] * 5).fit(X, y)
-
-
-@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [

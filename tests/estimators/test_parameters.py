@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import load_iris
 from tests.grid import one_test
 
@@ -307,21 +306,6 @@ def test_a_parameter_of_another_estimator_is_none_of_this_one():
             kind().set_params(**{name: 1})
     with pytest.raises(TypeError, match="positional"):
         RF(100, "gini")
-
-
-def test_a_subclass_with_parameters_of_its_own():
-    class Stump(RF):
-        def __init__(self, n_estimators=7, *, note="", **others):
-            super().__init__(n_estimators, **others)
-            self.note = note
-
-        @classmethod
-        def _get_param_names(cls):
-            return sorted([*RF._get_param_names(), "note"])
-
-    stump = clone(Stump(note="x", max_depth=1))
-    assert (stump.n_estimators, stump.note, stump.max_depth, stump.bootstrap) == (7, "x", 1, True)
-    assert stump.fit(X, Y).forest_.n_trees == 7
 
 
 def test_one_of_the_best_splits_has_no_meaning_in_multiway_trees():

@@ -130,10 +130,6 @@ def test_pruning_at_growth_is_pruning_afterwards():
     assert part.threshold.tobytes() == later.part(2, 5).threshold.tobytes()
     assert pruned(grown.forest_, 0.0).n_nodes == grown.forest_.n_nodes
 
-    more = dm.RandomForestRegressor(5, random_state=0, ccp_alpha=0.3, warm_start=True).fit(X, y)
-    more.set_params(n_estimators=8).fit(X, y)
-    assert more.predict(X).tobytes() == at_once.predict(X).tobytes()
-
 
 def test_importances_of_pruned_trees():
     """The decreases of impurity add up to what pruning leaves; removed splits count no more."""

@@ -225,23 +225,6 @@ def test_a_table_is_known_by_the_thresholds():
     assert not same_codes(forest, dm.encode(X[:3]).schema)
 
 
-def test_trees_that_are_added_bring_their_values():
-    X, y = ragged()
-    X = X.assign(
-        **{f"noise {j}": np.random.default_rng(j).permutation(X["color"]) for j in range(9)}
-    )
-    options = {"max_depth": 1, "random_state": 0, "max_features": 1}
-    first = estimators.RandomForestClassifier(2, warm_start=True, **options).fit(X, y)
-    few = first.forest_.schema
-    first.set_params(n_estimators=40).fit(X, y)
-    whole = estimators.RandomForestClassifier(40, **options).fit(X, y)
-    assert few.has_values.sum() < first.forest_.schema.has_values.sum()
-    assert first.forest_.schema.cut_values.tolist() == whole.forest_.schema.cut_values.tolist()
-    for j, labels in whole.forest_.schema.labels.items():
-        assert first.forest_.schema.labels[j].tolist() == labels.tolist()
-    np.testing.assert_array_equal(first.predict_proba(X), whole.predict_proba(X))
-
-
 def test_forests_on_no_column_are_saved(tmp_path):
     table = dm.encode(np.eye(20)).take_columns([])
     forest = estimators.RandomForestClassifier(3, random_state=0).fit(table, [0, 1] * 10)

@@ -175,14 +175,6 @@ def test_trees_on_a_cluster_draw_groups(client, tmp_path):
     assert forest.forest_.groups.max() == len(Y) // 3 - 1
 
 
-def test_trees_that_are_added_grow_on_a_cluster(client, tmp_path):
-    whole = dm.RandomForestClassifier(9, random_state=1, warm_start=True)
-    expected = saved(whole.fit(X, Y), tmp_path / "whole")
-    first = dm.RandomForestClassifier(4, random_state=1, warm_start=True).fit(X, Y)
-    more = first.set_params(n_estimators=9).fit(X, Y, client=client)
-    assert saved(more, tmp_path / "more") == expected
-
-
 def test_a_forest_that_is_let_go_grows_on_a_cluster(client, monkeypatch):
     monkeypatch.setattr("duramen.analyses.ranking.measures._KEPT", 1)
     here = dm.rank(X, Y, estimator=dm.RandomForestClassifier(20), test=False)

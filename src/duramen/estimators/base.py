@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -30,7 +29,7 @@ from duramen.data.learning_sets import learning_set_of
 from duramen.data.memory import require_memory
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
 from duramen.data.weights import of_ordinary_size, whole_ratios
-from duramen.estimators.growth import Growth, check_kept
+from duramen.estimators.growth import Growth
 from duramen.estimators.parameters import FEW_VALUES, growth_settings, split_family
 from duramen.forests import export, memory, prediction
 from duramen.forests import storage as forest_storage
@@ -101,9 +100,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         Source of the seed; an int gives the same forest every time.
     verbose : int
         Above 0 for a progress bar on standard error.
-    warm_start : bool
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     ccp_alpha : float
@@ -150,7 +146,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None = None
     random_state: RandomState = None
     verbose: int = 0
-    warm_start: bool = False
     class_weight: ClassWeight = None
     ccp_alpha: float = 0.0
     max_samples: int | float | None = None
@@ -171,13 +166,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
 
     forest_: Forest = field(init=False)
     n_features_in_: int = field(init=False)
-
-    @classmethod
-    @cache
-    def _get_param_names(cls) -> list[str]:
-        """Return the names of the parameters; scikit-learn would read the signature each time."""
-        names: list[str] = super()._get_param_names()
-        return names
 
     @property
     def _owner(self) -> str:
@@ -244,8 +232,8 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, growth: Growth) -> None:
         growth.require_memory(f"{self._owner}.fit")
-        with progress_bar(growth.n_missing, self._owner, self.verbose) as report:
-            self._adopt(growth.forest(report))
+        with progress_bar(growth.n_trees, self._owner, self.verbose) as report:
+            self._adopt(growth.trees(0, growth.n_trees, report))
         if self.oob_score:
             data = growth.data
             estimate = prediction.estimate_out_of_bag(
@@ -306,14 +294,9 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
                     "'ordered', or bins of the numbers (duramen.theory.discretize)."
                 )
         memory.refuse_many_trees(function, n_trees, data.target.n_values)
-        earlier = getattr(self, "forest_", None) if self.warm_start else None
-        if earlier is None:
-            seed = checks.draw_seed(self.random_state)
-        else:
-            seed = earlier.seed
-            check_kept(owner, earlier, n_trees, settings, data)
+        seed = checks.draw_seed(self.random_state)
         guidance = self._guidance(data, settings, seed, n_threads)
-        return Growth(data, settings, n_trees, seed, n_threads, guidance, earlier)
+        return Growth(data, settings, n_trees, seed, n_threads, guidance)
 
     def _guidance(
         self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int

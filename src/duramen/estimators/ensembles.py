@@ -70,9 +70,6 @@ class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     ccp_alpha : float, default=0.0
@@ -161,9 +158,6 @@ class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
@@ -237,9 +231,6 @@ class BaggedTreesClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     ccp_alpha : float, default=0.0
@@ -318,9 +309,6 @@ class BaggedTreesRegressor(ForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
@@ -395,9 +383,6 @@ class RandomSubspaceClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     ccp_alpha : float, default=0.0
@@ -479,9 +464,6 @@ class RandomSubspaceRegressor(ForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
@@ -559,9 +541,6 @@ class RandomPatchesClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     ccp_alpha : float, default=0.0
@@ -648,9 +627,6 @@ class RandomPatchesRegressor(ForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
@@ -729,9 +705,6 @@ class PERTClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     ccp_alpha : float, default=0.0

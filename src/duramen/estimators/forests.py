@@ -44,9 +44,6 @@ class RandomForestClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     ccp_alpha : float, default=0.0
@@ -126,9 +123,6 @@ class RandomForestRegressor(ForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
@@ -199,9 +193,6 @@ class RandomSurvivalForest(SurvivalForest):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     max_samples : int, float or None, default=None
         Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; a
         float is a fraction, None as many as there are.
@@ -273,9 +264,6 @@ class ExtraTreesClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     ccp_alpha : float, default=0.0
@@ -358,9 +346,6 @@ class ExtraTreesRegressor(ForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
@@ -434,9 +419,6 @@ class ExtraSurvivalTrees(SurvivalForest):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``; the result is that of growing all at once.
     max_samples : int, float or None, default=None
         Number of rows, or groups, drawn for each tree, without replacement unless ``bootstrap``; a
         float is a fraction, None as many as there are.

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
-
-import numpy as np
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import require_memory
 from duramen.forests.arrays import LeafEvents
-from duramen.forests.forest import Forest, TreeStream, extended, joined
+from duramen.forests.forest import Forest, TreeStream, joined
 from duramen.forests.growth import Guidance, forest_of, grow
 from duramen.forests.memory import (
     PILOT_TREES,
@@ -44,18 +41,7 @@ class Growth:
     seed: int
     n_threads: int
     guidance: Guidance | None = None
-    grown: Forest | None = None  # first trees that there are already
     cluster: Cluster | None = None  # what grows the trees, if not the threads of this process
-
-    @property
-    def first(self) -> int:
-        """Number of the first tree to grow."""
-        return 0 if self.grown is None else self.grown.n_trees
-
-    @property
-    def n_missing(self) -> int:
-        """Number of trees to grow."""
-        return self.n_trees - self.first
 
     def require_memory(self, function: str) -> None:
         """Raise MemoryError if the forest cannot fit in memory."""
@@ -68,16 +54,8 @@ class Growth:
                 function=function,
                 hint="lower max_samples, n_subspace_features or n_jobs",
             )
-        grow_pilot = partial(self.trees, self.first)
+        grow_pilot = partial(self.trees, 0)
         refuse_large_forest(function, self.n_trees, self.settings, self.data, grow_pilot)
-
-    def forest(self, report: Callable[[int], None] | None = None) -> Forest:
-        """Grow the trees that are missing, and return all of them."""
-        if self.grown is None:
-            return self.trees(0, self.n_trees, report)
-        if not self.n_missing:
-            return self.grown
-        return extended(self.grown, self.trees(self.first, self.n_missing, report))
 
     def trees(self, first: int, count: int, report: Callable[[int], None] | None = None) -> Forest:
         """Grow some trees."""
@@ -93,7 +71,7 @@ class Growth:
                 progress=report,
                 guidance=self.guidance,
             )
-        there = replace(self, n_threads=1, grown=None, cluster=None)
+        there = replace(self, n_threads=1, cluster=None)
         at_a_time = self.cluster.at_a_time
         size = max(1, count // (_JOBS * at_a_time))
         stop = first + count
@@ -115,7 +93,7 @@ class Growth:
 
         None where they would not, judging by the first ones, or depend on each other.
         """
-        own = self.guidance is None and self.grown is None and not self.data.target.censored
+        own = self.guidance is None and not self.data.target.censored
         settings = counted_in_rows(self.settings, self.data)
         largest = most_tree_bytes(self.data.target.n_values, settings, self.data.table)
         if not own or largest * self.n_trees <= most_bytes:
@@ -136,41 +114,3 @@ def _arrays(growth: Growth, first: int, count: int) -> tuple[Arrays, LeafEvents 
     """Grow some trees on a worker; return what the sender does not know of the forest."""
     forest = growth.trees(first, count)
     return forest.arrays(), forest.leaf_events
-
-
-# --- trees that are added to a fitted forest ------------------------------------------------------
-
-
-def check_kept(
-    owner: str,
-    grown: Forest,
-    n_trees: int,
-    settings: GrowthSettings,
-    data: LearningSet[EncodedTable],
-) -> None:
-    """Check that a forest of `n_trees` trees can begin with those of a fitted forest.
-
-    Raises
-    ------
-    ValueError
-        If there are more of them, or they were grown on other rows or with other settings.
-    """
-    if n_trees < grown.n_trees:
-        raise ValueError(
-            f"{owner}: n_estimators must be at least {grown.n_trees}, the number of trees already "
-            f"grown, with warm_start=True, got {n_trees}"
-        )
-    groups: Any = data.exchangeability.bag_groups
-    earlier_groups: Any = grown.groups
-    now, then = settings.to_dict(), grown.settings.to_dict()
-    changed = [name for name in now if now[name] != then[name]]
-    for what, differs in (
-        ("X, y and the weights", data.fingerprint != grown.fingerprint),
-        ("groups", not np.array_equal(groups, earlier_groups)),
-        (", ".join(changed), bool(changed)),
-    ):
-        if differs:
-            raise ValueError(
-                f"{owner}: with warm_start=True, {what} must be as in the previous fit. Hint: use "
-                "warm_start=False, or a new estimator"
-            )

@@ -112,15 +112,7 @@ class _Guided(BaseForest):
     ) -> Guidance:
         owner, p = self._owner, data.n_columns
         requested = self.feature_weights
-        if self.warm_start and hasattr(self, "forest_"):
-            if not np.array_equal(self._guided_by, requested):
-                raise ValueError(
-                    f"{owner}: with warm_start=True, parameters must be those of the previous "
-                    "fit, but feature_weights changed. Hint: use warm_start=False, or a new "
-                    "estimator"
-                )
-            weights = self.feature_weights_
-        elif isinstance(requested, str):
+        if isinstance(requested, str):
             checks.check_choice(owner, "feature_weights", requested, ("importance", "enriched"))
             if requested == "enriched":
                 p_values = association_p_values(data.table, data.target, owner)
@@ -140,7 +132,6 @@ class _Guided(BaseForest):
 
     def _adopt(self, forest: Any) -> None:
         super()._adopt(forest)
-        self._guided_by = self.feature_weights
         if hasattr(self, "_weights"):
             self.feature_weights_ = self.__dict__.pop("_weights")
 
@@ -201,9 +192,6 @@ class GuidedForestClassifier(RandomForestClassifier, _Guided):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``, with the weights of the first fit.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     ccp_alpha : float, default=0.0
@@ -294,9 +282,6 @@ class GuidedForestRegressor(RandomForestRegressor, _Guided):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    warm_start : bool, default=False
-        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
-        ``n_estimators``, with the weights of the first fit.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.

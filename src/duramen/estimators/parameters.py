@@ -93,7 +93,6 @@ def growth_settings(
         checked(checks.check_flag, "oob_score")
     checks.check_jobs(owner, forest.n_jobs)
     checks.check_verbosity(owner, forest.verbose)
-    checked(checks.check_flag, "warm_start")
     if settings.n_best_splits > 1 and splits == "multiway":
         raise ValueError(
             f"{owner}: {n_best} must be 1 with splits='multiway', whose nodes have one split a "

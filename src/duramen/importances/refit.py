@@ -41,7 +41,7 @@ def template_of(estimator: Any, function: str, *, survival: bool = True) -> Base
 
 
 # Parameters that say how an estimator is fitted, and nothing about its trees.
-_OF_THE_FIT = ("oob_score", "n_jobs", "random_state", "verbose", "warm_start")
+_OF_THE_FIT = ("oob_score", "n_jobs", "random_state", "verbose")
 
 
 def growing(

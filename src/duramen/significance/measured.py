@@ -141,7 +141,7 @@ class Measured:
         parameters = {
             name: repr(value)
             for name, value in self.template.get_params().items()
-            if name not in ("random_state", "n_jobs", "verbose", "warm_start")
+            if name not in ("random_state", "n_jobs", "verbose")
         }
         return {
             "method": method,
