@@ -10,7 +10,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.estimators import growth
+from duramen.estimators import base
 from duramen.estimators.base import fit_by_parts
 from duramen.forests.forest import TreeStream
 from duramen.importances import Inputs, catalogue, measure
@@ -131,8 +131,8 @@ def test_out_of_bag_attributes_are_those_of_fit(task, weighted, n_jobs, monkeypa
     data = learning_set(task, weighted=weighted)
     model = estimator(data).fit(data)
     trees = []
-    monkeypatch.setattr(growth, "PILOT_TREES", 3)
-    monkeypatch.setattr(growth, "_MOST_TREES", 4)
+    monkeypatch.setattr(base, "PILOT_TREES", 3)
+    monkeypatch.setattr(base, "_MOST_TREES", 4)
     let_go = estimator(data, n_jobs)
     assert fit_by_parts(let_go, data, lambda: [trees.append], most_bytes=0)
     assert isinstance(let_go.forest_, TreeStream)
@@ -170,7 +170,7 @@ MEMORY = """
 import resource
 import numpy as np
 import duramen as dm
-from duramen.estimators import growth
+from duramen.estimators import base
 from duramen.estimators.base import fit_by_parts
 from duramen.importances import Inputs, catalogue
 from duramen.importances import measure
@@ -184,7 +184,7 @@ def sums(forest):
 few = dm.RandomForestRegressor(4, random_state=0, n_jobs=1).fit(data)
 for one in ("mdi", "frequency"):
     catalogue[one](Inputs(few, data, n_jobs=1))
-growth._PART = 3 * few.forest_.nbytes // 4
+base._PART = 3 * few.forest_.nbytes // 4
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 forest = dm.RandomForestRegressor(120, random_state=0, n_jobs=1, oob_score=True)
 found = []

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.scores import adjusted_means, centered_within, midranks
-from duramen.data.survival import martingale_residuals
+from duramen.data.target import martingale_residuals
 from duramen.support.arrays import FloatArray, IntArray
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from duramen.estimators.base import ForestClassifier, ForestRegressor
-from duramen.estimators.growth import Growth
+from duramen.estimators.base import ForestClassifier, ForestRegressor, Growth
 from duramen.support.warning import warn
 
 

@@ -21,13 +21,15 @@ from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import Provenance, RowNames
 from duramen.data.recoding import without_unused
 from duramen.data.sources import is_anndata
-from duramen.data.survival import is_structured, survival_codes, survival_columns
 from duramen.data.target import (
     NoTarget,
     Task,
     encode_target,
+    is_structured,
     proportions,
     sampled_rows,
+    survival_codes,
+    survival_columns,
     target_array,
 )
 from duramen.data.text_numbers import (

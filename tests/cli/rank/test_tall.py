@@ -11,7 +11,7 @@ from duramen.analyses.ranking import forest
 from duramen.analyses.ranking import measures as measuring
 from duramen.data import NumberTarget, SurvivalTarget
 from duramen.data.target import encode_target, sampled_rows
-from duramen.estimators import growth
+from duramen.estimators import base
 from duramen.reports.report import OF_GROUPS
 
 N = 240
@@ -31,8 +31,8 @@ def table(tmp_path_factory):
 def let_go(monkeypatch):
     """Let trees go however few they are, in small parts."""
     monkeypatch.setattr(measuring, "_KEPT", 0)
-    monkeypatch.setattr(growth, "PILOT_TREES", 3)
-    monkeypatch.setattr(growth, "_MOST_TREES", 7)
+    monkeypatch.setattr(base, "PILOT_TREES", 3)
+    monkeypatch.setattr(base, "_MOST_TREES", 7)
 
 
 def figures(out):
