@@ -156,7 +156,6 @@ def _results() -> dict[str, Any]:
         "terms": duramen.theory.population.conditioning_terms(xor, "X1"),
         "properties": duramen.theory.properties(xor),
         "redundancy": duramen.theory.redundancy(duramen.theory.examples.correlated_xor()),
-        "pruning": duramen.forests.cost_complexity_pruning_path(forest.forest_),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -269,6 +269,13 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
 
     forest_: Forest = field(init=False)
     n_features_in_: int = field(init=False)
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters; scikit-learn would read the signature each time."""
+        names: list[str] = super()._get_param_names()
+        return names
 
     @property
     def _owner(self) -> str:
