@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 from zlib import crc32
 
@@ -21,6 +22,7 @@ from duramen.data.encoded import (
 )
 from duramen.data.memory import require_memory
 from duramen.data.schema import KINDS, Schema
+from duramen.data.sparse_columns import slots_of
 from duramen.io.store import layout
 from duramen.io.store.reader import File, Folder, check_of, read_runs, read_whole
 from duramen.support.arrays import IntArray
@@ -39,11 +41,6 @@ class MappedTable(EncodedTable):
 
     _blocks: Blocks
     _files: Sequence[File] = ()
-
-    def over(self, files: Sequence[File]) -> MappedTable:
-        """Set the files that are mapped, and return the table."""
-        vars(self)["_files"] = tuple(files)
-        return self
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_files"}
@@ -105,10 +102,9 @@ class PackedColumns:
         self.all_names = layout.Names(data, self._records["n_name"])
         self._values = layout.offsets_of(self._records["n_values"])
         self._labels = layout.offsets_of(self._records["n_labels"])
-        self._place = np.empty(self.n_columns, dtype=np.uint32)  # among the columns of its file
-        for number in range(len(layout.CODES)):
-            here = self._records["file"] == number
-            self._place[here] = np.arange(np.count_nonzero(here))
+        # Block of an encoded table, and place among the columns of its file, of each column.
+        self._block_of = np.asarray(self._records["file"] % layout.QUARTERS, dtype=np.uint8)
+        self._place = slots_of(self._records["file"]).astype(np.uint32)
 
     def _opened(self, folder: Folder, name: str) -> File:
         """Return a file of the store, its size checked."""
@@ -190,55 +186,50 @@ class PackedColumns:
     def take(self, chosen: IntArray) -> EncodedTable:
         """Return the columns with these numbers, in that order, in memory."""
         records = self._records[chosen]
-        offsets = _offsets(records["n_values"])
-        cut_values, labels = self._words(chosen)
-        wrong = invalid_values(records["kind"], offsets, cut_values, labels)
-        if wrong is not None:
-            raise self._inconsistent(wrong)
-        block_of = _blocks_of(records)
-        slot = np.empty(len(chosen), dtype=np.int64)
-        blocks: list[Any] = []
-        for number in range(3):
-            here = np.flatnonzero(block_of == number)
-            slot[here] = np.arange(len(here))
-            blocks.append(self._codes(number, chosen[here]))
-        return EncodedTable(
-            n_rows=self.n_rows,
-            names=tuple(self.names(chosen)),
-            kinds=_kinds(records["kind"]),
-            blocks=(blocks[0], blocks[1], blocks[2]),
-            block_of=block_of,
-            slot=slot,
-            cut_values=cut_values,
-            value_offsets=offsets,
-            labels=labels,
-            missing=np.ascontiguousarray(records["missing"]),
-            named=self.named,
-        )
-
-    def _words(self, chosen: IntArray) -> tuple[NDArray[np.float64], dict[int, NDArray[Any]]]:
-        """Return the values of columns one after the other, and labels; both checked."""
         begins, ends = (8 * self._values[chosen + i].astype(np.int64) for i in (0, 1))
         joined, values = read_runs(self._files[layout.VALUES], begins, ends)
-        places = np.flatnonzero(self._records["kind"][chosen])
-        begins, ends = (self._labels[chosen[places] + i].astype(np.int64) for i in (0, 1))
-        _, parts = read_runs(self._files[layout.LABELS], begins, ends)
-        texts = {place: bytes(part) for place, part in zip(places.tolist(), parts, strict=True)}
-        wanted = self._records["words_check"][chosen].tolist()
+        texts, wanted = self._texts(chosen), records["words_check"].tolist()
         for i, (name, numbers) in enumerate(zip(self.all_names.words(chosen), values, strict=True)):
-            check = crc32(numbers, crc32(name))
-            if (crc32(texts[i], check) if i in texts else check) != wanted[i]:
+            check = crc32(texts.get(i, b""), crc32(numbers, crc32(name)))
+            if check != wanted[i]:
                 raise self._inconsistent(
                     f"name, values or labels of column {int(chosen[i])} do not match their checksum"
                 )
-        counts = self._records["n_values"][chosen].tolist()
-        return joined.view("<f8").astype(np.float64, copy=False), self._labels_of(texts, counts)
+        schema = self._schema(chosen, joined.view("<f8"), texts)
+        labels, cut_values = schema.labels, schema.cut_values
+        wrong = invalid_values(records["kind"], schema.value_offsets, cut_values, labels)
+        if wrong is not None:
+            raise self._inconsistent(wrong)
+        block_of = self._block_of[chosen]
+        blocks = [self._codes(number, chosen[block_of == number]) for number in range(3)]
+        return EncodedTable(**_table(self.n_rows, schema, block_of, blocks))
 
-    def _labels_of(self, texts: dict[int, bytes], counts: list[int]) -> dict[int, NDArray[Any]]:
+    def _texts(self, chosen: IntArray) -> dict[int, bytes]:
+        """Return the labels of columns as they lie on disk, by their places among the chosen."""
+        places = np.flatnonzero(self._records["kind"][chosen])
+        begins, ends = (self._labels[chosen[places] + i].astype(np.int64) for i in (0, 1))
+        _, parts = read_runs(self._files[layout.LABELS], begins, ends)
+        return {place: bytes(part) for place, part in zip(places.tolist(), parts, strict=True)}
+
+    def _schema(
+        self, chosen: IntArray, values: NDArray[np.float64], texts: dict[int, bytes]
+    ) -> Schema:
+        """Return columns without their rows, from their values and labels on disk."""
+        records = self._records[chosen]
+        counts = records["n_values"].tolist()
         try:
-            return {j: layout.labels_of_bytes(text, counts[j]) for j, text in texts.items()}
+            labels = {j: layout.labels_of_bytes(text, counts[j]) for j, text in texts.items()}
         except ValueError as error:
             raise self._inconsistent(str(error)) from None
+        return Schema(
+            names=tuple(self.names(chosen)),
+            named=self.named,
+            kinds=tuple(map(KINDS.__getitem__, records["kind"].tolist())),
+            cut_values=values.astype(np.float64, copy=False),
+            value_offsets=layout.offsets_of(records["n_values"]).astype(np.int64),
+            labels=labels,
+            missing=np.ascontiguousarray(records["missing"]),
+        )
 
     def _codes(self, block: int, columns: IntArray) -> NDArray[Any]:
         """Return the codes of columns of one block, checked; shape (len(columns), n)."""
@@ -250,10 +241,7 @@ class PackedColumns:
             codes = np.empty((len(columns), self.n_rows), dtype=kind)
             for number in set(files.tolist()):
                 codes[files == number] = self._read(number, columns[files == number])
-        unknown = unknown_code(codes, self._n_codes(columns))
-        if unknown is not None:
-            raise self._inconsistent(f"column {self._quoted(columns[unknown])} has unknown codes")
-        return codes.astype(kind.newbyteorder("="), copy=False)
+        return self._known(codes, columns, block)
 
     def _read(self, number: int, columns: IntArray) -> NDArray[Any]:
         """Return the codes of columns of one file, which have their checksums."""
@@ -264,7 +252,7 @@ class PackedColumns:
         checks = [crc32(row) for row in codes]
         wrong = np.flatnonzero(self._records["codes_check"][columns] != checks)
         if len(wrong):
-            what = f"the codes of column {self._quoted(columns[wrong[0]])}"
+            what = f"the codes of column {quoted(self.all_names[int(columns[wrong[0]])])}"
             raise self._mismatch(layout.CODES[number], what)
         return codes
 
@@ -272,29 +260,29 @@ class PackedColumns:
         records = self._records[columns]
         return np.asarray(records["n_values"] + records["missing"].astype(np.int64))
 
-    def _quoted(self, j: int) -> str:
-        return quoted(self.all_names[int(j)])
-
     def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
         """Return the codes of some rows of a column.
 
         The checksum is of all rows: before some of them are read, the store is verified, once.
         """
-        column = np.array([j])
-        number = int(self._records["file"][j])
-        block = int(_blocks_of(self._records[column])[0])
+        column, number, block = np.array([j]), int(self._records["file"][j]), int(self._block_of[j])
         if (begin, end) == (0, self.n_rows):
             return np.asarray(self._codes(block, column)[0])
         if not self._verified:
             self.verify()
-        at = int(self._place[j]) * layout.row_bytes(number, self.n_rows)
         first = begin - begin % 4  # a byte may hold four codes
-        size = layout.row_bytes(number, end - first)
-        offset = at + layout.row_bytes(number, first)
-        read = self._files[layout.CODES[number]].ranges([offset], [size])
+        at = int(self._place[j]) * layout.row_bytes(number, self.n_rows)
+        offset, size = (layout.row_bytes(number, n) for n in (first, end - first))
+        read = self._files[layout.CODES[number]].ranges([at + offset], [size])
         codes = layout.codes_of_bytes(read, number, end - first)[0, begin - first :]
-        if unknown_code(codes[np.newaxis], self._n_codes(column)) is not None:
-            raise self._inconsistent(f"column {self._quoted(j)} has unknown codes")
+        return self._known(codes[np.newaxis], column, block)[0]
+
+    def _known(self, codes: NDArray[Any], columns: IntArray, block: int) -> NDArray[Any]:
+        """Return codes of columns of a block, none of which is unknown."""
+        unknown = unknown_code(codes, self._n_codes(columns))
+        if unknown is not None:
+            name = quoted(self.all_names[int(columns[unknown])])
+            raise self._inconsistent(f"column {name} has unknown codes")
         return codes.astype(layout.CODE_TYPES[block].newbyteorder("="), copy=False)
 
     # --- all columns ------------------------------------------------------------------------------
@@ -325,31 +313,13 @@ class PackedColumns:
         """
         if not self._verified:
             self.verify()
-        schema = self.schema()
-        block_of = _blocks_of(self._records)
-        slot = np.empty(self.n_columns, dtype=np.int64)
-        blocks: list[Any] = []
-        for number in range(3):
-            here = block_of == number
-            slot[here] = np.arange(np.count_nonzero(here))
-            block = self._block(number)
-            if unknown_code(block, self._n_codes(here)) is not None:
+        blocks = [self._block(number) for number in range(3)]
+        for number, block in enumerate(blocks):
+            if unknown_code(block, self._n_codes(self._block_of == number)) is not None:
                 raise self._inconsistent(f"{layout.CODES[number]} has unknown codes")
-            blocks.append(block)
-        table = MappedTable(
-            n_rows=self.n_rows,
-            names=schema.names,
-            kinds=schema.kinds,
-            blocks=(blocks[0], blocks[1], blocks[2]),
-            block_of=block_of,
-            slot=slot,
-            cut_values=schema.cut_values,
-            value_offsets=schema.value_offsets,
-            labels=schema.labels,
-            missing=schema.missing,
-            named=self.named,
-        )
-        table = table.over([self._files[name] for name in (*layout.CODES, layout.VALUES)])
+        table = MappedTable(**_table(self.n_rows, self.schema(), self._block_of, blocks))
+        mapped = tuple(self._files[name] for name in (*layout.CODES, layout.VALUES))
+        vars(table)["_files"] = mapped
         return table.with_sparse_columns() if self.sparse else table
 
     def _block(self, number: int) -> NDArray[Any]:
@@ -357,7 +327,7 @@ class PackedColumns:
         kind = layout.CODE_TYPES[number]
         data = self._files[layout.CODES[number]].whole()
         mapped = layout.codes_of_bytes(data, number, self.n_rows)
-        few = self._records["file"][_blocks_of(self._records) == number] == layout.QUARTERS
+        few = self._records["file"][self._block_of == number] == layout.QUARTERS
         if not few.any():
             return mapped.astype(kind.newbyteorder("="), copy=False)
         require_memory(
@@ -379,30 +349,18 @@ class PackedColumns:
         """Return the columns without their rows; values mapped into memory, and checked."""
         if not self._verified:
             self._verify(layout.VALUES, layout.LABELS)
-        kinds, offsets = self.kind_codes(), _offsets(self._records["n_values"])
-        labelled = np.flatnonzero(kinds)
-        begins, ends = (self._labels[labelled + i].astype(np.int64) for i in (0, 1))
-        _, parts = read_runs(self._files[layout.LABELS], begins, ends)
-        texts = {j: bytes(part) for j, part in zip(labelled.tolist(), parts, strict=True)}
-        labels = self._labels_of(texts, self._records["n_values"].tolist())
-        cut_values = np.frombuffer(self._files[layout.VALUES].whole(), dtype="<f8")
-        cut_values = cut_values.astype(np.float64, copy=False)
+        everything = np.arange(self.n_columns)
+        values = np.frombuffer(self._files[layout.VALUES].whole(), dtype="<f8")
+        schema = self._schema(everything, values, self._texts(everything))
+        kinds, offsets, cut_values = self.kind_codes(), schema.value_offsets, schema.cut_values
         wrong = (
             invalid_offsets(kinds, offsets, len(cut_values))
             or unsorted_values(cut_values, offsets)
-            or invalid_labels(kinds, offsets, cut_values, labels)
+            or invalid_labels(kinds, offsets, cut_values, schema.labels)
         )
         if wrong is not None:
             raise self._inconsistent(wrong)
-        return Schema(
-            tuple(self.all_names[:]),
-            self.named,
-            _kinds(kinds),
-            cut_values,
-            offsets,
-            labels,
-            np.ascontiguousarray(self._records["missing"]),
-        )
+        return schema
 
     # --- beside the columns -----------------------------------------------------------------------
 
@@ -432,15 +390,10 @@ class PackedColumns:
         return table
 
 
-def _blocks_of(records: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return the block of an encoded table that each column is in."""
-    return np.asarray(records["file"] % layout.QUARTERS, dtype=np.uint8)
-
-
-def _offsets(sizes: NDArray[np.unsignedinteger]) -> IntArray:
-    return layout.offsets_of(sizes).astype(np.int64)
-
-
-def _kinds(codes: NDArray[np.uint8]) -> tuple[str, ...]:
-    """Return the kinds that are in these places of `KINDS`."""
-    return tuple(map(KINDS.__getitem__, codes.tolist()))
+def _table(
+    n_rows: int, schema: Schema, block_of: NDArray[np.uint8], blocks: Sequence[Any]
+) -> dict[str, Any]:
+    """Return the fields of an encoded table of columns and the blocks of their codes."""
+    own = {field.name: getattr(schema, field.name) for field in fields(Schema)}
+    places = {"block_of": block_of, "slot": slots_of(block_of)}
+    return {**own, **places, "n_rows": n_rows, "blocks": tuple(blocks)}
