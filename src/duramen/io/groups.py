@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -18,8 +17,7 @@ from duramen.results.columns import counted
 from duramen.results.fields import checked_names
 from duramen.support import checks
 from duramen.support.arrays import IntArray
-from duramen.support.arrow import pa
-from duramen.support.text import quoted, read_utf8
+from duramen.support.text import read_utf8
 
 DISTANCE = 250_000
 """Most base pairs between the variants of a block, as between the members of a cluster."""
@@ -86,12 +84,12 @@ def feature_groups(
     owner = "feature_groups: source"
     checks.check_integer("feature_groups", "distance", distance, 0)
     if names is None:
-        groups, _ = named_groups(source, owner, distance=distance)
-        all_features = (feature for features in groups.values() for feature in features)
-        names = tuple(dict.fromkeys(all_features))
-        if not all(isinstance(name, str) for name in names):
-            raise TypeError(f"{owner} must hold names of features where names is None.")
-    names = tuple(names)
+        read = _named(source, owner, None, distance)
+        groups = {} if read is None else read[0]
+        names = list(dict.fromkeys(feature for of_group in groups.values() for feature in of_group))
+        if read is None or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"{owner} must have names of features where names is None.")
+        source = groups
     members = members_of(source, names, owner, distance=distance)
     return {name: tuple(names[j] for j in group) for name, group in members.items()}
 
@@ -119,21 +117,32 @@ def members_of(
     distance : int
         As of `feature_groups`.
     """
-    features = tuple(features)
-    if is_labels(source):
-        members = _from_labels(source, names, len(features), owner)
+    features, function = tuple(features), owner.split(":")[0]
+    read = _named(source, owner, features, distance)
+    if read is None:
+        members = _of_labels(source, names, len(features), owner)
     elif names is not None:
         raise ValueError(
-            f"{owner.split(':')[0]}: names must be None if feature_groups are a mapping or another "
-            "form that names its groups."
+            f"{function}: names must be None if feature_groups are a mapping or another form that "
+            "names its groups."
         )
     else:
-        read, wider = named_groups(source, owner, features, distance=distance)
-        read = _among(read, features, owner) if wider else read
-        checked_names(owner.split(":")[0], "names of groups", read)
+        groups, wider = read
+        if wider:  # a genome has genes that a table lacks
+            there = set(features)
+            own = {name: [one for one in of if one in there] for name, of in groups.items()}
+            if groups and not any(own.values()):
+                n_features = len({feature for of_group in groups.values() for feature in of_group})
+                raise ValueError(
+                    f"{owner}: it names {counted(n_features, 'feature')}, none of which is a "
+                    "column of the table. Hint: both must have the same names, such as gene "
+                    "symbols."
+                )
+            groups = {name: of_group for name, of_group in own.items() if of_group}
+        checked_names(function, "names of groups", groups)
         members = {
             name: np.array(checks.places_of(of_group, features, f"{owner}[{name!r}]"), np.int64)
-            for name, of_group in read.items()
+            for name, of_group in groups.items()
         }
     if not members:
         raise ValueError(f"{owner} must hold at least one group, got none.")
@@ -149,147 +158,79 @@ class _Clusters(Protocol):
     def members(self) -> dict[str, tuple[str, ...]]: ...
 
 
-def _among(groups: Mapping[str, Any], features: Sequence[str], owner: str) -> Mapping[str, Any]:
-    """Return groups without the features that a table lacks, as those of a genome have some.
-
-    Raises
-    ------
-    ValueError
-        If no feature is left.
-    """
-    there = set(features)
-    left = {
-        name: [feature for feature in of_group if feature in there]
-        for name, of_group in groups.items()
-    }
-    if groups and not any(left.values()):
-        n_features = len({feature for of_group in groups.values() for feature in of_group})
-        raise ValueError(
-            f"{owner}: it names {counted(n_features, 'feature')}, none of which is a column of the "
-            "table. Hint: both must have the same names, such as gene symbols."
-        )
-    return {name: of_group for name, of_group in left.items() if of_group}
-
-
-def is_labels(source: Any) -> bool:
-    """Tell whether groups are given as a label for each feature."""
-    named = (Mapping, str, PathLike, ColumnStore, Positions, _Clusters)
-    return not (
-        isinstance(source, named) or _is_transformer(source) or as_arrow(source) is not None
-    )
-
-
-def named_groups(
-    source: Any,
-    owner: str,
-    features: Sequence[str] | None = None,
-    *,
-    distance: int = DISTANCE,
-) -> tuple[Mapping[str, Any], bool]:
-    """Read groups from a source that is no list of labels; parameters as of `members_of`.
+def _named(
+    source: Any, owner: str, features: Sequence[str] | None, distance: int
+) -> tuple[Mapping[str, Any], bool] | None:
+    """Read groups from a source that names them; None where it is a label for each feature.
 
     Also returns whether the source covers features that a table may lack, as that of a genome does.
     """
     if isinstance(source, Mapping):
         return source, False
-    if isinstance(source, str | PathLike):
-        return _from_file(source, owner, distance)
     if isinstance(source, _Clusters):
         clusters = source.members().items()
         return {name if len(of) == 1 else f"cluster of {name}": of for name, of in clusters}, False
-    if _is_transformer(source):
-        return _from_transformer(source, features), False
+    if hasattr(source, "get_feature_names_out") and not isinstance(source, type):
+        return _of_transformer(source, features), False
     if isinstance(source, Positions):
-        return _blocks(source, _required(features, owner), distance), False
-    table = source.variants if isinstance(source, ColumnStore) else as_arrow(source)
-    if isinstance(source, ColumnStore) and table is None:
-        raise ValueError(
-            f"{owner} is a store without positions of its columns. Hint: a store packed from a "
-            "PLINK file has them."
-        )
+        return _blocks(source, features or (), distance), False
+    if isinstance(source, str | PathLike):
+        if str(source) == CLUSTERS and not Path(source).exists():
+            raise ValueError(
+                f"{owner} can be {CLUSTERS!r} only where clusters are computed too, with a "
+                "threshold (clusters=0.8). Hint: give the result of dm.importances.clusters."
+            )
+        if not Path(source).is_file():
+            raise ValueError(
+                f"{owner}: there is no file {source}. Hint: groups are a mapping, a label for each "
+                "feature, Clusters, a fitted ColumnTransformer, positions, or a path."
+            )
+        if Path(source).suffix.lower() == ".gmt":
+            return read_gmt(source), True
+        table = read_table(source, function=owner)
+    else:
+        stored = isinstance(source, ColumnStore)
+        table = source.variants if stored else as_arrow(source)
+        if table is None and stored:
+            raise ValueError(
+                f"{owner} is a store without positions of its columns. Hint: a store packed from a "
+                "PLINK file has them."
+            )
     if table is None:
-        raise TypeError(
-            f"{owner} must have names of features where names is None, got {type(source).__name__}."
-        )
-    return _from_table(table, owner, features, distance)
-
-
-def _is_transformer(source: Any) -> bool:
-    return hasattr(source, "get_feature_names_out") and not isinstance(source, type)
-
-
-def _from_file(
-    path: str | PathLike[str], owner: str, distance: int
-) -> tuple[Mapping[str, Any], bool]:
-    if str(path) == CLUSTERS and not Path(path).exists():
-        raise ValueError(
-            f"{owner} can be {CLUSTERS!r} only where clusters are computed too, with a threshold "
-            "(clusters=0.8). Hint: give the result of dm.importances.clusters."
-        )
-    if not Path(path).is_file():
-        raise ValueError(
-            f"{owner}: there is no file {path}. Hint: groups are a mapping, a label for each "
-            "feature, Clusters, a fitted ColumnTransformer, positions, or a path."
-        )
-    if Path(path).suffix.lower() == ".gmt":
-        return read_gmt(path), True
-    return _from_table(read_table(path, function=owner), owner, None, distance)
-
-
-def _from_table(
-    table: pa.Table, owner: str, features: Sequence[str] | None, distance: int
-) -> tuple[Mapping[str, Any], bool]:
+        return None
     if {"chromosome", "position"} <= set(table.column_names):
-        if "name" not in table.column_names:
-            names = tuple(_required(features, owner, "a column name"))
-        else:
+        names = features
+        if "name" in table.column_names:
             names = tuple(map(str, table.column("name").to_pylist()))
+        if names is None:
+            raise ValueError(f"{owner} must have a column name.")
         return _blocks(Positions.of(table, names, owner), names, distance), True
     if table.num_columns != 2:
         raise ValueError(
             f"{owner} must have two columns, the features and the group of each; it has "
             f"{table.num_columns}. Hint: of variants, name, chromosome and position make blocks."
         )
-    column, labels = (
-        [None if value is None else str(value) for value in column.to_pylist()]
-        for column in table.columns
-    )
-    of_feature: dict[str, str] = {}
-    for row, (feature, name) in enumerate(zip(column, labels, strict=True), start=1):
-        if feature is None:
-            raise ValueError(f"{owner}: row {row} names no feature.")
-        if name is None:
-            continue
-        if feature in of_feature:
-            raise ValueError(
-                f"{owner}: {quoted(feature)} occurs twice; groups must not overlap. Hint: keep it "
-                "in one."
-            )
-        of_feature[feature] = name
     groups: dict[str, list[str]] = {}
-    for feature, name in of_feature.items():
-        groups.setdefault(name, []).append(feature)
-    if not groups:
-        raise ValueError(f"{owner} assigns no feature to a group.")
+    seen: set[str] = set()
+    for row, (feature, name) in enumerate(
+        zip(*(column.to_pylist() for column in table.columns), strict=True), start=1
+    ):
+        if feature is None or (name is not None and str(feature) in seen):
+            what = f"row {row} names no feature" if feature is None else f"{feature!r} occurs twice"
+            raise ValueError(f"{owner}: {what}; each feature must be in one row, with its group.")
+        if name is not None:
+            seen.add(str(feature))
+            groups.setdefault(str(name), []).append(str(feature))
     return groups, False
 
 
-def _required(
-    features: Sequence[str] | None, owner: str, what: str = "names of features"
-) -> Sequence[str]:
-    if features is None:
-        raise ValueError(f"{owner} must have {what}.")
-    return features
-
-
-def _from_transformer(source: Any, features: Sequence[str] | None) -> Mapping[str, Any]:
+def _of_transformer(source: Any, features: Sequence[str] | None) -> Mapping[str, Any]:
+    """Return groups of one-hot columns; by their order where the features have no names."""
     groups = transformed_groups(source)
     made = [str(name) for name in source.get_feature_names_out()]
-    unnamed = None if features is None else [f"x{j}" for j in range(len(made))]
-    if features is None or list(features) != unnamed or made == unnamed:
+    if features is None or list(features) != [f"x{j}" for j in range(len(made))]:
         return groups
-    place = {name: j for j, name in enumerate(made)}
-    return {name: [place[column] for column in of] for name, of in groups.items()}
+    return {name: [made.index(column) for column in of] for name, of in groups.items()}
 
 
 def _blocks(positions: Positions, names: Sequence[str], distance: int) -> dict[str, list[str]]:
@@ -308,9 +249,7 @@ def _blocks(positions: Positions, names: Sequence[str], distance: int) -> dict[s
     return blocks
 
 
-def _from_labels(
-    labels: Any, names: Sequence[str] | None, p: int, owner: str
-) -> dict[str, IntArray]:
+def _of_labels(labels: Any, names: Sequence[str] | None, p: int, owner: str) -> dict[str, IntArray]:
     # As objects: NumPy would make text of a NaN beside text.
     array = np.asarray(labels, dtype=object)
     if array.shape != (p,):
@@ -320,25 +259,21 @@ def _from_labels(
         )
     groups: dict[str, list[int]] = {}
     for j, label in enumerate(array.tolist()):
-        if not (label is None or (isinstance(label, float) and math.isnan(label))):
-            groups.setdefault(_title(label, names, owner), []).append(j)
+        if label is None or label != label:  # NaN
+            continue
+        if isinstance(label, np.integer) or (isinstance(label, float) and label.is_integer()):
+            label = int(label)  # a float beside NaN
+        if not isinstance(label, str | int):
+            raise TypeError(f"{owner} must hold text or whole numbers, got {label!r}.")
+        if names is not None:
+            if isinstance(label, str) or not 0 <= label < len(names):
+                raise ValueError(
+                    f"{owner}: with names, labels must be numbers from 0 to {len(names) - 1}, got "
+                    f"{label!r}."
+                )
+            label = names[label]
+        groups.setdefault(str(label), []).append(j)
     return {name: np.array(members, dtype=np.int64) for name, members in groups.items()}
-
-
-def _title(label: Any, names: Sequence[str] | None, owner: str) -> str:
-    whole = isinstance(label, float) and label.is_integer()  # as whole numbers beside NaN are
-    if whole or isinstance(label, np.integer):
-        label = int(label)
-    if not isinstance(label, str | int):
-        raise TypeError(f"{owner} must hold text or whole numbers, got {label!r}.")
-    if names is None:
-        return str(label)
-    if isinstance(label, str) or not 0 <= label < len(names):
-        raise ValueError(
-            f"{owner}: with names, labels must be numbers from 0 to {len(names) - 1}, got "
-            f"{label!r}."
-        )
-    return names[label]
 
 
 def read_gmt(path: str | PathLike[str]) -> dict[str, tuple[str, ...]]:
