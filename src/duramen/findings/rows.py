@@ -8,7 +8,7 @@ asks for both.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,20 +46,11 @@ _FEWEST_GROUPS, _MOST_IN_GROUP = 10, 25  # of a column without such a name
 _NEARLY_SAME = 0.9  # correlation of the targets of a group, beside which no other is asked for
 
 
-@dataclass(frozen=True)
-class _Least:
-    """Correlations of two rows of a group, and the same in standard errors, that tell a group."""
-
-    alike: float  # of the columns, on average
-    alike_z: float
-    target: float
-    target_z: float
-    constant: float  # of the columns, if the target is not alike
-
-
+# Least correlation of two rows of a group that tells a group: of the columns on average, of the
+# target, and of the columns where that of the target is small; the first two in standard errors.
+_UNNAMED, _UNNAMED_Z = (0.25, 0.2, 0.5), (5.0, 4.0)
+_NAMED, _NAMED_Z = (0.03, 0.05, 0.2), (4.0, 3.0)
 _SMALL = 0.02  # correlation that is never told of
-_UNNAMED = _Least(0.25, 5.0, 0.2, 4.0, 0.5)
-_NAMED = _Least(0.03, 4.0, 0.05, 3.0, 0.2)
 
 _SPREAD = 4  # largest code for each row that is counted without sorting
 _FEWEST_VALUES = 10  # of a column by which rows can be near copies
@@ -132,73 +123,57 @@ def dependence(
     table: EncodedTable | ColumnStore, y: Any, name: str, task: str, groups: Any = None
 ) -> Finding | None:
     """Tell of rows that depend on each other; see :func:`of_rows`."""
-    codes, numbers, _ = target_values(y, task)
-    present = codes >= 0 if numbers is None else ~np.isnan(numbers)
-    rows = np.flatnonzero(present & _first_rows(groups, len(present)))
+    classes, numbers, _ = target_values(y, task)
+    present = classes >= 0 if numbers is None else ~np.isnan(numbers)
+    labels = None if groups is None else as_arrow(groups)
+    if labels is not None and len(labels) == len(present):  # else the check of groups says so
+        column = labels.combine_chunks() if hasattr(labels, "combine_chunks") else labels
+        codes = column.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        first = np.zeros(len(present), dtype=bool)
+        first[np.unique(codes, return_index=True)[1]] = True
+        present &= first
+    rows = np.flatnonzero(present)
     if len(rows) < _FEWEST_ROWS:
         return None
-    target = codes[rows] if numbers is None else np.unique(numbers[rows], return_inverse=True)[1]
+    if numbers is None:
+        target = classes[rows]
+    else:
+        target = np.unique(numbers[rows], return_inverse=True)[1]
     varied = np.flatnonzero(table.n_codes() > 1)
-    most = _STORED_COLUMNS if isinstance(table, ColumnStore) else _COLUMNS
-    places = spread(varied, most)
+    places = spread(varied, _STORED_COLUMNS if isinstance(table, ColumnStore) else _COLUMNS)
     candidates = np.intersect1d(looked_at(table), varied)
     if isinstance(table, ColumnStore):
         read = np.union1d(places, candidates)
         table = table.take_columns(read)
         places, candidates = np.searchsorted(read, places), np.searchsorted(read, candidates)
     look = _Look(table, rows, target, numbers is None, name)
-    return look.dependence(places[look.measured(places)], candidates)
+    # A column that is different in every row, as an identifier is, is no measurement.
+    sizes = np.diff(table.value_offsets)
+    different = [bool(sizes[j] == table.n_rows) and look.whole(j) for j in places.tolist()]
+    places = places[~np.array(different, dtype=bool)]
+    if not len(places):
+        return None
+    finding, sure = look.groups(places, candidates)
+    if not sure:
+        finding = look.copies(places) or finding
+    return finding or look.series(places)
 
 
-def _first_rows(groups: Any, n: int) -> BoolArray:
-    """Return the first row of each group, as a mask; all rows where there are no usable groups."""
-    labels = None if groups is None else as_arrow(groups)
-    if labels is None or len(labels) != n:  # of which the check of groups says what is wrong
-        return np.ones(n, dtype=bool)
-    column = labels.combine_chunks() if hasattr(labels, "combine_chunks") else labels
-    codes = column.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    first = np.zeros(n, dtype=bool)
-    first[np.unique(codes, return_index=True)[1]] = True
-    return first
-
-
-@dataclass(frozen=True, eq=False)
 class _Look:
-    """Rows of a table, and their target."""
+    """Rows of a table, and their target: classes, or places among the sorted numbers."""
 
-    table: EncodedTable
-    rows: IntArray
-    target: IntArray  # class, or place among the sorted numbers, of each of the rows
-    classes: bool
-    name: str
+    def __init__(
+        self, table: EncodedTable, rows: IntArray, target: IntArray, classes: bool, name: str
+    ) -> None:
+        self.table, self.rows, self.target = table, rows, target
+        self.classes, self.name = classes, name
+        self.nominal = table.kind_codes == KINDS.index("nominal")
 
-    def measured(self, places: IntArray) -> BoolArray:
-        """Return which columns are not different in every row as an identifier is."""
-        n, sizes = self.table.n_rows, np.diff(self.table.value_offsets)
-        return np.array([sizes[j] < n or not self._whole(j) for j in places.tolist()], dtype=bool)
-
-    def dependence(self, places: IntArray, candidates: IntArray) -> Finding | None:
-        """Return the finding about the rows, if there is one."""
-        if not len(places):
-            return None
-        grouped = self._groups(places, candidates)
-        if grouped is not None and (self._nominal(grouped[1]) or self._named(grouped[1])):
-            return grouped[0]
-        copies = self._copies(places)
-        if copies is None and grouped is not None:
-            return grouped[0]
-        return self._series(places) if copies is None else copies
-
-    def _codes(self, j: int, some: IntArray) -> IntArray:
+    def codes(self, j: int, some: Any = slice(None)) -> IntArray:
+        """Return codes of a column in some of the rows."""
         return np.asarray(self.table.codes(j))[self.rows[some]].astype(np.int64)
 
-    def _nominal(self, j: int) -> bool:
-        return bool(self.table.kind_codes[j] == KINDS.index("nominal"))
-
-    def _named(self, j: int) -> bool:
-        return _PERSON.fullmatch(self.table.names[j].strip()) is not None
-
-    def _whole(self, j: int) -> bool:
+    def whole(self, j: int) -> bool:
         """Tell whether a column holds text, categories or whole numbers."""
         if self.table.kind_codes[j] != KINDS.index("numeric"):
             return True
@@ -206,15 +181,15 @@ class _Look:
         few = values[:: max(1, len(values) // 100)]
         return bool((few == np.floor(few)).all() and (values == np.floor(values)).all())
 
-    def _ranks(self, places: IntArray, some: IntArray) -> FloatArray:
+    def ranks(self, places: IntArray, some: Any = slice(None)) -> FloatArray:
         """Return standardized ranks of columns; missing values have the mean."""
         columns = []
         for j in places.tolist():
-            codes = self._codes(j, some)
+            codes = self.codes(j, some)
             columns.append(_standardized(codes, codes < len(self.table.values(j))))
         return np.column_stack(columns)
 
-    def _of_target(self, some: IntArray) -> FloatArray:
+    def ranks_of_target(self, some: IntArray) -> FloatArray:
         """Return standardized ranks of the target, or indicators of its classes."""
         target = self.target[some]
         if not self.classes:
@@ -227,83 +202,87 @@ class _Look:
             indicators * np.sqrt(indicators.shape[1]) / size if size > 0 else indicators
         )
 
-    # --- groups of rows ---------------------------------------------------------------------
+    def groups(self, places: IntArray, candidates: IntArray) -> tuple[Finding | None, bool]:
+        """Tell of the column whose values are shared by rows that are most alike.
 
-    def _groups(self, places: IntArray, candidates: IntArray) -> tuple[Finding, int] | None:
-        """Tell of the column whose values are shared by rows that are most alike."""
-        best: tuple[float, Finding, int] | None = None
-        n, sizes = len(self.rows), np.diff(self.table.value_offsets)
-        named_ones = np.array([self._named(j) for j in candidates.tolist()], dtype=bool)
-        m = sizes[candidates]
+        Also returns whether it is of categories, or has the name of groups.
+        """
+        n, names = len(self.rows), self.table.names
+        has_name = [_PERSON.fullmatch(names[j].strip()) is not None for j in candidates.tolist()]
+        m, named = np.diff(self.table.value_offsets)[candidates], np.array(has_name, dtype=bool)
         few = (m >= _FEWEST_GROUPS) & (n <= _MOST_IN_GROUP * m)
-        candidates = candidates[(m < 0.8 * n) & (few | (named_ones & (m > 2)))]
+        chosen = spread(np.flatnonzero((m < 0.8 * n) & (few | (named & (m > 2)))), _CANDIDATES)
         others = spread(places, _OTHERS + 1)
-        ranks = self._ranks(others, np.arange(n)) if n <= _IN_GROUPS and len(candidates) else None
-        for j in spread(candidates, _CANDIDATES).tolist():
-            if not self._whole(j):
+        ranks = self.ranks(others) if n <= _IN_GROUPS and len(chosen) else None
+        step, best, score = -(-n // _IN_GROUPS), None, 0.0
+        for i in chosen.tolist():
+            j = int(candidates[i])
+            if not self.whole(j):
                 continue
-            named, (some, of_row) = self._named(j), self._some_groups(j)
+            codes = self.codes(j)
+            # All rows, or those of some pairs of adjacent groups.
+            some = np.flatnonzero((codes < m[i]) & (codes // 2 % step == 0))
+            of_row = np.unique(codes[some], return_inverse=True)[1].reshape(-1)
             counts = np.bincount(of_row)
             if len(some) < _FEWEST_ROWS or 2 * counts[counts > 1].sum() < len(some):
                 continue
-            ordered = not self._nominal(j)
-            target, target_z = _excess(self._of_target(some), of_row, ordered=ordered)
-            least = _NAMED if named else _UNNAMED
-            same = target > least.target and target_z > least.target_z
-            alike = z = 0.0
+            ordered, alike, z = not self.nominal[j], 0.0, 0.0
+            target, target_z = _excess(self.ranks_of_target(some), of_row, ordered=ordered)
             if (beside := others != j).any():
-                of_others = ranks[:, beside][some] if ranks is not None else None
-                if of_others is None:
-                    of_others = self._ranks(others[beside], some)
+                if ranks is None:
+                    of_others = self.ranks(others[beside], some)
+                else:
+                    of_others = ranks[:, beside][some]
                 alike, z = _excess(of_others, of_row, ordered=ordered)
-            close = alike > least.alike and z > least.alike_z
-            constant = close and alike > least.constant
+            least, least_z = (_NAMED, _NAMED_Z) if named[i] else (_UNNAMED, _UNNAMED_Z)
+            close = alike > least[0] and z > least_z[0]
+            same = target > least[1] and target_z > least_z[1]
+            constant = close and alike > least[2]
             if not ((same and (close or target > _NEARLY_SAME)) or constant):
                 continue
-            score = target * same + alike * close
-            if best is None or score > best[0]:
-                finding = self._of_groups(j, alike if close else None, target if same else None)
-                best = (score, finding, j)
-        return None if best is None else best[1:]
-
-    def _some_groups(self, j: int) -> tuple[IntArray, IntArray]:
-        """Return rows, all or those of some pairs of adjacent groups, and their groups."""
-        codes = self._codes(j, np.arange(len(self.rows)))
-        m = len(self.table.values(j))
-        step = -(-len(codes) // _IN_GROUPS)
-        some = np.flatnonzero((codes < m) & (codes // 2 % step == 0))
-        return some, np.unique(codes[some], return_inverse=True)[1].reshape(-1)
-
-    def _of_groups(self, j: int, alike: float | None, target: float | None) -> Finding:
-        column, m = self.table.names[j], len(self.table.values(j))
-        parts = [] if target is None else [f"of {self.name} {target:.2f}"]
-        parts += [] if alike is None else [f"of the other columns {alike:.2f} on average"]
+            if best is None or target * same + alike * close > score:
+                score = target * same + alike * close
+                best = (i, target if same else None, alike if close else None)
+        if best is None:
+            return None, False
+        i, in_target, in_others = best
+        j, column = int(candidates[i]), names[candidates[i]]
+        parts = [] if in_target is None else [f"of {self.name} {in_target:.2f}"]
+        parts += [] if in_others is None else [f"of the other columns {in_others:.2f} on average"]
         message = (
             f"rows with the same value of column {quoted(column)} are similar, as samples of one "
-            f"person are ({m:,} values in {len(self.rows):,} rows; intraclass correlation "
+            f"person are ({m[i]:,} values in {n:,} rows; intraclass correlation "
             f"{', '.join(parts)}); {_ASSUMED}"
         )
-        if target is None:
-            hint = f"strata={column!r} permutes rows only within its values, groups={column!r} "
-            return Finding(WITHIN, (column,), message, f"{hint}only whole groups")
-        hint = f"groups={column!r} keeps these rows together, and the column out of the features"
-        return Finding(GROUPED, (column,), message, hint)
+        kind, hint = GROUPED, "keeps these rows together, and the column out of the features"
+        hint = f"groups={column!r} {hint}"
+        if in_target is None:
+            kind, hint = WITHIN, f"strata={column!r} permutes rows only within its values, "
+            hint += f"groups={column!r} only whole groups"
+        return Finding(kind, (column,), message, hint), bool(self.nominal[j] or named[i])
 
-    # --- similar rows -----------------------------------------------------------------------
-
-    def _copies(self, places: IntArray) -> Finding | None:
+    def copies(self, places: IntArray) -> Finding | None:
         """Tell of more pairs of rows near each other than distances suggest."""
-        some = self._alike_rows(places)
+        some = np.arange(len(self.rows))
+        if len(some) > _COMPARED:  # as many as can be compared, copies of which are chosen together
+            key = np.zeros(len(some), dtype=np.uint64)
+            most = np.argsort(-np.diff(self.table.value_offsets)[places])[:4]
+            for j in places[most].tolist():
+                key = (key + self.codes(j).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+                key ^= key >> np.uint64(31)
+            some = np.sort(np.argsort(key, kind="stable")[:_COMPARED])
         n, chosen = len(some), []
-        for j in places.tolist():
-            values = _n_values(self._codes(j, some))
-            if values >= max(_FEWEST_VALUES, n / 20) and not self._nominal(j):
+        for j in places[~self.nominal[places]].tolist():
+            values = len(np.unique(self.codes(j, some)))
+            if values >= max(_FEWEST_VALUES, n / 20):
                 chosen.append((values, j))
         if len(chosen) < 2:
             return None
-        ranks = self._ranks(np.array([j for _, j in chosen]), some)
+        ranks = self.ranks(np.array([j for _, j in chosen]), some)
         step = np.sqrt(3 / ranks.shape[1]) / max(chosen)[0]  # half of the least difference
-        distances = _distances(ranks)
+        squares = (ranks**2).sum(axis=1)
+        squared = squares[:, None] + squares - 2 * (ranks @ ranks.T)
+        distances = np.round(np.sqrt(np.maximum(squared, 0) / ranks.shape[1]), 7)
         upper = np.sort(distances[np.triu_indices(n, 1)])
         radius, expected = _surprising(upper, n, float(step))
         if radius is None:
@@ -314,10 +293,10 @@ class _Look:
         paired = degrees[degrees > 0]
         if len(paired) < _IN_PAIRS * n or np.median(paired) > n / 15:
             return None  # a few rows, or many that are equal because they are empty
-        target = self._of_target(some)
+        target = self.ranks_of_target(some)
         same = float((near * (target @ target.T)).sum() / near.sum() / target.shape[1])
         error = np.sqrt(_second_moment(target) / (near.sum() / 2))
-        if same < _UNNAMED.target or same < _UNNAMED.target_z * error:
+        if same < _UNNAMED[1] or same < _UNNAMED_Z[1] * error:
             return None
         i, k = np.argwhere(near & (distances == distances[near].min()))[0]
         rows = sorted((int(self.rows[some[i]]) + 1, int(self.rows[some[k]]) + 1))
@@ -333,64 +312,43 @@ class _Look:
         hint += "each row; or remove copies"
         return Finding(COPIES, (), message, hint)
 
-    def _alike_rows(self, places: IntArray) -> IntArray:
-        """Return all rows, or as many as can be compared, copies of which are chosen together."""
-        every = np.arange(len(self.rows))
-        if len(every) <= _COMPARED:
-            return every
-        key = np.zeros(len(every), dtype=np.uint64)
-        for j in places[np.argsort(-np.diff(self.table.value_offsets)[places])[:4]].tolist():
-            key = (key + self._codes(j, every).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-            key ^= key >> np.uint64(31)
-        return np.sort(np.argsort(key, kind="stable")[:_COMPARED])
-
-    # --- order of the rows ------------------------------------------------------------------
-
-    def _series(self, places: IntArray) -> Finding | None:
+    def series(self, places: IntArray) -> Finding | None:
         """Tell of rows that are like those next to them."""
         n, degree = len(self.rows), min(_TREND, len(self.rows) // 25)
-        if n <= _WINDOWS * _WINDOW:
-            windows = [np.arange(n)]
-        else:
-            starts = np.linspace(0, n - _WINDOW, _WINDOWS).astype(np.int64)
-            windows = [np.arange(start, start + _WINDOW) for start in starts]
+        length = n if n <= _WINDOWS * _WINDOW else _WINDOW
+        starts = np.linspace(0, n - length, 1 if length == n else _WINDOWS).astype(np.int64)
+        windows = [np.arange(start, start + length) for start in starts]
         of_columns, of_target = list[FloatArray](), list[FloatArray]()
         for window in windows:
             trend = self._trend(places, window, degree)
-            for values, sums in (
-                (self._ranks(places, window), of_columns),
-                (self._of_target(window), of_target),
-            ):
-                sums.append(_lagged(values - trend @ (trend.T @ values)))
-        length, of_trend = len(windows[0]), (degree + 1) / len(windows[0])
-        features, target = (
-            _autocorrelation(np.sum(sums, axis=0), length * len(windows)) + of_trend
-            for sums in (of_columns, of_target)
+            ranks, target = self.ranks(places, window), self.ranks_of_target(window)
+            of_columns.append(ranks - trend @ (trend.T @ ranks))
+            of_target.append(target - trend @ (trend.T @ target))
+        features, same = (
+            _autocorrelation(parts) + (degree + 1) / length for parts in (of_columns, of_target)
         )
-        total = float(np.nansum(features * target))
+        total = float(np.nansum(features * same))
         inflation, size = 1 + 2 * total, np.sqrt(length * len(windows))
-        columns = np.sqrt(_second_moment(self._ranks(places, windows[0])))
-        given = max(np.linalg.norm(features), np.linalg.norm(target) * columns)
+        columns = np.sqrt(_second_moment(self.ranks(places, windows[0])))
+        given = max(np.linalg.norm(features), np.linalg.norm(same) * columns)
         if not inflation >= _INFLATION or total * size < _SERIAL_Z * given:
             return None
-        if min(target[0], features[0]) <= 0 or self._repeats(places):
-            return None  # rows that alternate, or a design that is repeated
+        if min(same[0], features[0]) <= 0:  # rows that alternate
+            return None
+        some = np.arange(min(n, _WINDOW))
+        values = np.column_stack([self.target[some], *(self.codes(j, some) for j in places)])
+        again = np.flatnonzero((values[1 : len(some) // 3] == values[0]).all(axis=1)) + 1
+        if any(bool((values[q:] == values[:-q]).all()) for q in again.tolist()):
+            return None  # a design whose first rows, a third at most, are repeated to the end
         message = (
             "successive rows are similar, as in a time series or in a file sorted by person: the "
-            f"rank autocorrelation of {self.name} is {target[0]:.2f}, that of the columns "
+            f"rank autocorrelation of {self.name} is {same[0]:.2f}, that of the columns "
             f"{features[0]:.2f} on average, and the variance of their covariance {inflation:.1f} "
             f"times that of independent rows; {_ASSUMED}"
         )
         hint = "groups=NAME keeps rows together, by a column of the person of each row, or of "
         hint += "blocks of successive rows that are longer than the dependence lasts"
         return Finding(SERIAL, (), message, hint)
-
-    def _repeats(self, places: IntArray) -> bool:
-        """Tell whether the first rows, up to a third of all, are repeated to the end in order."""
-        some = np.arange(min(len(self.rows), _WINDOW))
-        values = np.column_stack([self.target[some], *(self._codes(j, some) for j in places)])
-        starts = np.flatnonzero((values[1 : len(some) // 3] == values[0]).all(axis=1)) + 1
-        return any(bool((values[q:] == values[:-q]).all()) for q in starts.tolist())
 
     def _trend(self, places: IntArray, window: IntArray, degree: int) -> FloatArray:
         """Return an orthonormal basis of what sorting a file makes of independent rows.
@@ -400,13 +358,13 @@ class _Look:
         n = len(window)
         basis = [np.polynomial.legendre.legvander(np.linspace(-1, 1, n), degree)]
         target = self.target[window]
-        for codes in (target, *(self._codes(j, window) for j in places.tolist())):
+        for codes in (target, *(self.codes(j, window) for j in places.tolist())):
             starts = np.flatnonzero(np.diff(codes)) + 1
             if not 0 < len(starts) < n // 10:
                 continue
             # Sorted by several columns of few values, the target lies in some runs of each class.
-            most = _n_values(codes) * (_RUNS if codes is target and self.classes else 1)
-            if len(starts) < most:
+            runs = _RUNS if codes is target and self.classes else 1
+            if len(starts) < len(np.unique(codes)) * runs:
                 block = np.searchsorted(starts, np.arange(n), side="right")
                 basis.append((block[:, None] == np.arange(1, len(starts) + 1)).astype(np.float64))
         left, sizes, _ = np.linalg.svd(np.hstack(basis), full_matrices=False)
@@ -416,13 +374,6 @@ class _Look:
 _ASSUMED = (
     "p-values and accuracies assume exchangeable rows, and are too optimistic for dependent rows"
 )
-
-
-def _n_values(codes: IntArray) -> int:
-    """Return the number of different codes."""
-    if codes.max() > _SPREAD * len(codes):
-        return len(np.unique(codes))
-    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def _standardized(codes: IntArray, present: BoolArray) -> FloatArray:
@@ -466,13 +417,6 @@ def _excess(values: FloatArray, of_row: IntArray, *, ordered: bool) -> tuple[flo
     return within, within / float(np.sqrt(_second_moment(values) * inverse))
 
 
-def _distances(values: FloatArray) -> FloatArray:
-    """Return root mean square differences of all pairs of rows."""
-    squares = (values**2).sum(axis=1)
-    squared = squares[:, None] + squares - 2 * (values @ values.T)
-    return np.asarray(np.round(np.sqrt(np.maximum(squared, 0) / values.shape[1]), 7))
-
-
 def _surprising(distances: FloatArray, n: int, step: float) -> tuple[float | None, float]:
     """Return a distance within which there are far more pairs than expected, and their number.
 
@@ -497,15 +441,14 @@ def _surprising(distances: FloatArray, n: int, step: float) -> tuple[float | Non
     return best[1], best[2]
 
 
-def _lagged(values: FloatArray) -> FloatArray:
-    """Return sums of products of rows 0, 1, ... apart, of shape (1 + lags, q)."""
-    n = len(values)
-    return np.array([(values[k:] * values[: n - k]).sum(axis=0) for k in range(_LAGS + 1)])
-
-
-def _autocorrelation(sums: FloatArray, n: int) -> FloatArray:
-    """Return the mean autocorrelation of columns that vary, at each lag; NaN if none does."""
-    varied = sums[0] > 1e-9 * n
+def _autocorrelation(parts: Sequence[FloatArray]) -> FloatArray:
+    """Return the mean autocorrelation, at each lag, of columns of windows of rows; NaN if none."""
+    sums = np.zeros((_LAGS + 1, parts[0].shape[1]))
+    for values in parts:
+        n = len(values)
+        lagged = [(values[k:] * values[: n - k]).sum(axis=0) for k in range(_LAGS + 1)]
+        sums += np.array(lagged)
+    varied = sums[0] > 1e-9 * sum(map(len, parts))
     if not varied.any():
-        return np.full(len(sums) - 1, np.nan)
+        return np.full(_LAGS, np.nan)
     return np.asarray((sums[1:, varied] / sums[0, varied]).mean(axis=1))
