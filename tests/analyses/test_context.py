@@ -1,4 +1,4 @@
-"""Reports of what depends on a context."""
+"""Reports of features that depend on a context."""
 
 import html as escaping
 import re
@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.grid import one_test
-from tests.plots.test_context import P_VALUES, network, result
+from tests.plots.test_context import P_VALUES, result
 from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothing_else
 
 import duramen as dm
-from duramen.analyses.context import effect_columns, n_dependent, report_of
+from duramen.analyses.context import _n_dependent, effect_columns, report_of
 from duramen.reports import render
 from duramen.reports.report import Chart
 from duramen.results.fields import adjusted
@@ -74,31 +74,8 @@ def test_columns_are_those_of_the_result_in_its_order(control):
         assert columns["absolute_q_value"].tolist() == level.tolist()
     assert ("absolute_holm_p_value" in columns) == (control == "fwer")
     dependent = np.argwhere(adjusted(P_VALUES, control) <= 0.05)
-    assert n_dependent(columns) == len({j for _, j in dependent})
-    assert n_dependent(columns, "night") == sum(c == 1 for c, _ in dependent)
-
-
-def test_links_are_adjusted_over_all_of_them():
-    net = network()
-    columns = effect_columns(net, 0.4, "fdr")
-    every = np.concatenate(
-        [analysis.absolute_p_values.ravel() for analysis in net.analyses.values()]
-    )
-    np.testing.assert_array_equal(np.sort(columns["absolute_p_value"]), np.sort(every))
-    np.testing.assert_allclose(
-        columns["absolute_q_value"], adjusted(columns["absolute_p_value"], "fdr")
-    )
-    assert (np.diff(columns["absolute_p_value"]) >= 0).all()
-    assert "plain_q_value" in columns
-    for i in range(len(every)):
-        target, source = columns["target"][i], columns["source"][i]
-        analysis = net.analyses[target]
-        c, j = analysis.contexts.index(columns["context"][i]), analysis.names.index(source)
-        assert columns["absolute"][i] == analysis.absolute[c, j]
-        assert columns["importance"][i] == analysis.importances[j]
-        dependent = columns["absolute_q_value"][i] <= 0.4
-        expected = analysis.verdicts(1.0, "none")[c, j] if dependent else "independent"
-        assert columns["kind"][i] == expected
+    assert _n_dependent(columns) == len({j for _, j in dependent})
+    assert _n_dependent(columns, "night") == sum(c == 1 for c, _ in dependent)
 
 
 # --- the report ----------------------------------------------------------------------------------
@@ -149,28 +126,6 @@ def test_without_p_values_and_with_many_contexts():
     assert charts[0].text.endswith("with the signed effect: none.")
 
 
-def test_report_of_links():
-    net = network()
-    of_links = run(target=None, task=None, classes=None)
-    report = reported(net, 0.3, "none", of_links)
-    expected = ["Links in time = day", "Links in time = night", "Links by time"]
-    assert titles(report)[:3] == expected
-    n = {value: int(net.mask("absolute", value, 0.3, "none").sum()) for value in net.contexts}
-    chart = report.section("Links in time = night")
-    assert chart.plot.figure.name == "context_links"
-    assert chart.caption.startswith(f"{n['night']} links that depend on time = night")
-    limits = {report.section(title).plot.options["limit"] for title in titles(report)[:2]}
-    assert len(limits) == 1
-    table = report.main
-    assert [column.title for column in table.columns] == [
-        *("source", "target", "time", "importance", "absolute", "signed", "p", "kind")
-    ]
-    kinds = table.column("kind")
-    assert sum(kind != "independent" for kind in kinds) == sum(n.values())
-    assert [float(p) for p in table.column("p")] == sorted(map(float, table.column("p")))
-    assert "Every variable in turn is the target" in words(report, "Interpretation")
-
-
 # --- the page ------------------------------------------------------------------------------------
 
 
@@ -183,13 +138,8 @@ def hostile_result():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["features", "links"])
-def test_page_is_safe_and_needs_nothing_else(kind):
-    if kind == "features":
-        report = reported(hostile_result(), run_of=run(target=HOSTILE[4]))
-    else:
-        net = network(HOSTILE, contexts=(HOSTILE[0], HOSTILE[1]), context_name=HOSTILE[2])
-        report = reported(net, 1.0, "none")
+def test_page_is_safe_and_needs_nothing_else():
+    report = reported(hostile_result(), run_of=run(target=HOSTILE[4]))
     html = render(report)
     assert_needs_nothing_else(html)
     page = Page(html)
@@ -224,7 +174,6 @@ def test_effects_are_those_of_context_importances():
         X, y, {"night": night}, estimator=trees, random_state=0, **FEW
     )
     assert report.effects.equals(wanted)
-    assert report.network is None
     assert report.conclusion == "2 features depend on night (q <= 0.05)."
     assert report.run.settings["n_estimators"] == 20
     assert dm.context(X, y, {"night": night}, n_estimators=20, **FEW).effects.equals(wanted)
@@ -241,19 +190,6 @@ def test_context_is_a_column_an_array_or_a_table():
     assert array.context_name == "Xc"
     assert (table.absolute_p_values == by_name.absolute_p_values).all()
     assert (array.absolute == by_name.absolute).all()
-
-
-def test_a_network_needs_no_target(tmp_path):
-    X, y, night = switched()
-    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, night=night)
-    report = dm.context(frame, None, "night", network=True, targets=["y"], n_estimators=5, **FEW)
-    assert report.effects is None
-    assert list(report.network.analyses) == ["y"]
-    assert set(report.to_frame()["source"]) == {"a", "b", "c"}
-    report.save(tmp_path)
-    assert dm.ContextReport.load(tmp_path).network.equals(report.network)
-    with pytest.raises(ValueError, match="leave out target"):
-        dm.context(frame, "y", "night", network=True)
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,6 @@ HOSTILE = ["[red]x[/red]", "<script>alert(1)</script>", "a\x1b[31mb", "$y$"]
     "line",
     [
         "context --target y --context <b> --trees 5 --permutations 19 --control none",
-        "context --network --context <b> --trees 5 --permutations 19 --control none",
         "exact --target <b> --drop y",
         "rank --target y --trees 5 --test none",
         "select --target <b> --selector mrmr --n-features 4 --drop y",

@@ -287,7 +287,6 @@ def test_all_findings_come_at_once(tmp_path):
     [
         ["select", "--target", "y"],
         ["context", "--target", "y", "--context", "site", "--permutations", "9"],
-        ["context", "--network", "--context", "site", "--permutations", "9"],
         ["network", "--drop", "y", "--drop", "site"],
     ],
 )

@@ -27,7 +27,7 @@ _EARLY = ("duramen: interrupted", "duramen: stopped by SIG", "duramen: out of me
 _FINISHING, _STOPPED = ("rank", "select", "compare"), (130, 143, 129, 152)
 PARTIAL = f"{OUT}.partial"
 # What the next run may find and goes on from: the part of a store, and a checkpoint.
-_GOES_ON = (f".{OUT}.part", KEPT, "kept-c.npz")
+_GOES_ON = (f".{OUT}.part", KEPT)
 
 
 def after_stop(

@@ -39,10 +39,6 @@ DONE = {
         *("context", TABLE, *OF, "--context", CONTEXT, *FEW, "--permutations", 20),
         *("--control", "none"),
     ),
-    "network": (
-        *("context", TABLE, "--network", "--context", CONTEXT, *FEW, "--permutations", 20),
-        *("--control", "none", "--drop", NAMES[6]),
-    ),
     "genes": ("network", TABLE, *FEW, "--permutations", 2, "--regulators", LONG),
     "exact": ("exact", TABLE, *OF, "--drop", LONG, "--max-degree", 1),
     "exact, long name": ("exact", TABLE, *OF, *(w for n in NAMES[:6] for w in ("--drop", n))),

@@ -334,11 +334,6 @@ command(
     f"--plain none --n-estimators 20 --n-permutations 19 --random-state 3 {ALONE}",
 )
 command(
-    "network",
-    f"context few.csv --network --context place --targets a --targets b --drop y --drop hour "
-    f"{ALONE} {SMALL}",
-)
-command(
     "tsv",
     f"context commas.tsv --target ill --context sex --missing drop --na ? --decimal , {SMALL}",
 )
@@ -424,7 +419,6 @@ command(
     "uniform",
     "exact numbers.csv --target y --splits ordered --cut uniform --discretize none --max-depth 2",
 )
-command("accuracy", f"{EXACT} --measure mda --max-features 2")
 command("categorical", f"{EXACT} --categorical a --max-hours 1 --splits multiway")
 for discretize, words in {
     "auto": "",
@@ -444,7 +438,6 @@ command(
     "--missing category --max-degree 2",
 )
 command("tsv", "exact commas.tsv --target ill --na ? --decimal , --bins 2 --max-degree 1")
-command("context", f"{EXACT.replace('--drop place', '')} --context place --max-depth 2")
 command("demo", "exact --demo --max-depth 2 --max-degree 1")
 command("weights", "exact few.csv --target y --sample-weight batch --max-degree 1 --drop place")
 

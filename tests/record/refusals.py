@@ -82,6 +82,3 @@ refusal("samples-id-alone", f"{RANK} --samples-id id", "--samples-id", "--sample
 refusal("rounds", "select ill.csv --target ill --rounds 3", "--rounds", "--method")
 refusal("relieff", "select ill.csv --target ill --method relieff --trees 5", "--trees", "relieff")
 refusal("mdl", "exact response.csv --target response --discretize mdl", "--discretize", "quantile")
-refusal(
-    "targets", "context few.csv --target y --context place --targets a", "--targets", "--network"
-)

@@ -1,4 +1,4 @@
-"""Analysis `context`: features, or links between columns, that depend on a context."""
+"""Analysis `context`: features whose importance depends on a context."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.analyses.execution import Execution, faults_of_ours
-from duramen.contexts import context_importances, context_network
+from duramen.contexts import context_importances
 from duramen.contexts.values import contexts_of
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.covariates import covariate_strata
@@ -21,22 +21,20 @@ from duramen.data.target import target_class
 from duramen.estimators.catalogue import FORESTS
 from duramen.findings.table import left_out
 from duramen.forests.criteria import CRITERIA
-from duramen.plots.context import CONTEXT_EFFECTS, CONTEXT_LINKS, link_limit
+from duramen.plots.context import CONTEXT_EFFECTS
 from duramen.reading.tables import read
 from duramen.reports.facts import page, plain, sizes, subject, unit_words
 from duramen.reports.report import DRAWN, HELD, Chart, Plot, Prose, Report, Run, Section, Table
 from duramen.results.columns import Column, counted, small
 from duramen.results.context_importances import (
-    EFFECTS,
     INDEPENDENT,
     ContextImportances,
-    ContextNetwork,
     Control,
     check_level,
 )
 from duramen.results.fields import adjusted
 from duramen.support.provenance import references
-from duramen.support.text import fixed, joined, printable, quoted
+from duramen.support.text import fixed, joined, quoted
 
 _OF_TREES = ("n_estimators", "criterion", "max_features", "max_depth", "splits")
 _OF_EFFECTS = ("permute", "empty", "n_bins", "plain", "context_bins")
@@ -66,16 +64,14 @@ _ORDERED = (
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ContextReport(Report):
-    """Report of `duramen.context`: features, or links, that depend on a context.
+    """Report of `duramen.context`: features that depend on a context.
 
     Attributes
     ----------
     run, table, notes, references
         As of every report of an analysis.
-    effects : ContextImportances or None
-        Effects of the context on the features; None for a network.
-    network : ContextNetwork or None
-        Effects of the context on the links of a network.
+    effects : ContextImportances
+        Effects of the context on the features.
 
     Examples
     --------
@@ -89,8 +85,7 @@ class ContextReport(Report):
     ('0', '1')
     """
 
-    effects: ContextImportances | None
-    network: ContextNetwork | None
+    effects: ContextImportances
 
 
 def context(
@@ -98,8 +93,6 @@ def context(
     y: Any = None,
     context: str | ArrayLike | Mapping[str, Any] | None = None,
     *,
-    network: bool = False,
-    targets: Sequence[str] = (),
     estimator: Any = None,
     n_estimators: int = 1000,
     criterion: Literal["auto", "gini", "entropy", "variance"] = "auto",
@@ -123,22 +116,17 @@ def context(
     """Find features whose importance depends on a context.
 
     Compares the importance of each feature on all rows with that in each context, such as each sex
-    or hospital, and tests the differences by permutations of the context. With network, finds links
-    between columns that depend on it.
+    or hospital, and tests the differences by permutations of the context.
 
     Parameters
     ----------
     data : LearningSet, or a source as for :func:`duramen.read`
-        Table and target; a network needs no target.
+        Table and target.
     y : str or array-like of shape (n,), optional
         Target, where `data` is a table.
     context : str, array-like of shape (n,), or mapping or data frame of one column
         Column whose values are the contexts, such as sex or hospital. It is not used as a feature.
         In Python also its values.
-    network : bool
-        Use each column except the context in turn as the target, with the others as features.
-    targets : list of str
-        Column to use as a target of a network; by default, all columns are targets.
     estimator : estimator of duramen, optional
         Totally randomized trees or Extra-Trees in place of `n_estimators`, `criterion`,
         `max_features`, `max_depth` and `splits`.
@@ -191,7 +179,7 @@ def context(
     Returns
     -------
     ContextReport
-        Table, conclusion and notes; ``effects`` or ``network``.
+        Table, conclusion and notes; ``effects``.
 
     Raises
     ------
@@ -201,9 +189,9 @@ def context(
     Notes
     -----
     The effects, their p-values and their null hypotheses are those of
-    :func:`duramen.contexts.context_importances`, and for a network of
-    :func:`duramen.contexts.context_network`. Covariates of the learning set are strata within which
-    the context is permuted.
+    :func:`duramen.contexts.context_importances`; :func:`duramen.contexts.context_network` finds
+    links between columns that depend on a context. Covariates of the learning set are strata within
+    which the context is permuted.
 
     Examples
     --------
@@ -225,34 +213,19 @@ def context(
             raise ValueError(
                 f"context: {parameter} has no effect beside estimator; set it in the estimator"
             )
-    if network and n_permutations == 0:
-        raise ValueError(
-            "context: network=True needs n_permutations of 1 or more, for the p-values of links"
-        )
-    if network and criterion != "auto":
-        raise ValueError("context: criterion has no effect with network=True; leave it out")
-    if not network and len(targets):
-        raise ValueError(
-            "context: targets needs network=True; a single target is target=NAME of the table"
-        )
-
     with execution.step("read"), execution.warnings_as_notes():
         data = read(data, y, n_jobs=n_jobs).in_memory()
     provenance = data.provenance
     name, values, data = _split_off(context, data)
-    if network and (provenance.target or data.weights is not None):
-        raise ValueError(
-            "context: network=True uses each column except the context as a target; leave out "
-            "target=NAME and sample_weight, or name some targets with targets=NAME"
-        )
-    if not network and not provenance.target:
+    if not provenance.target:
         raise ValueError("context: target is missing: which column is the target?")
-    rows, notes = data.exchangeability, list(provenance.notes)
+    notes = list(provenance.notes)
     if (covariates := provenance.covariates) is not None:
         if name in covariates.column_names:
             raise ValueError(f"context: covariates={quoted(name)} must not name a context")
-        strata = covariate_strata(covariates, values)
-        rows = Exchangeability.checked(data.n_rows, strata, rows.groups, function="context")
+        strata, groups = covariate_strata(covariates, values), data.exchangeability.groups
+        rows = Exchangeability.checked(data.n_rows, strata, groups, function="context")
+        data = data.with_exchangeability(rows)
         within, n_strata = "rows are permuted within", len(np.unique(strata))
         notes = [note for note in notes if not note.startswith(within)]
         notes.append(f"{within} {n_strata:,} strata of {', '.join(covariates.column_names)}")
@@ -264,78 +237,68 @@ def context(
     execution.notes([*notes, *map(str, findings)])
 
     if estimator is None:
-        task = "classification" if network else data.task
         stem = "totally-randomized-trees" if max_features == 1 else "extra-trees"
         trees = {key: arguments[key] for key in _OF_TREES if arguments[key] is not None}
-        trees["criterion"] = criterion_for("context", criterion, task)
-        estimator = next(kind for kind in FORESTS if kind.name == stem).estimator(task)(**trees)
-    options: dict[str, Any] = {
-        **{key: arguments[key] for key in (*_OF_EFFECTS, "n_permutations", "n_jobs", "client")},
-        "estimator": estimator,
-        "random_state": execution.random_state,
-        "checkpoint": execution.checkpoint,
-        "verbose": verbose,
-    }
+        trees["criterion"] = criterion_for("context", criterion, data.task)
+        kind = next(kind for kind in FORESTS if kind.name == stem).estimator(data.task)
+        estimator = kind(**trees)
     with execution.work("analyze"):
-        result: ContextImportances | ContextNetwork
-        if network:
-            options |= {"strata": rows.strata, "groups": rows.groups}
-            result = context_network(
-                data.table, {name: values}, targets=list(targets) or None, **options
-            )
-        else:
-            data = data.with_exchangeability(rows)
-            result = context_importances(data, None, {name: values}, **options)
+        result = context_importances(
+            data,
+            None,
+            {name: values},
+            estimator=estimator,
+            n_permutations=n_permutations,
+            **{key: arguments[key] for key in _OF_EFFECTS},
+            random_state=execution.random_state,
+            n_jobs=n_jobs,
+            client=client,
+            checkpoint=execution.checkpoint,
+            verbose=verbose,
+        )
 
     with faults_of_ours():
-        first, columns = _first(result), effect_columns(result, alpha, control)
-        sizes_of = _rows_of(first)
-        cuts = first.metadata.get("context", {}).get("cuts")
+        columns, rows_of = effect_columns(result, alpha, control), _rows_of(result)
+        cuts = result.metadata.get("context", {}).get("cuts")
         if cuts:
             notes.append(
-                f"the numeric context {name} was cut into {len(first.contexts)} quantile "
+                f"the numeric context {name} was cut into {len(result.contexts)} quantile "
                 "intervals; change this with context_bins=B or categorical=NAME"
             )
-        few = [f"{value} ({count})" for value, count in sizes_of.items() if count < _FEW_ROWS]
+        few = [f"{value} ({count})" for value, count in rows_of.items() if count < _FEW_ROWS]
         if few:
             notes.append(
                 f"some contexts of {name} have few rows: {joined(few, shown=5)}; effects there "
                 "are hard to detect"
             )
         execution.notes([*notes, *result.notes])
-        what = "links" if network else "features"
-        results: dict[str, Any] = {
-            "rows": sizes_of,
-            "cuts": None if cuts is None else list(cuts),
-            "depends_if": rule_of(first, alpha, control),
-            f"{what}_that_depend": n_dependent(columns),
-            f"{what}_by_value": {value: n_dependent(columns, value) for value in first.contexts},
-        }
-        settings = {key: getattr(estimator, key) for key in _OF_TREES} | first.metadata["forest"]
-        facts = data.table_facts() if network else data.facts()
-        if isinstance(result, ContextNetwork):  # each target has a criterion of its own
-            facts["fingerprint"] = data.table.fingerprint()
-            del settings["criterion"]
-            settings["targets"] = list(result.analyses)
-        else:
-            tested = first.absolute_p_values is not None
-            results |= {
-                "relevance": first.relevance,
-                "relevance_p_value": first.relevance_p_value,
-                "unit": first.unit,
-                "null": first.null if tested else None,
-            }
+        tested = result.absolute_p_values is not None
         run = execution.record(
-            {**facts, "findings": records(findings)},
+            {**data.facts(), "findings": records(findings)},
             settings={
                 "context": name,
-                **settings,
+                **{key: getattr(estimator, key) for key in _OF_TREES},
+                **result.metadata["forest"],
                 **{key: arguments[key] for key in (*_OF_EFFECTS, "alpha", "control")},
-                "n_permutations": first.n_permutations,
+                "n_permutations": result.n_permutations,
                 **provenance.settings,
                 "incomplete_rows_dropped": provenance.dropped_rows,
             },
-            results={name: results},
+            results={
+                name: {
+                    "rows": rows_of,
+                    "cuts": None if cuts is None else list(cuts),
+                    "depends_if": rule_of(result, alpha, control),
+                    "features_that_depend": _n_dependent(columns),
+                    "features_by_value": {
+                        value: _n_dependent(columns, value) for value in result.contexts
+                    },
+                    "relevance": result.relevance,
+                    "relevance_p_value": result.relevance_p_value,
+                    "unit": result.unit,
+                    "null": result.null if tested else None,
+                }
+            },
         )
         report = report_of(result, columns, run, alpha, control, notes)
         sources = tuple(references(context_importances))
@@ -406,66 +369,35 @@ def criterion_for(function: str, asked: str, task: str) -> str:
 # --- effects at a level of significance -----------------------------------------------------------
 
 
-def _first(result: ContextImportances | ContextNetwork) -> ContextImportances:
-    """Return the analysis, or that of the first target of a network."""
-    if isinstance(result, ContextNetwork):
-        return next(iter(result.analyses.values()))
-    return result
+def effect_columns(
+    result: ContextImportances, alpha: float, control: Control
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of result.csv: a row for each feature and context.
+
+    The most dependent features come first.
+    """
+    columns: dict[str, Any] = {"context_name": [result.context_name] * result.absolute.size}
+    columns |= result.columns()
+    columns["kind"] = result.verdicts(alpha, control).ravel()
+    if control == "fwer" and result.absolute_p_values is not None:
+        columns["absolute_holm_p_value"] = adjusted(result.absolute_p_values, control).ravel()
+    places = len(result) * np.arange(len(result.contexts))
+    order = (result.order()[:, None] + places).ravel()
+    return {name: np.asarray(values)[order] for name, values in columns.items()}
+
+
+def _n_dependent(columns: Mapping[str, NDArray[Any]], value: str | None = None) -> int:
+    """Return how many features depend on the context, or on one value of it."""
+    rows = columns["kind"] != INDEPENDENT
+    if value is not None:
+        rows = rows & (columns["context"] == value)
+    return len(set(columns["name"][rows].tolist()))
 
 
 def _rows_of(result: ContextImportances) -> dict[str, int]:
     """Return the number of rows in each context."""
     rows = (result.fractions * result.metadata["n_rows"]).round().astype(int).tolist()
     return dict(zip(result.contexts, rows, strict=True))
-
-
-def effect_columns(
-    result: ContextImportances | ContextNetwork, alpha: float, control: Control
-) -> dict[str, NDArray[Any]]:
-    """Return the columns of result.csv, p-values adjusted over all rows together.
-
-    A row is a feature and a context, the most dependent features first, or a link and a context,
-    the links of the smallest p-values first.
-    """
-    of_network = isinstance(result, ContextNetwork)
-    analyses = result.analyses if isinstance(result, ContextNetwork) else {"": result}
-    parts = [
-        {**analysis.columns(), "kind": analysis.verdicts(alpha, "none").ravel()}
-        for analysis in analyses.values()
-    ]
-    columns = {
-        name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in parts[0]
-    }
-    names = {"name": columns.pop("name")}
-    if of_network:
-        lengths = [analysis.absolute.size for analysis in analyses.values()]
-        names = {"source": names["name"], "target": np.repeat(list(analyses), lengths)}
-    context_name = np.repeat(result.context_name, len(columns["kind"]))
-    columns = {"context_name": context_name, **names, **columns}
-    for effect in EFFECTS:
-        if f"{effect}_q_value" in columns:
-            columns[f"{effect}_q_value"] = adjusted(columns[f"{effect}_p_value"], "fdr")
-    if "absolute_p_value" in columns:
-        levels = adjusted(columns["absolute_p_value"], control)
-        columns["kind"][levels > alpha] = INDEPENDENT
-        if control == "fwer":
-            columns["absolute_holm_p_value"] = levels
-    first = _first(result)
-    if of_network:
-        order = np.lexsort((-columns["absolute"], columns["absolute_p_value"]))
-    else:
-        places = len(first) * np.arange(len(first.contexts))
-        order = (first.order()[:, None] + places).ravel()
-    return {name: values[order] for name, values in columns.items()}
-
-
-def n_dependent(columns: Mapping[str, NDArray[Any]], value: str | None = None) -> int:
-    """Return how many features, or links, depend on the context, or on one value of it."""
-    rows = columns["kind"] != INDEPENDENT
-    if value is not None:
-        rows = rows & (columns["context"] == value)
-    names = [columns[key][rows].tolist() for key in ("name", "source", "target") if key in columns]
-    return len(set(zip(*names, strict=True)))
 
 
 def rule_of(result: ContextImportances, alpha: float, control: Control) -> str:
@@ -479,22 +411,17 @@ def rule_of(result: ContextImportances, alpha: float, control: Control) -> str:
 
 
 def report_of(
-    result: ContextImportances | ContextNetwork,
+    result: ContextImportances,
     columns: Mapping[str, NDArray[Any]],
     run: Run,
     alpha: float,
     control: Control,
     notes: Sequence[str] = (),
 ) -> ContextReport:
-    """Return the report of features, or links, that depend on a context at a level.
-
-    `columns` are those of `effect_columns`.
-    """
-    first = _first(result)
-    name, n = result.context_name, n_dependent(columns)
-    what = "feature" if "name" in columns else "link"
-    some = f"{counted(n, what)} depend{'s' if n == 1 else ''}" if n else f"No {what} depends"
-    conclusion = f"{some} on {name} ({rule_of(first, alpha, control)})."
+    """Return the report of the features that depend on a context; `columns` are its table."""
+    name, n, total = result.context_name, _n_dependent(columns), len(columns["kind"])
+    some = f"{counted(n, 'feature')} depend{'s' if n == 1 else ''}" if n else "No feature depends"
+    rule = rule_of(result, alpha, control)
     facts = sizes(run)
     facts |= {
         word: f"{run.settings[key]:,}"
@@ -502,58 +429,83 @@ def report_of(
         if key in run.settings
     }
     model = [f"{facts[word]} {word}" for word in ("trees", "permutations") if word in facts]
-    sections: list[Section] = []
-    if isinstance(result, ContextNetwork):
-        title = f"Links that depend on {name}"
-        shape = f"{facts['rows']} rows x {facts['features']} variables"
-        data: tuple[str, ...] = (", ".join([f"{printable(run.file or '')}: {shape}", *model]),)
-        facts["targets"] = f"{len(result.analyses):,}"
-        sections += _link_charts(result, alpha, control)
-    else:
-        title = f"Importances of the features for {run.target or 'the target'}, by {name}"
-        data = subject(run, *model)
-        if result.relevance_p_value is not None:
-            facts[f"p of {name} itself"] = f"{result.relevance_p_value:.2g}"
-        sections.append(_relevance(result, alpha))
-        sections += effect_charts(result, columns, alpha, control, _CHARTS)
+    if result.relevance_p_value is not None:
+        facts[f"p of {name} itself"] = f"{result.relevance_p_value:.2g}"
     facts[f"depend on {name}"] = f"{n:,}"
-    total = len(columns["kind"])
-    shown = f"The first {_ROWS} of {total:,}" if total > _ROWS else f"All {total:,}"
-    sections.append(
+
+    k, charts = min(DRAWN, len(result)), []
+    for value in result.contexts[:_CHARTS] if k else ():
+        here = (columns["kind"] != INDEPENDENT) & (columns["context"] == value)
+        depend = [
+            f"{columns['name'][i]} {columns['signed'][i]:.3g}" for i in np.flatnonzero(here)[:5]
+        ]
+        options = {"context": value, "k": k, "alpha": alpha, "control": control}
+        charts.append(
+            Chart(
+                title=f"{name} = {value}",
+                plot=Plot(CONTEXT_EFFECTS, result, options),
+                text=f"Bars, dots and ticks: the signed and the absolute effect of {name} = "
+                f"{value} and the importance of {k} features. Those that depend on it, with the "
+                f"signed effect: {', '.join(depend) or 'none'}.",
+                caption=f"The {k} features that depend most on {name}, in "
+                f"{unit_words(result.unit)}. Bar: signed effect, blue to the right if the feature "
+                "is less informative in the context, orange to the left if it is more informative. "
+                f"Dot: absolute effect, filled if the feature depends on the context ({rule}). "
+                "Tick: importance on all rows.",
+            )
+        )
+    shown = {key: values[:HELD] for key, values in columns.items()}
+    table = [
+        Column("feature", shown["name"].tolist(), "name", least=_NAME),
+        Column(name, shown["context"].tolist(), "words", least=_NAME),
+    ]
+    # Where a terminal is narrow, those of the largest number are left out first.
+    for key, minor in {"importance": 3, "within": 4, "absolute": 0, "signed": 1}.items():
+        if key in shown:
+            table.append(Column(key, fixed(shown[key], 4), minor=minor))
+    if "absolute_p_value" in shown:
+        table.append(Column("p", small(shown["absolute_p_value"]), minor=2 * (control != "none")))
+        if control != "none":
+            level = {"fdr": "absolute_q_value", "fwer": "absolute_holm_p_value"}[control]
+            table.append(Column(_ADJUSTED[control], small(shown[level])))
+    table.append(Column("kind", shown["kind"].tolist(), "words", least=_KIND))
+    first = f"The first {_ROWS} of {total:,}" if total > _ROWS else f"All {total:,}"
+    sections: list[Section] = [
+        _relevance(result, alpha),
+        *charts,
         Table(
-            f"{what.capitalize()}s by {name}",
-            tuple(effect_table(columns, name, control, HELD)),
-            f"{shown} rows; result.csv and result.parquet hold all, with more columns.",
+            f"Features by {name}",
+            tuple(table),
+            f"{first} rows; result.csv and result.parquet hold all, with more columns.",
             shown=_ROWS,
             total=total,
             what="rows",
             main=True,
-        )
-    )
+        ),
+    ]
     if notes:
         sections.append(Prose("Data preparation", tuple(notes), points=True))
     cautions = [*result.notes]
-    if first.metadata.get("forest", {}).get("splits") == "ordered":
+    if result.metadata.get("forest", {}).get("splits") == "ordered":
         cautions.append(_ORDERED)
-    if first.absolute_p_values is not None and first.permute == "conditional":
+    if result.absolute_p_values is not None and result.permute == "conditional":
         cautions.append(_MODELED)
     return page(
         ContextReport,
         run,
         facts=facts,
         sections=sections,
-        reading=_reading(first, total, what, alpha, control),
+        reading=_reading(result, total, alpha, control),
         cautions=(*cautions, *_CAVEATS),
-        kind=f"{'dependence' if what == 'feature' else 'links that depend'} on a context",
-        title=title,
-        conclusion=conclusion,
-        subject=data,
+        kind="dependence on a context",
+        title=f"Importances of the features for {run.target or 'the target'}, by {name}",
+        conclusion=f"{some} on {name} ({rule}).",
+        subject=subject(run, *model),
         table={
             key: values.tolist() if values.dtype.kind == "U" else values
             for key, values in columns.items()
         },
-        effects=result if isinstance(result, ContextImportances) else None,
-        network=result if isinstance(result, ContextNetwork) else None,
+        effects=result,
     )
 
 
@@ -585,94 +537,13 @@ def _relevance(result: ContextImportances, alpha: float) -> Prose:
     return Prose(f"The context {name} itself", tuple(lines), brief=brief)
 
 
-def effect_charts(
-    result: ContextImportances,
-    columns: Mapping[str, NDArray[Any]],
-    alpha: float,
-    control: Control,
-    most: int,
-) -> list[Chart]:
-    """Return a figure of the effects of each context, `most` of them."""
-    name, k, charts = result.context_name, min(DRAWN, len(result)), list[Chart]()
-    for value in result.contexts[:most] if k else ():
-        options = {"context": value, "k": k, "alpha": alpha, "control": control}
-        here = (columns["kind"] != INDEPENDENT) & (columns["context"] == value)
-        depend = [
-            f"{columns['name'][i]} {columns['signed'][i]:.3g}" for i in np.flatnonzero(here)[:5]
-        ]
-        charts.append(
-            Chart(
-                title=f"{name} = {value}",
-                plot=Plot(CONTEXT_EFFECTS, result, options),
-                text=f"Bars, dots and ticks: the signed and the absolute effect of {name} = "
-                f"{value} and the importance of {k} features. Those that depend on it, with the "
-                f"signed effect: {', '.join(depend) or 'none'}.",
-                caption=f"The {k} features that depend most on {name}, in "
-                f"{unit_words(result.unit)}. Bar: signed effect, blue to the right if the feature "
-                "is less informative in the context, orange to the left if it is more informative. "
-                f"Dot: absolute effect, filled if the feature depends on the context "
-                f"({rule_of(result, alpha, control)}). Tick: importance on all rows.",
-            )
-        )
-    return charts
-
-
-def effect_table(
-    columns: Mapping[str, NDArray[Any]], name: str, control: Control, n_rows: int
-) -> list[Column]:
-    """Return the columns of a table of the first rows of the effects of the context `name`."""
-    shown = {key: values[:n_rows] for key, values in columns.items()}
-    first, *others = (key for key in ("name", "source", "target") if key in shown)
-    table = [Column("feature" if not others else first, shown[first].tolist(), "name", least=_NAME)]
-    for key, title in (*((other, other) for other in others), ("context", name)):
-        table.append(Column(title, shown[key].tolist(), "words", least=_NAME))
-    # Where a terminal is narrow, those of the largest number are left out first.
-    for key, minor in {"importance": 3, "within": 4, "absolute": 0, "signed": 1}.items():
-        if key in shown:
-            table.append(Column(key, fixed(shown[key], 4), minor=minor))
-    if "absolute_p_value" in shown:
-        table.append(Column("p", small(shown["absolute_p_value"]), minor=2 * (control != "none")))
-        if control != "none":
-            level = {"fdr": "absolute_q_value", "fwer": "absolute_holm_p_value"}[control]
-            table.append(Column(_ADJUSTED[control], small(shown[level])))
-    return [*table, Column("kind", shown["kind"].tolist(), "words", least=_KIND)]
-
-
-def _link_charts(network: ContextNetwork, alpha: float, control: Control) -> list[Chart]:
-    """Return a matrix of the links for each context."""
-    name, shown = network.context_name, network.contexts[:_CHARTS]
-    limit = link_limit(network, ["absolute"], shown, alpha, control)
-    options = {"limit": limit, "alpha": alpha, "control": control}
-    level = rule_of(_first(network), alpha, control)
-    charts = []
-    for value in shown:
-        n = int(network.mask("absolute", value, alpha, control).sum())
-        charts.append(
-            Chart(
-                title=f"Links in {name} = {value}",
-                plot=Plot(CONTEXT_LINKS, network, {"context": value, **options}),
-                text=f"Matrix of the {n} links that depend on {name} = {value}; result.csv holds "
-                "the numbers.",
-                caption=f"{n:,} links that depend on {name} = {value} ({level}): from the source "
-                "of a column to the target of a row. Color: the signed effect, blue if the source "
-                "is less informative about the target in this context, orange if it is more "
-                "informative; stronger colors mean larger effects. Empty: not significant. Gray: a "
-                "variable with itself.",
-            )
-        )
-    return charts
-
-
-def _reading(
-    result: ContextImportances, total: int, what: str, alpha: float, control: Control
-) -> list[str]:
+def _reading(result: ContextImportances, total: int, alpha: float, control: Control) -> list[str]:
     """Return what effects, kinds and p-values mean."""
     tolerance = result.tolerance
     empty = "is left out" if result.empty == "skip" else "counts as one without information"
-    several = "" if what == "feature" else " Every variable in turn is the target of the others."
     lines = [
-        f"Trees are grown on all rows, without the context.{several} The importance of a feature "
-        "is the mean decrease of impurity at the nodes that split on it, in "
+        "Trees are grown on all rows, without the context. The importance of a feature is the "
+        "mean decrease of impurity at the nodes that split on it, in "
         f"{unit_words(result.unit)}. At each node it is compared with that over the rows of one "
         "context: the absolute effect is the sum of the absolute differences, the signed effect "
         "that of the differences, all rows minus context. A node without rows of the context "
@@ -693,7 +564,7 @@ def _reading(
         )
     if result.absolute_p_values is None:
         return [*lines, "There are no p-values, because no permutations were made."]
-    of = f"{total:,} {what}s and values"
+    of = f"{total:,} features and values"
     promise = {
         "fdr": f"q is p adjusted for all {of} (Benjamini and Hochberg): of the effects with q "
         f"up to {alpha:g}, at most {alpha:.0%} are expected to be false.",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import narwhals as nw
-
-from duramen.analyses.context import criterion_for, effect_charts, effect_columns, effect_table
+from duramen.analyses.context import criterion_for
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.data import EncodedTable, LearningSet
 from duramen.findings.table import left_out, of_codes
@@ -18,9 +16,8 @@ from duramen.jobs.progress import shown_bar
 from duramen.reading.tables import read
 from duramen.reports import Report, Run
 from duramen.reports.facts import importance_charts, page, rows_note, sizes, subject, thousands
-from duramen.reports.report import HELD, OF_CONTEXTS, Prose, Section, Table
+from duramen.reports.report import HELD, Prose, Section, Table
 from duramen.results.columns import Column, places
-from duramen.results.context_importances import INDEPENDENT, ContextImportances
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrow import pa
@@ -34,12 +31,9 @@ from duramen.theory.dependence.relevant_features import (
 )
 from duramen.theory.distributions.discretization import discretize as discretized
 from duramen.theory.distributions.subsets import count_subsets
-from duramen.theory.population.accuracy import population_mda
-from duramen.theory.population.context import population_context_importances
 from duramen.theory.population.importances import population_importances
 from duramen.theory.population.lattice import lattice_cost
 
-MOST_CONTEXTS = 20
 FEW = 10
 """Distinct numbers up to which a column of numbers is categorical by default."""
 # By default as many conditionings are searched as take some seconds for a hundred rows.
@@ -50,7 +44,6 @@ _SHORT = 2.0
 _LISTED = 100  # Markov boundaries in run.json
 _BOUNDARIES = 20  # on the page
 _MEMBERS = 12  # features of a boundary in a terminal
-_CONTEXTS = 4  # whose effects are drawn
 _CONDITIONINGS = 3
 _DEGREES = 16
 _ROWS = 100
@@ -86,8 +79,6 @@ class ExactReport(Report):
         Relevance of each feature, in the order of the columns.
     boundaries : tuple of tuples of str, or None
         All Markov boundaries; None if there are too many.
-    effects : ContextImportances or None
-        Importances in each context.
 
     Examples
     --------
@@ -101,14 +92,12 @@ class ExactReport(Report):
     importances: Importances
     relevance: tuple[Relevance, ...]
     boundaries: tuple[tuple[str, ...], ...] | None
-    effects: ContextImportances | None
 
 
 def exact(
     data: Any,
     y: Any = None,
     *,
-    context: str | None = None,
     discretize: Literal["auto", "quantile", "uniform", "mdl", "none"] = "auto",
     n_bins: int = 5,
     criterion: Literal["auto", "gini", "entropy", "variance"] = "auto",
@@ -116,7 +105,6 @@ def exact(
     max_depth: int | None = None,
     splits: Literal["multiway", "ordered", "one-vs-rest", "any"] = "multiway",
     cut: Literal["random", "uniform", "best"] = "random",
-    measure: Literal["mdi", "mda"] = "mdi",
     level: float = 0.0,
     max_degree: int | None = None,
     max_hours: float = 6.0,
@@ -134,9 +122,6 @@ def exact(
         Table and target.
     y : str or array-like of shape (n,), optional
         Target, where `data` is a table.
-    context : str, optional
-        Column whose values are contexts, such as sex: also compute how the importances depend on
-        them. It is not used as a feature.
     discretize : {"auto", "quantile", "uniform", "mdl", "none"}
         Method that cuts numeric columns into intervals; auto cuts columns of more than 10 distinct
         numbers at quantiles.
@@ -154,9 +139,6 @@ def exact(
         Cut of a feature into two branches: any place between its values, all alike (random); one
         that is uniform between its least and its largest value, with ordered splits and without
         intervals (uniform); or the best one (best).
-    measure : {"mdi", "mda"}
-        Importance: mdi, the mean decrease of impurity, or mda, the mean decrease of accuracy when a
-        feature is permuted (of multiway splits).
     level : float
         Information, in bits, up to which a feature counts as irrelevant.
     max_degree : int, optional
@@ -172,7 +154,7 @@ def exact(
     Returns
     -------
     ExactReport
-        Table, conclusion and notes; ``importances``, ``relevance``, ``boundaries``, ``effects``.
+        Table, conclusion and notes; ``importances``, ``relevance``, ``boundaries``.
 
     Raises
     ------
@@ -193,49 +175,37 @@ def exact(
     >>> report.to_frame()["relevance"].tolist()[:2]
     ['strong', 'strong']
     """
-    arguments = dict(locals())
-    execution = Execution.of(exact, arguments)
+    execution = Execution.of(exact, locals())
     checks.check_integer("exact", "n_bins", n_bins, 2)
     checks.check_integer("exact", "max_features", max_features, 1)
     checks.check_optional_integer("exact", "max_depth", max_depth, 1)
     checks.check_real("exact", "level", level, 0.0)
-    of_accuracy = measure == "mda"
-    for option, given in (("context", context is not None), ("measure='mda'", of_accuracy)):
-        if given and splits != "multiway":
-            raise ValueError(
-                f"exact: {option} needs splits='multiway', got {splits}; leave splits out"
-            )
-    if of_accuracy and context is not None:
-        raise ValueError("exact: context needs measure='mdi', got mda")
     data = read(data, y, keep_identifiers=True).in_memory()
     impurity: Any = criterion_for("exact", criterion, data.task)
     with execution.step("encode"):
-        dist, cuts = _distribution(data, context, discretize, n_bins)
+        dist, cuts = _distribution(data, discretize, n_bins)
     notes = _notes(data, dist, cuts if discretize == "auto" else {}, n_bins)
     execution.notes(notes)
 
     trees: dict[str, Any] = {"max_features": max_features, "max_depth": max_depth}
     trees["criterion"] = impurity
-    work: dict[str, Any] = {"n_jobs": n_jobs, "max_hours": max_hours}
     with execution.step("importances"):
-        if of_accuracy:
-            importances = population_mda(dist, **trees)
-        else:
-            closed_form = max_features == 1 and splits == "multiway"
-            if closed_form and dist.n_features >= _FEW_FEATURES:
-                cost = lattice_cost(dist, max_depth, criterion=impurity, n_jobs=n_jobs)
-                execution.notes([str(cost)] if cost.seconds > _SHORT else [])
-            with shown_bar(100, "importances", "%", verbose) as bar:
-                importances = population_importances(
-                    dist,
-                    **trees,
-                    splits=splits,
-                    cut=cut,
-                    **work,
-                    progress=bar and (lambda done: bar.update(int(100 * done) - bar.n)),
-                )
-                if bar is not None:
-                    bar.update(100 - bar.n)
+        closed_form = max_features == 1 and splits == "multiway"
+        if closed_form and dist.n_features >= _FEW_FEATURES:
+            cost = lattice_cost(dist, max_depth, criterion=impurity, n_jobs=n_jobs)
+            execution.notes([str(cost)] if cost.seconds > _SHORT else [])
+        with shown_bar(100, "importances", "%", verbose) as bar:
+            importances = population_importances(
+                dist,
+                **trees,
+                splits=splits,
+                cut=cut,
+                n_jobs=n_jobs,
+                max_hours=max_hours,
+                progress=bar and (lambda done: bar.update(int(100 * done) - bar.n)),
+            )
+            if bar is not None:
+                bar.update(100 - bar.n)
     not_computed = []
     searched = _searchable(dist.n_features) if max_degree is None else max_degree
     with execution.step("relevance"):
@@ -255,10 +225,6 @@ def exact(
             boundaries = markov_boundaries(dist)
         except ValueError as error:  # too many of them: the table is fine, as was seen before
             not_computed.append(f"Markov boundaries are not listed. {error}")
-    effects = None
-    if dist.context is not None:
-        with execution.step("contexts"):
-            effects = population_context_importances(dist, **trees, **work)
 
     with faults_of_ours():
         results: dict[str, Any] = {
@@ -271,14 +237,6 @@ def exact(
             "n_markov_boundaries": None if boundaries is None else len(boundaries),
             "markov_boundaries": None if boundaries is None else boundaries[:_LISTED],
         }
-        if of_accuracy:
-            results["loss"] = importances.metadata["loss"]
-        if effects is not None:
-            results |= {
-                "contexts": dict(zip(effects.contexts, effects.fractions.tolist(), strict=True)),
-                "context_importance": effects.relevance,
-                "depend_on_context": _dependent(effects, range(len(effects))),
-            }
         provenance = data.provenance
         facts = {"n_features": dist.n_features, "findings": provenance.records(_OF_READING)}
         run = execution.record(
@@ -287,8 +245,6 @@ def exact(
                 **trees,
                 "splits": splits,
                 "cut": cut,
-                **({"measure": measure} if of_accuracy else {}),
-                **({} if context is None else {"context": context}),
                 "level": level,
                 "max_degree": relevance[0].searched_degree,
                 **provenance.settings,
@@ -304,28 +260,16 @@ def exact(
             run,
             relevance=relevance,
             boundaries=boundaries,
-            effects=effects,
             left_out=not_computed,
             notes=notes,
         )
 
 
 def _distribution(
-    data: LearningSet[EncodedTable], context: str | None, method: Any, n_bins: int
+    data: LearningSet[EncodedTable], method: Any, n_bins: int
 ) -> tuple[FiniteDistribution, dict[str, list[float]]]:
     """Return the rows of a table as a distribution, and the cut points of columns in intervals."""
-    contexts: Any = None
     table: Any = data.table
-    if context is not None:
-        values = pa.array(data.column(context), from_pandas=True).to_pylist()
-        texts = ["missing" if value is None else str(value) for value in values]
-        if (count := len(set(texts))) > MOST_CONTEXTS:
-            raise ValueError(
-                f"exact: context must have at most {MOST_CONTEXTS} values, got {count:,}. Hint: "
-                "merge rare values, cut numbers into intervals"
-            )
-        contexts = nw.from_native(pa.table({context: texts}))[context]
-        table = data.without([context]).table
     if method == "mdl" and not data.target.categorical:
         raise ValueError(
             "exact: discretize='mdl' needs a target of classes, got numbers; use "
@@ -341,7 +285,7 @@ def _distribution(
             table, data.y if method == "mdl" else None, method=method, n_bins=n_bins
         )
         cuts = {name: points.tolist() for name, points in table.cuts.items()}
-    dist = FiniteDistribution.from_table(table, data.y, weights=data.weights, context=contexts)
+    dist = FiniteDistribution.from_table(table, data.y, weights=data.weights)
     return dist, cuts
 
 
@@ -378,12 +322,6 @@ def _searchable(n_features: int) -> int:
     return degree
 
 
-def _dependent(effects: ContextImportances, order: Iterable[int]) -> list[str]:
-    """Return the features that depend on the context, in an order."""
-    depends = (effects.kind != INDEPENDENT).any(axis=0)
-    return [effects.names[j] for j in order if depends[j]]
-
-
 # --- the report -----------------------------------------------------------------------------------
 
 
@@ -393,7 +331,6 @@ def summarize(
     *,
     relevance: Sequence[Relevance],
     boundaries: Sequence[Sequence[str]] | None = None,
-    effects: ContextImportances | None = None,
     left_out: Sequence[str] = (),
     notes: Sequence[str] = (),
     n_rows: int = _ROWS,
@@ -410,22 +347,10 @@ def summarize(
     trees = f"infinitely many {trees}, {settings['splits']} splits"
     if settings["cut"] != "random":
         trees += f", {settings['cut']} cuts"
-    if "loss" in importances.metadata:
-        name = "squared error" if importances.unit == "squared error" else "error rate"
-        loss = f"increase of the {name} of {float(importances.metadata['loss']):.4f}"
-        total = f"{loss} when permuted"
-        meaning = (
-            f"An importance is the {loss} on the same rows when a feature is permuted among all "
-            "rows, averaged over all permutations, the mean over trees. A relevant feature has an "
-            "importance of 0 if trees read another feature in its place, or its splits change no "
-            "vote."
-        )
-    else:
-        added = f"{float(importances.values.sum()):.4f}"
-        total, whole = f"{added} in all", f"all that the features together account for, {of_all}"
-        meaning = f"An importance is a mean decrease of impurity. They add up to {added}"
-        meaning += "." if depth is not None else f": {whole} {unit}."
-        meaning += "" if depth is None else f" Full trees would make it {whole} {unit}."
+    added = f"{float(importances.values.sum()):.4f}"
+    whole = f"all that the features together account for, {of_all} {unit}"
+    meaning = f"An importance is a mean decrease of impurity. They add up to {added}"
+    meaning += f": {whole}." if depth is None else f". Full trees would make it {whole}."
     none = f"at most {settings['level']:g} bits counts"
     if not settings["level"]:
         none = "no information counts"
@@ -476,28 +401,10 @@ def summarize(
         lines += [f"and {n - _BOUNDARIES:,} more"] if n > _BOUNDARIES else []
         section = Prose("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
         sections.append(section)
-    if effects is not None:
-        context, columns = effects.context_name, effect_columns(effects, 0.05, "none")
-        names = _dependent(effects, effects.order())
-        line = (
-            f"{len(names):,} of {len(effects):,} features depend on the context "
-            f"{printable(context)}{': ' if names else ''}{joined(names, shown=_MEMBERS)}; the "
-            f"importance of the context itself is {effects.relevance:.4f}"
-        )
-        n_shown = min(_ROWS, len(effects))
-        table = effect_table(columns, context, "none", n_shown * len(effects.contexts))
-        note = f"{rows_note(n_shown, len(effects))} result-contexts.csv has all."
-        sections += [
-            Prose(f"Context {context}", (f"{line}.",), brief=(line,)),
-            *effect_charts(effects, columns, 0.05, "none", _CONTEXTS),
-            Table("Effects of the context", tuple(table), note),
-        ]
     if notes:
         sections.append(Prose("Data preparation", tuple(notes), points=True))
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out), brief=tuple(left_out)))
-    functions: list[Any] = [population_importances]
-    functions += [] if effects is None else [population_context_importances]
     return page(
         ExactReport,
         run,
@@ -525,7 +432,7 @@ def summarize(
             *subject(run),
             f"All features together account for {of_all} of {impurity} {unit} of "
             f"{printable(run.target or '')}",
-            f"Importances of {trees}: {total}",
+            f"Importances of {trees}: {added} in all",
         ),
         table={
             **importances.top(len(importances)).columns(),
@@ -537,10 +444,8 @@ def summarize(
             "strong_information": [entry.strong_information for entry in ranked],
             "largest_information": [entry.largest_information for entry in ranked],
         },
-        further={} if effects is None else {OF_CONTEXTS: effects.columns()},
-        references=tuple(dict.fromkeys(line for each in functions for line in references(each))),
+        references=references(population_importances),
         importances=importances,
         relevance=tuple(relevance),
         boundaries=None if boundaries is None else tuple(map(tuple, boundaries)),
-        effects=effects,
     )

@@ -186,9 +186,10 @@ def network(
     kinds = {kind.name.replace("-", "_"): kind for kind in FORESTS if kind.regressor is not None}
     kind = kinds[checks.check_choice("network", "forest", forest, kinds)]
     limits = ("min_samples_leaf", "max_depth", "bootstrap")
+    most: Any = max_features
     estimator = kind.regressor(
         n_estimators,
-        max_features={"auto": 1 / 3, "all": None}.get(max_features, max_features),  # type: ignore[call-overload]
+        max_features={"auto": 1 / 3, "all": None}.get(most, most),
         **{name: arguments[name] for name in limits if arguments[name] is not None},
     )
     with execution.warnings_as_notes():

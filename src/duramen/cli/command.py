@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
 # Results that only some runs write.
-_FURTHER = ("groups", "rows", "pairs", "contexts")
+_FURTHER = ("groups", "rows", "pairs")
 _ASKED = ("result.xlsx", *(f"result-{what}.csv" for what in _FURTHER))
 _OWN = (*RESULTS, *_ASKED)  # files that a run replaces or removes
 

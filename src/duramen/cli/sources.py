@@ -105,21 +105,17 @@ def with_data(
         If the user named no table or target, or one beside the demo.
     """
     arguments, demo = {**FIXED.get(name, {}), **values}, DEMOS.get(name)
-    network = arguments.get("network")  # of which each column is a target
     if arguments.pop("demo", False) and demo is not None:
         beside = [shown_name(key) for key in demo.instead if arguments.get(key) is not None]
         if beside:
             raise ValueError(f"--demo brings its own data; leave out {' and '.join(beside)}")
         data = demo.data(stack)
-        drop = {*data.pop("drop", ())} - {arguments.get("context")}
-        if network:
-            data.pop("target", None)
-        arguments = {**data, **arguments}
-        return {**arguments, "drop": (*drop, *arguments.get("drop", ()))} if drop else arguments
+        drop = (*data.pop("drop", ()), *arguments.pop("drop", ()))
+        return {**data, **arguments, **({"drop": drop} if drop else {})}
     file = next((key for key in FILE if key in taken), "source" if "data" in taken else None)
     if file is None:
         return arguments
-    targeted = "y" in taken and not network
+    targeted = "y" in taken
     source = arguments.get(file)
     if source is None:
         alone = "" if demo is None else f", or --demo for {demo.name}"

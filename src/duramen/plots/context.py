@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,11 +173,11 @@ def context_links(
     from matplotlib.collections import PolyCollection
 
     value = _value("plots.context_links", network, context)
-    most = link_limit(network, [effect], [value], alpha, control) if limit is None else limit
     targets = [network.names.index(name) for name in network.analyses]
     significant = network.mask(effect, value, alpha, control).T[targets]
     amounts = network.in_context(value, _colored(effect)).weights.T[targets]
     n_targets, p = significant.shape
+    most = float(np.abs(amounts[significant]).max(initial=0)) or 1.0 if limit is None else limit
     ax = axes_or_new(ax, 2.8 + 0.16 * p, 1.2 + 0.16 * n_targets)
     drawn = PolyCollection(
         _squares(np.argwhere(significant)),
@@ -220,22 +218,6 @@ def context_links(
     return ax
 
 
-def link_limit(
-    network: ContextNetwork,
-    effects: Iterable[str],
-    contexts: Iterable[str],
-    alpha: float,
-    control: Control,
-) -> float:
-    """Return the largest size of the effects that are drawn in color, 1 where there are none."""
-    most = 0.0
-    for effect, value in product(effects, contexts):
-        amounts = network.in_context(value, _colored(effect)).weights
-        significant = network.mask(effect, value, alpha, control)
-        most = max(most, float(np.abs(amounts[significant]).max(initial=0)))
-    return most or 1.0
-
-
 def _colored(effect: str) -> str:
     """Return the effect whose sign and size give the color."""
     return "signed" if effect == "absolute" else effect
@@ -259,8 +241,4 @@ CONTEXT_EFFECTS = figure(
     (ContextImportances,),
     lambda result, options: rows_height(len(result), options["k"]),
 )
-CONTEXT_LINKS = figure(
-    context_links,
-    (ContextNetwork,),
-    lambda network, _: 2.0 + min(3.2, 0.2 * len(network.analyses)),
-)
+figure(context_links, (ContextNetwork,))

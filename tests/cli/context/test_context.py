@@ -181,7 +181,6 @@ def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
             ["FILE", "--target", "y", "--context", "time", "--drop", "time"],
             "--context 'time' is also --drop time",
         ),
-        (["FILE", "--target", "y", "--context", "time", "--targets", "left"], "needs --network"),
         (
             ["FILE", "--target", "y", "--context", "time", "--criterion", "variance"],
             "must be auto or gini",
@@ -191,23 +190,6 @@ def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
             "--plain p-values needs --n-permutations of at least 1",
         ),
         (["--demo", "--target", "y"], "--demo brings its own data"),
-        (["FILE", "--network"], "--context is missing"),
-        (["FILE", "--network", "--context", "tiem"], "did you mean 'time'?"),
-        (["FILE", "--network", "--context", "time", "--target", "y"], "leave out --target"),
-        (
-            ["FILE", "--network", "--context", "time", "--task", "regression"],
-            "--task needs --target",
-        ),
-        (["FILE", "--network", "--context", "time", "--criterion", "gini"], "has no effect with"),
-        (
-            ["FILE", "--network", "--context", "time", "--permutations", "0"],
-            "--n-permutations of 1",
-        ),
-        (["FILE", "--network", "--context", "time", "--targets", "lft"], "'lft'"),
-        (
-            ["FILE", "--network", "--context", "time", "--categorical", "gat"],
-            "did you mean 'gate'?",
-        ),
     ],
 )
 def test_mistakes_of_the_user(words, message, gates, out):

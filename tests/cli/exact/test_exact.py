@@ -232,7 +232,6 @@ def test_progress_is_shown_if_asked_for(capsys):
         (["FILE", "--target", "risk", "--cut", "best"], "cut must be 'random'"),
         (["FILE", "--target", "risk", "--splits", "any"], "'patient'"),
         (["FILE", "--target", "risk", "--jobs", "0"], "--n-jobs must be"),
-        (["--demo", "--measure", "mda", "--splits", "any"], "needs --splits multiway"),
         (["--demo", "--n-bins", "1"], "--n-bins must be"),
         (["--demo", "--level", "-1"], "--level must be"),
         (["--demo", "--target", "y"], "--demo brings its own data"),
