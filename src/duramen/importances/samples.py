@@ -69,7 +69,14 @@ def sample_of(
             target = forest.target_class.encode(
                 y, n_rows=len(held_out), allow_one_class=True, function=function
             )
-        _refuse_unseen(forest, held_out, function)
+        if not isinstance(held_out, EncodedTable | ColumnStore):
+            for j in [j for j, labels in forest.schema.labels.items() if len(labels)]:
+                if (held_out[:, j] == -1).any():
+                    raise ValueError(
+                        f"{function}: column {quoted(forest.names[j])} has categories that the "
+                        "forest never saw; permuting them does not measure the forest. Hint: leave "
+                        "these rows out."
+                    )
         return Sample(held_out, matched(forest, target, function), out_of_bag=False)
     stays = blocks and isinstance(X, LearningSet) and isinstance(X.table, ColumnStore)
     if stays and X.fingerprint == forest.fingerprint:
@@ -174,16 +181,3 @@ def encode_like(forest: AnyForest, X: Any) -> EncodedTable:
     shape = getattr(X, "shape", None)
     fits = isinstance(shape, tuple) and len(shape) == 2 and shape[1] == forest.n_features
     return encode(X, kinds=list(forest.schema.kinds) if fits else None)
-
-
-def _refuse_unseen(forest: AnyForest, rows: Rows, function: str) -> None:
-    if isinstance(rows, EncodedTable | ColumnStore):
-        return
-    for j, labels in forest.schema.labels.items():
-        unseen = int(np.count_nonzero(rows[:, j] == -1)) if len(labels) else 0
-        if unseen:
-            raise ValueError(
-                f"{function}: column {quoted(forest.names[j])} has categories in {unseen} of the "
-                f"{len(rows)} rows that the forest never saw; permuting them does not measure the "
-                "forest. Hint: leave these rows out."
-            )

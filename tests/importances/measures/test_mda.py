@@ -351,7 +351,7 @@ def test_categories_that_the_forest_never_saw_are_refused():
     X = np.array([["a", 1.0], ["b", 2.0], ["a", 3.0], ["b", 4.0]], dtype=object)
     model = dm.RandomForestClassifier(20, random_state=0).fit(X, [0, 1, 0, 1])
     other = np.array([["a", 1.0], ["c", 2.0]], dtype=object)
-    with pytest.raises(ValueError, match="'x0' has categories in 1 of the 2 rows"):
+    with pytest.raises(ValueError, match="'x0' has categories that the forest never saw"):
         mda(model, other, [0, 1], rows=None)
 
 
