@@ -15,7 +15,7 @@ from duramen.importances.clustering import pairwise, with_gaps
 from duramen.io.positions import UNPLACED, Positions
 from duramen.plots.importances import MANHATTAN
 from duramen.reports.facts import LEVEL
-from duramen.reports.report import DRAWN, Chart, Plot, Prose, Report, Section, Table
+from duramen.reports.report import Chart, Plot, Prose, Report, Section, Table
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.results.significance import AdjustedSignificance
@@ -126,52 +126,45 @@ def sections_of(
     """Return the sections on places and clusters of features."""
     sections: list[Section] = []
     if variants is not None and len(importances):
-        sections.append(_manhattan(importances, variants, tested))
+        result: Any = importances
+        what, line = "importance", ""
+        threshold = significance.threshold_of(tested, importances)
+        if isinstance(tested, AdjustedSignificance):
+            result, what = tested, tested.statistic_title
+            sure, title = tested.mask(LEVEL, "fwer"), significance.title_of(tested)
+            n, least = np.count_nonzero(sure), float(tested.statistics[sure].min(initial=np.inf))
+            line = f" {n:,} features are confirmed by {title}."
+            if n and (tested.statistics[~sure] < least).all():  # which stages of one scale see to
+                threshold = least
+                line = f" Dashed: the smallest of the {n:,} features confirmed by {title}."
+        elif tested is not None and threshold is not None:
+            limit, title = significance.limit_of(tested), significance.title_of(tested)
+            line = f" Dashed: the smallest importance with {limit} by {title}."
+        places = positions_of(variants, result.names)
+        named = [name for name in places.chromosomes if name != "0"]
+        chart = Chart(
+            "Manhattan plot",
+            Plot(MANHATTAN, result, {"positions": places, "threshold": threshold}),
+            f"Scatter plot of the {what} of {len(result):,} features along "
+            f"{counted(len(named), 'chromosome')}; result.csv has the positions.",
+            f"The {what} of {len(result):,} features by chromosome and position.{line}",
+        )
+        sections.append(chart)
     if found is not None:
-        sections.append(_table(found, variants, importances.top(DRAWN).names))
+        sections.append(_table(found, variants))
     return sections
 
 
-def _manhattan(
-    importances: Importances, variants: Any, tested: significance.Tested | None
-) -> Chart:
-    result: Any = importances
-    what, line = "importance", ""
-    threshold = significance.threshold_of(tested, importances)
-    if isinstance(tested, AdjustedSignificance):
-        result, what = tested, tested.statistic_title
-        sure, title = tested.mask(LEVEL, "fwer"), significance.title_of(tested)
-        n, least = np.count_nonzero(sure), float(tested.statistics[sure].min(initial=np.inf))
-        line = f" {n:,} features are confirmed by {title}."
-        if n and (tested.statistics[~sure] < least).all():  # which stages of one scale see to
-            threshold = least
-            line = f" Dashed: the smallest of the {n:,} features confirmed by {title}."
-    elif tested is not None and threshold is not None:
-        limit = significance.limit_of(tested)
-        line = f" Dashed: the smallest importance with {limit} by {significance.title_of(tested)}."
-    places = positions_of(variants, result.names)
-    named = [name for name in places.chromosomes if name != "0"]
-    return Chart(
-        "Manhattan plot",
-        Plot(MANHATTAN, result, {"positions": places, "threshold": threshold}),
-        f"Scatter plot of the {what} of {len(result):,} features along "
-        f"{counted(len(named), 'chromosome')}; result.csv has the positions.",
-        f"The {what} of {len(result):,} features by chromosome and position.{line}",
-    )
-
-
-def _table(found: Clusters, variants: Any, best: Sequence[str]) -> Section:
-    """Return the table of clusters of several members; `best` are the first features."""
+def _table(found: Clusters, variants: Any) -> Section:
+    """Return the table of clusters of several members, in the order of importance."""
     place, members = {name: j for j, name in enumerate(found.names)}, found.members()
     several = [(name, group) for name, group in members.items() if len(group) > 1]
     metadata = found.metadata
     distance, kind = metadata.get("distance"), str(metadata["correlation"]).capitalize()
     title = "Clusters of correlated features" if distance is None else "Clusters of linked variants"
+    count = f"{len(found.names):,} features form {len(members):,} clusters, {len(several):,} of "
+    count += "them with several members"
     if _BEFORE in metadata:
-        count = (
-            f"{len(found.names):,} features form {len(members):,} clusters, {len(several):,} of "
-            "them with several members; the ranking lists their representatives"
-        )
         rule = (
             f"Features were clustered by their {kind} correlation (|r| of "
             f"{metadata['threshold']:g} on average), without the target, and the forest used one "
@@ -179,20 +172,12 @@ def _table(found: Clusters, variants: Any, best: Sequence[str]) -> Section:
             "distinguish them."
         )
     else:
-        labels = [int(found.labels[place[name]]) for name in best]
-        signals = len({label for label in labels if label >= 0}) + labels.count(-1)
-        count = f"The first {len(labels):,} features stand for {counted(signals, 'signal')}"
         within = "" if distance is None else f" and lies within {distance / 1000:g} kb of it"
         rule = (
             f"The most important feature represents its cluster; a member has a {kind} correlation "
             f"of |r| >= {metadata['threshold']:g} with it{within}. The associations of the members "
             "of a cluster with the target may be a single signal."
         )
-        if several:
-            name, largest = max(several, key=lambda item: len(item[1]))
-            count += f"; the largest cluster, around {name}, has {len(largest):,} members"
-        else:
-            count += ": none correlates with a more important one"
     if not several:
         return Prose(title, (f"No cluster has several members. {rule}",), brief=(f"{count}.",))
     shown = several[:_ROWS]
@@ -208,11 +193,13 @@ def _table(found: Clusters, variants: Any, best: Sequence[str]) -> Section:
             first, last = int(where.position[rows].min()), int(where.position[rows].max())
             regions.append(f"{chromosome}:{first:,}" + (f"-{last:,}" if last > first else ""))
         columns.append(Column("region", regions, "words"))
-    others = [
-        [f"{name} ({found.correlations[place[name]]:.2f})" for name in group[1:]]
+    cells = [
+        joined(
+            [f"{name} ({found.correlations[place[name]]:.2f})" for name in group[1:]],
+            shown=_MEMBERS,
+        )
         for _, group in shown
     ]
-    cells = [joined(words, shown=_MEMBERS) for words in others]
     columns.append(Column("other members (r)", cells, "words"))
     note = (
         f"The first {len(shown):,} of {counted(len(several), 'cluster')} with several members, in "

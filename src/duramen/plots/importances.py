@@ -276,13 +276,10 @@ BY_DEGREE = figure(by_degree, (Importances,), lambda best, _: rows_height(len(be
 
 
 _LOGARITHM = "-log10 of p"
-_FUNCTION = "plots.manhattan"
 _GAP = 0.01  # between chromosomes, as a fraction of the genome
 _LEAST = 0.25  # room of a chromosome, as a fraction of that of the average
 _MOST_DRAWN = 3000  # more points than that are an image within a vector graphic
-_LETTER = 0.075  # inches that a letter takes
-_HEIGHT_OF_LETTER = 0.09  # the same
-_EDGE = 0.12  # part of the axis at its ends where names are not centered
+_APART = 0.035, 0.12  # room of the names of a chromosome and of a feature, on an axis from 0 to 1
 
 
 def manhattan(
@@ -335,55 +332,57 @@ def manhattan(
     >>> [tick.get_text() for tick in ax.get_xticklabels()]
     ['1', '2']
     """
-    heights, title = _heights(result)
-    checks.check_integer(_FUNCTION, "k", k, 0)
+    owner = "plots.manhattan"
+    heights: FloatArray
+    if isinstance(result, AdjustedSignificance):
+        heights, title = result.statistics, result.statistic_title
+    elif isinstance(result, Significance):
+        heights, title = -np.log10(np.maximum(result.p_values, 1e-300)), _LOGARITHM
+    elif isinstance(result, Importances):
+        title = UNIT_TITLES.get(result.unit, f"importance ({result.unit})")
+        heights = result.values
+    else:
+        kind = type(result).__name__
+        raise TypeError(f"{owner}: result must be Importances or Significance, got {kind}.")
+    checks.check_integer(owner, "k", k, 0)
     if not len(heights):
-        raise ValueError(f"{_FUNCTION}: result must have a feature, got none.")
-    places = Positions.of(positions, result.names, _FUNCTION)
+        raise ValueError(f"{owner}: result must have a feature, got none.")
+    places = Positions.of(positions, result.names, owner)
     x, middles = _along(places)
-    best = np.argsort(-heights, kind="stable")[:k].tolist()
     ax = axes_or_new(ax, 8.0, 3.2)
-    image = len(x) > _MOST_DRAWN
     for chromosome in range(len(places.chromosomes)):
         here = places.chromosome == chromosome
         shade = ACCENT if chromosome % 2 == 0 else MUTED
+        image = len(x) > _MOST_DRAWN
         ax.scatter(x[here], heights[here], s=7, c=shade, linewidths=0, rasterized=image)
     if threshold is not None:
         line = -np.log10(threshold) if title == _LOGARITHM else threshold
         ax.axhline(line, color=INK, linewidth=1.2, linestyle="--")
-    figure: Any = ax.figure
-    letter = _LETTER / (ax.get_position().width * figure.get_figwidth())
-    for j, name in _named(x, heights, [label(result.names[j], 16) for j in best], best, letter):
-        ax.annotate(
-            name,
-            (float(x[j]), float(heights[j])),
-            xytext=(0, 4),
-            textcoords="offset points",
-            ha="right" if x[j] > 1 - _EDGE else "left" if x[j] < _EDGE else "center",
-            color=INK,
-            fontsize=8,
-        )
+    of_chromosome, of_feature = _APART
+    named = list[float]()  # places of names, which must not cover each other
+    for j in np.argsort(-heights, kind="stable")[:k].tolist():
+        at = float(x[j])
+        if all(abs(at - other) > of_feature for other in named):
+            named.append(at)
+            ax.annotate(
+                label(result.names[j], 16),
+                (at, float(heights[j])),
+                xytext=(0, 4),
+                textcoords="offset points",
+                ha="right" if at > 0.9 else "left" if at < 0.1 else "center",
+                color=INK,
+                fontsize=8,
+            )
     ax.margins(y=0.14)
     ax.set_xlim(-_GAP, 1 + _GAP)
     finish(ax, "chromosome", title, ticks="y")
-    shown = _apart(places.chromosomes, middles, letter)
-    names = ["?" if name == UNPLACED else label(name, 8) for name in places.chromosomes]
-    ax.set_xticks([middles[i] for i in shown], [names[i] for i in shown])
+    ticks = dict[float, str]()
+    for name, middle in zip(places.chromosomes, middles, strict=True):
+        if not ticks or middle - max(ticks) >= of_chromosome:
+            ticks[middle] = "?" if name == UNPLACED else label(name, 8)
+    ax.set_xticks(list(ticks), list(ticks.values()))
     ax.tick_params(axis="x", labelsize=8)
     return ax
-
-
-def _heights(result: Any) -> tuple[FloatArray, str]:
-    """Return what is drawn, and what it is."""
-    if isinstance(result, AdjustedSignificance):
-        return result.statistics, result.statistic_title
-    if isinstance(result, Significance):
-        return -np.log10(np.maximum(result.p_values, 1e-300)), _LOGARITHM
-    if isinstance(result, Importances):
-        return result.values, UNIT_TITLES.get(result.unit, f"importance ({result.unit})")
-    raise TypeError(
-        f"{_FUNCTION}: result must be Importances or Significance, got {type(result).__name__}."
-    )
 
 
 def _along(places: Positions) -> tuple[FloatArray, list[float]]:
@@ -404,38 +403,6 @@ def _along(places: Positions) -> tuple[FloatArray, list[float]]:
         begin += length + _GAP * total
     whole = begin - _GAP * total
     return x / whole, [middle / whole for middle in middles]
-
-
-def _named(
-    x: FloatArray,
-    heights: FloatArray,
-    names: list[str],
-    best: list[int],
-    letter: float,
-) -> list[tuple[int, str]]:
-    """Return the features to name, with their names: those that cover no name before."""
-    height = _HEIGHT_OF_LETTER * (float(np.ptp(heights)) or 1.0)
-    shown = list[tuple[int, str]]()
-    for j, name in zip(best, names, strict=True):
-        free = all(
-            abs(x[j] - x[other]) > letter * (len(name) + len(text) + 1) / 2
-            or abs(heights[j] - heights[other]) > height
-            for other, text in shown
-        )
-        if free:
-            shown.append((j, name))
-    return shown
-
-
-def _apart(names: tuple[str, ...], middles: list[float], letter: float) -> list[int]:
-    """Return the chromosomes whose names do not touch that of one before."""
-    shown, end = list[int](), -1.0
-    for i, (name, middle) in enumerate(zip(names, middles, strict=True)):
-        half = letter * (len(name) + 1) / 2
-        if middle - half >= end:
-            shown.append(i)
-            end = middle + half
-    return shown
 
 
 MANHATTAN = figure(manhattan, (), lambda *_: 2.8)
