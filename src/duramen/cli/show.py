@@ -48,49 +48,40 @@ def show(report: Report, top: int, out: Path) -> None:
 def fitting(columns: Sequence[Column], room: int) -> tuple[list[Column], list[str]]:
     """Return the columns that a terminal of so many characters has room for, and other titles.
 
-    Minor columns are left out, those of the largest number first, and of these the last.
+    Minor columns are left out, those of the largest number first, and of these the last. Names keep
+    fewer characters where the others have no room, where most are to spare.
     """
-    columns_left = list(columns)
+    shown, gone = list(columns), set[int]()
     order = sorted(range(len(columns)), key=lambda j: (columns[j].minor, j), reverse=True)
-    gone = set[int]()
     for j in order:
-        if not columns[j].minor or sum(map(_taken, columns_left)) <= room:
+        if not columns[j].minor or sum(map(_taken, shown)) <= room:
             break
         gone.add(j)
-        columns_left = [column for i, column in enumerate(columns) if i not in gone]
-    return _narrowed(columns_left, room), [columns[j].title for j in sorted(gone)]
-
-
-def _narrowed(columns: list[Column], room: int) -> list[Column]:
-    """Let names keep fewer characters where the columns have no room, where most are to spare."""
-    excess, spare = sum(map(_taken, columns)) - room, [_spare(column) for column in columns]
-    remaining = list(spare)
-    for _ in range(min(excess, sum(spare))):
-        remaining[remaining.index(max(remaining))] -= 1
-    return [
-        column if rest == before else replace(column, least=(_least(column) or 0) + rest - before)
-        for column, before, rest in zip(columns, spare, remaining, strict=True)
+        shown = [column for i, column in enumerate(columns) if i not in gone]
+    spare = [
+        max(0, (_least(column) or 0) - max(_SHORTEST, width(_title(column)))) for column in shown
     ]
+    for _ in range(min(sum(map(_taken, shown)) - room, sum(spare))):
+        i = spare.index(max(spare))
+        spare[i] -= 1
+        shown[i] = replace(shown[i], least=(_least(shown[i]) or 0) - 1)
+    return shown, [columns[j].title for j in sorted(gone)]
 
 
-def _spare(column: Column) -> int:
-    """Return how many of the characters that names keep they could do without."""
-    return max(0, (_least(column) or 0) - max(_SHORTEST, width(_title(column))))
+def _widest(column: Column) -> int:
+    return max((width(printable(cell)) for cell in column.cells), default=0)
 
 
 def _least(column: Column) -> int | None:
     """Return the characters that a column of names keeps where the terminal is narrow."""
     most = column.least or (_NAME if column.kind == "name" else None)
-    if most is None:
-        return None
-    return min(most, max((width(printable(cell)) for cell in column.cells), default=0))
+    return None if most is None else min(most, _widest(column))
 
 
-def _taken(column: Column, *, whole: bool = False) -> int:
-    """Return the characters that a column takes, names in whole or as short as they may be."""
-    least = None if whole else _least(column)
-    widest = max((width(printable(cell)) for cell in column.cells), default=0)
-    return _GAP + max(width(_title(column)), widest if least is None else least)
+def _taken(column: Column) -> int:
+    """Return the characters that a column takes, names as short as they may be."""
+    least = _least(column)
+    return _GAP + max(width(_title(column)), _widest(column) if least is None else least)
 
 
 def _title(column: Column) -> str:
@@ -112,20 +103,17 @@ def _drawn(columns: Sequence[Column], room: int) -> rich.table.Table:
     lengths = next(
         ([bar.length for bar in column.drawn()] for column in columns if column.drawn()), []
     )
-    free = room - sum(_taken(column, whole=True) for column in columns) - _GAP
+    whole = sum(_GAP + max(width(_title(column)), _widest(column)) for column in columns)
+    free = room - whole - _GAP
     if len(columns) <= _FEW and free >= _SHORT and any(lengths):
         longest = min(free, _LONG) / max(lengths)
         table.add_column(style="cyan", no_wrap=True)
-        cells.append([Text(_bar(longest * length)) for length in lengths])
+        eighths = [round(8 * longest * length) for length in lengths]
+        bars = ("█" * (n // 8) + _EIGHTHS[n % 8] for n in eighths)
+        cells.append([Text(bar.rstrip()) for bar in bars])
     for row in zip(*cells, strict=True):
         table.add_row(*row)
     return table
-
-
-def _bar(length: float) -> str:
-    """Return a bar of so many block characters."""
-    eighths = round(8 * length)
-    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
 
 
 def _line(text: str) -> Text:
