@@ -268,7 +268,7 @@ def test_exact_report_tells_importance_and_relevance():
     assert headline["weakly relevant"] == "4"
     assert headline["bits, of 1.5000"] == "0.9800"
     assert headline["Markov boundaries"] == "2"
-    assert "seed" not in report.facts("Command and settings")
+    assert "seed" not in {fact.name for fact in report.section("Command and settings").facts}
     assert report.section("Markov boundaries").lines[0] == f"{HOSTILE[0]}, {HOSTILE[1]}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from inspect import Parameter, signature
@@ -23,10 +23,6 @@ T = TypeVar("T")
 _LONGEST = 60  # characters of a value in the record of a call
 
 
-def _nothing(*_: Any) -> None:
-    """Do nothing."""
-
-
 @dataclass
 class Execution:
     """Execution of an analysis: what no number of its result depends on, and the seed.
@@ -38,9 +34,11 @@ class Execution:
     command: str = ""  # call or command line, for the record
     show: Callable[[str], None] | None = None  # shows a remark
     announce: Callable[[str], None] | None = None  # shows how long work will take
-    obey: Callable[[KeyboardInterrupt], None] = _nothing  # called with a stop that ended the work
+    obey: Callable[[KeyboardInterrupt], None] = lambda stop: (
+        None
+    )  # called with a stop that ended the work
     finish: Callable[[Path, Report], None] | None = None  # writes results into a store
-    before_step: Callable[[], None] = _nothing
+    before_step: Callable[[], None] = lambda: None
     again: str = "the same call"  # which resumes a stopped run
     seconds: dict[str, float] = field(default_factory=dict)  # of each step
     random_state: Any = None
@@ -146,7 +144,7 @@ class Execution:
         part: str,
         compute: Callable[[], T],
         *,
-        timed: str = "",
+        timed: str,
         checkpoint: Path | None = None,
     ) -> T | None:
         """Return the part that a step computes; None if a stop has left it out.
@@ -158,14 +156,13 @@ class Execution:
         compute : callable
             Computes the part.
         timed : str
-            Name of the step in the record of times; empty if `compute` times itself.
+            Name of the step in the record of times.
         checkpoint : path, optional
             File that keeps the work of the step, which is told where a stop ends it.
         """
         if self.stop is None:
             try:
-                clock = self.step(timed) if timed else nullcontext()
-                with self.keeping(lambda: checkpoints(checkpoint)), clock:
+                with self.keeping(lambda: checkpoints(checkpoint)), self.step(timed):
                     return compute()
             except KeyboardInterrupt as stop:
                 self.end(stop)
@@ -191,22 +188,22 @@ CALLER: ContextVar[Execution | None] = ContextVar("CALLER", default=None)
 def call_words(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     """Return the call of a function as text, without what has its default."""
     words = []
+
+    def shown(value: Any) -> str:
+        text = " ".join(repr(value).split())
+        return text if len(text) <= _LONGEST else "..."
+
     for name, parameter in signature(function).parameters.items():
         value, default = arguments[name], parameter.default
         if parameter.kind is Parameter.VAR_KEYWORD:
-            words += [f"{key}={_shown(one)}" for key, one in value.items()]
+            words += [f"{key}={shown(one)}" for key, one in value.items()]
         elif name == "data" or (name == "y" and not isinstance(value, str | None)):
             words.append(name)
         elif value is not default and not (
             isinstance(value, str | int | float) and value == default
         ):
-            words.append(f"{name}={_shown(value)}")
+            words.append(f"{name}={shown(value)}")
     return f"dm.{function.__name__}({', '.join(words)})"
-
-
-def _shown(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _LONGEST else "..."
 
 
 def checkpoints(checkpoint: Path | None) -> list[Path]:

@@ -376,7 +376,8 @@ def rank(
         )
     parts["trees"] = execution.run(
         "the number of trees that is needed",
-        lambda: precision.trees_for(ranked_by, ranking, len(selected), execution),
+        partial(precision.trees_for, ranked_by, ranking, len(selected)),
+        timed="trees needed",
     )
     if clusters is not None:
         clustered = execution.run(

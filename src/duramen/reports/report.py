@@ -33,8 +33,6 @@ from duramen.support.text import printable
 from duramen.support.warning import warn
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
-
     from duramen.data import Target
 
 _INCHES = 4.4  # width of a figure
@@ -68,60 +66,39 @@ def svg(plot: Plot, text: str, prefix: str) -> str:
     `text` says what it shows, for those who cannot see it; `prefix` makes its ids differ from those
     of others on the page.
     """
-    matplotlib = _matplotlib()
-    from matplotlib.figure import Figure as Canvas
-
-    figure = plot.figure
-    if figure.height is None:
-        raise ValueError(f"reports: the figure {figure.name} needs a height to be in a report.")
-    canvas = Canvas(figsize=(_INCHES, figure.height(plot.of, plot.options)), layout="constrained")
-    figure.draw(plot.of, **plot.options, ax=canvas.add_subplot())
-    with (
-        matplotlib.rc_context(
-            {"svg.fonttype": "none", "svg.hashsalt": prefix, "font.family": "DejaVu Sans"}
-        ),
-        warnings.catch_warnings(),
-    ):
-        # A glyph that matplotlib's font lacks is no loss: the browser draws the text.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        return _embedded(_svg(canvas), text, prefix)
-
-
-def _matplotlib() -> Any:
-    """Import matplotlib without the backend of MPLBACKEND, which need not exist here.
-
-    Figures of a page need no backend. One that exists is the default for whoever draws later.
-    """
+    # Figures of a page need no backend: that of MPLBACKEND need not exist here. One that exists is
+    # the default for whoever draws later.
     backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
-    matplotlib = import_module("matplotlib")
+    matplotlib: Any = import_module("matplotlib")
     if backend is not None:
         os.environ["MPLBACKEND"] = backend
         with suppress(ValueError):
             matplotlib.rcParams["backend"] = backend
-    return matplotlib
+    from matplotlib.figure import Figure
 
-
-def _svg(canvas: Canvas) -> str:
-    buffer = StringIO()
-    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    canvas.savefig(buffer, format="svg", transparent=True, metadata=nothing)
-    return buffer.getvalue()
-
-
-def _embedded(svg: str, text: str, prefix: str) -> str:
-    body = svg[svg.index("<svg") :]
-    head, body = body.split(">", 1)
+    figure, buffer = plot.figure, StringIO()
+    if figure.height is None:
+        raise ValueError(f"reports: the figure {figure.name} needs a height to be in a report.")
+    canvas = Figure(figsize=(_INCHES, figure.height(plot.of, plot.options)), layout="constrained")
+    figure.draw(plot.of, **plot.options, ax=canvas.add_subplot())
+    style = {"svg.fonttype": "none", "svg.hashsalt": prefix, "font.family": "DejaVu Sans"}
+    with matplotlib.rc_context(style), warnings.catch_warnings():
+        # A glyph that matplotlib's font lacks is no loss: the browser draws the text.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        canvas.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+    drawn = buffer.getvalue()
+    head, body = drawn[drawn.index("<svg") :].split(">", 1)
     box = re.search(r'viewBox="[^"]*"', head)
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="', f'id="{prefix}-', body)
     body = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", body)
     for color, variable in _VARIABLES.items():
         body = body.replace(color, variable)
-
-    said = printable(text, _LONGEST)
+    said = escape(printable(text, _LONGEST))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'{box.group(0) if box else ""} role="img" aria-label="{escape(said)}">{body}'
+        f'{box.group(0) if box else ""} role="img" aria-label="{said}">{body}'
     )
 
 
@@ -146,7 +123,8 @@ def render(report: Any) -> str:
     environment = Environment(
         loader=FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
         autoescape=True,
-        finalize=_shown,
+        # Markup, of a class of its own, stays as it is.
+        finalize=lambda value: printable(value, _LONGEST) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -157,11 +135,6 @@ def render(report: Any) -> str:
     columns = (column for table in tables for column in table.columns)
     bars = {column: column.drawn() for column in columns if column.bars is not None}
     return environment.get_template("report.html").render(report=report, bars=bars)
-
-
-def _shown(value: object) -> object:
-    """Return what the page shows of a value; markup, of a class of its own, stays as it is."""
-    return printable(value, _LONGEST) if type(value) is str else value
 
 
 WORKBOOK = "result.xlsx"
@@ -360,11 +333,6 @@ class Report(Saved, Framed):
     notes: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, report: Report, **more: Any) -> Self:
-        """Return a report of this class with the fields of another, and more."""
-        return cls(**{**vars(report), **more})
-
     @property
     def main(self) -> Table | None:
         """The main table."""
@@ -485,19 +453,6 @@ class Report(Saved, Framed):
             if section.title == title:
                 return section
         raise KeyError(title)
-
-    def facts(self, title: str) -> dict[str, str]:
-        """Return the facts of a section by name.
-
-        Raises
-        ------
-        KeyError
-            If there is no such section of facts.
-        """
-        section = self.section(title)
-        if not isinstance(section, Facts):
-            raise KeyError(title)
-        return {fact.name: fact.value for fact in section.facts}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,16 +12,15 @@ from duramen.data.scores import adjusted_means, centered_within
 from duramen.effects import EffectsDescription
 from duramen.forests.prediction import concordance
 from duramen.plots.effects import AGAINST_TARGET, EFFECT
-from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section, Table
-from duramen.results.columns import Column
+from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
-from duramen.support.text import fixed, printable
+from duramen.support.text import printable
 
 DESCRIBED = 20
 """Features of a ranking whose effects are described, at least."""
 _CLASSES = 10  # of more classes, no means are written
-_DRAWN, _PAIRS = 3, 5  # features with figures, rows of the table of interactions
+_DRAWN = 3  # features with figures
 
 
 def interpretation(data: LearningSet[EncodedTable]) -> str:
@@ -41,7 +40,7 @@ def interpretation(data: LearningSet[EncodedTable]) -> str:
 def sections_of(
     described: EffectsDescription, data: LearningSet[EncodedTable], target: str
 ) -> list[Section]:
-    """Return the figures of the first features that have a direction, and interactions.
+    """Return the figures of the first features that have a direction.
 
     `data` has the rows by which effects were described, `target` is the name of the target.
     """
@@ -87,25 +86,8 @@ def sections_of(
                 )
             )
     said = "; ".join(f"{printable(one.name)} {one.words}" for one in directed[:8])
-    group = Group(
-        "Direction of the effects", tuple(charts), folded=False, note=f"{said}.", tiled=True
-    )
-    interactions = described.interactions
-    if interactions is None or not described.supported:
-        return [group]
-    places = [interactions.pairs.index(pair) for pair in described.supported[:_PAIRS]]
-    columns = (
-        Column("feature", [interactions.pairs[i][0] for i in places], "name"),
-        Column("with", [interactions.pairs[i][1] for i in places], "words"),
-        Column("strength", fixed(interactions.strengths[places], 3)),
-        Column("H", fixed(interactions.h[places], 2)),
-    )
-    note = (
-        "Pairs of the first features whose interaction is supported by tests. Strength: the "
-        "standard deviation of the interaction in the predictions; H (Friedman and Popescu 2008): "
-        "the square root of the fraction of the variance of their joint effect."
-    )
-    return [group, Table("Interactions", columns, note)]
+    title = "Direction of the effects"
+    return [Group(title, tuple(charts), folded=False, note=f"{said}.", tiled=True)]
 
 
 def _within(values: Any, strata: IntArray | None) -> Any:

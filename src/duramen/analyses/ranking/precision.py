@@ -136,7 +136,7 @@ def on_parts(
     return result
 
 
-def trees_for(measure: Measure, inputs: Inputs, k: int, execution: Execution) -> TreesNeeded | None:
+def trees_for(measure: Measure, inputs: Inputs, k: int) -> TreesNeeded | None:
     """Return the trees that the first features need; None where parts of a forest do not tell.
 
     A measure that grows forests of its own has no parts.
@@ -147,8 +147,7 @@ def trees_for(measure: Measure, inputs: Inputs, k: int, execution: Execution) ->
     if measure.refits or not measure.testable or not 2 <= p <= _MOST_FEATURES:
         return None
     k = min(k or min(_FIRST, p // 2), _FIRST, p - 1)
-    with execution.step("trees needed"):
-        return trees_needed(inputs.estimator, inputs.data, measure=measure.name, k=k)
+    return trees_needed(inputs.estimator, inputs.data, measure=measure.name, k=k)
 
 
 # --- columns, record and words ----------------------------------------------------------------

@@ -22,15 +22,14 @@ from duramen.plots.curves import OOB_ERROR
 from duramen.reports.facts import (
     LEVEL,
     OTHER_METHODS,
-    about,
     adjusted_words,
     as_importances,
     degree_charts,
-    looked_at,
     name_of,
+    page,
     rows_note,
+    sizes,
     subject,
-    thousands,
     unit_words,
     words_of,
 )
@@ -39,7 +38,6 @@ from duramen.reports.report import (
     OF_PAIRS,
     OF_ROWS,
     Chart,
-    Fact,
     Group,
     Part,
     Plot,
@@ -316,11 +314,6 @@ def summarize(
         if words.caution
     ]
     caveats += [*_CAVEATS, *([] if tested is None else [OTHER_METHODS])]
-    sections += [
-        Prose("Interpretation", tuple(filter(None, reading))),
-        Prose("Limitations", tuple(caveats), points=True, caution=True),
-        Prose("Command", (run.command,)),
-    ]
     of_forest: list[Part] = [*degree_charts(as_importances(first))]
     errors = np.asarray([] if oob_errors is None else oob_errors, dtype=np.float64).tolist()
     if any(map(math.isfinite, errors)):
@@ -342,21 +335,17 @@ def summarize(
     cited += [tests[result.method] for result in (tested, direct) if result is not None]
     sources = [f"{entry.title}: {entry.reference}" for entry in cited if entry.reference]
     sources += [source for part, source in precision.SOURCES.items() if part in parts]
-    references = [Prose("References", tuple(sources), points=True)] if sources else []
     folded: dict[str, Sequence[Part]] = {
         "Significance test": [] if tested is None else significance.sections_of(tested),
         "Confidence intervals and stability": precision.sections_of(parts, title),
         "Forest": of_forest,
-        "Settings, data and references": [*about(run), *references],
     }
     sections += [Group(title, tuple(parts)) for title, parts in folded.items() if parts]
+    if sources:
+        sections.append(Prose("References", tuple(sources), points=True))
 
     # --- its head, and the results ---
-    facts = {
-        "rows": thousands(run.n_rows),
-        "features": thousands(run.n_features),
-        "trees": f"{run.settings.get('n_estimators', 0):,}",
-    }
+    facts = {**sizes(run), "trees": f"{run.settings.get('n_estimators', 0):,}"}
     for measure in measures:
         if isinstance(measure, Significance):
             n = np.count_nonzero(measure.q_values <= LEVEL)
@@ -376,12 +365,15 @@ def summarize(
     of_pairs = {} if pairs is None else {OF_PAIRS: pairs.columns()}
     more = [*(rows[0].references if rows else ()), *(() if pairs is None else pairs.references)]
     trees = counted(run.settings.get("n_estimators", 0), "tree")
-    return RankingReport(
+    return page(
+        RankingReport,
+        run,
+        facts=facts,
+        sections=sections,
+        reading=list(filter(None, reading)),
+        cautions=caveats,
         kind="ranking of features",
         title=f"Feature importances for {run.target}",
-        run=run,
-        headline=tuple(Fact(name, value) for name, value in facts.items()),
-        sections=(*looked_at(run), *sections),
         conclusion=conclusion(run, tested),
         subject=subject(run, trees, *accuracy),
         table={name: column.values for name, column in named.items()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -185,34 +185,11 @@ def columns_of(explained: Sequence[RowImportances]) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class RowsAsked:
-    """Rows to explain: some of the table by their indices, and the rows of another table."""
+    """Rows to explain: some of the table by their indices, and new rows with their names."""
 
     rows: NDArray[np.intp]
-    new: Any = None  # table of new rows
-    new_names: RowNames = field(default_factory=RowNames)
-
-    def columns(self, names: Sequence[str]) -> Any:
-        """Return the columns of the features in new rows; an array without names as it is.
-
-        Raises
-        ------
-        ValueError
-            If the new rows lack a feature.
-        """
-        frame = nw.from_native(self.new, eager_only=True, pass_through=True)
-        if not isinstance(frame, nw.DataFrame):
-            if np.ndim(self.new) != 2 or np.shape(self.new)[1] != len(names):
-                raise ValueError(
-                    f"rank: explain_rows must have the {len(names):,} features of the table, got "
-                    f"the shape {np.shape(self.new)}"
-                )
-            return self.new
-        if lacking := [name for name in names if name not in frame.columns]:
-            raise ValueError(
-                f"rank: explain_rows: the rows lack {len(lacking):,} of the {len(names):,} "
-                f"features, {lacking[0]!r} the first"
-            )
-        return frame.select(list(names)).to_native()
+    new: EncodedTable | None = None
+    new_names: tuple[str, ...] = ()
 
 
 def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsAsked | None:
@@ -246,24 +223,36 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
     rows = np.array(list(dict.fromkeys(places)), dtype=np.intp)
     if explain_rows is None:
         return RowsAsked(rows)
+    new, start = explain_rows, 0
     if isinstance(explain_rows, str | Path):
         settings, owner = data.provenance.settings, "rank: explain_rows"
-        read_by = {
-            one.name: settings[one.name] for one in fields(FileOptions) if one.name in settings
-        }
-        table = FileOptions(**read_by).table(expanded(explain_rows, owner), [], owner)
-        others = [name for name in table.column_names if name not in data.names]
-        naming = [named.columns[0] for named in naming_columns(table.select(others))]
-        labels = texts_of(table[naming[0]].combine_chunks()) if naming else None
-        asked = RowsAsked(rows, table, RowNames(labels))
+        names = [one.name for one in fields(FileOptions) if one.name in settings]
+        options = FileOptions(**{name: settings[name] for name in names})
+        new, start = options.table(expanded(explain_rows, owner), [], owner), 1
+        others = [name for name in new.column_names if name not in data.names]
+        naming = [named.columns[0] for named in naming_columns(new.select(others))]
+        labels = texts_of(new[naming[0]].combine_chunks()) if naming else None
     else:
-        labels = getattr(explain_rows, "index", None)
+        labels = getattr(new, "index", None)
         counted_from_0 = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
         if counted_from_0 or callable(labels):
             labels = None
-        asked = RowsAsked(rows, explain_rows, RowNames(labels, start=0))
-    asked.columns(data.names)
-    return asked
+    frame, p = nw.from_native(new, eager_only=True, pass_through=True), len(data.names)
+    if isinstance(frame, nw.DataFrame):
+        if lacking := [name for name in data.names if name not in frame.columns]:
+            raise ValueError(
+                f"rank: explain_rows: the rows lack {len(lacking):,} of the {p:,} features, "
+                f"{lacking[0]!r} the first"
+            )
+        new = frame.select(list(data.names)).to_native()
+    elif np.ndim(new) != 2 or np.shape(new)[1] != p:
+        raise ValueError(
+            f"rank: explain_rows must have the {p:,} features of the table, got the shape "
+            f"{np.shape(new)}"
+        )
+    table = encode(new, kinds=list(data.table.kinds), names=data.names)
+    name = RowNames(labels, start=start).name
+    return RowsAsked(rows, table, tuple(map(name, range(table.n_rows))))
 
 
 def importances_of_rows(
@@ -284,11 +273,10 @@ def importances_of_rows(
         seen = leaves_rows_out(estimator) and data.fingerprint == estimator.forest_.fingerprint
         part, labels = data.table.take_rows(rows), data.target.labels[rows]
         results.append(explain(names, part, labels, data if seen else part, rows if seen else None))
-    if asked.new is not None:
-        new, of_table = asked.columns(data.names), data.table
-        table = encode(new, kinds=list(of_table.kinds), names=of_table.names)
-        names = tuple(map(asked.new_names.name, range(table.n_rows)))
-        results.append(replace(explain(names, table, None, table, None), new=True))
+    if (table := asked.new) is not None:
+        if table.names != data.names:  # of a forest that was grown on representatives
+            table = table.take_columns([table.names.index(name) for name in data.names])
+        results.append(replace(explain(asked.new_names, table, None, table, None), new=True))
     return tuple(results)
 
 
