@@ -18,12 +18,11 @@ from duramen.reports.report import (
     Report,
     Run,
     Section,
-    joined,
 )
 from duramen.results.columns import counted
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
-from duramen.support.text import printable
+from duramen.support.text import joined, printable
 
 ReportT = TypeVar("ReportT", bound=Report)
 LEVEL = 0.05

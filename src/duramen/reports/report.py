@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
-from importlib.resources import files
 from io import StringIO
 from itertools import count
 from os import PathLike
@@ -28,7 +27,6 @@ from duramen.results.saved import Savable, Saved
 from duramen.results.summary import Framed, Summary
 from duramen.support.arrow import pa
 from duramen.support.files import expanded, replacing
-from duramen.support.text import joined as joined
 from duramen.support.text import printable
 from duramen.support.warning import warn
 
@@ -51,13 +49,6 @@ class Plot:
     figure: ResultFigure
     of: Any  # result that it draws
     options: Mapping[str, Any] = field(default_factory=dict)  # its options, by name
-
-
-@dataclass(frozen=True)
-class Drawing(Savable):
-    """Figure that was drawn for a page."""
-
-    svg: str
 
 
 def svg(plot: Plot, text: str, prefix: str) -> str:
@@ -117,11 +108,10 @@ def render(report: Any) -> str:
     report : Report
         What a summary or an analysis has returned.
     """
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    folder = files("duramen.reports") / "templates"
     environment = Environment(
-        loader=FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
+        loader=PackageLoader("duramen.reports"),
         autoescape=True,
         # Markup, of a class of its own, stays as it is.
         finalize=lambda value: printable(value, _LONGEST) if type(value) is str else value,
@@ -264,7 +254,7 @@ class Chart(Savable):
     layout: ClassVar[str] = "chart"
 
     title: str
-    plot: Plot | Drawing
+    plot: Plot | str  # drawn, as an svg element
     text: str  # what the figure shows, for those who cannot see it
     caption: str
 
@@ -417,7 +407,7 @@ class Report(Saved, Framed):
                         f"the figure {section.title!r} is left out: {type(error).__name__}: {error}"
                     )
                     return Prose(section.title, (section.text,))
-                return replace(section, plot=Drawing(drawing))
+                return replace(section, plot=drawing)
             return section
 
         sections = tuple(map(with_drawing, self.sections))

@@ -45,12 +45,12 @@ def test_verdicts_come_first_and_noise_of_many_values_last(tmp_path):
     words = ("rank", tmp_path / "bits.parquet", "--target", "state", "--trees", 100)
     words += ("--permutations", 59)
     for more in ((), ("--measure", "mdi")):
-        result, _ = done(tmp_path / "out", *words, *more)
+        done(tmp_path / "out", *words, *more)
         actual = written(tmp_path / "out")
         assert actual["verdict"] == ["confirmed"] + ["noise"] * 6
         assert actual["name"][0] == "bit"
         assert actual["rank"] == list(range(1, 8))
-        assert "order of verdicts, then of MDI" in result.stdout
+        assert "order of verdicts, then of MDI" in page(tmp_path / "out")
         noise = actual["importance"][1:]
         assert noise == sorted(noise, reverse=True)
     assert actual["importance"][0] < max(noise)  # MDI alone would put noise first

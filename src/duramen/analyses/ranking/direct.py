@@ -126,35 +126,23 @@ def record_of(
     return settings, figures
 
 
-def line_of(result: ConditionalSignificance, of_groups: ConditionalSignificance | None) -> str:
-    """Return the result in a sentence."""
-    found, p = result.selected(LEVEL), len(result)
-    groups = ""
-    if of_groups is not None:
-        chosen = of_groups.selected(LEVEL)
-        listed = f": {joined(chosen, shown=_SAID)}" if chosen else ""
-        groups = f"; {len(chosen):,} of {counted(len(of_groups), 'group')}{listed}"
-    rate = f"(false discovery rate {LEVEL:g})"
-    if not found:
-        return (
-            f"Given all others, none of {p:,} features is shown to be direct {rate}{groups}; this "
-            "is no evidence that they are noise"
-        )
-    return (
-        f"Given all others, {len(found):,} of {p:,} features {'is' if len(found) == 1 else 'are'} "
-        f"direct {rate}: {joined(found, shown=_SAID)}{groups}"
-    )
-
-
 def section_of(
     result: ConditionalSignificance,
     of_groups: ConditionalSignificance | None,
     clusters: Sequence[Sequence[str]],
 ) -> Section:
     """Return the section of a report: words and, if features are associated, the figure."""
-    line = line_of(result, of_groups)
+    names = result.selected(LEVEL)
+    line = (
+        f"Given all others, {f'{len(names):,}' if names else 'none'} of {len(result):,} features "
+        f"{'are' if len(names) > 1 else 'is'} shown to be direct (false discovery rate {LEVEL:g})"
+    )
+    line += f": {joined(names, shown=_SAID)}" if names else ""
     rate = "Storey, Taylor and Siegmund 2004"
     if of_groups is not None:
+        chosen = of_groups.selected(LEVEL)
+        line += f"; {len(chosen):,} of {counted(len(of_groups), 'group')}"
+        line += f": {joined(chosen, shown=_SAID)}" if chosen else ""
         rate = "Yekutieli 2008; groups are tested first, then the members of direct ones"
     lines = [
         f"{line}.",
@@ -162,18 +150,12 @@ def section_of(
         f"{LEVEL:g}, {rate}). Shared with A, B: it is associated with the target, and most of the "
         "association goes through A and B. Undecided: neither is shown. No verdict says that a "
         "feature is noise: of two nearly equal features only both together can be direct.",
+        *result.summary(0).heading[1:],
     ]
-    if (diagnosis := result.metadata.get("diagnosis")) is not None:
-        lines.append(
-            "A forest told draws of features given the others from the data with an area under the "
-            f"ROC curve of {diagnosis['auc']:.2f} (95% interval {diagnosis['low']:.2f} to "
-            f"{diagnosis['high']:.2f}); it is .5 or less where the draws are right."
-        )
     parts: list[Part] = [Prose("Result", (*lines, *result.notes), brief=(line,))]
     if clusters:
         drawn = [name for members in clusters for name in members][:DRAWN]
-        found = set(result.selected(LEVEL))
-        direct = [name for name in drawn if name in found]
+        direct = [name for name in drawn if name in names]
         listed = f": {joined(direct, shown=DRAWN)}" if direct else ""
         parts.append(
             Chart(

@@ -226,43 +226,27 @@ def _finite(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None
 
 
-def sections_of(parts: Mapping[str, Any], title: str) -> list[Part]:
-    """Return the words on intervals and stability, by a measure's title."""
+def sections_of(parts: Mapping[str, Any]) -> list[Part]:
+    """Return the words on intervals and stability."""
     sections = list[Part]()
     if "intervals" in parts:
         intervals = parts["intervals"]
         settings = intervals.metadata
         units = "groups" if settings.get("groups") is not None else "rows"
         covered = "fraction of all importances" if of_fractions(intervals) else "importance"
-        zero = f"{title} of an irrelevant feature is not 0 on average: an interval above 0 is no "
-        zero += "evidence of relevance."
-        if intervals.p_values is not None:
-            zero = "interval_p_value of result.csv is the one-sided p-value of an importance of 0."
         meaning = (
             f"An interval covers, with a probability of {intervals.confidence_level:g} for each "
             f"feature separately, the {covered} that forests on as many rows have on average over "
             f"data sets. It comes from {settings['n_resamples']:,} forests on "
-            f"{settings['subsample']:,} random {units} each. {zero}"
+            f"{settings['subsample']:,} random {units} each."
         )
         sections.append(Prose("Confidence intervals", (meaning, *intervals.notes)))
     if "stability" in parts:
         stable = parts["stability"]
-        k, interval = int(stable.metadata["k"]), ""
-        if not math.isnan(stable.low):
-            level = f"{100 * stable.confidence_level:g}%"
-            interval = f", {level} interval {stable.low:.2f} to {stable.high:.2f}"
-        value = "not defined" if math.isnan(stable.nogueira) else f"{stable.nogueira:.2f}{interval}"
-        words = (
-            f"Stability of the {'first feature' if k == 1 else f'first {k} features'} by {title} "
-            f"over {stable.n_selections:,} random halves of the rows: {value}; 1 if every half "
-            "selects the same features, 0 on average by chance."
-        )
-        about = (
-            "Halves share rows, so that rankings of independent data sets agree less. A stable "
-            "ranking need not be correct."
-        )
-        lines = (words, about, *stable.notes)
-        sections.append(Prose("Stability of the ranking", lines, brief=(words,)))
+        line = f"{stable.summary(0).heading[0]}; 1 if all are the same, 0 on average by chance."
+        about = "Random halves of the rows overlap: rankings of independent data sets agree less."
+        lines = (line, about, *stable.notes)
+        sections.append(Prose("Stability of the ranking", lines, brief=(line,)))
     return sections
 
 

@@ -337,7 +337,7 @@ def summarize(
     sources += [source for part, source in precision.SOURCES.items() if part in parts]
     folded: dict[str, Sequence[Part]] = {
         "Significance test": [] if tested is None else significance.sections_of(tested),
-        "Confidence intervals and stability": precision.sections_of(parts, title),
+        "Confidence intervals and stability": precision.sections_of(parts),
         "Forest": of_forest,
     }
     sections += [Group(title, tuple(parts)) for title, parts in folded.items() if parts]

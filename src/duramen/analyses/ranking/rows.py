@@ -251,8 +251,8 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
             f"{np.shape(new)}"
         )
     table = encode(new, kinds=list(data.table.kinds), names=data.names)
-    name = RowNames(labels, start=start).name
-    return RowsAsked(rows, table, tuple(map(name, range(table.n_rows))))
+    named = RowNames(labels, start=start)
+    return RowsAsked(rows, table, tuple(map(named.name, range(table.n_rows))))
 
 
 def importances_of_rows(
