@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -65,7 +65,6 @@ from duramen.support.warning import gathered_warnings, warn
 
 _SHOWN = 10  # columns that a message names
 _RECORDED = 1000  # values of a parameter that the record of a run has, at the most
-_NOT_RECORDED = ("source", "target", "citation", "random_state", "n_jobs")
 
 
 def read(
@@ -246,62 +245,78 @@ def read(
         member=member,
         sheet=sheet,
     )
-    pairing = Pairing(samples_id, samples_match, _called(source), "read")
+    where = Path(source).name if isinstance(source, str | Path) else "the table"
+    pairing = Pairing(samples_id, samples_match, where, "read")
     if samples is None:
         pairing.check_unused()
+    names = None if names is None else list(names)
     with ExitStack() as stack:
-        of_file = kinds or dict.fromkeys(categorical, "nominal") or None
-        names = None if names is None else list(names)
-        opened = _open(source, samples, pairing, options, transpose, layer, names, of_file, stack)
-        of_samples = Path(samples).name if isinstance(samples, str | Path) else ""
-        findings = (*opened.findings, *opened.of_names())
-        opened = replace(opened, findings=findings, samples_file=of_samples)
+        wanted = kinds or dict.fromkeys(categorical, "nominal") or None
+        if isinstance(source, str | Path):
+            table = _of_file(source, samples, pairing, options, transpose, layer, wanted, stack)
+        elif transpose:
+            raise ValueError("read: transpose is for files; transpose a table in memory yourself")
+        else:
+            table = _of_memory(source, samples, pairing, layer, names, wanted)
+        columns = table.columns.to_native() if isinstance(table.columns, nw.DataFrame) else None
+        if table.file and isinstance(columns, pa.Table):
+            table.findings += of_names(columns)
         if target is None:
-            opened = opened.without_target(task, event, covariates, drop_missing_target, transpose)
-        named = {"event": event, "strata": strata, "groups": groups, "sample_weight": sample_weight}
-        part = opened.apart(
-            target, named, tuple(covariates), tuple(samples_features), tuple(drop), task
-        )
+            asked = {"task": task != "auto", "event": event is not None}
+            asked |= {"covariates": bool(covariates), "drop_missing_target": drop_missing_target}
+            for name in (name for name, is_given in asked.items() if is_given):
+                raise ValueError(f"read: {name} needs target=NAME")
+            if not transpose:
+                table.look_at_rows()
+        roles = {"event": event, "strata": strata, "groups": groups, "sample_weight": sample_weight}
+        table.set_apart(target, roles, covariates, samples_features, drop, task)
         if drop_missing_target:
-            part = part.with_target()
+            table.drop_missing_target()
         if missing == "drop":
-            part = part.complete()
-        data = part.encoded(
-            task, names, kinds, tuple(categorical), options, keep_identifiers, n_jobs
-        )
+            table.drop_incomplete()
+        data = table.encoded(task, names, kinds, tuple(categorical), keep_identifiers, n_jobs)
         if max_rows is not None and data.n_rows > max_rows:
             data = _sample(data, max_rows, check_seed("read", random_state))
-        if part.in_folder:  # which is removed here
+        if table.in_folder:  # which is removed here
             data = data.in_memory()
+    unrecorded = ("source", "target", "citation", "random_state", "n_jobs")
     settings = {
         name: _recorded(Path(value) if name == "samples" and isinstance(value, str) else value)
         for name, value in given.items()
-        if name not in _NOT_RECORDED
+        if name not in unrecorded
     }
     provenance = replace(data.provenance, settings=settings, citation=citation, inspected=True)
     return replace(data, provenance=provenance, positive=_positive(positive, data.target))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Part:
-    """Columns that are features, the columns set apart, and what was found on the way."""
+class _Table:
+    """Columns that are features, columns set apart, and what was found, on the way to encoding."""
 
-    columns: nw.DataFrame[Any] | EncodedTable | ColumnStore
-    file: str = ""  # its name, or a URL
-    path: str = ""
-    annotations: pa.Table | None = None
-    row_names: RowNames = field(default_factory=RowNames)
-    notes: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    samples_file: str = ""  # of the annotations
-    warned: tuple[str, ...] = ()  # warnings of reading the file
-    in_folder: bool = False  # whether a store lies in a temporary folder
-    target: str = ""  # its name
-    values: Any = None  # of the target; None without one
-    roles: Mapping[str, tuple[str, Any]] = field(default_factory=dict)  # name, values by parameter
-    covariates: Mapping[str, Any] = field(default_factory=dict)
-    dropped_rows: int = 0
-    as_text: tuple[str, ...] = ()
+    def __init__(
+        self,
+        columns: nw.DataFrame[Any] | EncodedTable | ColumnStore,
+        *,
+        source: str | Path = "",
+        as_text: tuple[str, ...] = (),
+        annotations: pa.Table | None = None,
+        row_names: RowNames | None = None,
+        notes: Iterable[str | None] = (),
+        in_folder: bool = False,
+    ) -> None:
+        self.columns: Any = columns
+        self.path = str(source)
+        self.file = self.path if "://" in self.path else Path(source).name
+        self.as_text = as_text
+        self.annotations, self.samples_file = annotations, ""
+        self.row_names = row_names or RowNames()
+        self.notes = [note for note in notes if note]
+        self.findings: list[Finding] = []
+        self.warned: list[str] = []  # warnings of reading the file
+        self.in_folder = in_folder  # whether a store lies in a temporary folder
+        self.target, self.values = "", None  # name and values; None without a target
+        self.roles: dict[str, tuple[str, Any]] = {}  # name and values by parameter
+        self.covariates: dict[str, Any] = {}
+        self.dropped_rows = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -326,179 +341,159 @@ class _Part:
     def _absent(self, parameter: str, name: str) -> ValueError:
         """Return the error about a name that is no column."""
         where = "table" if self.annotations is None else "table or its sample annotations"
-        others = () if self.annotations is None else self.annotations.column_names
+        others = [] if self.annotations is None else self.annotations.column_names
         candidates = [*others, *(self.names if len(self.names) <= 100_000 else ())]
         folded = [other for other in candidates if other.strip().lower() == name.strip().lower()]
         close = folded or difflib.get_close_matches(name, candidates, n=1, cutoff=0.5)
-        words = f"read: {parameter} {quoted(name)} is not a column of the {where}"
+        message = f"read: {parameter} {quoted(name)} is not a column of the {where}"
         if close:
-            return ValueError(f"{words}; did you mean {quoted(close[0])}?")
+            return ValueError(f"{message}; did you mean {quoted(close[0])}?")
         shown = ", ".join(map(quoted, [*others, *self.names][:_SHOWN]))
-        words = f"{words}; its columns are {shown}{', ...' if len(candidates) > _SHOWN else ''}"
-        if parameter != "target" or self.annotations is not None:
-            return ValueError(words)
-        if len(self.names) == 1 and any(sign in self.names[0] for sign in ",;\t|"):
-            return ValueError(
-                f"{words}. Hint: each line of {self.file} is a single field, as where quotes "
-                "surround whole lines; take these quotes away"
-            )
-        if len(self.names) == 1 and " " in self.names[0]:
-            return ValueError(f"{words}. Hint: separator='space', if spaces separate the fields")
-        if isinstance(self.columns, nw.DataFrame) and not _names_rows(self.columns):
-            told = (*self.warned, *self.notes, *self.findings)
-            reasons = [f"{note}".rstrip(".") for note in told]
-            return ValueError("; note: ".join([words, *reasons]))
-        return ValueError(
-            f"{words}. Hint: the first column, {quoted(self.names[0])}, names the rows. If these "
-            "are features, such as genes, and columns are samples: transpose=True and samples=FILE,"
-            " a table with the target of each sample; if rows are samples: samples=FILE"
-        )
+        message += f"; its columns are {shown}{', ...' if len(candidates) > _SHOWN else ''}"
+        if parameter == "target" and self.annotations is None:
+            (first, *more) = self.names
+            if not more and any(sign in first for sign in ",;\t|"):
+                message += (
+                    f". Hint: each line of {self.file} is a single field, as where quotes surround "
+                    "whole lines; take these quotes away"
+                )
+            elif not more and " " in first:
+                message += ". Hint: separator='space', if spaces separate the fields"
+            elif not isinstance(self.columns, nw.DataFrame) or self._names_rows():
+                message += (
+                    f". Hint: the first column, {quoted(first)}, names the rows. If these are "
+                    "features, such as genes, and columns are samples: transpose=True and "
+                    "samples=FILE, a table with the target of each sample; if rows are samples: "
+                    "samples=FILE"
+                )
+            else:  # such as a first line that is taken for names
+                told = [f"{note}".rstrip(".") for note in (*self.warned, *self.findings)]
+                message = "; note: ".join([message, *told])
+        return ValueError(message)
 
-    def without(self, names: Iterable[str]) -> _Part:
-        """Return the table without some columns; names that it lacks do not matter."""
+    def _names_rows(self) -> bool:
+        """Tell whether the first column is text that differs in each row, others mostly numbers."""
+        first, *others = self.columns.to_arrow().columns
+        if not is_text(first.type) or not others:
+            return False
+        numbers = sum(is_number(column.type) for column in others)
+        return 2 * numbers > len(others) and len(first.unique()) == len(first)
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Leave columns out; names that the table lacks do not matter."""
         there = set(self.names)
         gone = [name for name in dict.fromkeys(names) if name in there]
         if len(gone) == len(there):
             raise ValueError(
                 "read: the table has no column besides the target and those that are set apart"
             )
-        if isinstance(self.columns, nw.DataFrame):
-            return replace(self, columns=self.columns.drop(*gone))
-        return replace(self, columns=without_names(self.columns, gone))
+        is_frame = isinstance(self.columns, nw.DataFrame)
+        self.columns = self.columns.drop(*gone) if is_frame else without_names(self.columns, gone)
 
-    def rows(self, present: NDArray[np.bool_], what: str) -> _Part:
-        """Leave out the rows that are not present, which `what` describes, with a note."""
+    def keep_rows(self, present: NDArray[np.bool_], what: str) -> None:
+        """Leave out the rows that are not present, of which a note says `what`."""
         rows = present.nonzero()[0]
         dropped = len(present) - len(rows)
         if not dropped:
-            return self
-        columns = self.columns
-        if isinstance(columns, nw.DataFrame):
-            left: Any = columns[rows.tolist()]
-        elif isinstance(columns, EncodedTable):
-            left = columns.take_rows(rows)
+            return
+        if isinstance(self.columns, nw.DataFrame):
+            self.columns = self.columns[rows.tolist()]
+        elif isinstance(self.columns, EncodedTable):
+            self.columns = self.columns.take_rows(rows)
         else:
-            left = store_of_rows(columns, rows)
-        note = f"{dropped:,} of {len(present):,} rows {what.format(_be(dropped))} left out"
-        return replace(
-            self,
-            columns=left,
-            annotations=None if self.annotations is None else self.annotations.take(rows),
-            row_names=self.row_names.take(rows),
-            values=_rows_of(self.values, rows),
-            roles={role: (name, _rows_of(of, rows)) for role, (name, of) in self.roles.items()},
-            covariates={name: _rows_of(of, rows) for name, of in self.covariates.items()},
-            notes=(*self.notes, note),
-            dropped_rows=self.dropped_rows + dropped,
-        )
-
-    def of_names(self) -> list[Finding]:
-        """Look at the names of the columns of a file."""
-        table = self.columns.to_native() if isinstance(self.columns, nw.DataFrame) else None
-        return of_names(table) if self.file and isinstance(table, pa.Table) else []
+            self.columns = store_of_rows(self.columns, rows)
+        if self.annotations is not None:
+            self.annotations = self.annotations.take(rows)
+        self.row_names = self.row_names.take(rows)
+        self.values = _rows_of(self.values, rows)
+        self.roles = {role: (name, _rows_of(of, rows)) for role, (name, of) in self.roles.items()}
+        self.covariates = {name: _rows_of(of, rows) for name, of in self.covariates.items()}
+        self.notes.append(f"{dropped:,} of {len(present):,} rows {what}")
+        self.dropped_rows += dropped
 
     # --- the steps of `read` ----------------------------------------------------------------------
 
-    def without_target(
-        self, task: Any, event: Any, covariates: Sequence[str], drop_missing: bool, turned: bool
-    ) -> _Part:
-        """Check that nothing asks for a target; tell of rows that may be features."""
-        asked = {
-            "task": task != "auto",
-            "event": event is not None,
-            "covariates": bool(covariates),
-            "drop_missing_target": drop_missing,
-        }
-        for name in (name for name, given in asked.items() if given):
-            raise ValueError(f"read: {name} needs target=NAME")
-        columns = self.columns
-        if turned or not self.file or not isinstance(columns, nw.DataFrame):
-            return self
-        n, p = columns.shape
-        if n < p or not _names_rows(columns):
-            return self
-        message = (
-            f"{n:,} rows, named by column {quoted(columns.columns[0])}, are taken for samples, and "
-            f"{p - 1:,} columns for features"
-        )
-        hint = "transpose=True if rows are features, such as genes"
-        return replace(self, findings=(*self.findings, Finding("names", (), message, hint)))
+    def look_at_rows(self) -> None:
+        """Tell of rows of a file without a target that may be features."""
+        if not self.file or not isinstance(self.columns, nw.DataFrame):
+            return
+        n, p = self.columns.shape
+        if n >= p and self._names_rows():
+            message = (
+                f"{n:,} rows, named by column {quoted(self.names[0])}, are taken for samples, and "
+                f"{p - 1:,} columns for features"
+            )
+            hint = "transpose=True if rows are features, such as genes"
+            self.findings.append(Finding("names", (), message, hint))
 
-    def apart(
+    def set_apart(
         self,
         target: Any,
-        named: Mapping[str, Any],
-        covariates: tuple[str, ...],
-        samples_features: tuple[str, ...],
-        drop: tuple[str, ...],
+        roles: Mapping[str, Any],
+        covariates: Sequence[str],
+        samples_features: Sequence[str],
+        drop: Sequence[str],
         task: str,
-    ) -> _Part:
+    ) -> None:
         """Set apart the target and the columns that are no features, and leave columns out."""
         name, values = (None, None) if target is None else self._values("target", target)
         own = name if isinstance(target, str) or self._holds(name, values) else None
-        roles = {
-            role: self._values(role, asked) for role, asked in named.items() if asked is not None
+        self.roles = {
+            role: self._values(role, asked) for role, asked in roles.items() if asked is not None
         }
-        if "event" in roles and task not in ("auto", "survival"):
+        if "event" in self.roles and task not in ("auto", "survival"):
             raise ValueError(f"read: event is for task='survival', got task={task!r}")
         two_columns = is_structured(values) or (
             not isinstance(target, str) and values is not None and np.ndim(np.asarray(values)) == 2
         )
-        if task == "survival" and "event" not in roles and not two_columns:
+        if two_columns:
+            values, events = survival_columns(values, "read")
+            self.roles["event"] = ("", events)
+        elif task == "survival" and "event" not in self.roles:
             raise ValueError(
                 "read: task='survival' needs event=NAME, the column that is 1 if the event "
                 f"occurred at the time in {name}, else 0"
             )
-        if two_columns:
-            values, events = survival_columns(values, "read")
-            roles["event"] = ("", events)
         n_rows = self.columns.shape[0]
-        for role, given in {
-            "target": values,
-            **{role: of for role, (_, of) in roles.items()},
-        }.items():
-            if given is not None and len(given) != n_rows:
+        for role, (column, of_role) in {"target": ("", values), **self.roles}.items():
+            if of_role is not None and len(of_role) != n_rows:
                 raise ValueError(
                     f"read: {role} must have an entry for each of the {n_rows:,} rows, got "
-                    f"{len(given):,}"
+                    f"{len(of_role):,}"
                 )
-        for role, (column, _) in roles.items():
             if own is not None and column == own:
                 raise ValueError(f"read: {role} {quoted(column)} is the target")
-        for parameter, columns in (
-            ("drop", drop),
-            ("covariates", covariates),
-            ("samples_features", samples_features),
-        ):
-            for column in columns:
-                if column == own:
-                    raise ValueError(f"read: {parameter} {quoted(column)} is the target")
-                if parameter == "drop" and column not in self.names:
-                    raise self._absent(parameter, column)
-        apart = {column for column, _ in roles.values()}
-        for column in apart & {*drop}:
-            raise ValueError(f"read: drop must not name {quoted(column)}, which is set apart")
-        covariate_values = {column: self.column("covariates", column) for column in covariates}
-        row_names = self.row_names
-        part = self._with_features((*samples_features, *covariates), samples_features)
-        if isinstance(part.columns, nw.DataFrame) and row_names.labels is None and drop:
-            native = part.columns.select(*drop).to_native()
-            if isinstance(native, pa.Table):
-                for naming in of_table(native)[:1]:
-                    row_names = replace(row_names, labels=naming.labels)
-        merged: list[Finding] = []
+        apart = {column for column, _ in self.roles.values()}
+        lists = {"drop": drop, "covariates": covariates, "samples_features": samples_features}
+        for parameter, columns in lists.items():
+            if own in columns:
+                raise ValueError(f"read: {parameter} {quoted(own)} is the target")
+        for column in drop:
+            if column not in self.names:
+                raise self._absent("drop", column)
+            if column in apart:
+                raise ValueError(f"read: drop must not name {quoted(column)}, which is set apart")
+        self.covariates = {column: self.column("covariates", column) for column in covariates}
+        for column in samples_features:
+            if column in self.names:
+                raise ValueError(
+                    f"read: samples_features {quoted(column)} is a column of the table"
+                )
+            if self.annotations is None:
+                raise ValueError("read: samples_features needs samples=FILE, sample annotations")
+            if column not in self.annotations.column_names:
+                raise self._absent("samples_features", column)
+        there = set(self.names)
+        self._add([x for x in dict.fromkeys((*samples_features, *covariates)) if x not in there])
+        if isinstance(self.columns, nw.DataFrame) and self.row_names.labels is None and drop:
+            native = self.columns.select(*drop).to_native()
+            naming = of_table(native)[:1] if isinstance(native, pa.Table) else []
+            for named in naming:
+                self.row_names = replace(self.row_names, labels=named.labels)
         if name is not None and name not in self.as_text:
-            values, merged = _merged(values, name)
-        part = part.without([*([] if own is None else [own]), *apart, *drop])
-        return replace(
-            part,
-            target=name or "",
-            values=values,
-            roles=roles,
-            covariates=covariate_values,
-            findings=(*part.findings, *merged),
-            row_names=row_names,
-        )
+            values = self._merged(values, name)
+        self.target, self.values = name or "", values
+        self.drop([*([] if own is None else [own]), *apart, *drop])
 
     def _values(self, parameter: str, asked: Any) -> tuple[str, Any]:
         """Return the name and the values of a column that is named, or of values given."""
@@ -519,34 +514,40 @@ class _Part:
             return False  # values of which the check of their parameter says what is wrong
         return bool(column.to_pylist() == given.to_pylist())
 
-    def _with_features(self, names: Sequence[str], asked: Sequence[str]) -> _Part:
+    def _add(self, names: Sequence[str]) -> None:
         """Add columns of the annotations to the features."""
-        there = set(self.names)
-        for name in asked:
-            if name in there:
-                raise ValueError(f"read: samples_features {quoted(name)} is a column of the table")
-            if self.annotations is None:
-                raise ValueError("read: samples_features needs samples=FILE, sample annotations")
-            if name not in self.annotations.column_names:
-                raise self._absent("samples_features", name)
-        more = [name for name in dict.fromkeys(names) if name not in there]
-        if not more or self.annotations is None:
-            return self
-        table = self.annotations.select(more)
-        columns = self.columns
+        if not names or self.annotations is None:
+            return
+        table, columns = self.annotations.select(names), self.columns
         if isinstance(columns, nw.DataFrame):
+            backend: Any = columns.implementation
             series = (
-                nw.new_series(name, table[name].to_pylist(), backend=columns.implementation)
-                if columns.implementation is not nw.Implementation.PYARROW
-                else nw.from_native(table, eager_only=True)[name]
-                for name in more
+                nw.from_native(table, eager_only=True)[name]
+                if backend is nw.Implementation.PYARROW
+                else nw.new_series(name, table[name].to_pylist(), backend=backend)
+                for name in names
             )
-            return replace(self, columns=columns.with_columns(*series))
-        if isinstance(columns, ColumnStore):
-            return replace(self, columns=with_columns(columns, encode(table)))
-        raise ValueError("read: samples_features needs a data frame, a file or a store")
+            self.columns = columns.with_columns(*series)
+        elif isinstance(columns, ColumnStore):
+            self.columns = with_columns(columns, encode(table))
+        else:
+            raise ValueError("read: samples_features needs a data frame, a file or a store")
 
-    def with_target(self) -> _Part:
+    def _merged(self, values: Any, name: str) -> Any:
+        """Merge labels of the target that are equal up to case and spaces."""
+        if isinstance(values, np.ndarray) and values.dtype == object:
+            merged, finding = merged_labels(pa.array(values.tolist(), pa.string()), name)
+            merged = np.array(merged.to_pylist(), dtype=object)
+        elif isinstance(values, pa.ChunkedArray | pa.Array):
+            merged, finding = merged_labels(values, name)
+        else:
+            return values
+        if finding is None:
+            return values
+        self.findings.append(finding)
+        return merged
+
+    def drop_missing_target(self) -> None:
         """Leave out the rows where the target is missing."""
         present = ~_missing(self.values)
         if "event" in self.roles:
@@ -555,10 +556,11 @@ class _Part:
             raise ValueError(
                 f"read: drop_missing_target=True leaves no row: {self.target} has no value"
             )
-        have = "have" if (~present).sum() > 1 else "has"
-        return self.rows(present, f"{have} no target and {{}}")
+        several = (~present).sum() > 1
+        verbs = "have no target and were" if several else "has no target and was"
+        self.keep_rows(present, f"{verbs} left out")
 
-    def complete(self) -> _Part:
+    def drop_incomplete(self) -> None:
         """Leave out the rows where a feature or the target is missing."""
         columns = self.columns
         complete = np.ones(columns.shape[0], dtype=np.bool_)
@@ -576,8 +578,9 @@ class _Part:
                 "read: missing='drop' leaves no row: each has a missing value; drop the columns "
                 "with many, or use missing='category'"
             )
-        be = "are" if (~complete).sum() > 1 else "is"
-        return self.rows(complete, f"{be} incomplete and {{}}")
+        several = (~complete).sum() > 1
+        verbs = "are incomplete and were" if several else "is incomplete and was"
+        self.keep_rows(complete, f"{verbs} left out")
 
     def encoded(
         self,
@@ -585,37 +588,35 @@ class _Part:
         names: Iterable[str] | None,
         kinds: Any,
         categorical: tuple[str, ...],
-        options: FileOptions,
         keep_identifiers: bool,
         n_jobs: int | None,
     ) -> LearningSet[Any]:
         """Encode the columns and the target, and look at them."""
-        findings, columns = [*self.findings], self.columns
-        survival = self.roles.get("event")
+        findings = [*self.findings]
+        survival = "event" in self.roles
         words = "regression" if survival else task
         if self.values is not None:
             findings += self._of_target(task, words)
-        stray: list[StrayValues] = []
-        if isinstance(columns, nw.DataFrame):
-            native: Any = columns.to_native()
-            dates = dates_of(native)
+        if isinstance(self.columns, nw.DataFrame):
+            frame = self.columns
+            dates = dates_of(frame.to_native())
             findings += of_dates(dates)
-            for name in (name for name in categorical if name not in columns.columns):
-                raise self._absent("categorical", name)
-            if len(dates) == len(columns.columns):
+            for name in categorical:
+                if name not in frame.columns:
+                    raise self._absent("categorical", name)
+            if len(dates) == len(frame.columns):
                 answered(findings, self.file, keep_identifiers=keep_identifiers)
-            native = columns.drop(*dates).to_native()
-            texts: list[str] = []
+            native: Any = frame.drop(*dates).to_native()
+            wanted = dict.fromkeys((name for name in categorical if name not in dates), "nominal")
             if isinstance(native, pa.Table):
                 there = native.column_names
-                texts = [there[j] for j in places_of_text(native, there, options.as_text)]
-            wanted = dict.fromkeys(
-                [*(name for name in categorical if name not in dates), *texts], "nominal"
-            )
+                texts = [there[j] for j in places_of_text(native, there, self.as_text)]
+                wanted |= dict.fromkeys(texts, "nominal")
             with gathered_warnings() as gathered:
                 table: Any = encode(
                     native, names=names, kinds=kinds or wanted or None, n_jobs=n_jobs
                 )
+            stray: list[StrayValues] = []
             for warning in gathered:
                 if isinstance(warning, StrayValuesWarning):
                     stray += warning.columns
@@ -629,22 +630,28 @@ class _Part:
                 "as a store; duramen pack takes it"
             )
         else:
-            table = columns
+            table = self.columns
             shrunk = self.dropped_rows and isinstance(table, EncodedTable)
             findings += of_codes(without_unused(table) if shrunk else table)
         if self.values is not None:
-            findings += self._of_rows(table, words)
+            groups = self.roles.get("groups", ("", None))[1]
+            if survival:
+                name, events = self.roles["event"]
+                findings += of_leaks(table, events, name or "event", "classification")
+                of_times = dependence(table, self.values, self.target, "regression", groups)
+                findings += [] if of_times is None else [of_times]
+            else:
+                findings += of_rows(table, self.values, self.target, words, groups)
         listed = answered(findings, self.file, keep_identifiers=keep_identifiers)
         gone = () if keep_identifiers else left_out(findings)
         _refuse_nothing_left(table, gone, self.target)
-        row_names = self.row_names
-        if gone and row_names.labels is None:
+        if gone and self.row_names.labels is None:
             labels = texts_of(_arrow(self.column("target", gone[0])))
-            row_names = replace(row_names, labels=labels)
+            self.row_names = replace(self.row_names, labels=labels)
         table = without_names(table, gone)
-        absent = self.values is None
-        outcome = NoTarget(np.zeros(table.shape[0])) if absent else self._outcome(task)
-        rows, notes = self._exchangeable(outcome)
+        outcome = self._outcome(task, table.shape[0])
+        covariates = self._covariates()
+        rows, notes = self._exchangeable(outcome, covariates)
         weight = self.roles.get("sample_weight")
         data = learning_set_of(
             table,
@@ -654,7 +661,7 @@ class _Part:
             **rows,
         )
         constant = isinstance(data.table, EncodedTable) and data.table.constant().all()
-        if constant and not absent:
+        if constant and self.values is not None:
             raise ValueError(
                 f"read: every column is constant: none can be relevant for {self.target}"
             )
@@ -665,43 +672,34 @@ class _Part:
             notes=(*self.notes, *notes),
             findings=listed,
             dropped_rows=self.dropped_rows,
-            row_names=row_names,
+            row_names=self.row_names,
             annotations=self.annotations,
             variants=table.variants if isinstance(table, ColumnStore) else None,
-            covariates=self._covariates(),
+            covariates=covariates,
         )
         return replace(data, provenance=provenance)
 
     def _of_target(self, task: Any, words: Any) -> list[Finding]:
         """Look at the values of the target."""
         findings = of_target(self.values, self.target, words)
-        stray = None
         if task == "auto" and self.target not in self.as_text:
             stray = stray_values_of(self.target, _arrow(self.values))
-        if stray is not None:
-            findings = [finding for finding in findings if finding.kind != "target identifier"]
-            annotated = self.annotations
-            of_samples = annotated is not None and self.target in annotated.column_names
-            file = self.samples_file if of_samples else self.file
-            findings += of_stray_values([stray], file, target=True)
+            if stray is not None:
+                findings = [finding for finding in findings if finding.kind != "target identifier"]
+                annotated = self.annotations
+                of_samples = annotated is not None and self.target in annotated.column_names
+                file = self.samples_file if of_samples else self.file
+                findings += of_stray_values([stray], file, target=True)
         if "event" in self.roles:
             name, values = self.roles["event"]
             looked = of_target(values, name or "event", "classification")
             findings += [one for one in looked if one.kind not in ("one class", "imbalance")]
         return findings
 
-    def _of_rows(self, table: Any, task: Any) -> list[Finding]:
-        """Look for columns that tell the target, and for rows that depend on others."""
-        groups = self.roles.get("groups", ("", None))[1]
-        if "event" not in self.roles:
-            return of_rows(table, self.values, self.target, task, groups)
-        name, events = self.roles["event"]
-        finding = dependence(table, self.values, self.target, "regression", groups)
-        leaks = of_leaks(table, events, name or "event", "classification")
-        return leaks if finding is None else [*leaks, finding]
-
-    def _outcome(self, task: Any) -> Target:
+    def _outcome(self, task: Any, n_rows: int) -> Target:
         """Check and encode the target."""
+        if self.values is None:
+            return NoTarget(np.zeros(n_rows))
         function = f"read: target={self.target!r}"
         if "event" not in self.roles:
             return encode_target(self.values, task, function=function)
@@ -725,17 +723,20 @@ class _Part:
             )
         return table
 
-    def _exchangeable(self, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
+    def _exchangeable(
+        self, target: Target, covariates: pa.Table | None
+    ) -> tuple[dict[str, Any], list[str]]:
         """Return strata and groups of the rows, and what is to be said of them."""
-        rows = {role: self.roles[role][1] for role in ("strata", "groups") if role in self.roles}
+        rows: dict[str, Any] = {
+            role: self.roles[role][1] for role in ("strata", "groups") if role in self.roles
+        }
         notes = [
             f"{name} is the column of {role} and is not used as a feature"
             for role, (name, _) in self.roles.items()
             if name
         ]
-        covariates = self._covariates()
         if covariates is None:
-            return rows, tuple(notes)
+            return rows, notes
         try:
             rows["strata"] = covariate_strata(covariates, target.labels)
         except ValueError as error:
@@ -749,94 +750,84 @@ class _Part:
             "p-value or error rate is no evidence that it is irrelevant"
             for name in self.covariates
         ]
-        return rows, tuple(notes)
+        return rows, notes
 
 
-def _open(
-    source: Any,
+def _of_file(
+    source: str | Path,
     samples: Any,
     pairing: Pairing,
     options: FileOptions,
     transpose: bool,
     layer: str | None,
-    names: Any,
     kinds: Any,
     stack: ExitStack,
-) -> _Part:
-    """Open a source, with its sample annotations."""
-    if not isinstance(source, str | Path):
-        if transpose:
-            raise ValueError("read: transpose is for files; transpose a table in memory yourself")
-        return _of_memory(source, samples, pairing, layer, names, kinds)
+) -> _Table:
+    """Open a file, a folder or a URL, with its sample annotations."""
     url = isinstance(source, str) and "://" in source
     path: Any = source if url else expanded(source)
     kind = None if url else format_of(path)
     stored = url or (path.is_dir() if kind is None else kind.columns is not None)
     options.check(None if url else path, samples if isinstance(samples, str | Path) else None)
-    name = source if url else path.name
-    described: dict[str, Any] = {
-        "file": str(name),
-        "path": str(source),
-        "as_text": options.as_text,
-    }
+    described: dict[str, Any] = {"source": source if url else path, "as_text": options.as_text}
     if stored and (transpose or layer is not None):
         word = "transpose" if transpose else "layer"
         raise ValueError(
             f"read: {word} has no effect on a table that is read in place, such as a store; "
             f"duramen.pack with {word} makes one"
         )
-    if stored:
-        return _of_store(open_store(path, **_sampled(samples, pairing, options)), **described)
-    if kind is not None and kind.read is not None and not transpose and layer is None:
+    if not stored and kind is not None and kind.read and not transpose and layer is None:
         findings: list[Finding] = []
         with gathered_warnings() as gathered:
-            table = options.table(path, findings)
+            frame = nw.from_native(options.table(path, findings), eager_only=True)
+        table = _Table(frame, **described)
+        table.findings = findings
         for warning in gathered:
             warn(warning)
-        frame = nw.from_native(table, eager_only=True)
-        warned = tuple(str(warning).removeprefix("read: ") for warning in gathered)
-        part = _Part(columns=frame, findings=tuple(findings), warned=warned, **described)
-        return part if samples is None else _annotated(part, samples, pairing, options)
-    place = Path(stack.enter_context(TemporaryDirectory(prefix="duramen-"))) / path.name
-    arguments, detected = options.arguments(path)
-    how: dict[str, Any] = {"transpose": transpose, "layer": layer, "reading": arguments}
-    with gathered_warnings() as gathered:
-        pack_table(path, place, kinds=kinds, **how, function="read")
-    stray = [warning for warning in gathered if isinstance(warning, StrayValuesWarning)]
-    others = [warning for warning in gathered if not isinstance(warning, StrayValuesWarning)]
-    findings = [*detected, *options.found(others, path)]
-    for warning in stray:
-        findings += of_stray_values(warning.columns, path.name)
-    store = open_store(place, **_sampled(samples, pairing, options))
-    return replace(_of_store(store, **described), findings=tuple(findings), in_folder=True)
+            table.warned.append(str(warning).removeprefix("read: "))
+        if samples is not None:
+            _annotate(table, samples, pairing, options)
+        return table
+    annotated: dict[str, Any] = {}
+    if samples is not None:
+        of_samples = isinstance(samples, str | Path)
+        annotated["samples"] = options.table_of_samples(samples, []) if of_samples else samples
+        annotated |= {"samples_id": pairing.samples_id, "samples_match": pairing.match}
+    if stored:
+        table = _of_store(open_store(path, **annotated), **described)
+    else:
+        place = Path(stack.enter_context(TemporaryDirectory(prefix="duramen-"))) / path.name
+        arguments, detected = options.arguments(path)
+        how: dict[str, Any] = {"transpose": transpose, "layer": layer, "reading": arguments}
+        with gathered_warnings() as gathered:
+            pack_table(path, place, kinds=kinds, **how, function="read")
+        stray = [warning for warning in gathered if isinstance(warning, StrayValuesWarning)]
+        others = [warning for warning in gathered if not isinstance(warning, StrayValuesWarning)]
+        table = _of_store(open_store(place, **annotated), in_folder=True, **described)
+        table.findings = [*detected, *options.found(others, path)]
+        for warning in stray:
+            table.findings += of_stray_values(warning.columns, path.name)
+    table.samples_file = Path(samples).name if isinstance(samples, str | Path) else ""
+    return table
 
 
-def _sampled(samples: Any, pairing: Pairing, options: FileOptions) -> dict[str, Any]:
-    """Return the arguments of `open_store` for sample annotations."""
-    if samples is None:
-        return {}
-    if isinstance(samples, str | Path):
-        samples = options.table_of_samples(samples, [])
-    matching: dict[str, Any] = {"samples_match": pairing.match}
-    return {"samples": samples, "samples_id": pairing.samples_id, **matching}
-
-
-def _of_store(store: ColumnStore, **described: Any) -> _Part:
+def _of_store(store: ColumnStore, **described: Any) -> _Table:
     names = names_of(store.samples)
-    own = store._id_column
-    part = _Part(
-        columns=store,
+    table = _Table(
+        store,
         annotations=store.samples,
         row_names=RowNames(None if names is None else names.labels),
-        notes=tuple(filter(None, [store.samples_pairing])),
+        notes=[store.samples_pairing],
         **described,
     )
-    return part if own is None else part.without([own])
+    if store._id_column is not None:
+        table.drop([store._id_column])
+    return table
 
 
 def _of_memory(
     source: Any, samples: Any, pairing: Pairing, layer: str | None, names: Any, kinds: Any
-) -> _Part:
+) -> _Table:
     """Return a table in memory; its rows are numbered from 0."""
     labels = getattr(
         source, "obs_names", getattr(source, "row_names", getattr(source, "index", None))
@@ -844,29 +835,32 @@ def _of_memory(
     counted = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
     row_names = RowNames(None if counted or callable(labels) else labels, start=0)
     if isinstance(source, ColumnStore):
-        return replace(_of_store(source), row_names=row_names)
+        table = _of_store(source)
+        table.row_names = row_names
+        return table
     if is_anndata(source):
         matrix = source if layer is None else source.raw.to_adata() if layer == "raw" else source
         X = matrix.layers[layer] if layer not in (None, "raw") else None
-        table = encode(matrix) if X is None else encode(X, names=map(str, matrix.var_names))
+        codes = encode(matrix) if X is None else encode(X, names=map(str, matrix.var_names))
         annotations = nw.from_native(source.obs.reset_index(drop=True), eager_only=True).to_arrow()
-        return _Part(columns=table, annotations=annotations, row_names=row_names)
+        return _Table(codes, annotations=annotations, row_names=row_names)
     frame = nw.from_native(source, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         encoded = isinstance(source, EncodedTable)
-        table = source if encoded else encode(source, names=names, kinds=kinds)
-        return _Part(columns=table, row_names=row_names)
-    part = _Part(columns=frame, row_names=row_names)
-    return part if samples is None else _annotated(part, samples, pairing, FileOptions())
+        codes = source if encoded else encode(source, names=names, kinds=kinds)
+        return _Table(codes, row_names=row_names)
+    table = _Table(frame, row_names=row_names)
+    if samples is not None:
+        _annotate(table, samples, pairing, FileOptions())
+    return table
 
 
-def _annotated(part: _Part, samples: Any, pairing: Pairing, options: FileOptions) -> _Part:
+def _annotate(data: _Table, samples: Any, pairing: Pairing, options: FileOptions) -> None:
     """Pair sample annotations with a table, which loses its column of names."""
-    findings: list[Finding] = []
     if isinstance(samples, str | Path):
-        samples = options.table_of_samples(samples, findings)
-    assert isinstance(part.columns, nw.DataFrame)
-    table = part.columns.to_arrow()
+        data.samples_file = Path(samples).name
+        samples = options.table_of_samples(samples, data.findings)
+    table = data.columns.to_arrow()
     if pairing.samples_id is not None and pairing.samples_id in table.column_names:
         labels = texts_of(table.column(pairing.samples_id))
         if labels is None or None in labels:
@@ -880,32 +874,21 @@ def _annotated(part: _Part, samples: Any, pairing: Pairing, options: FileOptions
     try:
         paired = pair(samples, names, table.num_rows, pairing)
     except ValueError as error:
-        title = _names_of_columns(samples, table.column_names)
-        if title is None:
-            raise
-        words = str(error).partition(" Hint: ")[0]
-        raise ValueError(
-            f"{words} Hint: transpose=True, since column {title} of samples names columns of "
-            f"{pairing.where}, whose rows are features, such as genes"
-        ) from None
-    labelled = part if paired.column is None else part.without([paired.column])
-    return replace(
-        labelled,
-        annotations=paired.table,
-        row_names=RowNames(None if paired.names is None else paired.names.labels),
-        notes=(*part.notes, paired.note),
-        findings=(*part.findings, *findings),
-    )
-
-
-def _names_of_columns(samples: Any, names: Sequence[str]) -> str | None:
-    """Return the column of annotations whose values are mostly names of columns of the table."""
-    there, annotations = set(names), samples_table(samples, "read")
-    for title in annotations.column_names:
-        labels = set(texts_of(annotations.column(title)) or ())
-        if len(labels) > 1 and 2 * len(labels & there) > len(labels):
-            return str(title)
-    return None
+        there, annotations = set(table.column_names), samples_table(samples, "read")
+        for title in annotations.column_names:
+            words = set(texts_of(annotations.column(title)) or ())
+            if len(words) > 1 and 2 * len(words & there) > len(words):
+                raise ValueError(
+                    f"{str(error).partition(' Hint: ')[0]} Hint: transpose=True, since column "
+                    f"{title} of samples names columns of {pairing.where}, whose rows are "
+                    "features, such as genes"
+                ) from None
+        raise
+    if paired.column is not None:
+        data.drop([paired.column])
+    data.annotations = paired.table
+    data.row_names = RowNames(None if paired.names is None else paired.names.labels)
+    data.notes.append(paired.note)
 
 
 def _inspected(data: LearningSet[Any], keep_identifiers: bool) -> LearningSet[Any]:
@@ -971,24 +954,6 @@ def _positive(positive: Any, target: Target) -> Any:
     )
 
 
-def _called(source: Any) -> str:
-    return Path(source).name if isinstance(source, str | Path) else "the table"
-
-
-def _merged(values: Any, name: str) -> tuple[Any, list[Finding]]:
-    """Merge labels that are equal up to case and spaces."""
-    if isinstance(values, np.ndarray):
-        if values.dtype != object:
-            return values, []
-        column, finding = merged_labels(pa.array(values.tolist(), pa.string()), name)
-        merged: Any = np.array(column.to_pylist(), dtype=object)
-    elif isinstance(values, pa.ChunkedArray | pa.Array):
-        merged, finding = merged_labels(values, name)
-    else:
-        return values, []
-    return (values, []) if finding is None else (merged, [finding])
-
-
 def _rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
     """Return the values of some rows; None of None."""
     if values is None:
@@ -1013,15 +978,6 @@ def _missing(values: Any) -> NDArray[np.bool_]:
     return np.asarray(pc.is_null(_arrow(values), nan_is_null=True))
 
 
-def _names_rows(frame: nw.DataFrame[Any]) -> bool:
-    """Tell whether the first column is text that differs in each row, and others are numbers."""
-    first, *others = frame.to_arrow().columns
-    if not is_text(first.type) or not others:
-        return False
-    numbers = sum(is_number(column.type) for column in others)
-    return 2 * numbers > len(others) and len(first.unique()) == len(first)
-
-
 def _is_default(value: Any, default: Any) -> bool:
     """Tell whether a parameter has its default."""
     if isinstance(value, str | int | float | Path):
@@ -1036,7 +992,3 @@ def _recorded(value: Any) -> Any:
     if isinstance(value, list | tuple) and len(value) <= _RECORDED:
         return list(value)
     return value if isinstance(value, str | int | float) else type(value).__name__
-
-
-def _be(n: int) -> str:
-    return "was" if n == 1 else "were"

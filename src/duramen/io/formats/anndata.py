@@ -202,7 +202,8 @@ class DenseInput(AnnDataInput):
         n, p = self.shape
         size = matrix.dtype.itemsize
         self.cell_bytes = _CELL_BYTES + 2 * size
-        self._tall, self._wide = (matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
+        chunk: tuple[int, int] = (matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
+        self._tall, self._wide = chunk
         self.spooled = 0 if n == 0 or self._wide <= self.width or self.width >= p else n * p * size
 
     def _groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
@@ -277,7 +278,7 @@ class SparseInput(AnnDataInput):
         """Yield neighboring columns, as sparse matrices."""
         from scipy import sparse
 
-        n, n_stored = self.n_rows, int(self._starts[-1])
+        n, n_stored = self.shape[0], int(self._starts[-1])
         stored = np.diff(self._starts)
         if not self._by_columns:
             stored = np.zeros(self.n_columns, dtype=np.int64)
@@ -285,7 +286,7 @@ class SparseInput(AnnDataInput):
                 part = self._places(first, min(first + self._step, n_stored))
                 stored += np.bincount(part, minlength=self.n_columns)
         bounds, total = [0], 0.0  # of groups that take half the budget each
-        for j, cost in enumerate((self.n_rows * self.cell_bytes + stored * _STORED_BYTES).tolist()):
+        for j, cost in enumerate((n * self.cell_bytes + stored * _STORED_BYTES).tolist()):
             if total + cost > self.budget / 2 and j > bounds[-1]:
                 bounds.append(j)
                 total = 0.0

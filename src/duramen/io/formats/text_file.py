@@ -219,7 +219,7 @@ class TextFile:
             and not Path(name).name.startswith(".")
         ]
         if self.member in tables:
-            return self.member  # type: ignore[return-value]
+            return self.member
         if self.member is None and len(tables) == 1:
             return tables[0]
         what = f"has no file {quoted(self.member)}"
