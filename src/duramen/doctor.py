@@ -23,7 +23,7 @@ _EXTRAS = {
     "baselines": "skrebate",
     "distributed": "distributed",
     "excel": "openpyxl",
-    "genotypes": "pgenlib",
+    "genotypes": "bed_reader",
     "networks": "networkx",
 }
 

@@ -135,10 +135,7 @@ def dependence(
     rows = np.flatnonzero(present)
     if len(rows) < _FEWEST_ROWS:
         return None
-    if numbers is None:
-        target = classes[rows]
-    else:
-        target = np.unique(numbers[rows], return_inverse=True)[1]
+    target = classes[rows] if numbers is None else np.unique(numbers[rows], return_inverse=True)[1]
     varied = np.flatnonzero(table.n_codes() > 1)
     places = spread(varied, _STORED_COLUMNS if isinstance(table, ColumnStore) else _COLUMNS)
     candidates = np.intersect1d(looked_at(table), varied)

@@ -75,9 +75,9 @@ def test_places_and_alleles_in_place_and_packed(tmp_path):
 )
 def test_a_damaged_place_is_an_error(tmp_path, line):
     path = write_bed(tmp_path / "x.bed", genotypes(9, 2), bim=f"1 rs0 0 10 A C\n{line}\n")
-    message = r"position in base pairs; it has another line near variant 1|is damaged \("
+    message = r"x\.bim must have 6 words per line.*in base pairs; variant 2 has"
     with pytest.raises(ValueError, match=message):
-        _ = open_store(path).variants
+        open_store(path)
     with pytest.raises(ValueError, match=message):
         pack(path, tmp_path / "s")
 
@@ -166,11 +166,11 @@ def shorten(path):
             "not a PLINK 1 binary file",
         ),
         (lambda bed: bed.with_suffix(".bim").write_text("1 a 0 1 A C\n"), "1 variants"),
-        (lambda bed: bed.with_suffix(".bim").write_text("a\n"), r"\.bim must have the columns"),
+        (lambda bed: bed.with_suffix(".bim").write_text("a\n"), r"\.bim must have 6 words"),
         (lambda bed: bed.with_suffix(".bim").write_bytes(b"1 \xff 0\n"), "not UTF-8"),
         (lambda bed: bed.with_suffix(".bim").write_text(""), r"\.bim is empty"),
         (lambda bed: bed.with_suffix(".fam").write_text("a b c d 1 2\n"), "of 1 samples"),
-        (lambda bed: bed.with_suffix(".fam").write_text("a b c\n"), "3 words for sample 1, not 6"),
+        (lambda bed: bed.with_suffix(".fam").write_text("a b c\n"), "sample 1 has 3"),
         (lambda bed: bed.with_suffix(".fam").write_text(""), r"\.fam is empty"),
         (lambda bed: bed.with_suffix(".bim").unlink(), r"no file .*x\.bim"),
         (lambda bed: bed.with_suffix(".fam").unlink(), r"no file .*x\.fam"),

@@ -15,7 +15,7 @@ from duramen.io.formats.arrow import ARROW, PARQUET, is_folder
 from duramen.io.formats.excel import EXCEL
 from duramen.io.formats.expression import CLS, GCT, GEO
 from duramen.io.formats.format import Format, Request
-from duramen.io.formats.genotypes import BGEN, PGEN, PLINK, VCZ
+from duramen.io.formats.genotypes import PLINK
 from duramen.io.formats.npy import NPY
 from duramen.io.formats.text import CSV, TEXT, TSV
 from duramen.io.formats.text_file import COMPRESSIONS, TextFile
@@ -25,7 +25,7 @@ catalogue = Catalogue(
     "file format",
     (
         *(CSV, TSV, TEXT, GEO, GCT, CLS, PARQUET, ARROW, EXCEL, NPY),
-        *(ANNDATA, ANNDATA_ZARR, PLINK, PGEN, VCZ, BGEN),
+        *(ANNDATA, ANNDATA_ZARR, PLINK),
     ),
 )
 """All file formats; ``register`` adds one."""
