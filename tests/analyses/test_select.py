@@ -123,7 +123,6 @@ def test_the_page(search):
         ({"min_draws": 5}, "min_draws is for the relevance tests probe, not for decoy"),
         ({"distance": 5}, "distance needs clusters"),
         ({"clusters": 1.5}, "clusters must be a number in"),
-        ({"selector": dm.Boruta(), "alpha": 0.1}, "alpha is for a selector that is named"),
         ({"estimator": "random", "max_features": 3}, "max_features must be 1 with estimator='rand"),
         ({"estimator": dm.ExtraTreesClassifier(), "max_features": 3}, "None beside an estimator"),
         ({"memory": "1kB"}, "memory must be at least 1MB"),

@@ -104,7 +104,7 @@ def test_words_do_not_call_a_number_the_best_below_a_better_one():
     better = np.where(np.array(evaluation.methods) == "mdi", values - 0.2, values)
     evaluation = replace(evaluation, scores={**evaluation.scores, score: better})
     lines, means = enough_words(evaluation), evaluation.mean(score)
-    assert lines[0].startswith("Of the numbers compared by mdi, ")
+    assert lines[0].startswith("By mdi, ")
     assert f"{means[evaluation.rows('mdi')].max():.3f}" in lines[0]
     best = int(np.nanargmax(means))
     assert evaluation.methods[best] != "mdi"

@@ -306,7 +306,7 @@ def test_analyses(client):
             dm.rank(X, Y, estimator=forest, test="altmann", n_permutations=5, **options),
             dm.rank(X, Y, estimator=forest, test=False, stability=1, **options),
             dm.rank(X, Y, estimator=forest, test=False, **options),
-            dm.select(X, Y, selector=dm.Boruta(n_estimators=20, max_rounds=5), **options),
+            dm.select(X, Y, selector="boruta", n_estimators=20, max_rounds=5, **options),
             dm.compare(X, Y, methods="mdi", n_features=1, n_resamples=3, n_estimators=5, **options),
         ]
         return [
@@ -315,11 +315,7 @@ def test_analyses(client):
         ]
 
     assert tables(client=client) == tables()
-    for refused in (
-        lambda: dm.select(X, Y, selector="mrmr", client=client),
-        lambda: dm.select(X, Y, selector=dm.selection.catalogue["mrmr"].make(), client=client),
-    ):
-        with pytest.raises(ValueError, match=r"client (has no effect|does not apply)"):
-            refused()
+    with pytest.raises(ValueError, match="client does not apply"):
+        dm.select(X, Y, selector="mrmr", client=client)
     with pytest.raises((TypeError, ValueError), match="client"):
         dm.rank(X, Y, client="cluster")

@@ -164,9 +164,8 @@ def _() -> Any:
 
 @call("select-boruta")
 def _() -> Any:
-    selector = dm.Boruta(n_estimators=20, max_rounds=12, **SEED)
     data = dm.read(frame("ill"), "ill", groups=target("person"))
-    report = dm.select(data, selector=selector)
+    report = dm.select(data, selector="boruta", n_estimators=20, max_rounds=12, **SEED)
     return {"report": report, "selected": report.selected}
 
 

@@ -332,14 +332,12 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
             continue
         enough = evaluation.enough(name)
         of_size = dict(zip(enough.sizes.tolist(), enough.means.tolist(), strict=True))
-        best, n = enough.best, enough.n_features
+        n, some = enough.n_features, counted(enough.n_features, "feature")
         lines.append(
-            f"Of the numbers compared by {name}, {counted(best, 'feature')} "
-            f"{'has' if best == 1 else 'have'} the largest mean {title}, {number(of_size[best])}; "
-            f"{n:,} {'suffices' if n == 1 else 'suffice'} for one within a standard error "
-            f"({enough.standard_error:.2g}) of it, {number(of_size[n])} "
-            f"({enough.confidence_level:.0%} interval of this number {enough.low:,} to "
-            f"{enough.high:,})."
+            f"By {name}, {some} {'suffices' if n == 1 else 'suffice'} "
+            f"({enough.confidence_level:.0%} interval {enough.low:,} to {enough.high:,}): their "
+            f"mean {title}, {number(of_size[n])}, is within a standard error of the largest, "
+            f"{number(of_size[enough.best])} of {enough.best:,}."
         )
     means = evaluation.mean(score)
     best = int(np.nanargmax(means)) if lines and np.isfinite(means).any() else -1

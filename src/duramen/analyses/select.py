@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen.analyses.clustering import (
     DISTANCE,
@@ -104,7 +103,7 @@ def select(
     data: Any,
     y: Any = None,
     *,
-    selector: str | Any = "sequential-random-subspace",
+    selector: str = "sequential-random-subspace",
     clusters: float | None = None,
     distance: int = DISTANCE,
     random_state: int | Any = 0,
@@ -126,8 +125,8 @@ def select(
         Table and target; a store stays on disk where the selector allows it.
     y : str or array-like of shape (n,), optional
         Target, where `data` is a table.
-    selector : str or selector of duramen
-        Selector. In Python also an object, a copy of which is fitted.
+    selector : str
+        Selector.
     clusters : float, optional
         Absolute correlation, in (0, 1], from which on features are put in a cluster with a more
         important one, such as 0.8; variants of a PLINK file only within a distance.
@@ -192,7 +191,7 @@ def select(
     execution.notes(data.provenance.remarks)
     searches = record.name == SELECTOR
     if searches:
-        _settle(model, data, parameters if isinstance(selector, str) else None, execution)
+        _settle(model, data, parameters, execution)
     stop: KeyboardInterrupt | None = None
     try:
         with (
@@ -255,42 +254,15 @@ def _made(
         name: getattr(execution, name)
         for name in ("random_state", "n_jobs", "client", "checkpoint", "verbose")
     }
-    if isinstance(selector, str):
-        names = [entry.option for entry in catalogue]
-        name = checks.check_choice("select", "selector", selector.replace("_", "-"), names)
-        record = catalogue[name.replace("-", "_")]
-        takes, named, own = record.takes, f"selector={record.option!r}", {}
-    elif not isinstance(selector, BaseSelector):
-        raise TypeError(
-            "select: selector must be a selector of duramen or its name, got "
-            f"{type(selector).__name__}. Hint: dm.evaluate_selection takes those of scikit-learn."
-        )
-    else:
-        named, own = type(selector).__name__, selector.get_params(deep=False)
-        takes = own.__contains__
-        if parameters:
-            raise ValueError(
-                f"select: {next(iter(parameters))} is for a selector that is named; give it to "
-                f"{named}"
-            )
-        alike = [entry for entry in catalogue if entry.kind is type(selector)]
-        if not alike:
-            raise TypeError(
-                f"select: {named} is not in duramen.selection.catalogue; register its record there."
-            )
-        variants = (entry for entry in alike if entry.parameters.items() <= own.items())
-        record = next(variants, alike[0])
+    names = [entry.option for entry in catalogue]
+    option = selector.replace("_", "-") if isinstance(selector, str) else selector
+    record = catalogue[checks.check_choice("select", "selector", option, names).replace("-", "_")]
     for name, value in {**work, **parameters}.items():
         given = value is not None and name not in ("random_state", "n_jobs", "verbose")
-        if given and not takes(name):
-            raise ValueError(f"select: {name} does not apply to {named}; leave it out")
-    if own:
-        left_open = {
-            name: value
-            for name, value in work.items()
-            if name in own and own[name] in (None, 0) and value is not None
-        }
-        return record, clone(selector).set_params(**left_open)
+        if given and not record.takes(name):
+            raise ValueError(
+                f"select: {name} does not apply to selector={record.option!r}; leave it out"
+            )
     relevance = parameters.get("relevance", TESTS[0])
     for parameter, tests in PARAMETERS_OF_TESTS.items():
         if parameters.get(parameter) is not None and relevance not in tests:
@@ -298,36 +270,35 @@ def _made(
                 f"select: {parameter} is for the relevance tests {' and '.join(tests)}, not for "
                 f"{relevance}"
             )
-    values = {name: value for name, value in work.items() if takes(name)} | dict(parameters)
+    values = {name: value for name, value in work.items() if record.takes(name)}
+    values |= parameters
     if isinstance(values.get("measure"), str):
         values["measure"] = values["measure"].replace("-", "_")
     return record, record.make(**values)
 
 
 def _settle(
-    search: Any, data: LearningSet[Any], parameters: Mapping[str, Any] | None, execution: Execution
+    search: Any, data: LearningSet[Any], parameters: Mapping[str, Any], execution: Execution
 ) -> None:
     """Settle how many features a tree has and when a search ends, and announce a long search.
 
-    What `parameters` hold is settled by the user; None is for a search that the user has made.
+    What `parameters` hold is settled by the user.
     """
-    owner, p = type(search).__name__, data.n_columns
-    if parameters is not None:
-        memory = parameters.get("memory")
-        if parameters.get("n_subspace_features") is None:
-            budget = memory_bytes(memory or _MEMORY, "select")
-            batch = checks.check_integer(owner, "batch_size", search.batch_size, 1)
-            q = min(p, widest_within(budget // batch, data.table))
-            if memory is None and q > _SUBSPACE:
-                q = _SUBSPACE
-                search.set_params(n_subspace_features=q)
-            else:
-                search.set_params(memory=memory or _MEMORY)
+    owner, p, memory = type(search).__name__, data.n_columns, parameters.get("memory")
+    if parameters.get("n_subspace_features") is None:
+        budget = memory_bytes(memory or _MEMORY, "select")
+        batch = checks.check_integer(owner, "batch_size", search.batch_size, 1)
+        q = min(p, widest_within(budget // batch, data.table))
+        if memory is None and q > _SUBSPACE:
+            q = _SUBSPACE
+            search.set_params(n_subspace_features=q)
         else:
-            q = resolve_subspace(owner, search.n_subspace_features, p) or p
-        if "patience" not in parameters:
-            rounds = -(-_DRAWS * p // max(1, q))
-            search.set_params(patience=max(_LEAST_PATIENCE, rounds))
+            search.set_params(memory=memory or _MEMORY)
+    else:
+        q = resolve_subspace(owner, search.n_subspace_features, p) or p
+    if "patience" not in parameters:
+        rounds = -(-_DRAWS * p // max(1, q))
+        search.set_params(patience=max(_LEAST_PATIENCE, rounds))
     n_trees, patience = search.n_estimators, search.patience
     if execution.announce is None or n_trees < _FEW_TREES:
         return

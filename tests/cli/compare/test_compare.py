@@ -38,7 +38,7 @@ def test_results(file, tmp_path):
         3,
     ]
     said, run = done(out, *words, *QUICK)
-    assert "compared by mdi" in said.stdout
+    assert "By mdi, 1 feature suffices" in said.stdout
     assert "4 splits into 54 training and 6 test rows" in " ".join(said.stdout.split())
     table = pd.read_csv(out / "result.csv")
     assert table["method"].tolist() == ["mdi", "mdi", "mda", "mda", "all-features"]
