@@ -44,12 +44,6 @@ def test_spikes_are_those_of_the_oracle(change):
     assert [(int(a), int(b)) for a, b in actual] == expected
 
 
-def test_a_lasting_rest_does_not_slow_or_change_the_neurons():
-    model = NeuronModel(event_rate=0.001)
-    spikes = simulate_spikes(ring(3), 1.0, model, 2e6, 5, most_rate=1.0)
-    assert 1 <= len(spikes.neuron) <= 20
-
-
 def test_constants():
     assert decay(0.5, 20.0) == pytest.approx(np.exp(-0.025), abs=1e-12)
     from scipy.stats import poisson

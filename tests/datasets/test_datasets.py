@@ -34,13 +34,6 @@ def test_every_set_is_whole(name):
     assert data.relevant is None or set(data.relevant) <= set(data.names)
 
 
-def test_xor_has_nothing_to_say_alone():
-    data = datasets.xor()
-    for column in data.X.T:
-        assert [data.y[column == value].mean() for value in (0, 1)] == [0.5, 0.5]
-    assert data.y.tolist() == [0, 1, 1, 0]
-
-
 def test_madelon_like_knows_its_truth():
     data = datasets.madelon_like(random_state=1)
     kinds = {kind: set(names) for kind, names in data.details.items()}
@@ -60,14 +53,6 @@ def test_madelon_like_knows_its_truth():
     noise = np.delete(data.X, place, axis=1)
     assert np.abs(np.corrcoef(noise.T) - np.eye(480)).max() < 0.15
     assert abs(data.y.mean() - 0.5) < 0.02
-
-
-def test_copies_in_madelon_like_go_with_what_they_copy():
-    data = datasets.madelon_like(random_state=3)
-    place = {kind: np.isin(data.names, names) for kind, names in data.details.items()}
-    own = np.hstack([data.X[:, place["informative"]], data.X[:, place["redundant"]]])
-    together = np.abs(np.corrcoef(own.T, data.X[:, place["repeated"]].T)[:10, 10:])
-    assert np.all(together.max(axis=0) > 0.98)
 
 
 def test_no_dimension_of_madelon_like_decides_the_class():

@@ -36,12 +36,6 @@ def test_verdicts_and_selections():
             actual.mask(1.2 if control != "all" else 0.1, control)
 
 
-def test_a_feature_may_be_confirmed_whose_false_discovery_rate_is_larger():
-    """Correlated features exceed together, and more of them than one a permutation."""
-    actual = result(q_values=np.array([0.2, 0.3, 0.8, 0.2]))
-    assert actual.verdicts() == ("confirmed", "noise", "noise", "confirmed")
-
-
 def test_a_candidate_needs_a_p_value_of_its_own():
     """The rate of a set may be small although its last feature is no larger than by chance."""
     actual = result(p_values=np.array([0.01, 0.06, 0.4, 0.01]))
@@ -117,11 +111,6 @@ def test_evidence_names_the_joint_statistic():
         "with others",
         "",
     )
-
-
-def test_evidence_of_a_printed_part_is_that_of_the_whole():
-    first = staged()._summary(1).columns[-1]
-    assert (first.title, list(first.cells)) == ("evidence", ["alone"])
 
 
 @one_test

@@ -175,13 +175,6 @@ def test_verdicts_refuse(result, arguments, message):
 # --- p-values ------------------------------------------------------------------------------------
 
 
-def test_q_values_are_over_all_contexts_and_features():
-    # 6 x .01, 6/2 x .02, 6/3 x .04, 6/4 x .2, 6/5 x .5, 1
-    wanted = [[0.06, 0.3, 1.0], [0.06, 0.08, 0.6]]
-    np.testing.assert_allclose(example().q_values(), wanted, rtol=1e-12)
-    np.testing.assert_allclose(example().q_values("signed")[0], [0.12, 0.6, 1.0], rtol=1e-12)
-
-
 def test_mask():
     result = example()
     assert not result.mask().any()
@@ -225,23 +218,6 @@ def test_order_is_by_p_value_then_effect_then_column():
 
 
 # --- as a result ---------------------------------------------------------------------------------
-
-
-def test_shapes_and_types():
-    result = with_plain()
-    assert len(result) == 3
-    assert list(result) == list(FEATURES)
-    for what in ("absolute", "signed", "conditional", "plain", "within"):
-        assert getattr(result, what).shape == (2, 3)
-    for array in (result.fractions, result.importances, result.absolute, result.plain_p_values):
-        assert array.dtype == np.float64
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0.5
-    assert type(result.relevance) is float
-    with pytest.raises(AttributeError):
-        result.unit = "gini"
-    with pytest.raises(TypeError):
-        result.metadata["seed"] = 4
 
 
 @one_test
@@ -307,21 +283,6 @@ def test_to_frame_has_a_row_for_each_context_and_feature():
         *("name", "context", "importance", "absolute", "signed", "conditional", "overall", "kind"),
     ]
     assert EMPTY.to_frame().shape == (0, 8)
-
-
-def test_prints_the_context_and_the_surest_features():
-    lines = repr(example()).splitlines()
-    assert lines[0] == "ContextImportances: 3 features in 2 contexts of 'arm', in bits"
-    assert lines[1] == "importance of the context itself: 0.3 (p = 0.015)"
-    heading = "feature arm importance absolute signed p q kind"
-    assert lines[2].split() == heading.split()
-    first = "1 f a 1.000 0.5000 -0.5000 0.01 0.06 independent"
-    assert lines[3].split() == first.split()
-    assert [line.split()[1:3] for line in lines[3:]] == [[n, c] for n in "fgh" for c in "ab"]
-    plainly = repr(untested()).splitlines()
-    assert plainly[1] == "importance of the context itself: 0.3"
-    assert "p" not in plainly[2].split()
-    assert repr(EMPTY).splitlines()[0].startswith("ContextImportances: 0 features")
 
 
 # --- schemes of permutations, and notes -----------------------------------------------------------

@@ -153,33 +153,7 @@ def test_links_are_sorted_and_significant():
     assert signed["p_value"].tolist() == [0.002, 0.008, 0.008, 0.04]
 
 
-def test_to_frame_has_every_link():
-    frame = example().to_frame()
-    assert len(frame) == 12
-    assert frame["target"].tolist() == ["u"] * 4 + ["v"] * 4 + ["w"] * 4
-    assert frame["source"].tolist()[:4] == ["v", "w"] * 2
-    assert frame["context"].tolist()[:4] == ["a", "a", "b", "b"]
-    network = example()
-    for row in frame.itertuples():
-        place = NAMES.index(row.source), NAMES.index(row.target)
-        assert network.in_context(row.context, "signed").weights[place] == row.signed
-        assert network.in_context(row.context).p_values[place] == row.p_value
-
-
 # --- as a result ---------------------------------------------------------------------------------
-
-
-def test_analyses_are_a_read_only_mapping():
-    network = example()
-    assert len(network) == 3
-    assert list(network.analyses) == list(NAMES)
-    assert network.analyses["v"].equals(analysis("v", 2.0, P_VALUES["v"]))
-    assert network.contexts == ("a", "b")
-    assert network.context_name == "arm"
-    with pytest.raises(TypeError):
-        network.analyses["v"] = network.analyses["u"]
-    with pytest.raises(AttributeError):
-        network.names = ()
 
 
 @one_test
@@ -223,16 +197,6 @@ def test_many_targets_and_names_of_any_kind_survive(tmp_path):
     network = ContextNetwork.of(names, analyses)
     network.save(tmp_path / "r.npz")
     assert ContextNetwork.load(tmp_path / "r.npz").equals(network)
-
-
-def test_prints_the_surest_links():
-    lines = repr(example()).splitlines()
-    assert lines[0] == "ContextNetwork: 3 variables, 3 targets, 2 contexts of 'arm'"
-    assert lines[1] == "3 of 12 links depend on the context (q <= 0.05)"
-    assert lines[2].split() == ["source", "target", "arm", "absolute", "signed", "p", "kind"]
-    assert lines[3].split() == ["u", "v", "a", "0.6000", "-0.6000", "0.001", "complementary"]
-    assert len(lines) == 3 + 10
-    assert repr(untested()).splitlines()[1] == "no permutations, no p-values"
 
 
 def test_notes_of_targets_are_counted():

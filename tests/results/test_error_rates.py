@@ -69,11 +69,3 @@ def test_rates_that_are_not_known_are_not_taken_for_one():
 def test_refuses(changes, message):
     with pytest.raises(ValueError, match=message):
         example(**changes)
-
-
-def test_to_frame_has_a_row_a_feature():
-    frame = example(n_known=3).to_frame()
-    assert list(frame.columns) == ["name", "rank", "score", "rate", "known", "draws"]
-    assert frame["name"].tolist() == ["b", "a", "d", "c"]
-    assert frame["rank"].tolist() == [1, 2, 3, 4]
-    assert frame["known"].tolist() == [True, True, True, False]

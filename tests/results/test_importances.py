@@ -53,16 +53,6 @@ def test_refuses(changes, message):
         example(**changes)
 
 
-@pytest.mark.parametrize("names", ["abcd", ("a", "b", "c", 4)])
-def test_names_are_strings(names):
-    with pytest.raises(TypeError, match="names must be"):
-        example(names=names)
-
-
-def test_order_is_decreasing_and_ties_keep_column_order():
-    assert example().order().tolist() == [1, 3, 0, 2]
-
-
 def test_top_takes_everything_along():
     best = example().top(2)
     assert best.names == ("b", "d")
@@ -198,17 +188,3 @@ def test_prints_an_aligned_table():
     assert lines[2].split() == ["1", "b", "0.4000", "0.020"]
     assert len({len(line) for line in lines[1:]}) == 1
     assert str(example()) == repr(example())
-
-
-def test_prints_wide_letters_aligned():
-    from duramen.support.text import width
-
-    result = Importances(("遺伝子の名前", "b"), [2.0, 1.0], "mdi", "bits")
-    assert len({width(line) for line in repr(result).splitlines()[1:]}) == 1
-
-
-def test_top_of_more_than_any_integer_type_holds_is_all():
-    importances = Importances(("a", "b"), [1.0, 2.0], "mdi", "bits")
-    assert importances.top(10**20).names == ("b", "a")
-    with pytest.raises(ValueError, match="k must be an int >= 0, got -1"):
-        importances.top(-1)

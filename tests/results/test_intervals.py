@@ -66,11 +66,3 @@ def test_p_values_as_a_test():
 def test_refuses(changes, message):
     with pytest.raises(ValueError, match=message):
         example(**changes)
-
-
-def test_to_frame_has_a_row_a_feature():
-    frame = example().to_frame()
-    wanted = ["name", "rank", "importance", "standard_error", "low", "high", "p_value"]
-    assert list(frame.columns) == [*wanted, "replicate_mean"]
-    assert frame["rank"].tolist() == [3, 1, 4, 2]
-    assert list(example(p_values=None, replicate_mean=None).columns()) == wanted[:-1]

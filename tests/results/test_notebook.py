@@ -140,13 +140,6 @@ class Attributes(HTMLParser):
         self.found.append(attrs)
 
 
-def test_no_colors_of_a_theme():
-    html = importances()._repr_html_()
-    assert "background" not in html
-    assert "<style" not in html
-    assert 'stroke="currentColor"' in html
-
-
 def test_size_does_not_grow_with_the_features():
     p = 1_000_000
     many = dm.Importances(tuple(map(str, range(p))), np.ones(p), "mdi", "1")
@@ -167,11 +160,6 @@ def test_tables_are_cut():
     assert "columns not shown here: 10" in html
 
 
-def test_results_without_a_summary_say_so():
-    with pytest.raises(TypeError, match="_summary"):
-        Summarized()
-
-
 def test_results_inside_results_are_found_below_their_base(tmp_path):
     inner = next(iter([importances(("a",))]))
     assert type(inner).__mro__[1] is not Result
@@ -180,12 +168,3 @@ def test_results_inside_results_are_found_below_their_base(tmp_path):
     )
     loaded.save(tmp_path / "m.npz")
     assert dm.importances.MonteCarloSelection.load(tmp_path / "m.npz").equals(loaded)
-
-
-def test_numbers_of_a_column_become_cells():
-    numbers = np.ma.array([1234, 5, 6], mask=[False, True, False])
-    column = Column("trees", name="trees", numbers=numbers).take(np.array([2, 1, 0])).written()
-    assert column.cells == ["6", "", "1,234"]
-    assert column.written() is column
-    assert Column("score", numbers=np.array([0.5, 12.0])).written().cells == ["0.500", "12.000"]
-    assert Column("step", ["a", "b"], "words").take(np.array([1])).written().cells == ["b"]

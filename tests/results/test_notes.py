@@ -51,10 +51,6 @@ def test_results_carry_print_and_keep_their_notes(kind, tmp_path):
     assert result.equals(kind())  # words may change between versions, numbers not
 
 
-def test_intervals_hand_their_notes_to_the_test():
-    assert intervals(notes=[FIRST]).significance().notes == (FIRST,)
-
-
 def test_without_notes_nothing_is_printed():
     assert all(kind().notes == () and "note:" not in repr(kind()) for kind in KINDS)
     assert Importances(NAMES, [1.0, 2.0], "mdi", "1").notes == ()

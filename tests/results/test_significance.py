@@ -74,12 +74,6 @@ def test_holm_goes_down_step_by_step():
     np.testing.assert_allclose(of([0.04, 0.01, 0.01]).holm(), [0.04, 0.03, 0.03])
 
 
-def test_given_q_values_are_kept():
-    result = example(q_values=[0.1, 0.2, 0.3, 0.4], adjustment="local rates")
-    assert result.q_values.tolist() == [0.1, 0.2, 0.3, 0.4]
-    assert result.adjustment == "local rates"
-
-
 def test_unlisted_tests_count():
     assert of([0.01], n_tests=10).q_values.tolist() == [0.1]
     assert of([0.01], n_tests=10).holm().tolist() == [0.1]
@@ -137,26 +131,6 @@ def test_error_rates_hold_when_nothing_is_relevant():
 # --- ranking and selection -----------------------------------------------------------------------
 
 
-def test_order_is_by_p_value_then_score_then_column():
-    assert example().order().tolist() == [1, 2, 3, 0]
-    assert of([0.2, 0.1, 0.2, 0.1]).order().tolist() == [1, 3, 0, 2]
-
-
-def test_selected_names_come_in_order():
-    assert example().selected() == ("b", "c")
-    assert example().selected(0.01) == ("b",)
-    assert example().selected(control="fwer") == ("b",)
-    assert example().selected(0.5, "none") == ("b", "c", "d", "a")
-    assert example().mask().tolist() == [False, True, True, False]
-
-
-@one_test
-@pytest.mark.parametrize("alpha", [-0.1, 1.5, np.nan])
-def test_alpha_is_a_probability(alpha):
-    with pytest.raises(ValueError, match=r"alpha must be a number in \[0, 1\]"):
-        example().selected(alpha)
-
-
 # --- as a result ---------------------------------------------------------------------------------
 
 
@@ -193,14 +167,3 @@ def test_to_frame_has_a_row_a_feature():
     assert frame["name"].tolist() == ["a", "b", "c", "d"]
     assert frame["rank"].tolist() == [4, 1, 2, 3]
     np.testing.assert_allclose(frame["p_holm"], [1.0, 0.004, 0.06, 1.0])
-
-
-def test_prints_a_table_that_names_the_null_hypothesis():
-    lines = repr(example()).splitlines()
-    assert lines[0] == "Significance: vote_change of 4 features, 2 with q <= 0.05"
-    assert lines[1] == "null: Permuting the feature leaves the votes as they are."
-    assert lines[2].split() == ["feature", "score", "p", "q"]
-    assert lines[3].split() == ["1", "b", "9.000", "0.001", "0.004"]
-    assert len({len(line) for line in lines[2:]}) == 1
-    assert repr(example().top(1)).startswith("Significance: vote_change of 1 of 4 features, 1 with")
-    assert repr(example(unit="bits")).splitlines()[2].split()[1] == "bits"

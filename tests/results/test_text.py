@@ -30,10 +30,3 @@ def test_long_text_is_cut_in_the_middle(text: str) -> None:
     assert len(shown) <= 200
     assert len(quoted(text)) <= 110
     assert len(first_line(ValueError(text))) <= 900
-
-
-def test_errors_keep_their_first_line() -> None:
-    assert first_line(ValueError("one\ntwo")) == "one"
-    assert first_line(ValueError()) == "ValueError"
-    assert quoted("a'b\n") == repr("a'b\n")
-    assert quoted(3) == "3"
