@@ -176,17 +176,18 @@ def frequency_control(
     feature = template.fit(subject.data).forest_.feature
     counts = np.bincount(feature[feature >= 0], minlength=p)
     total = int(counts.sum())
-    scores, notes = counts / max(1, total), ()
+    scores, notes = counts / max(1, total), list[str]()
+    choices: dict[str, Any] = {"n_permutations": n}
     if chosen == "binomial":
         p0 = split_probability(p, k, winners)
         p_values, expected = binom.sf(counts - 1, total, p0), np.full(p, total * p0)
         hypothesis = BINOMIAL.format(p0=p0) + EXCHANGEABLE
         choices = {"n_winners": winners, "max_features": k, "p0": p0}
-        notes = (_ONE_CANDIDATE if k == 1 else _SEVERAL_CANDIDATES,)
+        notes.append(_ONE_CANDIDATE if k == 1 else _SEVERAL_CANDIDATES)
     else:
         draws = refits.permuted_scores(n)
         p_values, expected = sequential_p_values(scores, draws, n), draws.mean(axis=0) * total
-        hypothesis, choices = NULL + subject.clause, {"n_permutations": n}
+        hypothesis = NULL + subject.clause
     return Significance(
         names=subject.names,
         scores=scores,
@@ -195,7 +196,7 @@ def frequency_control(
         null=hypothesis,
         details={"count": counts.astype(np.float64), "expected": expected},
         metadata=refits.metadata(null=chosen, n_splits=total, **choices),
-        notes=notes,
+        notes=tuple(notes),
     )
 
 

@@ -231,10 +231,10 @@ class Sampler:
         n, width = values.shape
         donors = np.tile(np.arange(n, dtype=np.uint32), (len(orders), 1))
         if scores.discrete[j]:
-            own = np.unique(codes, return_inverse=True)[1]
+            levels = np.unique(codes, return_inverse=True)[1]
             chances = np.column_stack(
                 [
-                    self._chances(own == level, values[:, k], residuals[:, k])
+                    self._chances(levels == level, values[:, k], residuals[:, k])
                     for k, level in enumerate([1] if width == 1 else range(width))
                 ]
             )
@@ -243,7 +243,7 @@ class Sampler:
             ends = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1)
             for draw in donors:
                 level = (random.random(n)[:, None] > ends[:, :-1]).sum(axis=1)
-                draw[:] = rows_of_levels(own, level, random)
+                draw[:] = rows_of_levels(levels, level, random)
             return donors
         missing = codes >= len(self.table.values(j))
         base = values[:, 0] - residuals[:, 0]
