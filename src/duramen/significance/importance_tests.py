@@ -175,11 +175,9 @@ JANITZA = SignificanceTest(
     janitza,
     "Janitza",
     "If the importances of all features without influence have one distribution, symmetric about "
-    "0, a fraction of about alpha of these features has a p-value up to alpha. This is a "
-    "statement about many features; it does not hold for a single one of a few. Features that "
-    "are correlated with relevant ones do have importance, since trees use them in place of "
-    "these, and are selected with them. If features differ in their numbers of values, the "
-    "p-values of those with many values are too small.",
+    "0, a fraction of about alpha of these many features has a p-value up to alpha. Features that "
+    "are correlated with relevant ones do have importance, and are selected with them. If features "
+    "differ in their numbers of values, the p-values of those with many values are too small.",
     reference="S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable "
     "importance test for random forests for high-dimensional data. Advances in Data "
     "Analysis and Classification 12.",

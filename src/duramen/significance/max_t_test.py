@@ -617,13 +617,10 @@ MAX_T = SignificanceTest(
     "max_t",
     max_t,
     "max-T",
-    "If rows are exchangeable, or groups of rows that are kept together, and no feature is "
-    "associated with the target, any is confirmed with a probability of at most {level:g}, "
-    "whatever the number of trees and however features depend on each other. Where some "
-    "are relevant, this also holds for features that are independent of them and of the target if "
-    "their largest statistic under permuted labels is no smaller than beside the relevant "
-    "features. It held in simulations for the default statistics, and not for MDA of irrelevant "
-    "features that are correlated with each other, nor for Gini importances of many classes. "
+    "If rows, or groups of rows, are exchangeable and no feature is associated with the target, "
+    "any is confirmed with a probability of at most {level:g}, whatever the number of trees and "
+    "however features depend on each other. Beside relevant features, this held in simulations "
+    "for features that are independent of them and of the target, by the default statistics. "
     "Features correlated with relevant ones are associated with the target, and may be confirmed.",
     reference="P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley.",
     forests=lambda rounds, p: 1 + _MAX_STAGES * rounds,

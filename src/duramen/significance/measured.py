@@ -53,9 +53,7 @@ PROMISE = (
     "The p-values are exact under the complete null hypothesis that the target is independent of "
     "all features together. A small p-value indicates that a feature is associated with the "
     "target, which is also true of features that are correlated with relevant ones and add "
-    "nothing to them. The p-values of features that are independent of the target and of the "
-    "relevant features tend to be too large, because relevant features take splits that they "
-    "would get by chance."
+    "nothing to them. Features that are independent of both tend to have too large p-values."
 )
 
 

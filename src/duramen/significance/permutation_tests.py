@@ -334,11 +334,9 @@ FDR_CURVE = SignificanceTest(
     "fdr_curve",
     fdr_curve,
     "FDR curve",
-    "The rate is an estimate of the fraction of features that are independent of the target "
-    "among all up to this one, more often too high than too low. Features that are correlated "
-    "with relevant ones are associated with the target and are not counted as false. It is no "
-    "upper bound: one data set may have many false features while others have none, especially "
-    "if features depend on each other.",
+    "The rate is an estimate of the fraction of features that are independent of the target among "
+    "all up to this one, and no upper bound: one data set may have many false features while "
+    "others have none. Features that are correlated with relevant ones are not counted as false.",
     reference=HUYNH_THU,
     permutes=True,
 )

@@ -235,10 +235,9 @@ MULTIPLE_PROBES = SignificanceTest(
     multiple_probes,
     "multiple probes",
     "If the target is independent of all features, the probability that any of them has a rate "
-    "up to alpha is about alpha, or less: the method is conservative. Features that are "
-    "correlated with relevant ones are associated with the target, unlike probes, and may be "
-    "selected with them. The best probe is most often one with many values, so that features "
-    "with few values have larger rates.",
+    "up to alpha is about alpha, or less. Features that are correlated with relevant ones are "
+    "associated with the target, unlike probes, and may be selected with them. The best probe is "
+    "most often one with many values, so that features with few values have larger rates.",
     reference=HUYNH_THU,
     forests=lambda rounds, p: rounds,
 )
@@ -368,11 +367,9 @@ ONE_PROBE = SignificanceTest(
     one_probe,
     "one probe",
     "If all features have one distribution, one that is independent of the target and of the "
-    "other features has a p-value up to alpha with probability alpha or less, and less with "
-    "fewer trees. A feature that is correlated with a relevant feature is associated with the "
-    "target, and is selected more often. If features differ in their numbers of values, the "
-    "p-values of those with many values are too small for measures that favor many values, such "
-    "as MDI.",
+    "other features has a p-value up to alpha with probability alpha or less. Features that are "
+    "correlated with relevant ones are selected more often. If features differ in their numbers of "
+    "values, the p-values of those with many values are too small for measures such as MDI.",
     reference=HUYNH_THU,
     forests=lambda rounds, p: rounds,
 )

@@ -167,11 +167,6 @@ class SamplingUnits:
         """Number of classes of the units; 0 in regression."""
         return 0 if self.labels is None else len(np.unique(self.labels))
 
-    @property
-    def smallest(self) -> int | None:
-        """Number of units of the smallest class; None in regression."""
-        return None if self.labels is None else min(map(len, rows_by_class(self.labels)))
-
     def rows(self, draw: Draw) -> Draw:
         """Return a function that draws the rows of the units that `draw` draws, ascending."""
         members = self.members

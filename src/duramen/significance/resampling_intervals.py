@@ -44,7 +44,6 @@ _ROWS_FOR_SMALL = 200
 _COVERED = {"normal": ".86 to .98", "percentile": ".77 to .94"}
 _UNCERTAIN = 0.3  # relative standard error of the variance of a target
 _OF_ONE_ROW = 0.5  # fraction of the sum of squares of a target
-_FEWEST_OF_CLASS = 15
 
 
 def confidence_intervals(
@@ -415,12 +414,6 @@ def limits(
             "underestimate: 95 % intervals covered the MDI of relevant features in .62 to .74 of "
             "data sets of 60 rows with a log-normal target, their MDA in .81 to .97. Hint: "
             "scale='fraction', or a transformed target"
-        )
-    if (smallest := units.smallest) is not None and smallest < _FEWEST_OF_CLASS:
-        notes.append(
-            f"the smallest class has {smallest} {units.name}: with a class of about 6 of 60 rows, "
-            "95 % intervals covered the MDA of relevant features in .93 to 1 of data sets, and "
-            "their MDI in .88 to .95. Hint: scale='fraction'"
         )
     return tuple(notes)
 

@@ -592,12 +592,11 @@ CONDITIONAL = SignificanceTest(
     "conditional",
     conditional,
     "conditional test",
-    "A small p-value means that the target depends on the feature given all others, so that the "
-    "others do not replace it. The p-values hold if the distribution of the feature given the "
-    "others is right, or the prediction of the target from the others is. Of the features with a q "
-    "up to {level:g}, a fraction of at most {level:g} is expected to tell nothing beside the "
-    "others, if the p-values are nearly independent. A feature that is not selected may still be "
-    "relevant: of nearly equal features none tells much beside the others.",
+    "A small p-value means that the target depends on the feature given all others. The p-values "
+    "hold if the distribution of the feature given the others is right, or the prediction of the "
+    "target from the others is. Of the features with a q up to {level:g}, a fraction of at most "
+    "{level:g} is expected to tell nothing beside the others, if the p-values are nearly "
+    "independent. Of nearly equal features none tells much beside the others.",
     reference=(
         "A. R. Lundborg, I. Kim, R. D. Shah, R. J. Samworth (2024). The projected covariance "
         "measure for assumption-lean variable significance testing. Annals of Statistics 52. R. D. "
