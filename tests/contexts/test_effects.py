@@ -115,19 +115,6 @@ def test_counts_of_more_rows_than_one_byte_holds(criterion, n):
     assert_as_oracle(analysis, np.where(np.arange(n) < 3, 1, 0), 2, "skip")
 
 
-def test_counts_of_more_rows_than_two_bytes_hold():
-    n = 2**16 + 10
-    X = np.arange(n) % 2
-    y = (np.arange(n) // 2) % 2
-    context = (np.arange(n) >= n - 4).astype(int)
-    y = np.where(context == 1, X, y)
-    analysis = subject(encode(X.reshape(-1, 1).astype(str)), y, n_trees=1)
-    result = context_effects(analysis.forest(0), analysis, as_context(context), "skip", seed=0)
-    assert result.conditional[0, 1, 0] == pytest.approx(1.0, abs=1e-12)
-    assert result.conditional[0, 0, 0] < 1e-6
-    assert result.absolute[0, 1, 0] == pytest.approx(1.0, abs=1e-6)
-
-
 @one_test
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
 def test_a_context_without_any_row(criterion):
@@ -217,14 +204,6 @@ def test_number_0_leaves_all_in_place_and_the_others_are_permutations(readable):
     assert len({tuple(row) for row in read.tolist()}) >= 99
     assert readable.contexts(CODES, 5, 0, 100).tolist() == read.tolist()
     assert readable.contexts(CODES, 6, 1, 99).tolist() != read[1:].tolist()
-
-
-def test_chunks_do_not_matter_to_permutations(readable):
-    whole = readable.contexts(CODES, 11, 0, 100)
-    for starts in ([0, 1, 33, 65], [0, 32, 64, 96], [0, 7, 99], range(0, 100, 10)):
-        ends = [*starts[1:], 100]
-        parts = [readable.contexts(CODES, 11, a, b - a) for a, b in zip(starts, ends, strict=True)]
-        assert np.concatenate(parts).tolist() == whole.tolist()
 
 
 def test_every_row_goes_everywhere_as_often(readable):

@@ -51,22 +51,6 @@ def test_links_that_are_there(result):
         assert not mask.diagonal().any()
 
 
-@pytest.mark.slow
-def test_each_column_is_an_analysis(result):
-    for t, (target, analysis) in enumerate(result.analyses.items()):
-        others = [j for j, name in enumerate(result.names) if name != target]
-        assert analysis.names == tuple(result.names[j] for j in others)
-        for c, context in enumerate(result.contexts):
-            for effect in ("absolute", "signed", "plain", "conditional", "within"):
-                column = result.in_context(context, effect).weights[:, t]
-                np.testing.assert_array_equal(column[others], getattr(analysis, effect)[c])
-                assert column[t] == 0
-            tested = result.in_context(context, "signed").p_values
-            np.testing.assert_array_equal(tested[others, t], analysis.signed_p_values[c])
-            assert tested[t, t] == 1
-        np.testing.assert_array_equal(result.weights[others, t], analysis.importances)
-
-
 def test_a_target_is_an_analysis_of_its_own():
     """The forest of target j is that of replicate seed j; what else is drawn is so from the seed of
     the network. Class targets are taken as they are, numbers scaled to variance 1."""
@@ -104,15 +88,6 @@ class Exactly(np.random.Generator):
 
     def integers(self, *_, **__):
         return self.seed
-
-
-def test_a_number_counts_the_same_in_any_unit():
-    X, context = switched()
-    first = dm.contexts.context_network(X, context, **SETTINGS)
-    other = dm.contexts.context_network(1000 * X + 5, context, **SETTINGS)
-    assert first.equals(other, rtol=1e-6, atol=1e-9)
-    total = first.weights.sum(axis=0)
-    assert (total < 1 + 1e-9).all()  # of a variance of 1
 
 
 def test_targets_are_jobs(tmp_path, monkeypatch):
@@ -178,25 +153,6 @@ def test_binned_and_nominal_variables():
         assert forest["criterion"] == ("entropy" if target == "word" else "variance")
     with_words = dm.contexts.context_network(X, context, **SETTINGS)
     assert with_words.analyses["u"].metadata["forest"]["splits"] == "ordered"
-
-
-def test_targets_are_not_binned():
-    """Inputs of few values, so that nothing but a target could be."""
-    random = np.random.default_rng(0)
-    X = pd.DataFrame(random.integers(0, 2, (40, 3)).astype(float), columns=list("abc"))
-    X["number"] = X["a"] + random.normal(size=40)
-    context = np.arange(40) % 2
-    plainly, binned = (
-        dm.contexts.context_network(X, context, targets=["number"], n_bins=n_bins, **SETTINGS)
-        for n_bins in (None, 2)
-    )
-    # Columns of two values are split in two either way.
-    np.testing.assert_allclose(
-        plainly.analyses["number"].absolute,
-        binned.analyses["number"].absolute,
-        rtol=1e-9,
-        atol=1e-12,
-    )
 
 
 @one_test

@@ -175,13 +175,6 @@ def test_p_values_count_permutations(permute):
         np.testing.assert_allclose(getattr(result, name), wanted, rtol=0, atol=1e-15)
 
 
-def test_plain_p_values_among_all_rows_keep_their_stream():
-    random, other = np.random.default_rng(3), np.random.default_rng(3)
-    codes = np.arange(50, dtype=np.uint32) % 3
-    rows = Exchangeability(50)
-    assert np.array_equal(codes[rows.permutation(random, codes)], other.permutation(codes))
-
-
 # --- rows that exchange contexts -----------------------------------------------------------------
 
 

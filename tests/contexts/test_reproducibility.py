@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from tests.contexts.trees import random_trees
-from tests.grid import one_test
 
 import duramen as dm
 from duramen.contexts import effects
@@ -36,21 +35,6 @@ def test_any_number_of_threads(data, tmp_path, plain):
     assert saved(other, tmp_path / "n") != expected
 
 
-@pytest.mark.slow
-@one_test
-@pytest.mark.parametrize("permute", ["all", "within_target"])
-@pytest.mark.parametrize("size", [32, 64, 300, 1024])
-def test_any_size_of_chunks(data, tmp_path, monkeypatch, size, permute):
-    settings = SETTINGS | {"permute": permute}
-    expected = saved(dm.contexts.context_importances(*data, **settings), tmp_path / "1")
-    monkeypatch.setattr(effects, "_CHUNK", size)
-    result = dm.contexts.context_importances(*data, **settings)
-    assert saved(result, tmp_path / "n") == expected
-    monkeypatch.setattr(effects, "_MOST_NUMBERS", 1)  # as for a great many columns: 32 at a time
-    result = dm.contexts.context_importances(*data, n_jobs=2, **settings)
-    assert saved(result, tmp_path / "n") == expected
-
-
 def test_a_network_from_any_number_of_threads(data, tmp_path):
     settings = SETTINGS | {"n_permutations": 40}
     expected = saved(dm.contexts.context_network(data[0], data[2], **settings), tmp_path / "1")
@@ -72,26 +56,6 @@ def test_trees_and_permutations_do_not_depend_on_other_contexts(data):
 
 
 # --- checkpoints ---------------------------------------------------------------------------------
-
-
-def never(*_, **__):
-    raise AssertionError("computed again")
-
-
-def test_a_finished_checkpoint_is_used_again(data, tmp_path, monkeypatch):
-    settings = SETTINGS | {"plain": "p_values", "n_permutations": 5}
-    path = tmp_path / "run.npz"
-    expected = saved(
-        dm.contexts.context_importances(*data, checkpoint=path, **settings), tmp_path / "1"
-    )
-    assert expected == saved(dm.contexts.context_importances(*data, **settings), tmp_path / "2")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["1", "2", "run-plain.npz", "run.npz"]
-    monkeypatch.setattr(effects, "context_effects", never)
-    monkeypatch.setattr(effects, "within_contexts", never)
-    again = dm.contexts.context_importances(*data, checkpoint=path, **settings)
-    assert saved(again, tmp_path / "3") == expected
-    with pytest.raises(AssertionError, match="computed again"):
-        dm.contexts.context_importances(*data, **settings)
 
 
 @pytest.mark.parametrize("permute", ["all", "within_target"])
@@ -120,36 +84,3 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
     assert done == [1, 129, None, 257]
     monkeypatch.undo()
     assert result.equals(dm.contexts.context_importances(*data, **settings))
-
-
-@one_test
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"random_state": 5},
-        {"n_permutations": 301},
-        {"estimator": random_trees(7, "regression")},
-        {"empty": "zero"},
-        {"estimator": dm.TotallyRandomizedTreesRegressor(6, max_depth=2)},
-        {"permute": "all"},
-        {"strata": np.arange(50) % 2},
-        {"context": 1},
-        {"y": 1},
-        {"X": 1},
-    ],
-)
-def test_a_checkpoint_of_another_run_is_refused(data, tmp_path, change):
-    path = tmp_path / "run"
-    dm.contexts.context_importances(*data, checkpoint=path, **SETTINGS)
-    content = path.read_bytes()
-    X, y, context = data
-    if "context" in change:
-        context = np.roll(context, 1)
-    if "y" in change:
-        y = np.roll(y, 1)
-    if "X" in change:
-        X = np.roll(X, 1, axis=1)
-    settings = {k: v for k, v in change.items() if k not in ("context", "y", "X")}
-    with pytest.raises(ValueError, match=r"the checkpoint .* of another run"):
-        dm.contexts.context_importances(X, y, context, checkpoint=path, **SETTINGS | settings)
-    assert path.read_bytes() == content

@@ -63,13 +63,6 @@ def test_example_6_1(empty):
     assert result.relevance == pytest.approx(0.5, abs=0.04)
 
 
-def test_plain_alone_misses_example_6_1():
-    """Equation (6.9) is 0 for X1, up to the fractions of the two orders of features among trees."""
-    result = of_rows(example_6_1(), ["X1", "X2"])
-    assert result.within[:, 0] == pytest.approx([0.5, 0.5], abs=0.08)
-    assert np.abs(result.plain[:, 0]).max() < 0.08 < result.absolute[:, 0].min()
-
-
 def problem_1():
     """Table 6.1: Y is 2 if X1 = 0, otherwise X2 in context 0 and X3 in context 1."""
     return [

@@ -132,19 +132,6 @@ def as_kind(frame, kind):
 
 
 @one_test
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_name_of_a_column(kind):
-    frame = table()
-    result = analyze("sex", X=as_kind(frame, kind))
-    assert result.context_name == "sex"
-    assert result.contexts == ("female", "male")
-    assert result.names == ("a", "b", "c", "grade", "code", "age")
-    apart = analyze(frame["sex"], X=frame.drop(columns="sex"))
-    assert result.equals(apart)
-    assert result.metadata["seed"] == apart.metadata["seed"]
-
-
-@one_test
 @pytest.mark.parametrize("column", ["sex", "grade", "code", "age"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_column_is_read_as_its_values_are(kind, column):
@@ -260,20 +247,6 @@ def test_what_is_refused(changes, message):
     assert "context_importances" in str(caught.value)
 
 
-def test_what_cannot_be_a_category():
-    with pytest.raises(TypeError, match="context_importances: context is of type complex128"):
-        analyze(np.arange(30) * 1j)
-    lists = np.empty(30, dtype=object)
-    lists[:] = [[1]] * 30
-    with pytest.raises(TypeError, match="cannot be categories"):
-        analyze(lists)
-
-
-def test_a_forest_that_does_not_fit_is_refused():
-    with pytest.raises((MemoryError, ValueError), match="context_importances"):
-        analyze(estimator=random_trees(10**12))
-
-
 @one_test
 @pytest.mark.parametrize(
     ("estimator", "message"),
@@ -289,14 +262,3 @@ def test_a_forest_that_does_not_fit_is_refused():
 def test_estimators_that_are_refused(estimator, message):
     with pytest.raises(ValueError, match=message):
         analyze(estimator=estimator)
-
-
-def test_trees_of_another_kind_or_task_are_refused():
-    for estimator in (dm.RandomForestClassifier(), dm.ExtraSurvivalTrees(), "extra_trees"):
-        with pytest.raises(TypeError, match="context_importances: estimator must be"):
-            analyze(estimator=estimator)
-    with pytest.raises(ValueError, match="'a' at row 0"):
-        analyze(
-            y=np.array(["a", "b"] * 15),
-            estimator=dm.ExtraTreesRegressor(),
-        )

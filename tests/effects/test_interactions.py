@@ -55,14 +55,6 @@ def test_an_additive_function_has_little_interaction_and_xor_has_nothing_else():
     assert result.mains["x2"] < 0.1 * result.strengths[0]
 
 
-def test_missing_values_are_a_value_of_their_own():
-    X = np.random.default_rng(1).integers(0, 2, size=(100, 2)).astype(float)
-    y = X[:, 0] != X[:, 1]
-    X[X[:, 0] == 1, 0] = np.nan
-    forest = dm.RandomForestClassifier(30, random_state=0).fit(X, y)
-    assert interaction_strength(forest, X).h[0] > 0.9
-
-
 def test_fewer_than_two_features_are_refused():
     X = np.arange(20.0)[:, None]
     forest = dm.RandomForestRegressor(5, random_state=0).fit(X, X[:, 0])

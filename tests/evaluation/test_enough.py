@@ -40,12 +40,6 @@ def test_one_clear_answer_has_no_width_and_ties_go_to_few_features():
     assert rule(clear)[:4] == (2, 2, 2, 2)
 
 
-def test_splits_without_a_score_are_left_out():
-    scores = np.array([0.5, 0.79, 0.8, 0.78]) + np.linspace(-0.1, 0.1, 6)[:, None]
-    gaps = np.vstack([scores, [np.nan, 1, 1, 1]])
-    assert rule(scores, 0.2)[:5] == rule(gaps, 0.2)[:5]
-
-
 def test_interval_covers_the_answer_of_many_splits():
     """Splits of one learning set, independent given it: the answer of 2000 is in most intervals."""
     random = np.random.default_rng(0)

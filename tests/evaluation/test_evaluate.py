@@ -5,7 +5,6 @@ import os
 import pickle
 import signal
 import threading
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -230,21 +229,6 @@ def test_same_result_for_any_threads(options, capsys):
     assert evaluated(**options).equals(evaluated())
 
 
-@pytest.mark.slow
-def test_a_cluster_changes_nothing():
-    distributed = pytest.importorskip("distributed")
-    methods = {**METHODS, "knock-out": dm.KnockOut(n_estimators=5, n_permutations=19)}
-    expected = evaluated(methods)
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        far = evaluated(methods, client=client, verbose=1)
-    assert far.equals(expected)
-
-
 def test_blocks_go_to_selectors_that_have_use_for_them():
     """Others refuse them, and are given the rows of whole groups without saying so."""
     methods = [dm.KnockOut(n_estimators=5, n_permutations=19), dm.InformationFilter(n_features=2)]
@@ -354,9 +338,3 @@ def test_categories_are_for_methods_of_this_package():
     assert dm.evaluate_selection("mdi", frame, y, learner=FOREST, **options).names[-1] == "color"
     with pytest.raises(ValueError, match="column of categories color"):
         dm.evaluate_selection("mdi", frame, y, learner="linear_svm", **options)
-
-
-def test_no_warning_from_the_default_learners():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        evaluated(n_resamples=2, learner="logistic_regression")

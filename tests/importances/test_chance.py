@@ -51,23 +51,9 @@ def test_large_tables_approach_the_chi_square_mean():
     assert bits == pytest.approx(1 / (2 * n * np.log(2)), rel=1e-3)
 
 
-def test_small_batches_give_the_same(monkeypatch):
-    random = np.random.default_rng(0)
-    n = random.integers(1, 300, 200)
-    a, b = random.integers(0, n + 1), random.integers(0, n + 1)
-    whole = chance.mean_xlog2x(n, a, b)
-    monkeypatch.setattr(chance, "_TERMS", 50)
-    np.testing.assert_array_equal(chance.mean_xlog2x(n, a, b), whole)
-
-
 def test_counts_too_large_for_a_key_are_not_merged():
     n = np.array([5_000_000, 5_000_000, 10])
     a, b = np.array([3, 3, 4]), np.array([2_000_000, 2_000_000, 5])
     together = chance.mean_xlog2x(n, a, b)
     assert together[0] == together[1]
     assert together[2] == pytest.approx(mean_of(10, 4, 5), abs=1e-12)
-
-
-def test_no_triples_no_means():
-    nothing = np.empty(0, dtype=np.int64)
-    assert chance.mean_xlog2x(nothing, nothing, nothing).shape == (0,)

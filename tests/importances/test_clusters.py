@@ -124,20 +124,6 @@ def test_unplaced_constant_and_unused_features():
     assert nothing.columns()["cluster"].tolist() == [0] * 5
 
 
-def test_labels_without_an_order_are_alone():
-    table = {
-        "a": ["u", "v", "w"] * 4,
-        "b": ["u", "v", "w"] * 4,
-        "c": ["n", "y"] * 6,
-        "d": [0, 1] * 6,
-    }
-    import pyarrow as pa
-
-    result = dm.importances.clusters(scores([4, 3, 2, 1], "abcd"), pa.table(table))
-    assert result.members() == {"a": ("a",), "b": ("b",), "c": ("c", "d")}
-    assert "others" in repr(result)
-
-
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [

@@ -8,7 +8,7 @@ from scipy import stats
 from tests.grid import one_test
 
 from duramen import Importances, Significance
-from duramen.importances import Comparison, compare
+from duramen.importances import compare
 
 
 def measure(values, name, names=None, **changes):
@@ -100,12 +100,6 @@ def test_overlap_of_the_best():
     np.testing.assert_array_equal(result.overlap(4), np.ones((3, 3)))
 
 
-def test_overlap_of_measures_that_are_all_zero_is_that_of_lots():
-    names = tuple(f"f{j}" for j in range(100))
-    zeros = [measure(np.zeros(100), name, names) for name in ("x", "y")]
-    assert compare(zeros).overlap(10)[0, 1] == pytest.approx(0.1)
-
-
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=10), st.integers(1, 10))
 def test_ties_are_broken_by_lot(values, k):
     """Against the mean over all orders of the tied features, by counting."""
@@ -131,24 +125,7 @@ def test_among_the_best_of_one_measure():
     assert example().top(99).equals(example())
 
 
-def test_spearman_among_the_best_is_that_of_their_scores():
-    values = np.random.default_rng(0).normal(size=(2, 300))
-    values[1] += values[0]
-    names = tuple(f"f{j}" for j in range(300))
-    result = compare([measure(values[0], "x", names), measure(values[1], "y", names)])
-    index = np.argsort(-values[1])[:50]
-    expected = stats.spearmanr(values[0, index], values[1, index]).statistic
-    assert result.top(50, by="y").spearman[0, 1] == pytest.approx(expected, abs=1e-12)
-
-
 # --- as a result ---------------------------------------------------------------------------------
-
-
-def test_frames():
-    frame = example().to_frame()
-    assert list(frame.columns) == ["name", "rank_mdi", "rank_mda", "rank_frequency"]
-    assert frame["name"].tolist() == ["a", "b", "c", "d"]
-    assert frame["rank_mda"].tolist() == [2.5, 1.0, 2.5, 4.0]
 
 
 def test_prints_both_correlations():
@@ -189,15 +166,3 @@ def test_one_feature_or_none_has_no_correlation():
 def test_clear_errors(measures, message):
     with pytest.raises((TypeError, ValueError), match=f"compare: .*{message}"):
         compare(measures)
-
-
-def test_choices_are_checked():
-    for k in (0, 5):
-        with pytest.raises(ValueError, match=rf"overlap: k must be an int in 1..4, got {k}"):
-            example().overlap(k)
-    with pytest.raises(ValueError, match=r"Comparison\.top: k must be an int >= 1, got 0"):
-        example().top(0)
-    with pytest.raises(ValueError, match=r"by must be one of 'mdi', .* got 'mdo'"):
-        example().top(2, by="mdo")
-    with pytest.raises(ValueError, match=r"ranks must have shape \(1, 1\), got \(1, 2\)"):
-        Comparison(("a",), ("x",), np.ones((1, 1)), np.ones((1, 2)))

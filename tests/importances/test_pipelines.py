@@ -75,9 +75,3 @@ def test_importances_as_an_array_and_a_frame(pipe):
     assert frame["name"].to_list() == list(importances.names)
     assert np.array_equal(frame["value"], importances.values)
     assert dict(importances) == dict(zip(importances.names, array.tolist(), strict=True))
-
-
-def test_p_values_as_an_array():
-    data = dm.datasets.linear_sign(60, 4, n_relevant=2, random_state=0)
-    tested = dm.significance.altmann(forest(), data.X, data.y, n_permutations=9, random_state=0)
-    assert np.array_equal(np.asarray(tested), [tested[j] for j in range(4)])

@@ -121,18 +121,6 @@ def test_ordered_and_two_labelled_columns_count_and_constants_are_alone():
     assert representatives(frame, threshold=0.99).labels.tolist() == [0, 0, 1, 2]
 
 
-def test_duplicates_are_at_no_distance_at_all():
-    x = np.random.default_rng(0).normal(size=(50, 1))
-    X = np.hstack([x, x, -x, 3 * x])
-    assert len(representatives(X, threshold=1.0)) == 1
-    assert len(representatives(X, threshold=1.0, correlation="pearson")) == 1
-
-
-def test_a_single_column_is_a_cluster():
-    result = representatives(np.arange(5.0)[:, np.newaxis], threshold=0.5)
-    assert (result.labels.tolist(), result.medoids.tolist()) == ([0], [0])
-
-
 @one_test
 @pytest.mark.parametrize(
     "options, message",
@@ -150,14 +138,6 @@ def test_a_single_column_is_a_cluster():
 def test_clear_errors(options, message):
     with pytest.raises(ValueError, match=f"representatives: .*{message}"):
         representatives(correlated(), **options)
-
-
-def test_labels_without_an_order_are_alone():
-    frame = pd.DataFrame({"a": ["x", "y", "z"] * 4, "b": range(12), "c": range(3, 15)})
-    result = representatives(frame, threshold=0.1)
-    assert result.members() == {"a": ("a",), "b": ("b", "c")}
-    with pytest.raises(ValueError, match="3 labels without an order, which have no mean"):
-        representatives(frame, threshold=0.5, method="centroid")
 
 
 def test_correlations_are_over_the_rows_where_both_are_known():
@@ -188,15 +168,6 @@ def test_missing_values_are_kept():
     assert np.corrcoef(values[codes[1:]], X[1:, 0])[0, 1] > 0.99
 
 
-def test_few_common_rows_do_not_correlate():
-    """Over two rows any correlation is 1 in size."""
-    X = np.full((20, 2), np.nan)
-    X[:11, 0], X[9:, 1] = np.arange(11), np.arange(11)
-    assert len(representatives(X, threshold=0.5)) == 2
-    X[:10, 1] = np.arange(-10, 0)
-    assert len(representatives(X, threshold=0.5)) == 1
-
-
 def test_too_many_features_are_refused_before_any_work(leave_memory):
     leave_memory(16 * 15 + 8 * 200 * 6 - 1)
     with pytest.raises(MemoryError, match="clustering 6 features, with 15 correlations needs"):
@@ -213,12 +184,3 @@ def test_spread_is_for_these_representatives():
             result.spread(other)
     with pytest.raises(TypeError, match="importances must be Importances, got list"):
         result.spread([1.0])
-
-
-@one_test
-@pytest.mark.parametrize("power", [-1074, -600, 1020])
-def test_pearson_correlations_do_not_depend_on_the_unit(power):
-    columns = np.random.default_rng(0).integers(0, 2, (30, 4)).astype(float)
-    wanted = standardized(dm.encode(columns), "pearson")
-    result = standardized(dm.encode(np.ldexp(columns, power)), "pearson")
-    np.testing.assert_array_equal(result, wanted)

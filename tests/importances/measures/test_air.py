@@ -1,9 +1,7 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
-from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import mdi as oracle
 
@@ -50,28 +48,6 @@ def test_null_columns_of_few_and_many_values_are_alike():
     assert np.diff(plain.mean(axis=0)).min() > 0.05
     assert np.abs(noise(actual)).max() < 3.3
     np.testing.assert_allclose(actual.mean(axis=0), 0, atol=0.015)
-
-
-@pytest.mark.slow
-@one_test
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        dm.ExtraTreesClassifier(12, criterion="entropy"),
-        dm.TotallyRandomizedTreesClassifier(12, splits="multiway"),
-        dm.RandomForestClassifier(12, splits="one-vs-rest"),
-        dm.RandomForestClassifier(12, max_leaf_nodes=6, count_constant_features=True),
-        dm.RandomPatchesClassifier(12),
-        dm.BaggedTreesClassifier(12, stop_alpha=0.5),
-        dm.PERTClassifier(12),
-        dm.RandomForestRegressor(12),
-    ],
-    ids=lambda estimator: repr(estimator)[:45],
-)
-def test_null_columns_under_other_ways_to_grow(estimator):
-    plain, actual = on_null_columns(estimator, 40)
-    assert plain.mean(axis=0)[3] - plain.mean(axis=0)[0] > 0.1
-    assert np.abs(noise(actual)).max() < 3.7  # 8 x 4 statistics: .007 in all
 
 
 def test_irrelevant_columns_beside_relevant_ones():
@@ -152,33 +128,6 @@ def test_constant_columns_and_pure_classes_get_nothing():
     np.testing.assert_array_equal(silent.standard_error, 0)
 
 
-def test_columns_of_other_kinds():
-    random = np.random.default_rng(0)
-    word = random.choice(["a", "b", "c"], 120)
-    X = pd.DataFrame(
-        {
-            "word": pd.Categorical(word),
-            "code": random.integers(0, 6, 120),
-            "holes": np.where(random.random(120) < 0.3, np.nan, random.normal(size=120)),
-        }
-    )
-    y = np.where(word == "b", "yes", "no")
-    forest = dm.RandomForestClassifier(30, categorical_features=["code"], random_state=0)
-    result = air(forest, X, y)
-    assert result.names == ("word", "code", "holes")
-    assert result.order()[0] == 0
-    table = dm.encode(X, kinds={"code": "nominal"})
-    same = forest.set_params(categorical_features=None)
-    assert air(same, table, y).equals(result)
-    assert not air(same, X, y).equals(result)  # there, codes are numbers
-
-
-def test_classes_of_weight_zero_raise_no_alarm():
-    X, y = null_columns(np.random.default_rng(0), n=8)
-    forest = dm.RandomForestClassifier(30, class_weight={0: 0.0, 1: 1.0}, random_state=0)
-    np.testing.assert_array_equal(air(forest, X, y).values, 0)
-
-
 # --- strata and groups ---------------------------------------------------------------------------
 
 
@@ -210,14 +159,3 @@ def test_shadows_are_those_of_the_rows_that_may_be_exchanged():
             function(forest, X, y, groups=np.repeat([0, 1, 2], [5, 8, 11]))
         with pytest.raises(ValueError, match=r"strata must have a label for each of the 24 rows"):
             function(forest, X, y, strata=[1, 2])
-
-
-def test_a_test_of_air_hands_strata_on():
-    random = np.random.default_rng(2)
-    X, place = random.normal(size=(40, 2)), np.repeat([0, 1], 20)
-    y = np.arange(40) % 2
-    forest = dm.RandomForestClassifier(10)
-    options = {"measure": "air", "n_permutations": 3, "random_state": 0}
-    tested = dm.significance.altmann(forest, X, y, strata=place, **options)
-    free = dm.significance.altmann(forest, X, y, **options)
-    assert not np.array_equal(tested.scores, free.scores)

@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier as SklearnForest
-from sklearn.ensemble import RandomForestRegressor as SklearnRegressor
 from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import mdi as walk
@@ -40,26 +38,6 @@ def test_fractions_of_the_splits_as_counted_from_arrays():
     assert (result.measure, result.unit) == ("frequency", "1")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["classes", "numbers"])
-def test_agrees_with_the_arrays_of_scikit_learn_within_noise(task):
-    X, labels, numbers = table()
-    y = labels if task == "classes" else numbers
-    theirs, ours = (
-        (SklearnForest, estimators.RandomForestClassifier)
-        if task == "classes"
-        else (SklearnRegressor, estimators.RandomForestRegressor)
-    )
-    settings = {"n_estimators": 300, "max_features": None, "random_state": 0}
-    peer = theirs(**settings).fit(X[:, :5], y)
-    result = frequency(ours(**settings).fit(X[:, :5], y))
-    counts = oracle.features_on_splits([tree.tree_.feature for tree in peer.estimators_])
-    # Two independent forests of one distribution: a difference has sqrt(2) times the error.
-    scaled = (result.values - fractions(counts, 5)) / (np.sqrt(2) * result.standard_error)
-    assert np.abs(scaled).max() < 4
-    assert np.ptp(result.values) > 20 * result.standard_error.max()  # and it tells features apart
-
-
 @one_test
 @pytest.mark.parametrize("splits", ["ordered", "multiway"])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -87,26 +65,6 @@ def test_weights_and_degrees_against_nested_nodes(splits, weighted):
     residual = a - ratio * b[:, np.newaxis]
     error = np.sqrt((residual**2).sum(axis=0) / (8 * 7)) / b.mean()
     np.testing.assert_allclose(fraction.standard_error, error, atol=1e-9)
-
-
-def test_weighted_splits_are_those_that_a_training_row_passes():
-    X, y, _ = table()
-    forest = estimators.ExtraTreesClassifier(10, random_state=0).fit(X, y)
-    result = frequency(forest, weighted=True, normalize=False)
-    depths = [
-        tree.depth[leaves] for tree, leaves in zip(forest.forest_, forest.apply(X).T, strict=True)
-    ]
-    assert result.values.sum() == pytest.approx(np.mean(depths))
-
-
-def test_frequency_rewards_deep_splits_and_weights_do_not():
-    random = np.random.default_rng(0)
-    X = np.column_stack([random.integers(0, 2, 300), random.normal(size=300)])
-    y = np.where(random.random(300) < 0.2, 1 - X[:, 0], X[:, 0]).astype(int)
-    forest = estimators.RandomForestClassifier(50, max_features=None, random_state=0).fit(X, y)
-    assert frequency(forest).order()[0] == 1
-    plain, weighted = frequency(forest)["x0"], frequency(forest, weighted=True)["x0"]
-    assert weighted > 5 * plain
 
 
 # --- spread --------------------------------------------------------------------------------------

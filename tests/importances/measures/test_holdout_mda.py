@@ -1,8 +1,6 @@
-from math import prod
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 from tests.grid import one_test
@@ -168,40 +166,6 @@ def test_null_quantiles_mirror_each_other_in_many_replicates():
     assert stats.ks_2samp(values, -values).pvalue > 0.01
 
 
-def test_relevant_features_stand_out():
-    X, y = small(n=120)
-    result = holdout_mda(dm.RandomForestClassifier(100, random_state=0), X, y, cv=5)
-    assert set(result.order()[:3]) == {0, 1, 4}
-    assert result["x3"] == 0
-    numbers = small("numbers", n=120)[1]
-    result = holdout_mda(dm.ExtraTreesRegressor(100, random_state=0), X, numbers)
-    assert set(result.order()[:3]) == {0, 1, 4}
-    assert result.unit == "squared error"
-
-
-# --- what holds always ---------------------------------------------------------------------------
-
-
-def test_categories_as_the_estimator_has_them():
-    random = np.random.default_rng(0)
-    code = random.integers(0, 4, 80)
-    X = np.column_stack([code, random.normal(size=80)])
-    y = np.isin(code, [0, 2]).astype(int)
-    options = {"random_state": 0, "max_depth": 1, "max_features": None}
-    forest = dm.RandomForestClassifier(20, categorical_features=[0], **options)
-    untold = dm.RandomForestClassifier(20, **options)
-    assert holdout_mda(forest, X, y, n_repeats="all")["x0"] > 0.4
-    assert holdout_mda(untold, X, y, n_repeats="all")["x0"] < 0.3
-    frame = pd.DataFrame({"word": np.array(["p", "q", "r", "s"])[code], "number": X[:, 1]})
-    assert holdout_mda(untold, frame, y, n_repeats="all")["word"] > 0.4
-
-
-def test_as_many_parts_as_rows():
-    X, y = small("numbers", n=6)
-    result = holdout_mda(dm.RandomForestRegressor(3, random_state=0), X, y, cv=6)
-    assert (result.values == 0).all()  # one row has nothing to change places with
-
-
 # --- what is refused -----------------------------------------------------------------------------
 
 
@@ -244,14 +208,3 @@ def test_one_class_and_what_is_no_estimator_are_refused():
         holdout_mda(forest, X, y)
     with pytest.raises(ValueError, match="29"):
         holdout_mda(dm.RandomForestClassifier(3), X, y[:29])
-
-
-def test_permutations_of_the_rows_held_out_are_as_many_as_they_can_be():
-    # The mean over all of them is exact: a stump cuts at 0, half of each side is right.
-    X = np.repeat([[-1.0], [1.0]], 20, axis=0) * np.linspace(1, 2, 40)[:, np.newaxis]
-    y = (X[:, 0] > 0).astype(int)
-    result = holdout_mda(
-        dm.RandomForestClassifier(5, bootstrap=False, random_state=0), X, y, n_repeats="all"
-    )
-    assert result["x0"] == pytest.approx(0.5, abs=1e-15)
-    assert prod(result.values.shape) == 1

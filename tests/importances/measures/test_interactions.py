@@ -89,16 +89,6 @@ def test_constant_features_are_drawn_too():
     assert np.abs(exact.values).max() > 0.1
 
 
-def test_the_features_of_largest_importance():
-    X, _, classes = problem()
-    forest = dm.RandomForestClassifier(15, random_state=0).fit(X, classes)
-    best = dm.importances.mdi(forest).top(3).names
-    assert set(interactions(forest, X, features=3).names) == set(best)
-    wide = np.random.default_rng(0).normal(size=(30, 250))
-    forest = dm.RandomForestClassifier(3, random_state=0).fit(wide, wide[:, 0] > 0)
-    assert len(interactions(forest, wide).names) == 200
-
-
 @one_test
 @pytest.mark.parametrize("features", [0, 6, True, "x9", ["x0", "x9"], 1.5])
 def test_features_that_are_not_columns(features):

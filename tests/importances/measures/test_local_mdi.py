@@ -159,15 +159,6 @@ def test_parts_of_predictions_add_up_to_them():
     assert local.unit == "y"
 
 
-def test_two_classes_by_name():
-    X, number, *_ = problem()
-    forest = dm.RandomForestClassifier(8, random_state=0).fit(X, np.where(number > 0, "up", "dn"))
-    last = local_mdi(forest, X, of="prediction")
-    assert last.equals(local_mdi(forest, X, "up", of="prediction"))
-    first = local_mdi(forest, X, ["dn"] * len(X), of="prediction")
-    np.testing.assert_allclose(first.values, -last.values, atol=1e-12)
-
-
 @one_test
 @pytest.mark.parametrize(
     "arguments, message",
@@ -243,27 +234,3 @@ def test_clusters_are_neighbors():
     assert np.count_nonzero(np.diff(order % 2)) == 1
     few = LocalImportances(("a",), [[1.0], [0.0]], "local mdi", "bits", [0.5, 0.5], [0.0, 0.0])
     assert few.clustered().tolist() == [0, 1]
-
-
-@one_test
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"values": [[1.0, 2.0]]}, "values must have shape"),
-        ({"weights": [0.5]}, "weights must sum to 1"),
-        ({"values": [[np.nan]]}, "values must be finite"),
-        ({"start": [1.0, 2.0]}, "start must have shape"),
-        ({"names": ("a", "a")}, "names must be different"),
-    ],
-)
-def test_wrong_results(change, message):
-    fields = {
-        "names": ("a",),
-        "values": [[1.0]],
-        "measure": "local mdi",
-        "unit": "bits",
-        "weights": [1.0],
-        "start": [0.0],
-    }
-    with pytest.raises(ValueError, match=message):
-        LocalImportances(**{**fields, **change})

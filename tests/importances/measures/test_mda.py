@@ -142,23 +142,6 @@ def test_linear_predictor_and_its_closed_form():
     assert result.unit == "score: neg_mean_squared_error"
 
 
-def test_only_columns_of_the_forest_change_anything():
-    model, X, y = small_forest(n=40)
-    used = np.zeros(X.shape[1], dtype=bool)
-    used[model.forest_.feature[model.forest_.feature >= 0]] = True
-    assert (mda(model, X, y).values[~used] == 0).all()
-
-
-def test_large_trees_go_without_a_table_of_sides():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(4000, 3))
-    y = X[:, 0] + 0.1 * random.normal(size=4000)
-    model = dm.RandomForestRegressor(2, random_state=0).fit(X, y)
-    result = mda(model, X, y)
-    assert result["x0"] == pytest.approx(2.0, abs=0.15)  # 2 Var X0
-    assert result["x1"] < 0.05
-
-
 @pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("score", ["accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc"])
@@ -237,16 +220,6 @@ def test_trees_that_all_lose_the_same_have_no_error_and_keep_their_loss():
         )
 
 
-def test_a_progress_bar_where_asked_for(capsys):
-    model, X, y = small_forest(n=40)
-    quiet = mda(model, X, y)
-    assert capsys.readouterr().err == ""
-    assert mda(model, X, y, verbose=1).equals(quiet)
-    assert "100%" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="mda: verbose"):
-        mda(model, X, y, verbose="much")
-
-
 def test_null_columns_lose_nothing_on_average():
     random = np.random.default_rng(7)
     values = []
@@ -311,14 +284,6 @@ def test_arguments_that_do_not_go_together(options, message):
     model, X, y = small_forest()
     with pytest.raises((ValueError, TypeError), match=message):
         mda(model, X, y, **options)
-
-
-def test_other_rows_than_those_of_the_training_are_refused():
-    model, X, y = small_forest(n=40)
-    with pytest.raises(ValueError, match="the table that the forest was grown on"):
-        mda(model, X[::-1], y)
-    with pytest.raises(ValueError, match="which is not a class of this forest"):
-        mda(model, X, np.where(y == 0, 7, y))
 
 
 def test_weighted_forests_know_their_training_rows():

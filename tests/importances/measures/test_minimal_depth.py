@@ -64,12 +64,6 @@ def test_distribution_against_all_ways_to_put_features_on_a_tree(shape, p, once)
     np.testing.assert_allclose(result, [float(part) for part in distribution], atol=1e-12)
 
 
-def test_distribution_of_a_single_feature_and_of_no_tree():
-    assert minimal_depth_distribution(1, [1, 2]).tolist() == [1.0, 0.0, 0.0]
-    assert minimal_depth_distribution(5, []).tolist() == [1.0]
-    assert minimal_depth_distribution(2, [1, 2], multiway=True).tolist() == [0.5, 0.5, 0.0]
-
-
 @one_test
 @pytest.mark.parametrize(
     "arguments, message",
@@ -83,11 +77,6 @@ def test_distribution_of_a_single_feature_and_of_no_tree():
 def test_distribution_refuses(arguments, message):
     with pytest.raises(ValueError, match=message):
         minimal_depth_distribution(*arguments)
-
-
-def test_distribution_refuses_paths_longer_than_the_features():
-    with pytest.raises(ValueError, match="at most n_features=2 depths with multiway=True, got 3"):
-        minimal_depth_distribution(2, [1, 1, 1], multiway=True)
 
 
 # --- maximal subtrees ----------------------------------------------------------------------------

@@ -102,13 +102,6 @@ def test_stump_loses_what_it_knows_beyond_a_coin():
     assert noising(forest, *sides(1, 3, 4, 0), rows=None).values == pytest.approx([1 / 8 - 0.5])
 
 
-def test_stump_in_regression():
-    X = np.array([[0.0], [1.0]])
-    forest = estimators.ExtraTreesRegressor(1, random_state=0).fit(X, [1.0, 5.0])
-    # (0, y=2): 1 as it goes, (1 + 9) / 2 at random; (1, y=5): 0, and (0 + 16) / 2.
-    assert noising(forest, X, [2.0, 5.0], rows=None).values == pytest.approx([(4 + 8) / 2])
-
-
 def test_noise_reaches_the_whole_subtree_and_no_more():
     # The root splits on x0; on its right side x1 tells classes 1 and 2 apart.
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
@@ -153,15 +146,6 @@ def test_coins_have_noising_zero_on_average():
     mean, error = np.mean(values, axis=0), np.std(values, axis=0, ddof=1) / np.sqrt(60)
     assert np.all(np.abs(mean) < 4 * error)
     assert np.all(error < 0.02)
-
-
-def test_training_rows_through_every_tree_flatter():
-    X, y, _ = mixed()
-    forest = estimators.RandomForestClassifier(50, random_state=0).fit(X, y)
-    honest, flattered = noising(forest, X, y), noising(forest, X, y, rows=None)
-    assert flattered.values[2] > honest.values[2] + 0.1
-    assert honest.metadata["noising"]["rows"] == "out-of-bag"
-    assert flattered.metadata["noising"]["rows"] == "all"
 
 
 # --- corners -------------------------------------------------------------------------------------

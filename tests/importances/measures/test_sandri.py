@@ -59,18 +59,3 @@ def test_mean_and_standard_error_over_repeats_by_hand():
     np.testing.assert_allclose(
         result.standard_error, np.std(gains, axis=0, ddof=1) / np.sqrt(6), atol=1e-15
     )
-
-
-def test_permutations_differ_between_repeats_and_more_of_them_go_on():
-    seeds = repeat_seeds(12, 50)
-    assert len(np.unique(seeds)) == 100
-    np.testing.assert_array_equal(repeat_seeds(12, 7), seeds[:7])
-
-
-def test_relevant_columns_come_first_in_regression():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(150, 6))
-    y = 2 * X[:, 2] + X[:, 4] + random.normal(size=150)
-    result = sandri(dm.RandomForestRegressor(30), X, y, n_repeats=5, random_state=0)
-    assert result.order()[:2].tolist() == [2, 4]
-    assert (result.values[[2, 4]] > 5 * result.standard_error[[2, 4]]).all()

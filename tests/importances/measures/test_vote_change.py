@@ -8,7 +8,7 @@ from tests.importances.trees import Opened, small, small_forest
 from tests.oracles import permutation as oracle
 
 import duramen as dm
-from duramen.importances import compare, mda, vote_change
+from duramen.importances import mda, vote_change
 from duramen.importances.measures.vote_change import vote_index
 from duramen.importances.permutation import Losses, Permutations
 from duramen.importances.samples import sample_of
@@ -94,14 +94,6 @@ def test_the_index_of_one_tree_is_that_of_some_permutation(task):
     assert several > 0
 
 
-def test_no_row_changes_its_class():
-    model, X, y = small_forest("three", n=60, n_trees=50, min_samples_leaf=1)
-    result = counted(model, X, y)
-    assert (result.changed_votes.sum(axis=2) == 0).all()
-    assert np.abs(result.changed_votes).sum() > 0
-    assert (result.votes + result.changed_votes >= 0).all()
-
-
 def test_the_permutations_are_those_of_mda():
     # Trees with as many rows each: what they lose is what changes on the diagonal.
     X, y = small(n=60)
@@ -112,16 +104,6 @@ def test_the_permutations_are_those_of_mda():
         "vote_change"]["permutation_seed"])  # fmt: skip
     lost = -np.trace(result.changed_votes, axis1=1, axis2=2) / (20 * 40)
     np.testing.assert_allclose(mda(model, X, y, random_state=3).values, lost, atol=1e-15)
-
-
-def test_votes_of_parts_of_a_forest_add_up():
-    model, X, y = small_forest(n=60, n_trees=30, min_samples_leaf=1)
-    whole = counted(model, X, y)
-    parts = [counted(model.forest_.part(a, b), X, y) for a, b in ((0, 11), (11, 30))]
-    np.testing.assert_array_equal(whole.votes, sum(part.votes for part in parts))
-    np.testing.assert_array_equal(whole.changed_votes, sum(part.changed_votes for part in parts))
-    index = vote_index(whole.votes, whole.changed_votes)
-    assert vote_change(model, X, y).scores.tolist() == index.tolist()
 
 
 # --- the result ----------------------------------------------------------------------------------
@@ -153,17 +135,6 @@ def test_features_that_are_not_used_have_index_0_and_p_value_1():
     assert (result.p_values[~used] == 1).all()
     assert (result.q_values[~used] == 1).all()
     assert result.scores[used].max() > 0
-
-
-def test_q_values_are_those_of_benjamini_and_hochberg():
-    X, y = small(n=80)
-    noise = np.random.default_rng(0).normal(size=(80, 10))
-    model = dm.RandomForestClassifier(200, random_state=0).fit(np.hstack([X, noise]), y)
-    result = vote_change(model, np.hstack([X, noise]), y)
-    expected = stats.false_discovery_control(result.p_values, method="bh")
-    np.testing.assert_allclose(result.q_values, expected, rtol=1e-12)
-    assert 0 < len(result.selected(0.05)) < 15
-    assert set(result.selected(0.05)) <= {"x0", "x1", "x2", "x4"}
 
 
 def test_the_index_grows_with_the_number_of_trees():
@@ -241,22 +212,6 @@ def test_features_that_say_nothing_are_hardly_ever_found():
         family.append(len(result.selected(0.05)) > 0)
     assert np.mean(wrong) < 0.05
     assert np.mean(family) < 0.05
-
-
-@pytest.mark.slow
-@pytest.mark.shared
-def test_ranks_agree_with_mda_among_the_best_genes(shared_data):
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(shared_data / "shipp-dlbcl" / "data.parquet")
-    y = np.array(table.column("y").to_pylist())
-    X = table.drop_columns("y")
-    model = dm.RandomForestClassifier(5000, random_state=0, n_jobs=2).fit(X, y)
-    losses = mda(model, X, y, n_jobs=2)
-    both = compare([losses, vote_change(model, X, y, n_jobs=2)])
-    # The 500 genes with the largest MDA, ranked among themselves; .983 to .990 for other seeds.
-    assert both.top(500, by="mda").spearman[0, 1] > 0.95
-    assert both.top(500, by="vote_change").spearman[0, 1] > 0.9
 
 
 def test_warns_where_features_have_many_splits():
