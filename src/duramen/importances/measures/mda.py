@@ -90,7 +90,7 @@ def mda(
     votes : {"tree", "ensemble"}
         "tree": the mean over trees of what each loses. "ensemble": what the majority vote (the mean
         prediction in regression and survival) of the trees that a row is out of bag of loses, as
-        in Breiman (2001); rows in every bag are left out.
+        in Breiman (2001); rows in every bag are left out. Only with the default `scoring`.
     n_repeats : int or "all", optional
         Permutations of each feature in each tree, by default 1 (5 for other predictors). "all":
         the mean over all permutations, computed exactly; for scores that are sums over rows and
@@ -165,8 +165,11 @@ def mda(
     names, members = grouped(forest, feature_groups, "mda")
     permutations = Permutations(seed_of(forest, random_state), repeats, members)
     if votes == "ensemble":
-        if scaled or by_class:
-            raise ValueError('mda: scaled=True and by_class=True need votes="tree".')
+        if scaled or by_class or score != forest.target_class.scores[0]:
+            raise ValueError(
+                'mda: votes="ensemble" has the default scoring alone, and neither scaled=True nor '
+                f"by_class=True, got scoring={score!r}, scaled={scaled}, by_class={by_class}."
+            )
         grown = forest_of(estimator, "mda", survival=True)
         threads = checks.check_jobs("mda", n_jobs)
         mean, error = _of_ensemble(grown, sample, permutations, len(names), score, threads)
@@ -388,30 +391,4 @@ def _score(score: str, predicted: FloatArray, target: NDArray[Any]) -> FloatArra
         return np.array([concordance(survival, risks[:, 0]) for risks in predicted])
     if score == "neg_mean_squared_error":
         return np.array([-np.mean((numbers[:, 0] - target) ** 2) for numbers in predicted])
-    if score == "neg_log_loss":
-        own = np.take_along_axis(
-            predicted, target[np.newaxis, :, np.newaxis].astype(np.int64), axis=2
-        )
-        means: FloatArray = np.log(np.maximum(own[:, :, 0], np.finfo(float).eps)).mean(axis=1)
-        return means
-    present = np.unique(target)
-    if score == "roc_auc":
-        if len(present) < 2:
-            raise ValueError('mda: scoring="roc_auc" needs out-of-bag rows of two classes.')
-        areas = [_areas(predicted[:, :, k], target == k) for k in present]
-        return np.asarray(np.mean(areas, axis=0))
-    hit = predicted.argmax(axis=2) == target
-    if score == "accuracy":
-        return np.asarray(hit.mean(axis=1))
-    return np.asarray(np.mean([hit[:, target == k].mean(axis=1) for k in present], axis=0))
-
-
-def _areas(scores: FloatArray, inside: NDArray[np.bool_]) -> FloatArray:
-    """Return the area under the ROC curve of every row of scores (G, n), ties counting 1/2."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(scores, axis=1)
-    n_inside = int(inside.sum())
-    pairs = n_inside * (inside.size - n_inside)
-    first_places = ranks[:, inside].sum(axis=1) - n_inside * (n_inside + 1) / 2
-    return np.asarray(first_places / pairs)
+    return np.asarray((predicted.argmax(axis=2) == target).mean(axis=1))
