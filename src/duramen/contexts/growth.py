@@ -13,7 +13,7 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.data.recoding import with_ordinal
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
-from duramen.forests.memory import refuse_large_forest, refuse_many_trees
+from duramen.forests.memory import refuse_large_forest
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.refit import for_task, growing
 from duramen.results.context_importances import SPLITS
@@ -99,15 +99,9 @@ def growth_of(
     settings = estimator.growth_settings(table.n_rows, table.n_columns, table)
     n_trees = estimator.n_estimators
     target = data.target.centered(scale=scale)
-    refuse_many_trees(function, n_trees, target.n_values)
     data = data.with_table(table).with_target(target)
-    growth = Growth(data, settings, n_trees, seed)
-
-    def grow_pilot(count: int) -> Forest:
-        return replace(growth, n_trees=count).forest(seed)
-
-    refuse_large_forest(function, n_trees, settings, data, grow_pilot)
-    return growth
+    refuse_large_forest(function, n_trees, settings, data)
+    return Growth(data, settings, n_trees, seed)
 
 
 def binned(table: EncodedTable, n_bins: int) -> EncodedTable:

@@ -144,10 +144,10 @@ def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any
         values = float_labels(values, what, function)
     elif kind in "iu" and values.dtype != np.uint64:
         values = values.astype(np.int64, copy=False)
-    labels, codes = np.unique(values, return_inverse=True)
+    labels, ranks = np.unique(values, return_inverse=True)
     if kind in "UT":
         labels = objects(str(label) for label in labels)
-    return codes.astype(np.uint32), labels
+    return ranks.astype(np.uint32), labels
 
 
 def float_labels(values: NDArray[Any], what: str, function: str) -> FloatArray:

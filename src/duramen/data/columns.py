@@ -183,7 +183,7 @@ def from_objects(array: NDArray[Any], *, function: str, name: str | None) -> Col
         return numbers(array.astype(complex), function=function, name=name)
     try:
         if all(issubclass(t, _INTEGERS) for t in types) and types and len(present) == len(values):
-            return np.array([int(value) for value in values], dtype=np.int64)
+            return np.array([int(value) for value in present], dtype=np.int64)
         if any(isinstance(v, _INTEGERS) and abs(int(v)) > LARGEST_EXACT for v in present):
             raise ValueError(too_large(function, name))
         refuse_merged(present, describe(name), function)

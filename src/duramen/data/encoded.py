@@ -218,15 +218,9 @@ class EncodedTable(Savable, Summarized, Schema):
         """
         if self.sparse is not None or self.n_rows <= _kernel.SPARSE_ROWS:
             return self
-        frequent = np.zeros(self.n_columns, dtype=np.uint32)
-        n_entries = np.empty(self.n_columns, dtype=np.int64)
-        for j in range(self.n_columns):
-            codes = self.codes(j)
-            n_entries[j] = np.count_nonzero(codes)
-            if 2 * n_entries[j] > self.n_rows:  # code 0 may not be the most frequent one
-                counts = np.bincount(codes)
-                frequent[j] = counts.argmax()
-                n_entries[j] = self.n_rows - counts[frequent[j]]
+        of_columns = (np.bincount(self.codes(j)) for j in range(self.n_columns))
+        tops = np.array([(counts.argmax(), counts.max()) for counts in of_columns]).reshape(-1, 2)
+        frequent, n_entries = tops[:, 0].astype(np.uint32), self.n_rows - tops[:, 1]
         few = n_entries <= _kernel.sparse_density(n_entries.mean() / self.n_rows) * self.n_rows
         if not few.any():
             return self

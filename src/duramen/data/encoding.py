@@ -186,10 +186,10 @@ def encode_source(
             own = values[offsets[j] : offsets[j + 1]]
             labels[j] = own.astype(np.int64) if of_integers else own.copy()
             own[:] = np.arange(len(own))
-    bits, frequent, width, begin, *entries = sparse
+    bits, frequent, width, begin, narrow, middle, wide = sparse
     columns = None
     if len(width):
-        columns = SparseColumns(source.n_rows, bits, frequent, width, begin, tuple(entries))
+        columns = SparseColumns(source.n_rows, bits, frequent, width, begin, (narrow, middle, wide))
     return EncodedTable(
         n_rows=source.n_rows,
         names=chosen,

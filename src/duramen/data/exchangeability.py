@@ -370,7 +370,8 @@ def _items(labels: Any) -> list[Any]:
     """Return labels of any container as a list of Python's own values; None where masked."""
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "mM":
         gone = np.isnat(labels) | np.ma.getmaskarray(labels)
-        labels = np.where(gone, None, labels.astype(str).astype(object))
+        labels = labels.astype(str).astype(object)
+        labels[gone] = None
     for method in ("to_pylist", "tolist", "to_list"):
         if hasattr(labels, method):
             return list(getattr(labels, method)())

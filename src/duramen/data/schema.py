@@ -106,10 +106,10 @@ def resolve_kinds(
             f"{function}: kinds has {len(asked)} entries, but X has {n_columns} columns; give one "
             "kind per column, or a mapping from name to kind"
         )
-    for kind in asked:
-        if kind is not None and kind not in KINDS:
+    for own in asked:
+        if own is not None and own not in KINDS:
             raise ValueError(
-                f"{function}: kinds holds {kind!r}; a kind is 'numeric', 'ordinal' or 'nominal'"
+                f"{function}: kinds holds {own!r}; a kind is 'numeric', 'ordinal' or 'nominal'"
             )
     return tuple(asked)
 

@@ -42,7 +42,6 @@ from duramen.forests.memory import (
     counted_in_rows,
     most_tree_bytes,
     refuse_large_forest,
-    refuse_many_trees,
     require_tree,
 )
 from duramen.forests.patches import patch_memory
@@ -98,8 +97,7 @@ class Growth:
                 function=function,
                 hint="lower max_samples, n_subspace_features or n_jobs",
             )
-        grow_pilot = partial(self.trees, 0)
-        refuse_large_forest(function, self.n_trees, self.settings, self.data, grow_pilot)
+        refuse_large_forest(function, self.n_trees, self.settings, self.data, self.n_threads)
 
     def trees(self, first: int, count: int, report: Callable[[int], None] | None = None) -> Forest:
         """Grow some trees."""
@@ -403,7 +401,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
                     "children of single rows do not predict other rows. Hint: splits='auto' or "
                     "'ordered', or bins of the numbers (duramen.theory.discretize)."
                 )
-        refuse_many_trees(function, n_trees, data.target.n_values)
         seed = checks.draw_seed(self.random_state)
         guidance = self._guidance(data, settings, seed, n_threads)
         return Growth(data, settings, n_trees, seed, n_threads, guidance)

@@ -129,9 +129,11 @@ def grow(
     if target.times is None:
         return pruned(forest, settings.ccp_alpha) if settings.ccp_alpha > 0 else forest
     lent = table.kernel, target.kernel, weights, forest.bags
-    *events, mortality = _kernel.leaf_events(forest.kernel, *lent, n_threads)
+    offsets, index, events, at_risk, mortality = _kernel.leaf_events(
+        forest.kernel, *lent, n_threads
+    )
     occurred = np.unique(target.values[target.values % 2 == 1] // 2)
-    leaf_events = LeafEvents(target.times[occurred], *events)
+    leaf_events = LeafEvents(target.times[occurred], offsets, index, events, at_risk)
     return replace(forest, leaf_values=mortality, leaf_events=leaf_events)
 
 

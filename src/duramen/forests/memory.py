@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.memory import SELDOM_LACKING, available_bytes, require_memory
 from duramen.data.schema import KINDS
-from duramen.forests.forest import Forest
+from duramen.forests.growth import grow
 from duramen.forests.settings import GrowthSettings
 
 NODE_BYTES = 4 + 4 + 4 + 8 + 1 + 4 + 4 + 8 + 8
 TREE_BYTES = 3 * 8
 PILOT_TREES = 8
 NOMINAL = KINDS.index("nominal")
-HINT = "lower n_estimators, or bound the trees by max_depth, max_leaf_nodes or min_samples_leaf"
-
-
-def refuse_many_trees(function: str, n_trees: int, n_values: int) -> None:
-    """Raise MemoryError if the trees cannot fit even if each is a leaf of `n_values` numbers."""
-    require_memory(
-        n_trees * (TREE_BYTES + NODE_BYTES + 8 * n_values),
-        what=f"a forest of {n_trees} trees",
-        function=function,
-        hint=HINT,
-    )
 
 
 def refuse_large_forest(
     function: str,
     n_trees: int,
     settings: GrowthSettings,
-    data: LearningSet[EncodedTable],
-    grow_pilot: Callable[[int], Forest],
+    data: LearningSet[Any],
+    n_threads: int = 1,
 ) -> None:
-    """Raise MemoryError if the forest cannot fit, or would not judging by its first trees.
+    """Raise MemoryError if a forest would not fit in memory, judging by its first trees.
 
-    `grow_pilot` grows so many of the trees; they are looked at only where the largest trees that
-    there can be would not fit.
+    They are grown only where the largest trees that there can be would not fit.
     """
     most = most_tree_bytes(data.target.n_values, counted_in_rows(settings, data), data.table)
     if most * n_trees < SELDOM_LACKING:
@@ -49,12 +36,13 @@ def refuse_large_forest(
         return
     require_tree(function, settings, data)
     if n_trees > PILOT_TREES:
-        pilot = grow_pilot(PILOT_TREES)
+        pilot = grow(data, settings, n_trees=PILOT_TREES, seed=0, n_threads=n_threads)
         require_memory(
             pilot.nbytes * n_trees // pilot.n_trees,
             what=f"a forest of {n_trees} trees such as its first ones",
             function=function,
-            hint=HINT,
+            hint="lower n_estimators, or bound the trees by max_depth, max_leaf_nodes or "
+            "min_samples_leaf",
         )
 
 
@@ -80,7 +68,13 @@ def counted_in_rows(settings: GrowthSettings, data: LearningSet[Any]) -> GrowthS
 
 def most_tree_bytes(n_values: int, settings: GrowthSettings, table: EncodedTable) -> int:
     """Return the bytes that a tree takes when it is as large as can be."""
-    leaves = _most_leaves(settings, table.n_rows)
+    rows = min(settings.row_samples or table.n_rows, table.n_rows)
+    leaves = rows // settings.min_samples_leaf
+    if settings.max_leaf_nodes is not None:
+        leaves = min(leaves, settings.max_leaf_nodes)
+    if settings.max_depth is not None and settings.splits != "multiway" and settings.max_depth < 62:
+        leaves = min(leaves, 2**settings.max_depth)
+    leaves = max(1, leaves)
     n_codes = table.n_codes()
     if settings.splits == "ordered":
         n_codes = n_codes[table.kind_codes == NOMINAL]
@@ -91,13 +85,3 @@ def most_tree_bytes(n_values: int, settings: GrowthSettings, table: EncodedTable
         words = (leaves - 1) * (int(n_codes.max()) + 31) // 32
     nodes = 2 * leaves - 1
     return TREE_BYTES + NODE_BYTES * nodes + 8 * n_values * leaves + 4 * words
-
-
-def _most_leaves(settings: GrowthSettings, n_rows: int) -> int:
-    rows = min(settings.row_samples or n_rows, n_rows)
-    most = rows // settings.min_samples_leaf
-    if settings.max_leaf_nodes is not None:
-        most = min(most, settings.max_leaf_nodes)
-    if settings.max_depth is not None and settings.splits != "multiway" and settings.max_depth < 62:
-        most = min(most, 2**settings.max_depth)
-    return max(1, most)

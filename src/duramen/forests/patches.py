@@ -80,6 +80,7 @@ def grow_patches(
             values.append(own)
         blocks: list[Any] = [np.empty((0, len(rows)), kind) for kind in CODE_TYPES]
         blocks[width] = codes
+        narrow, middle, wide = blocks
         own_schema = _kernel.Schema(
             np.concatenate(values),
             np.cumsum([0, *map(len, values)], dtype=np.int64),
@@ -87,7 +88,7 @@ def grow_patches(
             schema.missing[columns],
         )
         places = np.full(len(columns), width, dtype=np.uint8), np.arange(len(columns))
-        table = _kernel.Table(own_schema, *blocks, *places)
+        table = _kernel.Table(own_schema, narrow, middle, wide, *places)
         trees = patches.grow(table, tree, rows, multiplicity)
         arrays = {name: getattr(trees, name) for name in ARRAY_NAMES}
         # Cuts and columns as the store has them: the code of a cut is that of the last value up to
@@ -215,5 +216,6 @@ def row_blocks(trees: TreeArrays, store: ColumnStore) -> Iterator[tuple[slice, _
         ]
         for j, number, place in zip(used.tolist(), widths.tolist(), slots.tolist(), strict=True):
             blocks[number][place] = store.codes(j, begin, end)
-        table = _kernel.Table(schema.kernel_schema, *blocks, block_of, slot)
+        narrow, middle, wide = blocks
+        table = _kernel.Table(schema.kernel_schema, narrow, middle, wide, block_of, slot)
         yield slice(begin, end), table

@@ -256,7 +256,8 @@ class OutOfBagSums:
 
     def estimate(self) -> OutOfBag:
         """Return the estimates of all trees so far."""
-        return _out_of_bag(*self._sums.sums(), self._origin)
+        sums, counts, error_curve = self._sums.sums()
+        return _out_of_bag(sums, counts, error_curve, self._origin)
 
 
 def _out_of_bag(

@@ -64,9 +64,9 @@ def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> No
 
     # Types and lengths of the arrays.
     for name, array in trees.arrays().items():
-        kind = np.dtype(str(TreeArrays.__annotations__[name]).split("np.")[1].rstrip("]"))
-        holds = array.dtype == kind and array.ndim == (2 if name == "leaf_values" else 1)
-        require(holds, f"{name} must hold {kind}, got {array.dtype} of shape {array.shape}")
+        wanted = np.dtype(str(TreeArrays.__annotations__[name]).split("np.")[1].rstrip("]"))
+        holds = array.dtype == wanted and array.ndim == (2 if name == "leaf_values" else 1)
+        require(holds, f"{name} must hold {wanted}, got {array.dtype} of shape {array.shape}")
     n_trees, n_nodes = trees.n_trees, trees.n_nodes
     require(n_trees >= 1, "offsets must have at least two entries")
     totals = {
@@ -114,7 +114,7 @@ def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> No
     require(ascend, "leaves must be numbered 0, 1, 2, ... within their tree")
 
     # The splits, of the inner nodes.
-    feature, cut, left, family = (array[~leaf] for array in (trees.feature, cut, left, family))
+    feature, cut, left, family = trees.feature[~leaf], cut[~leaf], left[~leaf], family[~leaf]
     n_codes = schema.n_codes()[feature]
     looked_up = (family != ORDERED) | (schema.kind_codes[feature] != 0)
     has = schema.has_values[feature]

@@ -110,6 +110,7 @@ class Cluster:
         client, most = self.client, max(_FEWEST_AHEAD, _AHEAD * self.at_a_time)
         packed = PickledTask.of(task)
         sent: deque[tuple[tuple[Any, ...], Any]] = deque()  # jobs and their futures
+        there: Any = None  # the task on the workers
 
         def send(jobs: Jobs) -> None:
             # Not one `client.map`: its arguments would travel as one large message.

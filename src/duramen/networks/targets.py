@@ -16,9 +16,8 @@ from duramen.data.target import column_target
 from duramen.estimators.catalogue import FORESTS
 from duramen.estimators.parameters import OF_THE_TREES, split_family
 from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
-from duramen.forests.memory import refuse_large_forest, refuse_many_trees
+from duramen.forests.memory import refuse_large_forest
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.measure import Inputs
 from duramen.importances.refit import for_task, growing
@@ -220,13 +219,7 @@ class TargetForest:
         if key not in self._settings:
             template = for_task(self.template, data.target, self.function)
             settings = template.growth_settings(data.n_rows, data.n_columns, data.table)
-            n_trees = template.n_estimators
-            refuse_many_trees(self.function, n_trees, data.target.n_values)
-
-            def pilot(count: int) -> Forest:
-                return grow(data, settings, n_trees=count, seed=seed)
-
-            refuse_large_forest(self.function, n_trees, settings, data, pilot)
+            refuse_large_forest(self.function, template.n_estimators, settings, data)
             self._settings[key] = settings
         return self._settings[key]
 

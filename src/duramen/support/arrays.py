@@ -119,6 +119,9 @@ def native_frame(columns: Mapping[str, Any]) -> Any:
     """Return a frame of pandas, polars or pyarrow, the first that is installed."""
     import narwhals.stable.v2 as nw
 
-    backends: tuple[Literal["pandas", "polars"], ...] = ("pandas", "polars")
-    installed = [backend for backend in backends if importlib.util.find_spec(backend) is not None]
-    return nw.from_dict(dict(columns), backend=[*installed, "pyarrow"][0]).to_native()
+    backend: Literal["pandas", "polars", "pyarrow"] = "pyarrow"
+    if importlib.util.find_spec("pandas") is not None:
+        backend = "pandas"
+    elif importlib.util.find_spec("polars") is not None:
+        backend = "polars"
+    return nw.from_dict(dict(columns), backend=backend).to_native()
