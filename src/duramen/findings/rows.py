@@ -168,7 +168,8 @@ class _Look:
 
     def codes(self, j: int, some: Any = slice(None)) -> IntArray:
         """Return codes of a column in some of the rows."""
-        return np.asarray(self.table.codes(j))[self.rows[some]].astype(np.int64)
+        codes: IntArray = self.table.codes(j)[self.rows[some]].astype(np.int64)
+        return codes
 
     def whole(self, j: int) -> bool:
         """Tell whether a column holds text, categories or whole numbers."""

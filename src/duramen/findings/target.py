@@ -131,7 +131,7 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     return findings
 
 
-def _code_outside(numbers: list[int], labels: list[int], counts: IntArray) -> int | None:
+def _code_outside(numbers: list[Any], labels: list[Any], counts: IntArray) -> int | None:
     """Return the place of a rare number far from all others, which follow each other; or None."""
     for end, rest in ((numbers[-1], numbers[:-1]), (numbers[0], numbers[1:])):
         gap, place = min(abs(end - other) for other in rest), labels.index(end)

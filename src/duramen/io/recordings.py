@@ -199,7 +199,7 @@ def _times(light: FloatArray, columns: list[int]) -> list[int]:
     """Return columns that increase from frame to frame, as times do and no neuron does."""
     if len(light) < _FEWEST_FRAMES:
         return []
-    few = (np.diff(light[:_FEWEST_FRAMES], axis=0) > 0).all(axis=0)
+    few: Any = (np.diff(light[:_FEWEST_FRAMES], axis=0) > 0).all(axis=0)
     times = [j for j in columns if few[j] and (np.diff(light[:, j]) > 0).all()]
     return times if 2 * len(times) < len(columns) else []
 

@@ -245,9 +245,14 @@ def test_bad_tables(tmp_path):
     for source, options, error, message in [
         (np.zeros((0, 3)), {}, ValueError, "the table is empty"),
         (FRAME, {"transpose": True}, ValueError, "a DataFrame must be transposed before"),
-        (encode(FRAME), {"transpose": True}, ValueError, "encoded table cannot be transposed"),
+        (
+            encode(FRAME),
+            {"transpose": True},
+            ValueError,
+            "a EncodedTable must be transposed",
+        ),
         (encode(FRAME), {"kinds": "nominal"}, ValueError, "kinds cannot be given"),
-        (FRAME, {"layer": "X"}, ValueError, "not for tables"),
+        (FRAME, {"layer": "X"}, ValueError, "a table is not one"),
         (np.array([[np.inf]]), {}, ValueError, "pack: .*infinity"),
         (pd.DataFrame({"m": ["a", 1.5]}), {}, TypeError, "pack: column 'm' mixes float and str"),
         (None, {}, TypeError, "X is a NoneType"),

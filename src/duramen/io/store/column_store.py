@@ -23,7 +23,7 @@ from duramen.io import formats
 from duramen.io.formats.format import Columns
 from duramen.io.store import layout
 from duramen.io.store.packed import PackedColumns
-from duramen.io.store.reader import LocalFolder, Place, RemoteFolder, place_of
+from duramen.io.store.reader import Place, place_of
 from duramen.io.store.row_ids import Pairing, names_of, of_store, pair, samples_table
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
@@ -413,7 +413,7 @@ def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Column
                 "machine. Hint: pack it, and copy the folder there"
             )
         try:
-            return PackedColumns(RemoteFolder(place), function), place
+            return PackedColumns(place, function), place
         except FileNotFoundError:
             raise FileNotFoundError(
                 f"{function}: there is no column store at {place}. Hint: pack a table, and copy "
@@ -426,7 +426,7 @@ def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Column
                 f"{function}: {path} is a folder, but not a column store: it has no "
                 f"{layout.HEADER}. Hint: name a file, or a folder that pack made"
             )
-        return PackedColumns(LocalFolder(path), function), path
+        return PackedColumns(path, function), path
     if not path.exists():
         raise FileNotFoundError(f"{function}: there is no folder or file {path}")
     chosen = formats.format_of(path)

@@ -34,44 +34,31 @@ def open_input(source: Any, request: Request) -> Input:
         If its format is not known, or it cannot be read, or an option does not apply to it.
     """
     function, layer = request.function, request.layer
-    if not isinstance(source, str | os.PathLike):
-        formats.refuse_text_options("a table", None, request)
-        if layer is not None:
-            raise ValueError(
-                f"{function}: layer={layer!r} is for {formats.layered()}, not for tables"
-            )
-        return _of_table(source, request)
-    path = expanded(source, request.function)
-    chosen = formats.checked_file(path, function, "groups", "read")
-    if layer is not None and not chosen.layers:
+    in_memory = not isinstance(source, str | os.PathLike)
+    path = Path() if in_memory else expanded(source, function)
+    chosen = None if in_memory else formats.checked_file(path, function, "groups", "read")
+    where = "a table" if in_memory else path.name
+    formats.refuse_text_options(where, chosen, request)
+    if layer is not None and (chosen is None or not chosen.layers):
         raise ValueError(
-            f"{function}: layer={layer!r} is for {formats.layered()}, and {path} is not one"
+            f"{function}: layer={layer!r} is for {formats.layered()}, and {where} is not one"
         )
-    formats.refuse_text_options(path.name, chosen, request)
-    if chosen.groups is not None:
-        return chosen.groups(path, request)
-    table = with_missing(formats.whole(path, chosen, request), request.na_values)
-    if request.transpose:
-        return input_of(TableRecords(table), path, request)
-    return SourceInput(table, request, path)
-
-
-def _of_table(source: Any, request: Request) -> Input:
-    if isinstance(source, EncodedTable | ColumnStore):
+    if chosen is not None:
+        if chosen.groups is not None:
+            return chosen.groups(path, request)
+        table = with_missing(formats.whole(path, chosen, request), request.na_values)
         if request.transpose:
-            raise ValueError(
-                f"{request.function}: an encoded table cannot be transposed; transpose it "
-                "before it is encoded"
-            )
+            return input_of(TableRecords(table), path, request)
+        return SourceInput(table, request, path)
+    encoded = isinstance(source, EncodedTable | ColumnStore)
+    if request.transpose and (encoded or not hasattr(source, "T") or hasattr(source, "columns")):
+        raise ValueError(
+            f"{function}: transpose=True is for files, arrays and sparse matrices; a "
+            f"{type(source).__name__} must be transposed before it is packed"
+        )
+    if isinstance(source, EncodedTable | ColumnStore):
         return EncodedInput(source, request.budget)
-    if request.transpose:
-        if not hasattr(source, "T") or hasattr(source, "columns"):
-            raise ValueError(
-                f"{request.function}: transpose=True is for files, arrays and sparse matrices; a "
-                f"{type(source).__name__} must be transposed before it is packed"
-            )
-        source = source.T
-    return SourceInput(source, request)
+    return SourceInput(source.T if request.transpose else source, request)
 
 
 class SourceInput(Input):

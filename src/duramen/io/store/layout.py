@@ -290,31 +290,24 @@ def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
             f"{'a later' if later else 'an earlier'} duramen packed it: "
             f"{'upgrade, or ' if later else ''}pack the table again"
         )
-    if check != _check(header) or not _sound(header):
+    files, needed = header.get("files"), set(NEEDED)
+    sound = isinstance(files, dict) and needed <= set(files) <= needed | set(BESIDE)
+    if sound:  # names no files but those of a store, and has what every store has
+        entries = [entry if isinstance(entry, dict) else {} for entry in files.values()]
+        sizes = [entry.get(key) for entry in entries for key in ("size", "crc32")]
+        counts = [header.get(key) for key in ("n_rows", "n_columns")]
+        sound = (
+            all(type(size) is int and 0 <= size < 2**63 for size in sizes)
+            and all(type(count) is int and 1 <= count < 2**63 for count in counts)
+            and isinstance(header.get("named"), bool)
+            and isinstance(header.get("fingerprint"), str)
+        )
+    if check != _check(header) or not sound:
         raise ValueError(
             f"{function}: {where} is damaged: it does not match its own check; pack the table again"
         )
     return dict(header)
 
 
-def _sound(header: Mapping[str, Any]) -> bool:
-    """Tell whether a header has what every store has, and names no files but those of a store."""
-    files, needed = header.get("files"), set(NEEDED)
-    if not isinstance(files, dict) or not needed <= set(files) <= needed | set(BESIDE):
-        return False
-    entries = [entry if isinstance(entry, dict) else {} for entry in files.values()]
-    return (
-        all(_is_count(entry.get(key), 0) for entry in entries for key in ("size", "crc32"))
-        and _is_count(header.get("n_rows"), 1)
-        and _is_count(header.get("n_columns"), 1)
-        and isinstance(header.get("named"), bool)
-        and isinstance(header.get("fingerprint"), str)
-    )
-
-
 def _check(header: Mapping[str, Any]) -> int:
     return crc32(json.dumps(header, sort_keys=True, allow_nan=False).encode())
-
-
-def _is_count(number: Any, least: int) -> bool:
-    return type(number) is int and least <= number < 2**63

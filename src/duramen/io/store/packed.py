@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -24,7 +25,7 @@ from duramen.data.memory import require_memory
 from duramen.data.schema import KINDS, Schema
 from duramen.data.sparse_columns import slots_of
 from duramen.io.store import layout
-from duramen.io.store.reader import File, Folder, check_of, read_runs, read_whole
+from duramen.io.store.reader import File, Place, check_of, opened, read_runs, read_whole
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import first_line, quoted
@@ -82,9 +83,9 @@ class PackedColumns:
     CRC-32 a column; names, values and labels by another one.
     """
 
-    def __init__(self, folder: Folder, function: str) -> None:
-        self.where, self._function = folder.name, function
-        file = folder.open(layout.HEADER)
+    def __init__(self, folder: Path | Place, function: str) -> None:
+        self.where, self._function = str(folder), function
+        file = opened(folder, layout.HEADER)
         if file.size > _LARGEST_HEADER:
             raise ValueError(
                 f"{function}: {file.name} is not the header of a column store: it has "
@@ -95,30 +96,25 @@ class PackedColumns:
         self.n_columns: int = self.header["n_columns"]
         self.named: bool = self.header["named"]
         self.sparse = bool(self.header.get("sparse"))
-        self._files = {name: self._opened(folder, name) for name in self.header["files"]}
+        self._files: dict[str, File] = {}
+        for name, entry in self.header["files"].items():
+            try:
+                self._files[name] = file = opened(folder, name)
+            except FileNotFoundError:
+                raise self._inconsistent(f"{name} is not there") from None
+            if file.size != entry["size"]:
+                raise ValueError(
+                    f"{function}: {file.name} is damaged: it has {file.size} bytes, not "
+                    f"{entry['size']}; pack the table again"
+                )
         self._verified = False
         self._records = self._read_records()
-        data = self._checked(layout.NAMES)
-        self.all_names = layout.Names(data, self._records["n_name"])
+        self.all_names = layout.Names(self._checked(layout.NAMES), self._records["n_name"])
         self._values = layout.offsets_of(self._records["n_values"])
         self._labels = layout.offsets_of(self._records["n_labels"])
         # Block of an encoded table, and place among the columns of its file, of each column.
         self._block_of = np.asarray(self._records["file"] % layout.QUARTERS, dtype=np.uint8)
         self._place = slots_of(self._records["file"]).astype(np.uint32)
-
-    def _opened(self, folder: Folder, name: str) -> File:
-        """Return a file of the store, its size checked."""
-        wanted = self.header["files"][name]["size"]
-        try:
-            file = folder.open(name)
-        except FileNotFoundError:
-            raise self._inconsistent(f"{name} is not there") from None
-        if file.size != wanted:
-            raise ValueError(
-                f"{self._function}: {file.name} is damaged: it has {file.size} bytes, not "
-                f"{wanted}; pack the table again"
-            )
-        return file
 
     def _inconsistent(self, what: str) -> ValueError:
         return ValueError(
@@ -275,7 +271,7 @@ class PackedColumns:
         offset, size = (layout.row_bytes(number, n) for n in (first, end - first))
         read = self._files[layout.CODES[number]].ranges([at + offset], [size])
         codes = layout.codes_of_bytes(read, number, end - first)[0, begin - first :]
-        return self._known(codes[np.newaxis], column, block)[0]
+        return np.asarray(self._known(codes[np.newaxis], column, block)[0])
 
     def _known(self, codes: NDArray[Any], columns: IntArray, block: int) -> NDArray[Any]:
         """Return codes of columns of a block, none of which is unknown."""

@@ -26,7 +26,7 @@ from duramen.io.store import layout
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.inputs import Part, open_input
 from duramen.io.store.packed import PackedColumns
-from duramen.io.store.reader import LocalFolder, memory_bytes
+from duramen.io.store.reader import memory_bytes
 from duramen.io.store.row_ids import (
     Pairing,
     check_samples,
@@ -158,7 +158,7 @@ def pack_table(
         }
         if by_column:
             writer.finish({}, described)
-            columns = PackedColumns(LocalFolder(folder), function)
+            columns = PackedColumns(folder, function)
             paired = pair(samples, of_store(columns, samples, pairing), columns.n_rows, pairing)
         beside = annotations if paired is None else paired.table
         check_samples(beside, writer.n_rows or 0, _FUNCTION)
@@ -206,7 +206,7 @@ def _encoder(
     text = text_of(source.files[0], request) if source.files else None
     missing = () if text is not None else request.na_values
     comma = text is not None and text.delimiter == ","
-    form = {"as_text": as_text, "decimal": request.decimal, "thousands": comma}
+    form: dict[str, Any] = {"as_text": as_text, "decimal": request.decimal, "thousands": comma}
 
     def names_of_group(begin: int, count: int) -> tuple[str, ...]:
         if names is None:
@@ -225,7 +225,9 @@ def _encoder(
             group = with_missing(group.rename_columns(list(of_group)), missing)
             group = warned(group, _FUNCTION, **form).rename_columns(titles)
             columns = open_source(group, _FUNCTION)
-        of_kind = [None] * (end - begin) if chosen is None else list(chosen[begin:end])
+        of_kind: list[str | None] = (
+            [None] * (end - begin) if chosen is None else list(chosen[begin:end])
+        )
         for j in places_of_text(group, of_group, as_text):
             of_kind[j] = of_kind[j] or "nominal"
         return encode_source(

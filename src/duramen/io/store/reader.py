@@ -10,7 +10,6 @@ import mmap
 import os
 import stat
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,7 +23,7 @@ from duramen.support.checks import extra_package
 from duramen.support.text import parsed_size
 
 _READ_INTO = getattr(os, "preadv", None)
-BLOCK_BYTES = 1 << 20  # what is read whole is read in such pieces
+_BLOCK_BYTES = 1 << 20  # what is read whole is read in such pieces
 
 
 class LocalFile:
@@ -49,24 +48,25 @@ class LocalFile:
     def ranges(self, offsets: list[int], sizes: list[int]) -> NDArray[np.uint8]:
         """Read several ranges of bytes into one array."""
         joined = np.empty(sum(sizes), dtype=np.uint8)
-        view, begin, read, descriptor = joined.data, 0, _READ_INTO, self._descriptor
+        view, begin = joined.data, 0
         for offset, size in zip(offsets, sizes, strict=True):
-            done = read(descriptor, [view[begin : begin + size]], offset) if read and size else 0
+            done = 0
             while done < size:  # a signal or a large request may cut a read short
-                count = self._read_into(view[begin + done : begin + size], offset + done)
+                part = view[begin + done : begin + size]
+                if _READ_INTO is not None:
+                    count = _READ_INTO(self._descriptor, [part], offset + done)
+                else:
+                    with self._turn:  # not every system reads at an offset
+                        os.lseek(self._descriptor, offset + done, os.SEEK_SET)
+                        data = os.read(self._descriptor, len(part))
+                    count = len(data)
+                    part[:count] = data
                 if not count:
-                    raise cut_short(self.name, offset, size)
+                    raise _cut_short(self.name, offset, size)
                 done += count
             begin += size
         joined.setflags(write=False)
         return joined
-
-    def _read_into(self, place: memoryview, offset: int) -> int:
-        with self._turn:  # not every system reads at an offset
-            os.lseek(self._descriptor, offset, os.SEEK_SET)
-            data = os.read(self._descriptor, len(place))
-        place[: len(data)] = data
-        return len(data)
 
     def whole(self) -> memoryview:
         """Return everything, mapped into memory."""
@@ -87,23 +87,12 @@ class LocalFile:
             raise ValueError(f"{self.name} was written to while it was open; open the store again")
 
 
-def cut_short(name: str, offset: int, size: int) -> ValueError:
+def _cut_short(name: str, offset: int, size: int) -> ValueError:
     """Return the error about a file that ends within a range of bytes."""
     return ValueError(
         f"{name} is damaged: it ends within the {size} bytes at {offset}; it was truncated while "
         "it was open"
     )
-
-
-class LocalFolder:
-    """A folder of this machine."""
-
-    def __init__(self, path: Path) -> None:
-        self.name = str(path)
-
-    def open(self, name: str) -> LocalFile:
-        """Open a file in it."""
-        return LocalFile(os.path.join(self.name, name))
 
 
 @dataclass(frozen=True)
@@ -143,19 +132,6 @@ def place_of(path: Any, function: str) -> Place | None:
     return None
 
 
-class RemoteFolder:
-    """A folder in another place."""
-
-    def __init__(self, place: Place) -> None:
-        self.name = str(place)
-        self._place = place
-
-    def open(self, name: str) -> RemoteFile:
-        """Open a file in it; nothing is read yet."""
-        base = self._place.path.rstrip("/")
-        return RemoteFile(Place(self._place.fs, f"{base}/{name}"))
-
-
 class RemoteFile:
     """A file in another place, read by ranges of bytes, several at a time where it can be."""
 
@@ -179,7 +155,7 @@ class RemoteFile:
             if isinstance(data, BaseException):  # as many file systems do in spite of on_error
                 raise data
             if len(data) != sizes[i]:
-                raise cut_short(self.name, offsets[i], sizes[i])
+                raise _cut_short(self.name, offsets[i], sizes[i])
         return np.frombuffer(b"".join(parts), dtype=np.uint8)
 
     def whole(self) -> memoryview:
@@ -191,7 +167,13 @@ class RemoteFile:
 
 
 File: TypeAlias = LocalFile | RemoteFile
-Folder: TypeAlias = LocalFolder | RemoteFolder
+
+
+def opened(folder: Path | Place, name: str) -> File:
+    """Open a file of a folder; of one in another place, nothing is read yet."""
+    if isinstance(folder, Place):
+        return RemoteFile(Place(folder.fs, f"{folder.path.rstrip('/')}/{name}"))
+    return LocalFile(os.path.join(folder, name))
 
 
 def read_whole(file: File) -> bytes:
@@ -199,17 +181,11 @@ def read_whole(file: File) -> bytes:
     return file.ranges([0], [file.size]).tobytes()
 
 
-def pieces_of(file: File) -> Iterator[memoryview]:
-    """Read a file from begin to end, a piece at a time."""
-    for offset in range(0, file.size, BLOCK_BYTES):
-        yield file.ranges([offset], [min(BLOCK_BYTES, file.size - offset)]).data
-
-
 def check_of(file: File) -> int:
     """Return the CRC-32 of a file."""
     total = 0
-    for piece in pieces_of(file):
-        total = crc32(piece, total)
+    for offset in range(0, file.size, _BLOCK_BYTES):
+        total = crc32(file.ranges([offset], [min(_BLOCK_BYTES, file.size - offset)]).data, total)
     return total
 
 
