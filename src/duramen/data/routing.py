@@ -78,18 +78,16 @@ class _Encoded:
 
 def _codes_of(column: Column, labels: NDArray[Any], name: str, function: str) -> FloatArray:
     """Return codes of the column's values among `labels`."""
-    if not isinstance(column, Categories):
-        missing = np.isnan(column)
-        if missing.all():  # without a value, its type does not tell what it would hold
-            return np.full(len(column), np.nan)
-        categories = labels
+    if isinstance(column, Categories):
+        codes_found = _look_up(column.labels, labels, name, function)
+        return np.asarray(np.append(codes_found, np.nan)[column.codes])
+    codes, present = np.full(len(column), np.nan), ~np.isnan(column)
+    if present.any():  # without a value, its type does not tell what it would hold
+        categories, values = labels, column[present]
         if column.dtype.kind != labels.dtype.kind and labels.dtype != object:
-            categories, column = labels.astype(np.float64), column.astype(np.float64)
-        codes = np.full(len(column), np.nan)
-        codes[~missing] = _look_up(column[~missing], categories, name, function)
-        return codes
-    codes_found = _look_up(column.labels, labels, name, function)
-    return np.asarray(np.append(codes_found, np.nan)[column.codes])
+            categories, values = labels.astype(np.float64), values.astype(np.float64)
+        codes[present] = _look_up(values, categories, name, function)
+    return codes
 
 
 def _reject_infinities(schema: Schema, values: FloatArray, function: str) -> None:
@@ -110,23 +108,29 @@ def _check_columns(
     function: str,
 ) -> None:
     """Check number and names of columns, with the messages of scikit-learn."""
-    subject = estimator_name or function
-    if schema.named and names is not None:
-        _check_same_names(tuple(names), schema.names)
+    if schema.named and names is not None and tuple(names) != schema.names:
+        unseen, absent = set(names) - set(schema.names), set(schema.names) - set(names)
+        lines = ["The feature names should match those that were passed during fit."]
+        for title, listed in (
+            ("Feature names unseen at fit time:", sorted(unseen)),
+            ("Feature names seen at fit time, yet now missing:", sorted(absent)),
+        ):
+            if listed:
+                more = ["- ..."] if len(listed) > _LISTED else []
+                lines += [title, *(f"- {name}" for name in listed[:_LISTED]), *more]
+        if not unseen and not absent:
+            lines.append("Feature names must be in the same order as they were in fit.")
+        raise ValueError("\n".join(lines) + "\n")
     if n_columns != schema.n_columns:
         raise ValueError(
-            f"X has {n_columns} features, but {subject} is expecting {schema.n_columns} features "
-            "as input"
+            f"X has {n_columns} features, but {estimator_name or function} is expecting "
+            f"{schema.n_columns} features as input"
         )
     if estimator_name is None or schema.named == (names is not None):
         return
-    if schema.named:
-        message = (
-            f"X does not have valid feature names, but {subject} was fitted with feature names"
-        )
-    else:
-        message = f"X has feature names, but {subject} was fitted without feature names"
-    warn(message)
+    new = "does not have valid feature names" if schema.named else "has feature names"
+    old = "with" if schema.named else "without"
+    warn(f"X {new}, but {estimator_name} was fitted {old} feature names")
 
 
 def _look_up(values: NDArray[Any], labels: NDArray[Any], name: str, function: str) -> FloatArray:
@@ -146,20 +150,3 @@ def _look_up(values: NDArray[Any], labels: NDArray[Any], name: str, function: st
     place = np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)
     code = place if order is None else order[place]
     return np.where(labels[code] == values, code.astype(np.float64), UNSEEN)
-
-
-def _check_same_names(names: tuple[str, ...], fitted: tuple[str, ...]) -> None:
-    if names == fitted:
-        return
-    unexpected, absent = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
-    lines = ["The feature names should match those that were passed during fit."]
-    for title, listed in (
-        ("Feature names unseen at fit time:", unexpected),
-        ("Feature names seen at fit time, yet now missing:", absent),
-    ):
-        if listed:
-            more = ["- ..."] if len(listed) > _LISTED else []
-            lines += [title, *(f"- {name}" for name in listed[:_LISTED]), *more]
-    if not unexpected and not absent:
-        lines.append("Feature names must be in the same order as they were in fit.")
-    raise ValueError("\n".join(lines) + "\n")

@@ -64,9 +64,19 @@ def open_source(X: Any, function: str) -> ArraySource | SparseSource | FrameSour
     X = unmasked(X)
     if type(X).__module__.partition(".")[0] == "scipy" and hasattr(X, "tocsc"):
         return SparseSource(X, function)
-    source = None if isinstance(X, np.ndarray) else _open_frame(X, function)
-    if source is not None:
-        return source
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError(f"{function}: X is a lazy {type(X).__name__}; call its .collect() first")
+    labels = None if isinstance(X, np.ndarray) else getattr(X, "columns", None)
+    if labels is not None:
+        import narwhals as nw
+
+        if type(X).__module__.partition(".")[0] == "pyarrow":
+            labels = X.schema.names
+            X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
+        names_of_labels(labels, function)  # repeated names have an error of ours
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            return FrameSource(frame, list(labels), function)
     if isinstance(X, str | bytes | dict | set) or X is None:
         raise TypeError(
             f"{function}: X is a {type(X).__name__}; give a two-dimensional array, a data frame, "
@@ -204,28 +214,24 @@ class FrameSource:
     def __init__(self, frame: Any, labels: Sequence[Any], function: str) -> None:
         self.n_rows, self.n_columns = frame.shape
         self.names = names_of_labels(labels, function)
-        self._frame = frame
-        self._labels = list(labels)
+        self._frame, self._labels = frame, labels
 
     @cached_property
     def matrix(self) -> NDArray[Any] | None:
         """All columns as one matrix where they are of one floating type and not large."""
         if self.n_rows * self.n_columns * 8 > WHOLE_BYTES or self.n_columns == 0:
             return None
-        if self._frame.implementation.is_pandas():
-            types = set(self._frame.to_native().dtypes)
-            floating = {np.dtype(np.float64), np.dtype(np.float32)}
-        else:
-            import narwhals as nw
+        import narwhals as nw
 
-            types = set(self._frame.schema.values())
-            floating = {nw.Float64(), nw.Float32()}
+        pandas = self._frame.implementation.is_pandas()
+        frame = self._frame.to_native() if pandas else self._frame
+        types = set(frame.dtypes if pandas else frame.schema.values())
+        floating: set[Any] = {nw.Float64(), nw.Float32()}
+        if pandas:
+            floating = {np.dtype(np.float64), np.dtype(np.float32)}
         if len(types) != 1 or not types <= floating:
             return None
-        if self._frame.implementation.is_pandas():
-            array = self._frame.to_native().to_numpy()
-        else:
-            array = self._frame.to_numpy()
+        array: NDArray[Any] = frame.to_numpy()
         return array if array.dtype.kind == "f" and array.ndim == 2 else None
 
     def values(self, j: int) -> Any:
@@ -255,46 +261,16 @@ class FrameSource:
         elif not (dtype.is_numeric() or dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum)):
             raise TypeError(refusal(str(dtype), function, name))
         # The chunks of an Arrow column stay as they lie, and its order declared as it was.
-        arrow = series.to_native() if series.implementation.is_pyarrow() else series.to_arrow()
-        ordered = _order_counts(series, dtype, kind)
+        library = series.implementation
+        arrow = series.to_native() if library.is_pyarrow() else series.to_arrow()
+        ordered = None  # the column's own declaration decides
+        if kind == "nominal":
+            ordered = False
+        elif library.is_polars():  # an enum has an order, but seldom means it
+            ordered = kind == "ordinal" and dtype == nw.Enum
+        elif kind == "ordinal" and library.is_pandas_like():
+            ordered = True
         return from_arrow(arrow, function=function, name=name, ordered=ordered)
-
-
-def _order_counts(series: Any, dtype: Any, kind: str | None) -> bool | None:
-    """Return whether the order of a categorical column's categories is that of its codes.
-
-    None where the column's own declaration is to decide.
-    """
-    import narwhals as nw
-
-    if kind == "nominal":
-        return False
-    implementation = series.implementation
-    if implementation.is_polars():  # an enum has an order, but seldom means it
-        return kind == "ordinal" and dtype == nw.Enum
-    if kind == "ordinal" and implementation.is_pandas_like():
-        return True
-    return None
-
-
-def _open_frame(X: Any, function: str) -> FrameSource | None:
-    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
-        raise TypeError(f"{function}: X is a lazy {type(X).__name__}; call its .collect() first")
-    labels = getattr(X, "columns", None)
-    if labels is None:
-        return None
-    import narwhals as nw
-
-    if type(X).__module__.partition(".")[0] == "pyarrow":
-        labels = X.schema.names
-        X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
-    else:
-        labels = list(labels)
-    names_of_labels(labels, function)  # repeated names have an error of ours
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return None
-    return FrameSource(frame, labels, function)
 
 
 def table_like(X: Any) -> Any:
