@@ -62,18 +62,6 @@ def test_a_few_odd_columns_among_many_are_passed_over():
     assert unequal_values(dm.encode(table)) is not None
 
 
-def test_columns_that_other_findings_name_are_passed_over():
-    table = dm.encode(np.column_stack([binary(0.5), RNG.random(200), RNG.random(200)]))
-    assert unequal_values(table, named=["x0"]) is None
-    assert unequal_values(table, named=["x1"]).columns == ("x0", "x2")
-
-
-def test_missing_values_count_as_a_value():
-    column = np.where(binary(0.5), np.nan, 1.0)
-    assert dm.encode(column[:, np.newaxis]).n_codes() == [2]
-    assert unequal_values(dm.encode(np.column_stack([column, binary(0.5)]))) is None
-
-
 def test_rows_that_were_left_out_leave_codes_without_rows():
     table = dm.encode(np.column_stack([binary(0.5), np.arange(200), RNG.random(200)]))
     first = table.take_rows(np.arange(100))  # the first column is constant in them

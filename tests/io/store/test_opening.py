@@ -64,43 +64,39 @@ def test_what_is_read_at_once_is_checked_at_once(store, name):
         open_store(store.path)
 
 
-def test_codes_are_checked_whenever_they_are_read(store):
-    flip(store.path / "codes.u1", 30 + 7)  # column b, its 8th row
-    opened = open_store(store.path)
-    opened.take_columns([0, 2, 3])
-    for read in (
-        lambda: opened.take_columns([3, 1]),
-        lambda: opened.codes(1),
-        lambda: opened.values(1),
-    ):
-        with pytest.raises(ValueError, match=r"codes\.u1 is damaged: the codes of column 'b'"):
-            read()
-    for read in (opened.verify, opened.as_table, lambda: dm.encode(opened)):
-        with pytest.raises(ValueError, match=r"codes\.u1 is damaged"):
-            read()
-
-
-def test_codes_in_two_bits_are_checked_whenever_they_are_read(store):
-    flip(store.path / "codes.b2", 1)  # column d
-    opened = open_store(store.path)
-    opened.take_columns([0, 1, 2])
-    with pytest.raises(ValueError, match=r"codes\.b2 is damaged: the codes of column 'd'"):
-        opened.take_columns([1, 3])
-    for read in (opened.verify, opened.as_table):
-        with pytest.raises(ValueError, match=r"codes\.b2 is damaged"):
-            read()
-
-
-@pytest.mark.parametrize(("name", "column"), [("values.f8", 1), ("labels.bin", 2)])
-def test_values_and_labels_are_checked_whenever_they_are_read(store, name, column):
-    at = {"values.f8": 8 * 5 + 5, "labels.bin": 16}[name]
+@pytest.mark.parametrize(
+    ("name", "at", "column", "message"),
+    [
+        ("codes.u1", 37, 1, r"codes\.u1 is damaged: the codes of column 'b'"),
+        ("codes.b2", 1, 3, r"codes\.b2 is damaged: the codes of column 'd'"),
+        ("values.f8", 45, 1, "column 1 do not match their checksum"),
+        ("labels.bin", 16, 2, "column 2 do not match their checksum"),
+    ],
+)
+def test_columns_are_checked_whenever_they_are_read(store, name, at, column, message):
     flip(store.path / name, at)
     opened = open_store(store.path)
-    opened.take_columns([0, 3])
-    with pytest.raises(ValueError, match=f"column {column} do not match their checksum"):
-        opened.take_columns([0, column])
-    with pytest.raises(ValueError, match=f"{name} is damaged"):
-        opened.verify()
+    opened.take_columns(np.delete(np.arange(4), column))
+    for read in (lambda: opened.take_columns([0, column]), lambda: opened.values(column)):
+        with pytest.raises(ValueError, match=message):
+            read()
+    for read in (opened.verify, opened.as_table, lambda: dm.encode(opened)):
+        with pytest.raises(ValueError, match=f"{name} is damaged"):
+            read()
+
+
+def test_bad_transposed_files(tmp_path):
+    for frame, error, message in [
+        (pd.DataFrame({"g": [1, 2], "s": [1, 2]}), TypeError, "holds the names of the columns"),
+        (pd.DataFrame({"g": ["a", None], "s": [1, 2]}), ValueError, "a name is missing"),
+        (pd.DataFrame({"g": ["a", "b"]}), ValueError, "no other column"),
+        (pd.DataFrame({"g": ["a", "a"], "s": [1, 2]}), ValueError, "than one column named 'a'"),
+        (pd.DataFrame({"g": ["a"], "s": [pd.Timestamp(0)]}), TypeError, "is of type timestamp"),
+    ]:
+        frame.to_parquet(tmp_path / "a.parquet")
+        with pytest.raises(error, match=message):
+            pack(tmp_path / "a.parquet", tmp_path / "s", transpose=True)
+    assert left_over(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["codes.u1", "codes.b2", "values.f8", "columns.bin", "labels.bin"])
@@ -224,12 +220,7 @@ def test_indices(store):
         ("good.csv", {"n_jobs": 0}, ValueError, "pack: n_jobs must be an int other than 0"),
         ("good.csv", {"names": ["a", "b"]}, ValueError, "names has 2 entries, but X has 1"),
         ("good.csv", {"kinds": "odd"}, ValueError, "kinds holds 'odd'"),
-        (
-            "good.csv",
-            {"kinds": {"y": "nominal"}},
-            ValueError,
-            "kinds holds 'y', which is none of the",
-        ),
+        ("good.csv", {"kinds": {"y": "nominal"}}, ValueError, "kinds holds 'y', which is none"),
     ],
 )
 def test_bad_sources(tmp_path, monkeypatch, source, options, error, message):
@@ -245,12 +236,7 @@ def test_bad_tables(tmp_path):
     for source, options, error, message in [
         (np.zeros((0, 3)), {}, ValueError, "the table is empty"),
         (FRAME, {"transpose": True}, ValueError, "a DataFrame must be transposed before"),
-        (
-            encode(FRAME),
-            {"transpose": True},
-            ValueError,
-            "a EncodedTable must be transposed",
-        ),
+        (encode(FRAME), {"transpose": True}, ValueError, "a EncodedTable must be transposed"),
         (encode(FRAME), {"kinds": "nominal"}, ValueError, "kinds cannot be given"),
         (FRAME, {"layer": "X"}, ValueError, "a table is not one"),
         (np.array([[np.inf]]), {}, ValueError, "pack: .*infinity"),
@@ -270,23 +256,4 @@ def test_bad_tables(tmp_path):
     (tmp_path / "t.npy").write_bytes(data[:-1])
     with pytest.raises(ValueError, match="is truncated: it has 199 bytes, its header requires 200"):
         pack(tmp_path / "t.npy", tmp_path / "s")
-    assert left_over(tmp_path) == []
-
-
-def test_bad_transposed_files(tmp_path):
-    for frame, error, message in [
-        (pd.DataFrame({"g": [1, 2], "s": [1, 2]}), TypeError, "holds the names of the columns"),
-        (pd.DataFrame({"g": ["a", None], "s": [1, 2]}), ValueError, "a name is missing"),
-        (pd.DataFrame({"g": ["a", "b"]}), ValueError, "no other column"),
-        (pd.DataFrame({"g": ["a"], "s": [1], "t": ["u"]}), TypeError, "'t' holds text and 's' num"),
-        (
-            pd.DataFrame({"g": ["a", "a"], "s": [1, 2]}),
-            ValueError,
-            "more than one column named 'a'",
-        ),
-        (pd.DataFrame({"g": ["a"], "s": [pd.Timestamp(0)]}), TypeError, "is of type timestamp"),
-    ]:
-        frame.to_parquet(tmp_path / "a.parquet")
-        with pytest.raises(error, match=message):
-            pack(tmp_path / "a.parquet", tmp_path / "s", transpose=True)
     assert left_over(tmp_path) == []
