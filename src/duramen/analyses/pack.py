@@ -21,12 +21,13 @@ from duramen.reports import Report, Run
 from duramen.reports.facts import about
 from duramen.reports.report import HELD, Fact, Facts, Prose, Table
 from duramen.results.columns import Column
-from duramen.support.arrow import pa, pc
+from duramen.support.arrow import pc
 from duramen.support.files import expanded
 from duramen.support.provenance import versions
 from duramen.support.warning import warn
 
 _LISTED = 200
+_RECORDED = ("transpose", "layer", "samples", "samples_id", "samples_match", "categorical")
 _READING = (
     "A store holds every column as the ranks of its values, so that single columns can be read "
     "without the others. Functions that accept a table accept the store, which "
@@ -154,7 +155,8 @@ def pack(
     >>> dm.pack("genes.npy", "genes.store")
     ColumnStore genes.store of 3 rows x 4 columns (4 numeric)
     """
-    execution, start = Execution.of(pack, locals()), time.perf_counter()
+    arguments = dict(locals())
+    execution, start = Execution.of(pack, arguments), time.perf_counter()
     if categorical and kinds is not None:
         raise ValueError("pack: categorical and kinds do not go together; give one of them")
     options = FileOptions(
@@ -167,22 +169,27 @@ def pack(
         member=member,
         sheet=sheet,
     )
+    reading, annotations = options.given(), samples
+    of_file = isinstance(samples, str | os.PathLike)
+    if isinstance(source, str | os.PathLike):
+        options.check(Path(source), Path(samples) if of_file else None)
+        reading, _ = options.arguments(expanded(source, "pack"))
+    if of_file:
+        findings: list[Finding] = []
+        annotations = options.table_of_samples(Path(samples), findings, "pack")
+        for finding in findings:
+            warn(f"pack: {finding}")
     finish = execution.finish
 
     def finishing(folder: Path) -> None:
         """Write the report of a command into the store before it takes its place."""
         execution.seconds["pack"] = round(time.perf_counter() - start, 4)
-        store = open_store(folder)
-        settings = {
-            "transpose": transpose,
-            "layer": layer,
-            "samples": samples,
-            "samples_id": samples_id,
-            "samples_match": samples_match,
-            "categorical": categorical,
-            **vars(options),
-            "memory": memory,
-        }
+        store, settings = open_store(folder), dict[str, Any]()
+        for name in (*_RECORDED, *vars(options), "memory"):  # files by name, no defaults of reading
+            value, default = arguments[name], signature(pack).parameters[name].default
+            if name in ("samples", "categorical", "memory") or value != default:
+                value = list(value) if isinstance(value, tuple) else value
+                settings[name] = value.name if isinstance(value, Path) else value
         facts = {
             "file": Path(source).name,
             "n_rows": store.n_rows,
@@ -190,9 +197,8 @@ def pack(
             "fingerprint": store.fingerprint(),
             "versions": versions("pyarrow", "h5py"),
         }
-        run = execution.record(facts, settings=_recorded(settings))
         assert finish is not None
-        finish(folder, _report(store, store.to_table(), run))
+        finish(folder, _report(store, execution.record(facts, settings=settings)))
 
     part = part_of(expanded(path, "pack"))
     if (part / PLAN).is_file():
@@ -205,10 +211,10 @@ def pack(
             kinds=dict.fromkeys(categorical, "nominal") or kinds,
             transpose=transpose,
             layer=layer,
-            samples=_annotations(samples, options),
+            samples=annotations,
             samples_id=samples_id,
             samples_match=samples_match,
-            reading=_reading(source, samples, options),
+            reading=reading,
             memory=memory,
             overwrite=overwrite,
             n_jobs=n_jobs,
@@ -221,76 +227,45 @@ def pack(
     return store
 
 
-def _reading(source: Any, samples: Any, options: FileOptions) -> dict[str, Any]:
-    """Return the parameters of reading that the source takes, with what its first lines tell."""
-    if not isinstance(source, str | os.PathLike):
-        return options.given()
-    beside = Path(samples) if isinstance(samples, str | os.PathLike) else None
-    options.check(Path(source), beside)
-    arguments, _ = options.arguments(expanded(source, "pack"))
-    return arguments
-
-
-def _annotations(samples: Any, options: FileOptions) -> Any:
-    """Return sample annotations, read if they are a file."""
-    if not isinstance(samples, str | os.PathLike):
-        return samples
-    findings: list[Finding] = []
-    table = options.table_of_samples(Path(samples), findings, "pack")
-    for finding in findings:
-        warn(f"pack: {finding}")
-    return table
-
-
-def _recorded(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings for the record of a run: files by their names, no defaults of reading."""
-    defaults = {name: entry.default for name, entry in signature(pack).parameters.items()}
-    record = {}
-    for name, value in settings.items():
-        one = list(value) if isinstance(value, tuple) else value
-        if name in ("samples", "categorical", "memory") or value != defaults[name]:
-            record[name] = one.name if isinstance(one, Path) else one
-    return record
-
-
-def _report(store: ColumnStore, table: pa.Table, run: Run) -> Report:
+def _report(store: ColumnStore, run: Run) -> Report:
     """Return the report of a store, with its table of columns."""
-    shown = table.slice(0, HELD)
-    columns = Table(
-        title="Columns",
-        columns=(
-            Column("column", shown["name"].to_pylist(), "name"),
-            Column("kind", shown["kind"].to_pylist(), "words"),
-            Column("values", [f"{count:,}" for count in shown["values"].to_pylist()]),
-            Column("missing", [f"{count:,}" for count in shown["missing"].to_pylist()]),
-        ),
-        note=f"The first {min(_LISTED, table.num_rows):,} of {table.num_rows:,} columns: their "
-        "distinct values, and rows where the value is missing. All are in result.csv and "
-        "result.parquet.",
-        shown=_LISTED,
-        total=table.num_rows,
-        what="columns",
-        main=True,
-    )
+    table = store.to_table()
+    shown, total = table.slice(0, HELD), table.num_rows
     kinds = {row["values"]: row["counts"] for row in pc.value_counts(table["kind"]).to_pylist()}
     numbers = {"row": store.n_rows, "column": store.n_columns}
     numbers |= {f"{kind} column": count for kind, count in kinds.items()}
     counts = tuple(Fact(noun + "s" * (n != 1), f"{n:,}") for noun, n in numbers.items())
     files = [store.path / name for name in (*NEEDED, *BESIDE, HEADER)]  # without results and plan
-    size = sum(file.stat().st_size for file in files if file.is_file())
+    size = f"{sum(file.stat().st_size for file in files if file.is_file()):,}"
     annotations = ", ".join([] if store.samples is None else store.samples.column_names)
-    words = ", ".join(f"{fact.value} {fact.name}" for fact in counts)
     return Report(
         kind="column store",
         title=f"{run.file}, packed",
         run=run,
         headline=counts,
         sections=(
-            columns,
+            Table(
+                title="Columns",
+                columns=(
+                    Column("column", shown["name"].to_pylist(), "name"),
+                    Column("kind", shown["kind"].to_pylist(), "words"),
+                    *(
+                        Column(name, [f"{count:,}" for count in shown[name].to_pylist()])
+                        for name in ("values", "missing")
+                    ),
+                ),
+                note=f"The first {min(_LISTED, total):,} of {total:,} columns: their distinct "
+                "values, and rows where the value is missing. All are in result.csv and "
+                "result.parquet.",
+                shown=_LISTED,
+                total=total,
+                what="columns",
+                main=True,
+            ),
             Facts(
                 "The store",
                 (
-                    Fact("bytes on disk", f"{size:,}"),
+                    Fact("bytes on disk", size),
                     Fact("sample annotations", annotations or "nothing"),
                 ),
                 brief=(f"Also stored for each row: {annotations}",) if annotations else (),
@@ -298,6 +273,8 @@ def _report(store: ColumnStore, table: pa.Table, run: Run) -> Report:
             Prose("How to use it", _READING),
             *about(run),
         ),
-        subject=(f"Packed {words}; {size:,} bytes",),
+        subject=(
+            f"Packed {', '.join(f'{fact.value} {fact.name}' for fact in counts)}; {size} bytes",
+        ),
         table=dict(zip(table.column_names, table.columns, strict=True)),
     )
