@@ -62,7 +62,12 @@ def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = No
     >>> dm.plots.effect(local).get_xlabel()
     'x0'
     """
-    outputs = _outputs(result, of)
+    outputs = [1] if result.values.shape[1] == 2 else range(result.values.shape[1])
+    if of is not None:
+        if of not in result.classes:
+            allowed = ", ".join(map(repr, result.classes)) or "None: there are no classes"
+            raise ValueError(f"plots.effect: of must be one of {allowed}, got {of!r}.")
+        outputs = [result.classes.index(of)]
     ax = axes_or_new(ax, 4.4, 2.6)
     for place, c in enumerate(outputs):
         color = ACCENT if place == 0 else INK
@@ -91,17 +96,6 @@ def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = No
     else:
         robust_limits(ax, result.points)
     return ax
-
-
-def _outputs(result: FeatureEffect, of: str | None) -> list[int]:
-    """Return the outputs to draw."""
-    if of is not None:
-        if of not in result.classes:
-            allowed = ", ".join(map(repr, result.classes)) or "None: there are no classes"
-            raise ValueError(f"plots.effect: of must be one of {allowed}, got {of!r}.")
-        return [result.classes.index(of)]
-    n = result.values.shape[1]
-    return [1] if n == 2 else np.arange(n).tolist()
 
 
 EFFECT = figure(effect, (FeatureEffect,), lambda *_: 2.3)
@@ -161,10 +155,35 @@ def against_target(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['a', 'b']
     """
-    x, y = _columns(values, target)
+    x, y = np.asarray(values), np.asarray(target)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(
+            "plots.against_target: values and target must be of the same length, got shapes "
+            f"{x.shape} and {y.shape}."
+        )
+    present = np.array(
+        [a is not None and a == a and b is not None and b == b for a, b in zip(x, y, strict=True)]
+    )
+    if not present.any():
+        raise ValueError("plots.against_target: values must have a row with a value, got none.")
+    x, y = (
+        column
+        if column.dtype.names is not None
+        else column.astype(np.float64 if column.dtype.kind in "iuf" else str)
+        for column in (x[present], y[present])
+    )
     ax = axes_or_new(ax, 4.4, 2.6)
     if y.dtype.names is not None:
-        return _survival_curves(ax, x, y, name, target_name, order)
+        for k, (title, rows) in enumerate(_groups(x, order)):
+            times, surviving = _curve(y["time"][rows], y["event"][rows])
+            color, dashes = _LOOKS[k % len(_LOOKS)]
+            line = {"color": color, "linestyle": dashes, "linewidth": 1.6, "label": title}
+            ax.step(times, surviving, where="post", **line)
+        finish(ax, label(target_name), "without the event", nbins=5)
+        ax.set_ylim(-0.03, 1.03)
+        title = label(name, 16)
+        ax.legend(frameon=False, fontsize=8, labelcolor=INK, title=title, title_fontsize=8)
+        return ax
     if x.dtype.kind == "f" and y.dtype.kind == "f":
         rows = _some(len(x))
         ax.plot(x[rows], y[rows], "o", color=ACCENT, markersize=3, alpha=0.6, markeredgewidth=0)
@@ -174,34 +193,24 @@ def against_target(
         return ax
     if x.dtype.kind == "f":
         return _boxes(ax, x, y, label(name), label(target_name), np.unique(y).tolist())
+    names = _in_order(x, order)
     if y.dtype.kind == "f":
-        return _boxes(ax, y, x, label(target_name), label(name), _in_order(x, order))
-    return _fractions(ax, x, y, label(name), _in_order(x, order))
-
-
-def _columns(values: ArrayLike, target: ArrayLike) -> tuple[NDArray[Any], ...]:
-    """Return both as numbers or strings, without the rows where one is missing."""
-    x, y = np.asarray(values), np.asarray(target)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise ValueError(
-            "plots.against_target: values and target must be of the same length, got shapes "
-            f"{x.shape} and {y.shape}."
+        return _boxes(ax, y, x, label(target_name), label(name), names)
+    classes = np.unique(y)
+    thick = 0.8 / len(classes)
+    for k, value in enumerate(classes):
+        ax.bar(
+            np.arange(len(names)) + (k + 0.5) * thick - 0.4,
+            [float((y[x == category] == value).mean()) for category in names],
+            width=0.92 * thick,
+            color=ACCENT,
+            alpha=0.35 + 0.6 * k / max(1, len(classes) - 1),
+            label=label(str(value), 16),
         )
-    present = np.array([_known(left) and _known(other) for left, other in zip(x, y, strict=True)])
-    if not present.any():
-        raise ValueError("plots.against_target: values must have a row with a value, got none.")
-    return tuple(_plain(column[present]) for column in (x, y))
-
-
-def _plain(column: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers as float64, survival as it is, and all else as strings."""
-    if column.dtype.names is not None:
-        return column
-    return column.astype(np.float64) if column.dtype.kind in "iuf" else column.astype(str)
-
-
-def _known(value: object) -> bool:
-    return value is not None and value == value
+    finish(ax, label(name), "fraction", ticks="y", nbins=5)
+    ax.set_xticks(range(len(names)), [label(str(category), 12) for category in names])
+    ax.legend(frameon=False, fontsize=8, labelcolor=INK)
+    return ax
 
 
 def _some(n: int) -> NDArray[np.intp]:
@@ -211,95 +220,31 @@ def _some(n: int) -> NDArray[np.intp]:
 
 def _boxes(
     ax: Axes,
-    numbers: NDArray[np.object_],
-    groups: NDArray[np.object_],
+    numbers: FloatArray,
+    groups: NDArray[Any],
     xlabel: str,
     ylabel: str,
     names: list[str],
 ) -> Axes:
     """Draw a box plot and a strip of rows for each group, one below the other."""
-    parts = [numbers[groups == name] for name in names]
-    for place, part in enumerate(parts):
-        _box(ax, place, part)
+    for place, name in enumerate(names):
+        part = numbers[groups == name]
+        low, middle, high = np.quantile(part, [0.25, 0.5, 0.75])
+        reach = 1.5 * (high - low)
+        ends = part[(part >= low - reach) & (part <= high + reach)]
+        box = {"facecolor": "none", "edgecolor": INK, "linewidth": 1.1}
+        ax.barh(place, high - low, left=low, height=0.5, **box)
+        ax.vlines(middle, place - 0.25, place + 0.25, color=INK, linewidth=2.0)
+        ax.hlines([place] * 2, [ends.min(), high], [low, ends.max()], color=INK, linewidth=1.1)
         shown = part[_some(len(part))]
         # The golden ratio spreads neighbors over the width, the same in every run.
         jitter = ((np.arange(len(shown)) * 0.618034) % 1 - 0.5) * 2 * _SPREAD
-        ax.plot(
-            shown, place + jitter, "o", color=ACCENT, markersize=3, alpha=0.5, markeredgewidth=0
-        )
+        dots = {"color": ACCENT, "markersize": 3, "alpha": 0.5, "markeredgewidth": 0}
+        ax.plot(shown, place + jitter, "o", **dots)
     finish(ax, xlabel, ylabel, grid="x", ticks="x", nbins=5)
-    ax.set_yticks(range(len(parts)), [label(str(name), 16) for name in names])
-    ax.set_ylim(len(parts) - 0.4, -0.6)
-    robust_limits(ax, numbers.astype(np.float64))
-    return ax
-
-
-def _box(ax: Axes, place: int, part: NDArray[np.object_]) -> None:
-    """Draw a box plot of numbers: quartiles, median, and whiskers of 1.5 interquartile ranges."""
-    numbers = part.astype(np.float64)
-    low, middle, high = np.quantile(numbers, [0.25, 0.5, 0.75])
-    reach = 1.5 * (high - low)
-    ends = numbers[(numbers >= low - reach) & (numbers <= high + reach)]
-    ax.barh(place, high - low, left=low, height=0.5, facecolor="none", edgecolor=INK, linewidth=1.1)
-    ax.vlines(middle, place - 0.25, place + 0.25, color=INK, linewidth=2.0)
-    ax.hlines([place] * 2, [ends.min(), high], [low, ends.max()], color=INK, linewidth=1.1)
-
-
-def _fractions(
-    ax: Axes,
-    categories: NDArray[np.object_],
-    classes: NDArray[np.object_],
-    xlabel: str,
-    names: list[str],
-) -> Axes:
-    """Draw the fraction of each class in each category, as bars beside each other."""
-    labels = np.unique(classes)
-    thick = 0.8 / len(labels)
-    for k, label_ in enumerate(labels):
-        fractions = [float((classes[categories == name] == label_).mean()) for name in names]
-        ax.bar(
-            np.arange(len(names)) + (k + 0.5) * thick - 0.4,
-            fractions,
-            width=0.92 * thick,
-            color=ACCENT,
-            alpha=0.35 + 0.6 * k / max(1, len(labels) - 1),
-            label=label(str(label_), 16),
-        )
-    finish(ax, xlabel, "fraction", ticks="y", nbins=5)
-    ax.set_xticks(range(len(names)), [label(str(name), 12) for name in names])
-    ax.legend(frameon=False, fontsize=8, labelcolor=INK)
-    return ax
-
-
-def _survival_curves(
-    ax: Axes,
-    values: NDArray[Any],
-    target: NDArray[Any],
-    name: str,
-    target_name: str,
-    order: Sequence[str] = (),
-) -> Axes:
-    """Draw a Kaplan-Meier curve for each of some groups of rows.
-
-    Numbers are put into the lowest, middle and highest third of the rows, or one group a value
-    where there are at most three; of categories the four largest are drawn, in this order. Events
-    and times are the fields of the target.
-    """
-    for k, (title, rows) in enumerate(_groups(values, order)):
-        times, surviving = _curve(target["time"][rows], target["event"][rows])
-        color, dashes = _LOOKS[k % len(_LOOKS)]
-        ax.step(
-            times,
-            surviving,
-            where="post",
-            color=color,
-            linestyle=dashes,
-            linewidth=1.6,
-            label=title,
-        )
-    finish(ax, label(target_name), "without the event", nbins=5)
-    ax.set_ylim(-0.03, 1.03)
-    ax.legend(frameon=False, fontsize=8, labelcolor=INK, title=label(name, 16), title_fontsize=8)
+    ax.set_yticks(range(len(names)), [label(str(name), 16) for name in names])
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    robust_limits(ax, numbers)
     return ax
 
 
