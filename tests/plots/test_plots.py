@@ -7,7 +7,6 @@ from tests.grid import one_test
 
 from duramen import Importances
 from duramen.plots import by_degree, found_curves, oob_error, ranking
-from duramen.plots.importances import folded
 
 
 def example(names=None, p=30, degrees=3, **changes):
@@ -53,14 +52,6 @@ def test_heat_map_shows_parts_by_degree():
     assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1", "2"]
     assert ax.get_xlabel() == "interaction degree; cells in 0.001 bits"
     assert [text.get_text() for text in ax.texts[:3]] == ["900", "890", "880"]
-
-
-def test_heat_map_folds_high_degrees():
-    parts = np.ones((2, 14))
-    together, titles = folded(parts)
-    assert together.shape == (2, 9)
-    assert together[:, -1].tolist() == [6.0, 6.0]
-    assert titles[-2:] == ["7", "8+"]
 
 
 def test_heat_map_has_as_many_columns_as_asked_for():

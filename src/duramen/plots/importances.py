@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duramen.estimators.base import BaseForest
-from duramen.forests.forest import Forest
 from duramen.importances.comparison import Comparison
-from duramen.importances.measures.mdi import mdi
 from duramen.io.positions import UNPLACED, Positions
 from duramen.plots.canvas import (
     ACCENT,
@@ -29,7 +26,7 @@ from duramen.results.importances import Importances, MonteCarloSelection, Permut
 from duramen.results.result import FeatureResult, figure
 from duramen.results.significance import AdjustedSignificance, Intervals, Significance
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +69,9 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     """
     if not len(significance):
         raise ValueError("plots.p_values: significance must have a feature, got none.")
-    counts = binned(significance.p_values)
+    # Bins are (0, 1/20], (1/20, 2/20] ...; 0 is in the first.
+    place = np.ceil(significance.p_values * BINS - _ROUNDING).astype(np.int64) - 1
+    counts = np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS)
     expected = len(significance) / BINS
     ax = axes_or_new(ax, 6.4, 2.8)
     shades = [ACCENT] + [MUTED] * (BINS - 1)
@@ -82,12 +81,6 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1.15 * max(float(counts.max()), expected))
     return finish(ax, "p-value", "features", ticks="y")
-
-
-def binned(p: FloatArray) -> IntArray:
-    """Count the p-values in each of the bins (0, 1/20], (1/20, 2/20] ...; 0 is in the first."""
-    place = np.ceil(p * BINS - _ROUNDING).astype(np.int64) - 1
-    return np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS).astype(np.int64)
 
 
 P_VALUES = figure(p_values, (Significance,), lambda *_: 2.5)
@@ -102,7 +95,7 @@ UNIT_TITLES = {
 
 
 def ranking(
-    result: FeatureResult[Any] | MonteCarloSelection | PermutedImportances | BaseForest | Forest,
+    result: FeatureResult[Any] | MonteCarloSelection | PermutedImportances,
     *,
     k: int = 20,
     threshold: float | None = None,
@@ -112,11 +105,10 @@ def ranking(
 
     Parameters
     ----------
-    result : Importances, Intervals, Significance, ErrorRates, Stability, \
-MonteCarloSelection, PermutedImportances, Forest or fitted estimator
-        Bars are the importances, scores, rates, frequencies or depths; of a forest or an
-        estimator, its MDI (`duramen.importances.mdi`). Error bars are standard errors, or the ends
-        of the intervals, where they are known.
+    result : Importances, Intervals, Significance, ErrorRates, Stability, MonteCarloSelection, \
+PermutedImportances
+        Bars are the importances, scores, rates, frequencies or depths. Error bars are standard
+        errors, or the ends of the intervals, where they are known.
     k : int
         Number of features to show.
     threshold : float, optional
@@ -142,8 +134,6 @@ MonteCarloSelection, PermutedImportances, Forest or fitted estimator
     >>> dm.plots.ranking(result).get_xlabel()
     'importance (bits)'
     """
-    if isinstance(result, BaseForest | Forest):
-        result = mdi(result)
     if isinstance(result, MonteCarloSelection):
         if threshold is None and len(result.maxima) > 1:
             threshold = result.cutoff()
@@ -241,7 +231,12 @@ def by_degree(
     if not len(importances):
         raise ValueError("plots.by_degree: importances must have a feature, got none.")
     best = importances.top(k)
-    parts, titles = folded(np.asarray(best.by_degree), columns)
+    parts = np.asarray(best.by_degree)
+    titles = [str(degree) for degree in range(parts.shape[1])]
+    if len(titles) > columns:  # the highest degrees have one column together
+        last = columns - 1
+        parts = np.column_stack([parts[:, :last], parts[:, last:].sum(axis=1)])
+        titles[last:] = [f"{last}+"]
     ax = axes_or_new(ax, 6.4, 1.1 + 0.26 * len(best))
     most = float(parts.max()) if parts.max() > 0 else 1.0
     positive = np.maximum(parts, 0.0)
@@ -260,16 +255,6 @@ def by_degree(
         ax.axhline(edge, color=MUTED, alpha=0.2, linewidth=0.6)
     tidy(ax)
     return ax
-
-
-def folded(parts: FloatArray, columns: int = _FEW_COLUMNS) -> tuple[FloatArray, list[str]]:
-    """Return the columns to show and their titles: high degrees summed up in the last one."""
-    depth = parts.shape[1]
-    if depth <= columns:
-        return parts, [str(k) for k in range(depth)]
-    last = columns - 1
-    together = np.column_stack([parts[:, :last], parts[:, last:].sum(axis=1)])
-    return together, [*(str(k) for k in range(last)), f"{last}+"]
 
 
 BY_DEGREE = figure(by_degree, (Importances,), lambda best, _: rows_height(len(best.names)))
@@ -455,11 +440,14 @@ def parallel_ranks(
     k = len(best)
     first = best.measures[0] if by is None else by
     measures = [first, *(name for name in best.measures if name != first)]
-    places = _places(comparison, best, measures)
+    place = {name: j for j, name in enumerate(comparison.names)}
+    index = [place[name] for name in best.names]
+    ranks = [comparison.ranks[comparison.measures.index(name), index] for name in measures]
+    ranks[0] = np.arange(1.0, k + 1)  # where the names stand
     below = k + 1.5
     ax = axes_or_new(ax, 2.4 + 1.5 * len(measures), 1.2 + 0.24 * k)
     columns = np.arange(len(measures))
-    for i, row in enumerate(places):
+    for i, row in enumerate(np.column_stack(ranks)):
         height = np.where(row > k, below, row)
         stays = bool((row <= k).all())
         (drawn,) = ax.plot(
@@ -487,18 +475,6 @@ def parallel_ranks(
     ax.set_ylim(below + 0.5, 0.4)
     tidy(ax)
     return ax
-
-
-def _places(comparison: Comparison, best: Comparison, measures: list[str]) -> FloatArray:
-    """Return the ranks of the best features by each measure among all, shape (k, m).
-
-    Those by the first measure are 1 .. k, so that lines start where their names stand.
-    """
-    place = {name: j for j, name in enumerate(comparison.names)}
-    index = [place[name] for name in best.names]
-    rows = [comparison.ranks[comparison.measures.index(name), index] for name in measures]
-    rows[0] = np.arange(1.0, len(best) + 1)
-    return np.column_stack(rows)
 
 
 PARALLEL_RANKS = figure(
