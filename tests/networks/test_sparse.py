@@ -81,8 +81,6 @@ def test_heaviest_links(kind):
     expected = np.zeros((6, 6))
     expected[i, j] = matrix[i, j]
     np.testing.assert_array_equal(network.heaviest(4).weights.toarray(), expected)
-    above = np.where(matrix > 3, matrix, 0)
-    np.testing.assert_array_equal(network.heaviest(above=3).weights.toarray(), above)
     result = network.heaviest(per_target=2)
     assert result.n_candidates == network.n_candidates
     for j in range(6):
@@ -97,16 +95,14 @@ def test_heaviest_links(kind):
 
 def test_heaviest_links_without_a_direction():
     network = Network(NAMES, weights()).undirected()
-    for result in (network.heaviest(3), network.heaviest(per_target=2), network.heaviest(above=4)):
+    for result in (network.heaviest(3), network.heaviest(per_target=2)):
         matrix = result.weights.toarray()
         np.testing.assert_array_equal(matrix, matrix.T)
         assert result.top(3) == network.top(3)
 
 
 @one_test
-@pytest.mark.parametrize(
-    "options", [{}, {"n": 3, "above": 1.0}, {"per_target": -1}, {"above": "x"}]
-)
+@pytest.mark.parametrize("options", [{}, {"n": 3, "per_target": 1}, {"per_target": -1}])
 def test_heaviest_links_refuse(options):
     with pytest.raises(ValueError, match=r"Network\.heaviest"):
         Network(NAMES, weights()).heaviest(**options)

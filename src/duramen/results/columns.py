@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.saved import Savable
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray
 from duramen.support.text import fixed
 
 Kind = Literal["rank", "name", "words", "number"]
@@ -60,7 +60,7 @@ class Column(Savable):
         """Return the column of the first rows."""
         return self.take(np.arange(min(n, len(self.values))))
 
-    def take(self, rows: IntArray) -> Column:
+    def take(self, rows: NDArray[np.integer]) -> Column:
         """Return the column of some rows."""
         chosen, ends = rows.tolist(), self.whiskers
         return replace(

@@ -152,13 +152,7 @@ class Network(Result):
         result: BoolArray = mask
         return result
 
-    def heaviest(
-        self,
-        n: int | None = None,
-        *,
-        per_target: int | None = None,
-        above: float | None = None,
-    ) -> Network:
+    def heaviest(self, n: int | None = None, *, per_target: int | None = None) -> Network:
         """Return the network of some links only, with sparse weights.
 
         The other candidates stay candidates, of weight 0; p-values stay as they are.
@@ -170,13 +164,11 @@ class Network(Result):
         per_target : int, optional
             Number of links of each target that are kept, the heaviest; of equal ones those of the
             first sources.
-        above : float, optional
-            Weight above which links are kept.
 
         Raises
         ------
         ValueError
-            Unless one of `n`, `per_target` and `above` is given.
+            Unless one of `n` and `per_target` is given.
 
         Examples
         --------
@@ -187,43 +179,28 @@ class Network(Result):
         [[0.0, 1.0, 0.0], [0.0, 0.0, 5.0], [0.0, 0.0, 0.0]]
         """
         function = f"{_OWNER}.heaviest"
-        if sum(limit is not None for limit in (n, per_target, above)) != 1:
-            raise ValueError(f"{function}: one of n, per_target and above must be given.")
+        if (n is None) == (per_target is None):
+            raise ValueError(f"{function}: one of n and per_target must be given.")
         if n is not None:
             i, j = self.ranked(n)
-        elif above is not None:
-            i, j = self._above(checks.check_real(function, "above", above, -np.inf, ends="()"))
         else:
             k = checks.check_integer(function, "per_target", per_target, 0)
-            i, j = self._of_each_target(k)
+            sources, transposed = np.flatnonzero(self.sources), self.weights.T
+            if not isinstance(self.weights, np.ndarray):
+                transposed = transposed.tocsr()
+            parts = [(_NONE, _NONE)]
+            for columns in _blocks(np.flatnonzero(self.targets), len(self.names)):
+                block = link_weights.rows_of(transposed, columns)[:, sources].astype(np.float64)
+                block[columns[:, None] == sources] = -np.inf
+                order = np.argsort(-block, axis=1, kind="stable")[:, :k]
+                i, j = sources[order].ravel(), np.repeat(columns, order.shape[1])
+                parts.append((i[i != j], j[i != j]))
+            i, j = (np.concatenate(ends) for ends in zip(*parts, strict=True))
         if not self.directed:
             i, j = np.concatenate([i, j]), np.concatenate([j, i])
             first = np.unique(i * len(self.names) + j, return_index=True)[1]
             i, j = i[first], j[first]
         return self.reweighted(link_weights.only(self.weights, i, j))
-
-    def _above(self, least: float) -> tuple[IntArray, IntArray]:
-        """Return the links of a weight above a number."""
-        parts = [(_NONE, _NONE)]
-        for rows in _blocks(np.flatnonzero(self.sources), len(self.names)):
-            block = link_weights.rows_of(self.weights, rows)
-            i, j = np.nonzero(self._candidates(rows) & (block > least))
-            parts.append((rows[i], j))
-        return np.concatenate([i for i, _ in parts]), np.concatenate([j for _, j in parts])
-
-    def _of_each_target(self, k: int) -> tuple[IntArray, IntArray]:
-        """Return the `k` heaviest links of each target."""
-        sources, transposed = np.flatnonzero(self.sources), self.weights.T
-        if not isinstance(self.weights, np.ndarray):
-            transposed = transposed.tocsr()
-        parts = [(_NONE, _NONE)]
-        for columns in _blocks(np.flatnonzero(self.targets), len(self.names)):
-            block = link_weights.rows_of(transposed, columns)[:, sources].astype(np.float64)
-            block[columns[:, None] == sources] = -np.inf
-            order = np.argsort(-block, axis=1, kind="stable")[:, :k]
-            i, j = sources[order].ravel(), np.repeat(columns, order.shape[1])
-            parts.append((i[i != j], j[i != j]))
-        return np.concatenate([i for i, _ in parts]), np.concatenate([j for _, j in parts])
 
     def top(self, k: int) -> list[tuple[str, str, float]]:
         """Return source, target and weight of the `k` heaviest links."""
