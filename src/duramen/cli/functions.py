@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Any, cast, get_args
 
 import cyclopts
 
@@ -78,35 +78,36 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     """
     name, taken = analysis.__name__, parameters_of(analysis)
     reading = parameters_of(read) if "data" in taken else {}
-    shared = passed_on(analysis)
-    groups = [cyclopts.Group(title, sort_key=i) for i, title in enumerate(_HEADINGS)]
+    shared, outputs = passed_on(analysis), parameters_of(Output)
     without = (*_OF_READ, *FIXED.get(name, {}), *UNUSED.get(name, ()), *taken)
-    parameters = [
-        option(_with_formats(of_read, ("read", "groups", "columns")), groups[0])
-        for key, of_read in reading.items()
-        if key not in without
-    ]
+    entries = {key: (described, 0) for key, described in reading.items() if key not in without}
     for key, described in taken.items():
-        names, typed = choices(name, key), parsed_type(described[0].annotation) is not None
-        if key in ("data", "y", *_OF_PYTHON) or not (names or typed or key in FILE):
-            continue
-        of_data = key in (*_DATA, *signature(read).parameters)
-        heading = 3 if key in _RUN else int(not of_data)
-        parameters.append(
-            option(_with_formats(described, ("read", "groups")), groups[heading], names)
-        )
-    parameters += [option(described, groups[2]) for described in shared.values()]
+        typed = parsed_type(described[0].annotation) is not None or choices(name, key)
+        if key in FILE or (typed and key not in ("data", "y", *_OF_PYTHON)):
+            of_data = key in (*_DATA, *signature(read).parameters)
+            entries[key] = described, 3 if key in _RUN else int(not of_data)
+    if "source" in entries:
+        (parameter, text), heading = entries["source"]
+        uses = ("read", "groups", *(["columns"] if reading else []))
+        text = f"{text.partition(';')[0]}. Formats: {formats.listed(*uses)}."
+        entries["source"] = (parameter, text), heading
     if name in DEMOS:  # after FILE
-        parameters.insert(1, _demo(name, groups[0]))
-    outputs = parameters_of(Output)
+        *first, last = map(shown_name, DEMOS[name].instead)
+        text = f"Use {DEMOS[name].name}, in place of {', '.join(first)} and {last}."
+        demo = Parameter("demo", Parameter.KEYWORD_ONLY, default=False, annotation=bool)
+        file = next(iter(entries))
+        entries = {file: entries[file], "demo": ((demo, text), 0), **entries}
+    entries |= {key: (described, 2) for key, described in shared.items()}
     out, text = outputs["out"]
     outputs["out"] = out.replace(default=Path(f"duramen-{name}")), text
-    scheduler = outputs.pop("scheduler")
-    if "client" in taken:
-        parameters.append(option(scheduler, groups[3]))
-        outputs["scheduler"] = scheduler
-    parameters += [
-        option(described, groups[4]) for key, described in outputs.items() if key != "scheduler"
+    if "client" not in taken:
+        del outputs["scheduler"]
+    for key in sorted(outputs, key="scheduler".__ne__):
+        entries[key] = outputs[key], 3 if key == "scheduler" else 4
+    groups = [cyclopts.Group(title, sort_key=i) for i, title in enumerate(_HEADINGS)]
+    parameters = [
+        option(described, groups[heading], choices(name, key))
+        for key, (described, heading) in entries.items()
     ]
 
     def command(*files: Any, **values: Any) -> None:
@@ -125,25 +126,6 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     cast("Any", command).__signature__ = Signature(parameters)
     return command
-
-
-def _with_formats(described: Described, uses: tuple[str, ...]) -> Described:
-    """Return a parameter; the description of a source lists the formats of files."""
-    parameter, text = described
-    if parameter.name == "source":
-        text = f"{text.partition(';')[0]}. Formats: {formats.listed(*uses)}."
-    return parameter, text
-
-
-def _demo(name: str, group: cyclopts.Group) -> Parameter:
-    """Return the option ``--demo`` of a command."""
-    *first, last = map(shown_name, DEMOS[name].instead)
-    text = f"Use {DEMOS[name].name}, in place of {', '.join(first)} and {last}."
-    settings = cyclopts.Parameter(
-        name="--demo", help=text, negative=(), group=group, show_default=False
-    )
-    kind = Annotated[bool, settings]
-    return Parameter("demo", Parameter.KEYWORD_ONLY, default=False, annotation=kind)
 
 
 def passed_on(analysis: Callable[..., Any]) -> dict[str, Described]:
