@@ -201,22 +201,7 @@ X, Y = rows()
             lambda: dm.compare(dm.read(frame(), "kind", strata="batch")),
             "compare: strata and covariates have no effect; leave them out",
         ),
-        (lambda: dm.rank(X, Y, test=False, n_permutations=9), "no effect with test='none'"),
-        (
-            lambda: dm.rank(X, Y, n_permutations=2),
-            "n_permutations must be 19 or more with test='max_t'",
-        ),
-        (lambda: dm.rank(X, Y, test="janitza", n_permutations=20), "no effect with test='janitza'"),
-        (
-            lambda: dm.rank(dm.read(X, Y, strata=Y), test="janitza"),
-            "strata has no effect with test=",
-        ),
         (lambda: dm.rank(X, Y, estimator=dm.RandomForestRegressor()), "must be for classific"),
-        (
-            lambda: dm.rank(X, Y, estimator=dm.ExtraTreesClassifier(5), measure="mda"),
-            "measure='mda' needs out-of-bag rows, but every tree of extra-trees sees all rows; "
-            "add bootstrap=True",
-        ),
         (
             lambda: dm.rank(X, Y, feature_groups={"a": ["x9"]}),
             "rank: feature_groups['a'] holds 'x9'",
@@ -225,9 +210,7 @@ X, Y = rows()
             lambda: dm.rank(X, Y, feature_groups={"a": "x1", "b": "x1"}),
             "must not overlap",
         ),
-        (lambda: dm.rank(X, Y, clusters=1.5), "rank: clusters must be a number in (0, 1]"),
         (lambda: dm.rank(X, Y, random_state=-1), "rank: random_state must be an int"),
-        (lambda: dm.rank(X, Y, test=False, stability=9), "stability must be less than"),
         (lambda: dm.select(X, Y, selector="mdi"), "select: selector must be one of"),
         (
             lambda: dm.select(dm.read(X, Y, groups=Y)),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import assert_refused, done
+from tests.cli.commands import done
 
 import duramen as dm
 
@@ -75,28 +75,10 @@ def test_clusters_do_not_depend_on_the_target():
     assert [sorted(features) for features in groups.values()] == [["x0", "x1", "x2", "x3"]]
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (("--test", "conditional"), "--direct and --test conditional are the same"),
-        (("--groups", "few"), "--direct: there must be at least 10 groups, two for each of 5"),
-    ],
-)
-def test_what_it_cannot_do_is_refused_before_a_forest_grows(more, message, file, tmp_path):
-    table = frame().assign(few=np.arange(N) // 50)
-    table.to_csv(tmp_path / "t.csv", index=False)
-    asked = (tmp_path / "t.csv", "--target", "y", "--direct", *more)
-    assert_refused("rank", tmp_path / "out", asked, message)
-
-
 def test_weights_are_refused_in_python():
     table = frame().drop(columns="batch")
     with pytest.raises(ValueError, match="direct=True: sample_weight must be None"):
         dm.rank(dm.read(table, "y", sample_weight=np.linspace(1, 2, N)), direct=True)
-    with pytest.raises(ValueError, match="are the same test; give one of them"):
-        dm.rank(table, "y", test="conditional", direct=True)
-    with pytest.raises(ValueError, match="feature_groups='clusters' needs clusters"):
-        dm.rank(table, "y", feature_groups="clusters", direct=True)
 
 
 def test_strata_and_groups_that_the_test_beside_verdicts_uses():

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import assert_refused, done
+from tests.cli.commands import done
 
 import duramen as dm
 
@@ -83,38 +83,3 @@ def test_the_default_test_has_verdicts_of_groups_beside_those_of_their_members(f
     # A group with the name of a feature: the test is of features alone.
     own = dm.rank(table, "y", feature_groups={"x0": ["x0", "x1"]}, estimator=forest)
     assert "groups were tested first" not in " ".join(own.notes)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--feature-groups", "clusters"], "--feature-groups clusters needs --clusters R"),
-        (
-            [
-                "--feature-groups",
-                "clusters",
-                "--clusters",
-                0.8,
-                "--test",
-                "conditional-error-rate",
-            ],
-            "--feature-groups clusters and --test conditional-error-rate do not go together",
-        ),
-        (
-            ["--feature-groups", "GROUPS", "--estimator", "extra-trees", "--test", "none"],
-            "--feature-groups: every tree of extra-trees sees all rows",
-        ),
-        (
-            ["--feature-groups", "GROUPS", "--representatives", 0.8],
-            "--feature-groups FILE and --representatives R both group features",
-        ),
-    ],
-)
-def test_what_does_not_go_together_is_refused(words, message, folder, tmp_path, monkeypatch):
-    def fail(*_, **__):
-        raise AssertionError("a forest grew")
-
-    monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
-    options = [folder / "groups.csv" if word == "GROUPS" else word for word in words]
-    table = folder / "t.parquet"
-    assert_refused("rank", tmp_path / "out", [table, "--target", "y", *options], message)

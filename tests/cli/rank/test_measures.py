@@ -19,7 +19,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 
 TREES = 40
 N, P = 90, 6
-OUT_OF_BAG = ("mda", "vote-change", "conditional-mda", "noising", "sobol-mda")
 
 
 @pytest.fixture(scope="module")
@@ -108,31 +107,6 @@ def test_a_default_that_rows_do_not_allow_is_left_out(tmp_path, monkeypatch):
 
 
 # --- what it refuses -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def no_growth(monkeypatch):
-    """Whatever is refused is refused before a tree grows."""
-
-    def fail(*_, **__):
-        raise AssertionError("a forest grew")
-
-    monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
-
-
-@pytest.mark.parametrize("name", OUT_OF_BAG)
-@pytest.mark.parametrize("words", [["--estimator", "extra-trees"], ["--no-bootstrap"]])
-def test_measures_that_need_rows_out_of_bag(name, words, file, tmp_path, no_growth):
-    words = [file, "--target", "state", *words, *asked("mdi", name)]
-    message = f"--measure {name} needs out-of-bag rows"
-    assert_refused("rank", tmp_path / "out", words, message)
-    assert_refused("rank", tmp_path / "out", words, "add --bootstrap")
-
-
-@pytest.mark.parametrize("name", ["vote-change", "mcfs"])
-def test_measures_that_need_classes(name, file, tmp_path, no_growth):
-    words = [file.with_name("numbers.parquet"), "--target", "score", *asked(name)]
-    assert_refused("rank", tmp_path / "out", words, f"--measure {name} needs a target of classes")
 
 
 def test_what_a_measure_that_was_asked_for_says_is_the_users_error(tmp_path):

@@ -140,58 +140,6 @@ def test_a_store_gives_the_same_as_its_table(file, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words, message",
-    [
-        ([], "give a FILE and --target NAME, or --demo"),
-        (["FILE"], "--target is missing"),
-        (["FILE", "--target", "stat"], "did you mean 'state'?"),
-        (
-            ["FILE", "--target", "state", "--drop", "f77"],
-            "--drop 'f77' is not a column of the table",
-        ),
-        (["FILE", "--target", "state", "--drop", "state"], "--drop 'state' is the target"),
-        (["FILE", "--target", "state", "--categorical", "numbr"], "did you mean 'number'?"),
-        (["FILE", "--target", "state", "--max-features", "many"], "got 'many'"),
-        (["FILE", "--target", "state", "--max-features", "999"], "--max-features must be"),
-        (
-            ["FILE", "--target", "state", "--criterion", "variance"],
-            "must be auto or gini",
-        ),
-        (
-            ["FILE", "--target", "number", "--criterion", "gini"],
-            "must be auto or variance",
-        ),
-        (["FILE", "--target", "number", "--estimator", "pert"], "classification only"),
-        (
-            ["FILE", "--target", "state", "--estimator", "pert", "--max-features", "2"],
-            "has no effect with --estimator",
-        ),
-        (["FILE", "--target", "state", "--task", "regression"], "state"),
-        (["FILE", "--target", "state", "--jobs", "0"], "--n-jobs must be"),
-        (
-            ["FILE", "--target", "state", "--trees", "0"],
-            "--n-estimators must be an int in 1..",
-        ),
-        (["--demo", "--target", "y"], "--demo brings its own data"),
-        (
-            ["FILE", "--target", "state", "--samples", "FEW"],
-            "without row names to match, samples must have one row for each row of the table",
-        ),
-        (["STORE", "--target", "y"], "every column is constant"),
-        (["STORE", "--target", "y", "--categorical", "a"], "--categorical a has no effect on a"),
-        (["nothing.csv", "--target", "y"], "there is no file nothing.csv"),
-    ],
-)
-def test_mistakes_of_the_user(words, message, file, tmp_path):
-    if words[:1] == ["STORE"]:
-        dm.pack(pa.table({"a": [1, 1, 1], "y": ["u", "v", "u"]}), tmp_path / "s")
-    (tmp_path / "few.csv").write_text("x\n1\n2\n", encoding="utf-8")
-    paths = {"FILE": str(file), "STORE": str(tmp_path / "s"), "FEW": str(tmp_path / "few.csv")}
-    words = [paths.get(word, word) for word in words]
-    assert_refused("rank", tmp_path / "out", words, message)
-
-
-@pytest.mark.parametrize(
     "content, message",
     [
         (b"", "empty"),

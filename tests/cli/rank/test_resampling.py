@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import assert_refused, done, duramen
+from tests.cli.commands import done, duramen
 from tests.cli.rank.tables import write_sum
 
 from duramen.analyses.ranking.precision import trees_words
@@ -67,34 +67,6 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     assert "kept-intervals holds the work done so far" in " ".join(result.stderr.split())
     assert "left out of the results: intervals" in " ".join(result.stderr.split())
     assert "interval_low" not in pq.read_schema(tmp_path / "out" / "result.parquet").names
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ["--confidence-level", 0.9, "--n-resamples", 5],
-            "--confidence-level has no effect without --intervals or --stability K",
-        ),
-        (
-            ["--intervals", "--confidence-level", 95],
-            "--confidence-level must be a number in (0, 1), got 95",
-        ),
-        (["--stability", 8], "--stability must be less than the number of features, 8, got 8"),
-        (
-            ["--intervals", "--measure", "vote-change"],
-            "--intervals needs a first measure that is one of mdi, ",
-        ),
-        (["--checkpoint", "kept"], "--checkpoint has no effect with --test none"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(words, message, file, tmp_path, monkeypatch):
-    def fail(*_, **__):
-        raise AssertionError("a forest grew")
-
-    monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
-    options = [file, "--target", "y", "--test", "none", *words]
-    assert_refused("rank", tmp_path / "out", options, message)
 
 
 def needed(to_rank, *, k=10, to_see=5.0, agreed=0.7):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.commands import assert_refused, done
+from tests.cli.commands import done
 
 import duramen as dm
 
@@ -74,17 +74,6 @@ def test_numbers_count_rows_of_the_file(file, tmp_path):
     for name in figures["rows"][:5]:
         shown = values(tmp_path / "out", name, "value")["a"]
         assert float(shown) == pytest.approx(table["a"].iloc[int(name) - 1], rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        (("--explain", "P99"), "--explain P99: no row is called 'P99'; did you mean"),
-        (("--explain", "61"), "--explain 61: no row is called '61'; numbers count rows from 1"),
-    ],
-)
-def test_rows_that_are_not_there_are_refused(file, tmp_path, more, reason):
-    assert_refused("rank", tmp_path / "out", words(file, *more)[1:], reason)
 
 
 def test_python_explains_the_same(file, tmp_path):

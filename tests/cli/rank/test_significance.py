@@ -260,53 +260,6 @@ def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
 # --- what it refuses -----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def no_growth(monkeypatch):
-    """Whatever is refused is refused before a tree grows."""
-
-    def fail(*_, **__):
-        raise AssertionError("a forest grew")
-
-    monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--permutations", 9], "--n-permutations must be 19 or more with --test max-t"),
-        (
-            ["--test", "none", "--permutations", 99],
-            "--n-permutations has no effect with --test none",
-        ),
-        (["--test", "none", "--checkpoint", "kept"], "--checkpoint has no effect with --test none"),
-        (
-            ["--test", "janitza", "--permutations", 9],
-            "--n-permutations has no effect with --test janitza; allowed with max-t, altmann, ",
-        ),
-        (["--test", "janitza", "--checkpoint", "kept"], "--checkpoint has no effect"),
-        (
-            ["--test", CER, "--permutations", 18],
-            "--n-permutations must be 19 or more with --test conditional-error-rate",
-        ),
-        (
-            ["--test", "fdr-curve", "--checkpoint", "/no/where"],
-            "does not exist; create that folder",
-        ),
-        (["--test", "fdr-curve", "--checkpoint", "/"], "is a folder; name a file"),
-        (
-            ["--test", "hapfelmeier", "--distribution", "gamma"],
-            "--distribution has no effect with --test hapfelmeier; allowed with altmann",
-        ),
-        (
-            ["--test", CER, "--feature-groups", "no.csv"],
-            "--feature-groups no.csv: there is no file no.csv",
-        ),
-    ],
-)
-def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
-    assert_refused("rank", tmp_path / "out", [file, "--target", "y", *words], message)
-
-
 def test_what_a_method_says_is_the_users_error(tmp_path):
     table = pa.table({"x": list(range(20)), "y": ["a", "b"] * 10})
     pq.write_table(table, tmp_path / "t.parquet")

@@ -66,36 +66,3 @@ def test_hold_out_importance_keeps_blocks_together(file, tmp_path):
     result = written(tmp_path / "out")
     place = [wanted.names.index(name) for name in result["name"]]
     assert result["importance"] == wanted.values[place].tolist()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ["--test", "janitza", "--strata", "population"],
-            "--strata has no effect with --test janitza",
-        ),
-        (["--test", "janitza", "--groups", "person"], "--groups has no effect with --test janitza"),
-        ([*TEST, "altmann", "--strata", "populatoin"], "did you mean 'population'?"),
-        ([*TEST, "altmann", "--groups", "y"], "--groups 'y' is the target"),
-        (
-            [*TEST, "altmann", "--groups", "person", "--drop", "person"],
-            "--drop must not name 'person', which is set apart",
-        ),
-        (
-            [*TEST, "altmann", "--strata", "x0", "--groups", "person"],
-            "each group must lie in one stratum",
-        ),
-        ([*TEST, "altmann", "--strata", "row"], "strata must leave rows to exchange"),
-        ([*TEST, "altmann", "--strata", "gaps"], "that of row 3 is missing"),
-    ],
-    ids=str,
-)
-def test_mistakes_are_refused(words, message, file, tmp_path):
-    table = pq.read_table(file)
-    gaps = ["a", "b", "a", None] * (N // 4)
-    table = table.append_column("row", pa.array(range(N))).append_column("gaps", pa.array(gaps))
-    pq.write_table(table, tmp_path / "t.parquet")
-    words = [tmp_path / "t.parquet", "--target", "y", *words]
-    words.append("--keep-identifiers")
-    assert_refused("rank", tmp_path / "out", words, message)

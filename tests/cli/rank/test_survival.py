@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import assert_refused, done
+from tests.cli.commands import done
 from tests.estimators.test_survival import drawn
 
 import duramen as dm
@@ -59,23 +59,3 @@ def test_noise_columns_of_many_values_do_not_outrank_a_binary_feature():
     assert list(report.importances) == ["mda", "mdi"]
     assert result["name"][0] == "sex"
     assert result.loc[result["name"] == "sex", "mdi"].item() == result["mdi"].min()
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--task", "survival"], "--task survival needs --event"),
-        (["--event", "died", "--task", "regression"], "--event is for --task survival"),
-        (["--event", "dead"], "--event 'dead' is not a column of the table"),
-        (["--event", "months"], "--event 'months' is the target"),
-        (["--event", "x1"], "events must be booleans, 0 and 1, or 1 and 2"),
-        (["--event", "died", "--measure", "vote-change"], "is not defined for survival"),
-        (["--event", "died", "--estimator", "pert"], "must be one of random-forest, extra-trees"),
-        (["--event", "died", "--criterion", "gini"], "must be auto for survival"),
-        (["--event", "died", "--class-weight", "balanced"], "is for classes"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(file, tmp_path, words, said):
-    """With the option to change."""
-    options = file, "--target", "months", *words, "--test", "none"
-    assert_refused("rank", tmp_path / "out", options, said)

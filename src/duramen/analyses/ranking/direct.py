@@ -150,7 +150,8 @@ def section_of(
         f"{LEVEL:g}, {rate}). Shared with A, B: it is associated with the target, and most of the "
         "association goes through A and B. Undecided: neither is shown. No verdict says that a "
         "feature is noise: of two nearly equal features only both together can be direct.",
-        *result.summary(0).heading[1:],
+        f"Null hypothesis: {result.null}",
+        *result.summary(0).heading[2:],
     ]
     parts: list[Part] = [Prose("Result", (*lines, *result.notes), brief=(line,))]
     if clusters:
