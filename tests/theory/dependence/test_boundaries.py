@@ -16,6 +16,12 @@ from duramen.theory.dependence import (
 from duramen.theory.dependence.relevant_features import smallest_boundary
 
 
+def test_xor_needs_both() -> None:
+    dist = distribution_of({(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 1): 1, (1, 1, 0): 1})
+    assert markov_boundaries(dist) == [("X1", "X2")]
+    assert minimal_optimal(dist) == [("X1", "X2")]
+
+
 def test_copies_give_a_boundary_each() -> None:
     # X1, X3 and X4 tell the same; X5 is noise; Y = X1 xor X2.
     dist = distribution_of(
@@ -50,6 +56,22 @@ def test_boundaries_of_different_sizes() -> None:
     )
     assert markov_boundaries(dist) == [("X3",), ("X1", "X2")]
     assert minimal_optimal(dist) == [("X3",)]
+
+
+def test_three_bits_any_two_of_which_tell_the_third() -> None:
+    dist = distribution_of(
+        counted(
+            [
+                lambda a, b: a,
+                lambda a, b: b,
+                lambda a, b: a ^ b,
+                lambda a, b: a + 2 * b,
+            ],
+            bits=2,
+        )
+    )
+    assert markov_boundaries(dist) == [("X1", "X2"), ("X1", "X3"), ("X2", "X3")]
+    assert minimal_optimal(dist) == markov_boundaries(dist)
 
 
 def test_nothing_relevant_has_the_empty_boundary() -> None:

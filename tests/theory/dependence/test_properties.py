@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.grid import one_test
-from tests.theory.dependences import distribution_of, joints, oracle_of, positive
+from tests.theory.dependences import counted, distribution_of, joints, oracle_of, positive
 
 from duramen.theory import FiniteDistribution, properties
 from duramen.theory.dependence import feature_relevance
@@ -54,6 +54,24 @@ def test_known_cases(counts, expected) -> None:
     assert holds(counts) == expected
 
 
+def test_classes() -> None:
+    classes = {
+        name: (result.P, result.PC, result.PCWT)
+        for name, result in (
+            ("xor", properties(distribution_of(XOR))),
+            ("chain", properties(distribution_of(CHAIN))),
+            ("noisy xor", properties(distribution_of(NOISY_XOR))),
+            ("two halves", properties(distribution_of(TWO_HALVES))),
+        )
+    }
+    assert classes == {
+        "xor": (False, False, False),
+        "chain": (True, True, True),
+        "noisy xor": (True, False, False),
+        "two halves": (True, True, False),
+    }
+
+
 def test_a_function_of_its_features_is_positive_over_these_alone() -> None:
     result = properties(distribution_of(XOR))
     assert result.positive_features
@@ -68,6 +86,16 @@ def test_a_context_is_no_variable() -> None:
     beside = properties(FiniteDistribution.from_table(X, y, context=[0, 0, 0, 0, 0, 1, 1, 1]))
     assert plain == beside
     assert plain.strictly_positive
+
+
+@pytest.mark.parametrize("p", [0, 1])
+def test_few_features(p) -> None:
+    result = properties(FiniteDistribution.from_table(np.eye(2)[:, :p], [0, 1]))
+    assert result.intersection
+    assert result.composition
+    assert result.weak_transitivity
+    assert result.strictly_positive == (p == 0)
+    assert result.positive_features
 
 
 # --- against the definitions ---------------------------------------------------------------
@@ -152,3 +180,11 @@ def test_too_many_features() -> None:
     dist = FiniteDistribution.from_table(np.eye(2, 20), [0, 1])
     with pytest.raises(ValueError, match="properties: dist must have at most 19 features, got 20"):
         properties(dist)
+
+
+def test_hidden_bits_are_counted_with_their_odds() -> None:
+    assert counted([lambda a, b: a, lambda a, b: a & b], bits=2, odds=[3, 1]) == {
+        (0, 0): 2,
+        (1, 0): 3,
+        (1, 1): 3,
+    }

@@ -40,6 +40,14 @@ def test_copies() -> None:
     assert result.total[3].tolist() == [True, True, True, False]
 
 
+def test_xor_is_complementary() -> None:
+    dist = distribution_of({(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 1): 1, (1, 1, 0): 1})
+    result = redundancy(dist)
+    assert result.degree[0, 1] == pytest.approx(-1.0)
+    assert not result.total.any()
+    assert not result.partial.any()
+
+
 def test_a_noisy_copy_is_partially_redundant_and_totally_so_one_way_only() -> None:
     # X1 = Y but for an error, X2 = X1 but for another: X2 adds nothing to X1, X1 adds to X2.
     dist = distribution_of(
@@ -144,6 +152,15 @@ def test_what_the_notions_imply(counts) -> None:
 
 
 # --- how it shows --------------------------------------------------------------------------
+
+
+def test_repr_names_the_strongest_notion() -> None:
+    text = repr(redundancy(distribution_of(COPIES)))
+    assert text.splitlines()[0] == "Redundancy of 3 relevant features"
+    assert [line.split() for line in text.splitlines()[2:]] == [
+        ["X1", "a", "copy", "X3", "0.0000"],
+        ["X3", "a", "copy", "X1", "0.0000"],
+    ]
 
 
 # --- errors --------------------------------------------------------------------------------

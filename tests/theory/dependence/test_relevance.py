@@ -41,6 +41,18 @@ NOISY_COPY = counted(
 )
 
 
+def chain(r):
+    """X1 tells Y but for an error, X2 tells that error but for another, and so on."""
+    functions = [lambda *bits, i=i: bits[i] ^ bits[i + 1] for i in range(r)]
+    return counted([*functions, lambda *bits: bits[0]], bits=r + 1, odds=[1] + [3] * r)
+
+
+def clique(r):
+    return counted(
+        [*(lambda *bits, i=i: bits[i] for i in range(r)), lambda *bits: sum(bits) % 2], bits=r
+    )
+
+
 def by_name(dist, **options):
     return {feature.name: feature for feature in feature_relevance(dist, **options)}
 
@@ -56,6 +68,20 @@ def test_xor_is_relevant_only_together() -> None:
         assert first.conditionings == ((other,),)
         assert first.strong_information == pytest.approx(1.0)
         assert first.largest_information == pytest.approx(1.0)
+
+
+def test_a_copy_makes_both_weak_and_a_stranger_is_irrelevant() -> None:
+    result = by_name(distribution_of(XOR_WITH_COPIES))
+    assert {name: feature.relevance for name, feature in result.items()} == {
+        "X1": "weak",
+        "X2": "strong",
+        "X3": "weak",
+        "X4": "irrelevant",
+    }
+    assert result["X2"].conditionings == (("X1",), ("X3",))
+    assert result["X1"].conditionings == (("X2",),)
+    assert result["X4"].conditionings == ()
+    assert result["X4"].degree is None
 
 
 def test_correlated_xor_of_kohavi_and_john() -> None:
@@ -90,6 +116,21 @@ def test_a_noisy_copy_is_marginal_but_weak_beside_the_xor() -> None:
         assert result[name].conditionings == ((other,),)
         # I(X1;Y|X2,X3) = H(Y|X2,X3) - 0 = H(Y|X3)
         assert result[name].strong_information == pytest.approx(entropy)
+
+
+def test_chain_has_rising_degrees() -> None:
+    result = feature_relevance(distribution_of(chain(4)))
+    assert [feature.degree for feature in result] == [0, 1, 2, 3]
+    assert result[3].conditionings == (("X1", "X2", "X3"),)
+    assert result[0].marginal
+
+
+@one_test
+@pytest.mark.parametrize("r", [2, 3, 5])
+def test_clique_has_the_highest_degree(r) -> None:
+    for feature in feature_relevance(distribution_of(clique(r))):
+        assert (feature.relevance, feature.degree, feature.marginal) == ("strong", r - 1, False)
+        assert len(feature.conditionings) == 1
 
 
 def test_digits() -> None:

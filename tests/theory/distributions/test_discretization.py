@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,6 +73,12 @@ def test_intervals_are_ordered_filled_and_at_most_as_many_as_asked(method, value
         assert code == sum(cut < value for cut in cuts)
 
 
+def test_quantile_bins_of_many_distinct_numbers_have_equal_fractions():
+    random = np.random.default_rng(0)
+    codes, _ = column(random.normal(size=1000), n_bins=8)
+    assert np.bincount(codes).tolist() == [125] * 8
+
+
 def test_huge_and_tiny_numbers():
     codes, _ = column([-1.7e308, -1e308, 1e308, 1.7e308], n_bins=2)
     assert codes == [0, 0, 1, 1]
@@ -116,6 +124,18 @@ def test_mdl_against_oracle(rows, step):
         assert len(set(x)) <= 2
     else:
         assert cuts.tolist() == oracle.cuts(x, y)
+
+
+@one_test
+@pytest.mark.parametrize("first", ["00001120112222", "000000120211221200220102111111"])
+def test_mdl_does_not_depend_on_the_order_of_the_classes(first):
+    """Of two cuts that leave equally much the lower one is taken, whatever order sums have."""
+    y = np.array(list(map(int, first)))
+    results = [
+        column(range(len(y)), y=np.array(names)[y], method="mdl", n_bins=2)[1].tolist()
+        for names in permutations(range(3))
+    ]
+    assert all(cuts == oracle.cuts(range(len(y)), y.tolist()) for cuts in results)
 
 
 def test_cuts_between_neighbouring_floats_separate_them():

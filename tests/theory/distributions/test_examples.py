@@ -9,10 +9,21 @@ from tests.theory.drawn import as_table
 from duramen.theory import CONTEXT, examples
 from duramen.theory.distributions import TOLERANCE
 
+DIGITS = [0.4127, 0.5815, 0.5312, 0.5421, 0.6566, 0.2258, 0.3720]
+
 
 def importances(dist):
     """From the definition, in code of the tests alone."""
     return oracle.importances(as_table(dist), dist.target_name, list(dist.names))
+
+
+def test_splitting_the_first_segment_in_four_tells_no_more():
+    digits = examples.digits7(first_in_four=True)
+    assert digits.n_rows == 20
+    assert digits.cardinalities.tolist() == [4, 2, 2, 2, 2, 2, 2]
+    np.testing.assert_allclose(importances(digits), DIGITS, atol=5e-5)
+    joint = digits.probabilities(["X1", "X7"])
+    np.testing.assert_allclose(joint.sum(axis=1), [0.1, 0.1, 0.4, 0.4], atol=1e-15)
 
 
 @one_test
@@ -102,6 +113,18 @@ def test_problem_1_has_the_rows_and_importances_of_the_thesis():
     assert [rows[1, 1, a, b] for a in (0, 1) for b in (0, 1)] == [0, 1, 0, 1]
     assert [rows[0, 1, a, b] for a in (0, 1) for b in (0, 1)] == [0, 0, 1, 1]
     assert {y for (_, x1, _, _), y in rows.items() if x1 == 0} == {2}
+
+
+def test_problem_2_is_digits_with_three_segments_out_of_order_in_one_context():
+    dist = examples.problem_2()
+    assert dist.n_rows == 20 + 160
+    within = [dist.conditioned({CONTEXT: c}) for c in (0, 1)]
+    plain = within[0].marginal([f"X{m}" for m in range(1, 8)])
+    assert plain.equals(examples.digits7(), atol=1e-15)
+    for noise in ("X5", "X6", "X7", "X8"):
+        others = [name for name in dist.names if name != noise]
+        assert within[1].mutual_information(noise, other=["Y", *others]) < 1e-12
+    assert dist.mutual_information("X8", dist.names[:7]) < 1e-12
 
 
 @pytest.mark.slow

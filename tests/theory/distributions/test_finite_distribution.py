@@ -47,6 +47,15 @@ def test_equal_rows_are_merged_and_their_weights_added():
     assert dist.codes.dtype == dist.target.dtype == np.uint32
 
 
+def test_a_context_keeps_rows_apart():
+    dist = from_table([[0], [0], [0]], [1, 1, 1], context=["f", "m", "f"])
+    assert dist.n_rows == 2
+    assert dist.context.tolist() == [0, 1]
+    assert dist.context_values.tolist() == ["f", "m"]
+    assert dist.weights == pytest.approx([2 / 3, 1 / 3])
+    assert dist.n_contexts == 2
+
+
 def test_rows_of_weight_zero_and_their_values_are_left_out():
     dist = from_table([[0], [1], [2]], ["a", "b", "c"], weights=[1, 0, 3], context=[5, 6, 7])
     expected = from_table([[0], [2]], ["a", "c"], weights=[1, 3], context=[5, 7])
@@ -208,6 +217,11 @@ def test_encoded_tables_keep_their_order_and_missing_values():
     assert from_table(dm.encode(frame.to_numpy()[:, 1:].astype(float)), [0, 0, 1, 1]).names == (
         "x0",
     )
+
+
+def test_mixed_values_are_sorted_by_type_then_value():
+    dist = from_table(pd.DataFrame({"x": ["b", 2, "a", 1]}), [0, 1, 2, 3])
+    assert dist.labels[0].tolist() == [1, 2, "a", "b"]
 
 
 def test_series_give_target_and_context_their_names():
@@ -426,6 +440,21 @@ def test_samples_have_values_and_follow_the_probabilities():
     statistic = np.sum((20_000 * drawn.weights - expected) ** 2 / expected)
     assert statistic < stats.chi2.ppf(0.999, dist.n_rows - 1)
     assert drawn.mutual_information("X1") == pytest.approx(0.5, abs=0.02)
+
+
+def test_types_of_samples():
+    numbers = from_table(pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}), ["no", "yes"])
+    sample = numbers.sample(3, 0)
+    assert sample.X.dtype == np.float64
+    assert sample.context is None
+    assert set(sample.y) <= {"no", "yes"}
+    assert from_table([[True], [False]], [0, 1]).sample(2, 0).X.dtype == bool
+    mixed = from_table(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [0, 1]).sample(9, 0)
+    assert mixed.X.dtype == object
+    assert {type(value) for value in mixed.X[:, 0]} == {int}
+    assert numbers.sample(0, 0).X.shape == (0, 2)
+    with pytest.raises(ValueError, match="n must be an int >= 0, got -1"):
+        numbers.sample(-1, 0)
 
 
 # --- in and out --------------------------------------------------------------------------------

@@ -98,12 +98,23 @@ def test_tables_and_functions_may_be_random():
     assert dist.labels[1].tolist() == ["high", "low"]
 
 
+def test_parents_may_come_later():
+    dist = specify({"X": copy("Y", 0.9), "Y": xor("Z", "W"), "Z": uniform(2), "W": uniform(2)})
+    assert dist.names == ("X", "Z", "W")
+    assert dist.mutual_information(["Z", "W"]) == 1.0
+
+
 def test_hidden_variables_are_summed_over():
     factors = {"H": uniform(3), "X": function(lambda h: h % 2, "H"), "Y": copy("H")}
     dist = specify(factors, hidden=["H"])
     assert dist.names == ("X",)
     assert dist.probabilities(["X", "Y"]) == pytest.approx(np.array([[1, 0, 1], [0, 1, 0]]) / 3)
     assert specify(factors, hidden="H").equals(dist)
+
+
+def test_values_of_probability_zero_do_not_appear():
+    dist = specify({"X": bernoulli(0.0), "Z": categorical({"a": 0, "b": 1}), "Y": uniform(2)})
+    assert [labels.tolist() for labels in dist.labels] == [[0], ["b"]]
 
 
 @one_test

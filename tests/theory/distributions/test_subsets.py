@@ -1,3 +1,5 @@
+import itertools
+import math
 from unittest import mock
 
 import numpy as np
@@ -10,11 +12,36 @@ from duramen.theory import TARGET, FiniteDistribution
 from duramen.theory.distributions import subsets
 from duramen.theory.distributions.subsets import (
     conditional_entropies,
+    count_subsets,
     gains,
     joint_entropies,
     layers,
     minimal,
 )
+
+
+@one_test
+@pytest.mark.parametrize(("n", "largest"), [(0, 0), (1, 1), (5, 5), (7, 3)])
+def test_layers(n, largest) -> None:
+    lattice = layers(n, largest)
+    assert len(lattice) == largest + 1
+    assert sum(len(layer.members) for layer in lattice) == count_subsets(n, largest)
+    for k, layer in enumerate(lattice):
+        every = sorted(itertools.combinations(range(n), k), key=lambda s: s[::-1])
+        assert [tuple(row) for row in layer.members.tolist()] == every
+        for subset, below in zip(every, layer.without.tolist(), strict=True):
+            for i, place in enumerate(below):
+                rest = tuple(m for m in subset if m != subset[i])
+                assert tuple(lattice[k - 1].members[place].tolist()) == rest
+
+
+def test_the_first_columns_come_first_and_the_last_one_last() -> None:
+    few, many = layers(4, 4), layers(5, 5)
+    for k in range(1, 5):
+        head = math.comb(4, k)
+        assert np.array_equal(many[k].members[:head], few[k].members)
+        assert np.array_equal(many[k].members[head:, :-1], few[k - 1].members)
+        assert (many[k].members[head:, -1] == 4).all()
 
 
 @pytest.mark.slow

@@ -130,6 +130,17 @@ def test_a_sum_by_a_modulus_needs_every_feature(criterion, K):
 # --- known answers -------------------------------------------------------------------------------
 
 
+@one_test
+@pytest.mark.parametrize("votes", ["tree", "ensemble", "predictor"])
+def test_xor_and_a_copy(votes):
+    assert population_mda(dm.theory.examples.xor(), votes=votes).values.tolist() == [0.5, 0.5]
+    dist = dm.theory.specify({"X1": uniform(3), "X2": uniform(2), "Y": copy("X1")})
+    importances = population_mda(dist, votes=votes)
+    np.testing.assert_allclose(importances.values, [2 / 3, 0], rtol=0, atol=1e-15)
+    assert importances.metadata["loss"] == 0
+    assert (importances.measure, importances.unit) == ("population mda", "accuracy")
+
+
 def test_redundant_copies_divide_importance_in_trees_and_tie_in_the_vote():
     """Each tree reads one of c copies; (c - 1)/c of them, and more, still vote for the class."""
     for copies in (2, 3):

@@ -35,6 +35,16 @@ def test_copies_against_adding_them(rows, copies, criterion, data):
     assert result.unit == wanted.unit
 
 
+@given(rows=tables(most=3, n_rows=8), copies=st.integers(1, 2), data=st.data())
+@settings(max_examples=30)
+def test_copies_against_the_double_sum(rows, copies, data):
+    p = len(rows[0][0])
+    j = data.draw(st.integers(0, p - 1))
+    wanted = oracle.importances(oracle.with_copies(rows, j, copies), p + copies)
+    result = redundant_importances(distribution(rows), j, copies=copies)
+    np.testing.assert_allclose(result.by_degree, wanted, rtol=0, atol=1e-12)
+
+
 def test_fifty_copies_against_adding_them():
     rows = random_rows(np.random.default_rng(0), 40, 5, 3, 3)
     wanted = population_importances(distribution(oracle.with_copies(rows, 2, 50)))
@@ -50,6 +60,15 @@ def test_the_factor_of_proposition_5_9():
     factor = (7 - np.arange(7)) / 8
     np.testing.assert_allclose(result[:7], factor * plain, rtol=1e-13)
     assert result[7] == 0
+
+
+def test_a_copy_raises_some_features_and_lowers_others():
+    # Proposition 5.10: information given X_j gains weight, information without it loses.
+    exclusive_or = redundant_importances(examples.xor(), "X1", copies=3)
+    plain = population_importances(examples.xor())
+    assert exclusive_or["X2"] > plain["X2"]
+    digits = redundant_importances(examples.digits7(), "X2", copies=1)
+    assert digits["X6"] < population_importances(examples.digits7())["X6"]
 
 
 @one_test

@@ -94,6 +94,13 @@ def test_problem_1_has_the_effects_of_the_thesis():
     ]
 
 
+def test_problem_2_has_the_kinds_of_the_thesis():
+    """Table 6.3, whose numbers tests/test_papers.py compares."""
+    result = population_context_importances(examples.problem_2(), empty="zero")
+    assert result.kind[:, 7].tolist() == ["independent", "independent"]
+    assert result.kind[1, 4:7].tolist() == ["irrelevant"] * 3
+
+
 @pytest.mark.slow
 def test_primary_tumor_against_the_importances_of_the_population():
     """Table 6.E.1, whose numbers tests/test_papers.py compares."""
@@ -357,6 +364,23 @@ def test_signed_is_plain_where_the_context_is_independent_of_the_features():
     np.testing.assert_allclose(result.conditional, result.within, atol=1e-12)
 
 
+def test_a_copy_of_the_context_depends_on_it_but_is_not_sensitive_to_it():
+    """The first of the drawbacks that section 6.2 sees in Turney's definitions."""
+    random = np.random.default_rng(0)
+    rows = [
+        ((c, x), c, y, float(random.integers(1, 9)))
+        for c, x, y in itertools.product(range(2), range(3), range(2))
+    ]
+    copy, other = feature_context_dependence(distribution(rows))
+    assert copy.eq_6_1
+    assert copy.changes == ("redundant", "redundant")
+    assert not copy.weakly_sensitive
+    assert not copy.strongly_sensitive
+    assert other.weakly_sensitive
+    result = population_context_importances(distribution(rows))
+    assert result.kind[:, 0].tolist() == ["irrelevant"] * 2
+
+
 def test_strong_sensitivity_asks_for_a_context_that_tells_nothing_alone():
     first = feature_context_dependence(examples.problem_1())[1]
     assert first.weakly_sensitive
@@ -575,3 +599,13 @@ def test_several_candidates_against_every_tree(k, criterion, empty):
             assert np.allclose(getattr(exact, effect), oracle_effects[place], atol=1e-9), effect
         wanted = population_importances(dist, max_features=k, criterion=criterion)
         assert np.allclose(exact.importances, wanted.values)
+
+
+def test_a_feature_that_is_never_chosen_has_no_effect():
+    """X2 is X1 turned round in one context: where all features are candidates it is not chosen."""
+    X = np.array([[a, a if c else 1 - a] for a in (0, 1) for c in (0, 1, 1)])
+    y, context = X[:, 0], np.array([0, 1, 1] * 2)
+    dist = FiniteDistribution.from_table(X, y, context=context)
+    assert population_context_importances(dist).absolute[:, 1].max() > 0.05
+    every = population_context_importances(dist, max_features=None)
+    assert np.array_equal(every.absolute, np.zeros((2, 2)))

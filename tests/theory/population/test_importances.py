@@ -124,6 +124,18 @@ def test_irrelevant_features_leave_the_others_unchanged(rows, distributions, cri
     np.testing.assert_allclose(importances[p:], 0.0, rtol=0, atol=1e-12)
 
 
+@given(rows=tables(most=4), criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=40)
+def test_only_relevant_features_count(rows, criterion):
+    """Thesis, theorem 5.8: the irrelevant features can be left out."""
+    dist = distribution(rows)
+    p = dist.n_features
+    relevant = [m for m in range(p) if not oracle.is_irrelevant(rows, m, p)]
+    everything = population_importances(dist, criterion=criterion).values
+    part = population_importances(dist.marginal(relevant), criterion=criterion).values
+    np.testing.assert_allclose(part, everything[relevant], rtol=0, atol=1e-8)
+
+
 @given(rows=tables(most=4, n_rows=10), q=st.integers(1, 4), criterion=st.sampled_from(CRITERIA))
 @settings(max_examples=40)
 def test_depth_q_is_the_random_subspace_of_q_features(rows, q, criterion):
@@ -158,6 +170,19 @@ def test_features_of_low_degree_are_found_by_shallow_trees(rows):
             assert (values[m] > 1e-11) == (degrees[m] is not None and degrees[m] < q)
 
 
+@given(rows=tables(most=4, weights=("equal", "whole")), K=st.integers(1, 4))
+@settings(max_examples=40)
+def test_strongly_relevant_features_are_found_for_any_number_of_candidates(rows, K):
+    """Thesis, proposition 5.12."""
+    dist = distribution(rows)
+    p = dist.n_features
+    values = population_importances(dist, max_features=K).values
+    for m in range(p):
+        rest = [j for j in range(p) if j != m]
+        if oracle.decrease(rows, m, rest, oracle.entropy) > 1e-9:
+            assert values[m] > 1e-12
+
+
 # --- one computation against another -------------------------------------------------------------
 
 
@@ -168,6 +193,23 @@ def test_lattice_and_recursion_agree(rows, criterion, depth):
     sums = population_importances(dist, max_depth=depth, criterion=criterion).by_degree
     nodes = tree_importances(dist, max_features=1, max_depth=depth, criterion=criterion)
     np.testing.assert_allclose(sums, nodes, rtol=0, atol=1e-10)
+
+
+@one_test
+@pytest.mark.parametrize("splits", ["multiway", "ordered", "one-vs-rest", "any"])
+@pytest.mark.parametrize("options", [{"max_features": 2}, {"max_features": None, "max_depth": 2}])
+def test_all_else_is_the_recursion(splits, options):
+    dist = distribution(random_rows(np.random.default_rng(1), 14, 3, 3, 3))
+    fractions = []
+    result = population_importances(dist, splits=splits, progress=fractions.append, **options)
+    K = options["max_features"] or 3
+    wanted = tree_importances(
+        dist, max_features=K, max_depth=options.get("max_depth"), splits=splits
+    )
+    np.testing.assert_array_equal(result.by_degree, wanted)
+    assert fractions == sorted(fractions)
+    assert fractions
+    assert 0 <= fractions[0] <= fractions[-1] <= 1
 
 
 @pytest.mark.parametrize("splits", ["multiway", "ordered"])

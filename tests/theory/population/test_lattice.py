@@ -170,6 +170,12 @@ def test_multiplicities_are_recovered(counts):
         np.testing.assert_array_equal(result, wanted)
 
 
+def test_weights_that_are_no_multiples_stay_weights():
+    assert multiplicities(np.array([0.3, 0.7 - 1e-9, 1e-9])) is None
+    assert multiplicities(np.array([1.0, 1.0 + 1e-12]) / 2) is None
+    assert multiplicities(np.array([math.pi, 1.0, 1.0])) is None
+
+
 @one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("weighted", [False, True])

@@ -16,7 +16,7 @@ from tests.theory.drawn import table_with_an_outlier
 
 import duramen as dm
 from duramen.importances import mdi
-from duramen.theory import FiniteDistribution
+from duramen.theory import FiniteDistribution, examples, population_importances
 from duramen.theory.dependence.relevant_features import strong_informations
 from duramen.theory.distributions import TOLERANCE
 from duramen.theory.population.recursion import Trees
@@ -134,6 +134,14 @@ def test_example_5_2():
     np.testing.assert_allclose(actual.sum(axis=1), [0.376, 0.542], atol=5.1e-4)
 
 
+def test_exclusive_or_with_a_noisy_copy():
+    X = list(product((0, 1), repeat=3))
+    y = [a ^ b for a, b, _ in X]
+    weights = [0.95 if c == label else 0.05 for (_, _, c), label in zip(X, y, strict=True)]
+    result = tree_importances(distribution(X, y, weights), max_features=1).sum(axis=1)
+    np.testing.assert_allclose(result, [0.262, 0.262, 0.476], atol=5.1e-4)
+
+
 @one_test
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("K", [1, 2])
@@ -141,6 +149,14 @@ def test_a_node_where_nothing_gains_is_split_all_the_same(family, K):
     xor = dm.datasets.xor()
     result = tree_importances(distribution(xor.X, xor.y), max_features=K, splits=family)
     np.testing.assert_allclose(result, [[0, 0.5], [0, 0.5]], atol=1e-15)
+
+
+def test_single_copy_of_two_is_the_best_at_random():
+    """Three equal features and one of noise, K = 2: the pair of noise and one copy still wins."""
+    X = [[a, a, a, b] for a in (0, 1) for b in (0, 1)]
+    result = tree_importances(distribution(X, [0, 0, 1, 1]), max_features=2)
+    np.testing.assert_allclose(result[:, 0], [1 / 3, 1 / 3, 1 / 3, 0], atol=1e-15)
+    assert not result[:, 1:].any()
 
 
 def test_constant_feature_ties_with_those_that_gain_nothing():
@@ -187,6 +203,26 @@ LIMITS = [(Fraction(1, 3), 0), (Fraction(1, 2), 0), (0, Fraction(1, 50)), (0, Fr
 def test_limits_of_nodes_agree_with_growing_every_tree(rows, trees, limits):
     trees = {**trees, "criterion": "gini"} if trees["criterion"] == "entropy" else trees
     assert_agrees_with_every_tree(rows, trees, None, *limits)
+
+
+def test_limits_of_nodes_by_hand():
+    dist = examples.digits7()
+    full = tree_importances(dist, max_features=2)
+    root = tree_importances(dist, max_features=2, max_depth=1)
+    # The children of the root have at most nine of ten digits.
+    only = tree_importances(dist, max_features=2, min_samples_split=0.95)
+    np.testing.assert_allclose(only[:, 0], root[:, 0])
+    assert not only[:, 1:].any()
+    every = tree_importances(dist, max_features=2, min_samples_split=0.2)  # two digits or more
+    np.testing.assert_allclose(every, full)
+    # A split of n digits into two groups has at most n / 10 bits.
+    assert not tree_importances(dist, max_features=2, min_impurity_decrease=1.01).any()
+    pairs = tree_importances(dist, max_features=1, min_impurity_decrease=0.3).sum()
+    assert 0 < pairs < full.sum()
+    by_name = population_importances(dist, min_samples_split=0.3)
+    assert by_name.metadata["population"]["min_samples_split"] == 0.3
+    single = tree_importances(dist, max_features=1, min_samples_split=0.3)
+    np.testing.assert_array_equal(by_name.by_degree, single)
 
 
 @one_test
@@ -371,6 +407,14 @@ def test_uniform_cuts_of_two_features_by_hand():
     np.testing.assert_allclose(result[:, 0], by_hand)
 
 
+def test_uniform_cuts_do_not_depend_on_the_unit():
+    X, y = sample_of_numbers()
+    options = {"max_features": 2, "splits": "ordered", "cut": "uniform", "max_depth": 3}
+    result = tree_importances(distribution(X, y > 1), **options)
+    moved = tree_importances(distribution(X * [1e-3, 7, 1] + 5, y > 1), **options)
+    np.testing.assert_allclose(moved, result, rtol=1e-9)
+
+
 # --- sums, limits, names -------------------------------------------------------------------------
 
 
@@ -382,6 +426,16 @@ def test_everything_adds_up_to_what_the_features_tell(rows, trees):
     expected = dist.impurity_decrease([0, 1, 2], criterion=trees["criterion"])
     assert actual.sum() == pytest.approx(expected, abs=1e-12)
     assert actual.min() >= 0
+
+
+@given(tables(), settings_of_trees())
+@settings(max_examples=40)
+def test_drawing_more_features_than_there_are_is_drawing_all(rows, trees):
+    results = [
+        tree_importances(of_rows(rows), **{**trees, "max_features": K}) for K in (3, 4, 10**9)
+    ]
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
 
 
 @given(tables(), settings_of_trees(), st.integers(1, 3))
@@ -531,6 +585,16 @@ def test_who_wins_among_many(p, K):
     by_integral = best_of_cuts(np.zeros(p, np.int64), np.arange(p), gains, (1, p), K)
     np.testing.assert_allclose(by_group[0], expected, rtol=1e-11)
     np.testing.assert_allclose(by_integral, expected, rtol=1e-11)
+
+
+def test_who_wins_when_all_tie():
+    p = 101
+    gains, divides = np.zeros(p), np.ones((1, p), dtype=bool)
+    for K in (2, 50, 101):
+        result = best_of_cuts(np.zeros(p, np.int64), np.arange(p), gains, (1, p), K)
+        np.testing.assert_allclose(result, 1 / p, rtol=1e-11)
+        by_group, _ = best_of_features(gains[np.newaxis], divides, p, K)
+        np.testing.assert_allclose(by_group[0], 1 / p, rtol=1e-11)
 
 
 # --- relevance -----------------------------------------------------------------------------------

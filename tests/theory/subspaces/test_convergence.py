@@ -230,6 +230,15 @@ def test_keeping_helps_chains_and_cliques_and_hinders_marginal_features(given_se
     assert trees[1] <= trees[2] * more
 
 
+@given(settings_of(largest_r=6))
+def test_one_relevant_feature_is_the_same_in_every_scenario(given_setting):
+    record = given_setting | {"n_relevant": 1}
+    for scenario in SCENARIOS:
+        assert expected_trees(scenario, **record) == pytest.approx(
+            record["n_features"] / record["subspace"], rel=1e-12
+        )
+
+
 @given(st.sampled_from(SCENARIOS), settings_of(most=25, largest_r=4), st.sampled_from([0.5, 0.05]))
 @settings(max_examples=50)
 def test_quantile_is_the_first_tree_that_will_do(scenario, given_setting, risk):
@@ -277,6 +286,13 @@ def test_more_relevant_features_than_places(keep):
     assert math.isinf(trees) == (keep == 1)
     result = found_curve("marginal", **crowded, n_trees=5000)[-1]
     assert result == pytest.approx(4.0 if keep == 1 else 6.0, abs=1e-9)
+
+
+def test_full_subspace_is_no_obstacle():
+    assert expected_trees("chain", **setting(20, 4, 4, 0)) == pytest.approx(
+        20 * 19 * 18 * 17 / 24, rel=1e-12
+    )
+    assert math.isfinite(expected_trees("marginal", **setting(20, 4, 4, 1)))
 
 
 def test_numbers_beyond_all_doubles_are_infinite():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 
 from duramen.theory import expected_trees, search_plan
-from duramen.theory.subspaces import simulate
+from duramen.theory.subspaces import draws_needed, simulate
 from duramen.theory.subspaces.planning import chance_of_the_best
 
 ROWS = 1000
@@ -77,6 +77,20 @@ def test_more_relevant_features_than_places_leave_room():
     assert advice.keep < 1
     assert advice.options[-1].trees == math.inf
     assert any("do not all fit into one tree" in reason for reason in advice.reasons)
+
+
+def test_everything_fits():
+    advice = planned(500, 200, {0: 3, 1: 1})
+    assert (advice.subspace, advice.keep, advice.n_trees) == (200, 0.0, 1)
+    assert "All 200 features fit into memory" in advice.reasons[0]
+
+
+def test_coupon_collector_bound():
+    advice = planned(100, 5000, {0: 3}, risk=0.01)
+    best = advice.options[0]
+    assert best.trees_to_see == draws_needed(5000, 100, 0.01)
+    assert best.trees_to_find < best.trees_to_see == advice.n_trees
+    assert advice.options[2].trees_to_see == draws_needed(4997, 97, 0.01)
 
 
 # --- the advice holds -----------------------------------------------------------------------------

@@ -129,6 +129,16 @@ def test_random_conditionings_are_as_they_must_be(r, top, seed):
     assert needs == random_conditionings(r, max_degree=top, random_state=seed)
 
 
+def test_degrees_of_random_conditionings_are_spread():
+    degrees = [
+        len(given)
+        for seed in range(200)
+        for (given,) in random_conditionings(20, max_degree=5, random_state=seed)
+    ]
+    fractions = np.bincount(degrees, minlength=6) / len(degrees)
+    np.testing.assert_allclose(fractions, 1 / 6, atol=0.04)
+
+
 # --- the result -----------------------------------------------------------------------------------
 
 
@@ -155,6 +165,15 @@ def test_curves_of_given_times(times):
     else:
         with pytest.raises(ValueError, match=r"of \d ensembles found all 3 features within 7"):
             result.expected_trees()
+
+
+@pytest.mark.parametrize("cells", [10, 300])
+def test_small_batches_follow_the_same_distribution(cells, monkeypatch):
+    monkeypatch.setattr("duramen.theory.subspaces.simulation._CELLS", cells)
+    setting = {"n_features": 30, "subspace": 8, "n_relevant": 4, "keep": 0.5}
+    result = simulate("marginal", **setting, n_trees=300, n_repeats=500, random_state=0)
+    mean, error = result.expected_trees()
+    assert abs(mean - expected_trees("marginal", **setting)) < 3 * error
 
 
 def test_what_cannot_be_found_is_not():
@@ -205,3 +224,8 @@ def test_clear_errors(scenario, changes, message):
     setting = {"n_features": 10, "subspace": 4, "keep": 1, "n_trees": 5} | changes
     with pytest.raises(ValueError, match=message):
         simulate(scenario, **setting)
+
+
+def test_degree_counts_others():
+    with pytest.raises(ValueError, match=r"max_degree must be an int in 0..3, got 4"):
+        random_conditionings(4, max_degree=4)

@@ -14,7 +14,7 @@ from duramen.data.columns import Column
 from duramen.data.encoded import EncodedTable
 from duramen.data.sources import Source, open_source
 from duramen.io import formats
-from duramen.io.formats.arrow import TableRecords, input_of, with_missing
+from duramen.io.formats.arrow import input_of, table_records, with_missing
 from duramen.io.formats.format import Input, Request
 from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrow import pa
@@ -48,7 +48,7 @@ def open_input(source: Any, request: Request) -> Input:
             return chosen.groups(path, request)
         table = with_missing(formats.whole(path, chosen, request), request.na_values)
         if request.transpose:
-            return input_of(TableRecords(table), path, request)
+            return input_of(table_records(table, path, function), request)
         return SourceInput(table, request, path)
     encoded = isinstance(source, EncodedTable | ColumnStore)
     if request.transpose and (encoded or not hasattr(source, "T") or hasattr(source, "columns")):
