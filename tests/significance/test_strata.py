@@ -8,8 +8,6 @@ from tests.grid import one_test
 from tests.significance.noise import TINY, band
 
 import duramen as dm
-from duramen.significance.measured import measured
-from duramen.significance.resampling import SamplingUnits
 
 N = 24
 STRATA = np.arange(N) // 4 % 3
@@ -165,31 +163,6 @@ def test_standard_errors_by_blocks_count_copies_once():
     assert error() == pytest.approx(right / 2, rel=0.2)
     doubly = error(groups=np.repeat(np.arange(40), 4), method="double-bootstrap")
     assert doubly == pytest.approx(right, rel=0.2)
-
-
-def test_blocks_are_drawn_within_their_classes():
-    X, y = np.arange(12.0)[:, None], np.array(["a", "a", "b", "b", "b", "a", *"aabbab"])
-    subject = measured(TINY, X, y, "mdi", "t", groups=np.arange(12) // 2)
-    units = SamplingUnits.of(subject.data)
-    assert units.count == 6
-    assert units.labels.tolist() == [0, 1, 2, 0, 1, 2]  # a, b, both ...
-    assert units.n_classes == 3
-
-
-# --- hold-out parts ------------------------------------------------------------------------------
-
-
-def test_copies_across_parts_make_noise_look_important():
-    """Each row twice: without groups a forest has seen the copy of every second row."""
-    random = np.random.default_rng(0)
-    X, y = random.normal(size=(60, 6)), random.integers(0, 2, 60)
-    copies = np.tile(np.arange(60), 2)
-    forest = dm.RandomForestClassifier(100)
-    test = {"random_state": 0, "cv": 5}
-    leaking = dm.importances.holdout_mda(forest, X[copies], y[copies], **test)
-    honest = dm.importances.holdout_mda(forest, X[copies], y[copies], groups=copies, **test)
-    assert leaking.values.min() > 0.02
-    assert np.abs(honest.values).max() < 0.03
 
 
 # --- what is refused -----------------------------------------------------------------------------

@@ -42,13 +42,6 @@ def test_chance_among_the_best_against_all_ways_to_break_ties(values, data):
     assert set(np.flatnonzero(drawn).tolist()) in sets
 
 
-def test_lots_between_ties_are_fair():
-    values = np.array([1.0, 0.0, 0.0, 0.0])
-    random = np.random.default_rng(0)
-    fraction = np.mean([drawn_best(values, 2, random) for _ in range(3000)], axis=0)
-    np.testing.assert_allclose(fraction, [1, 1 / 3, 1 / 3, 1 / 3], atol=0.03)
-
-
 # --- the agreement of forests ------------------------------------------------------------------
 
 
