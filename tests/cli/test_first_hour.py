@@ -772,7 +772,7 @@ REFUSED = {
     ),
     "--layer of text": (
         file("a.csv", text(), "--layer", "raw"),
-        ["--layer raw is for .h5ad and .zarr files"],
+        ["--layer raw is for .h5ad files"],
     ),
     "--skip-rows of Parquet": (
         file("a.parquet", lambda p: clean().to_parquet(p), "--skip-rows", 1),

@@ -60,7 +60,7 @@ def test_makes_a_store_with_a_record(out, table):
     [
         (["nothing.csv"], "there is no file"),
         (["genes.csv", "--memory", "1kB"], "memory must be at least 1MB"),
-        (["genes.csv", "--layer", "raw"], "--layer raw is for .h5ad and .zarr files"),
+        (["genes.csv", "--layer", "raw"], "--layer raw is for .h5ad files"),
         (["genes.csv", "--samples", "genes.tsv"], "there is no file"),
         (["genes.csv", "--categorical", "g99"], "holds 'g99', which is none of the"),
         (["bad.csv"], "has 1 field in line 3"),

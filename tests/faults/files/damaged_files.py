@@ -28,7 +28,7 @@ from duramen.io.formats import native_reader
 N_ROWS = 60
 native_reader._SECONDS = 5.0  # the library of HDF5 does not return from some
 COMPRESSED = {"csv.gz": "gzip", "csv.bz2": "bz2", "csv.zst": "zstd"}
-TABLES = ("arrow", "feather", "parquet", "csv", "tsv", "txt", "npy", "h5ad", "zarr", "gct", "cls")
+TABLES = ("arrow", "feather", "parquet", "csv", "tsv", "txt", "npy", "h5ad", "gct", "cls")
 OTHERS = ("series_matrix.txt.gz", "csv.zip", "gmt", "store", *damaged_workbooks.KINDS)
 KINDS = (*TABLES, "bed", *COMPRESSED, *OTHERS)
 # Formats with checksums of their content; Zstandard, HDF5, Parquet and Arrow files as they are
@@ -37,7 +37,7 @@ OF_ARCHIVES = tuple(kind for kind in damaged_workbooks.KINDS if kind != "xls")
 CHECKED = ("csv.gz", "csv.bz2", "csv.zip", "series_matrix.txt.gz", "store", *OF_ARCHIVES)
 # Packing refuses the dates of the workbooks.
 READ_ONLY = ("cls", "gmt", *damaged_workbooks.KINDS)
-PACKED_ONLY = ("npy", "h5ad", "zarr", "gct")
+PACKED_ONLY = ("npy", "h5ad", "gct")
 
 
 @functools.cache
@@ -72,7 +72,7 @@ def sound() -> Path:
     with zipfile.ZipFile(places["csv.zip"], "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(places["csv"], "t.csv")
     np.save(places["npy"], X)
-    _write_anndata(places["h5ad"], places["zarr"], X, names)
+    _write_anndata(places["h5ad"], X, names)
     genotypes = random.integers(0, 4, size=(3, -(-N_ROWS // 4) * 4))
     codes = (genotypes.reshape(3, -1, 4) << (2 * np.arange(4))).sum(axis=2).astype(np.uint8)
     bed = places["bed"]
@@ -91,7 +91,7 @@ def sound() -> Path:
     return folder
 
 
-def _write_anndata(h5ad: Path, zarr: Path, X: Any, names: list[str]) -> None:
+def _write_anndata(h5ad: Path, X: Any, names: list[str]) -> None:
     import anndata
     import pandas as pd
 
@@ -99,7 +99,6 @@ def _write_anndata(h5ad: Path, zarr: Path, X: Any, names: list[str]) -> None:
     data.obs_names = [f"cell{i}" for i in range(N_ROWS)]
     data.var_names = names
     data.write_h5ad(h5ad)
-    data.write_zarr(zarr)
 
 
 @functools.cache

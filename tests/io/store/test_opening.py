@@ -213,7 +213,7 @@ def test_indices(store):
     ("source", "options", "error", "message"),
     [
         ("nothing.csv", {}, FileNotFoundError, r"no file .*nothing\.csv"),
-        ("good.csv", {"layer": "raw"}, ValueError, r"layer='raw' is for \.h5ad and \.zarr"),
+        ("good.csv", {"layer": "raw"}, ValueError, r"layer='raw' is for \.h5ad files"),
         ("good.csv", {"memory": "much"}, ValueError, "memory must be a size such as '512MB'"),
         ("good.csv", {"memory": "10kB"}, ValueError, "memory must be at least 1MB"),
         ("good.csv", {"memory": True}, ValueError, "memory must be a size"),

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import difflib
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from duramen.catalogue import Catalogue
-from duramen.io.formats.anndata import ANNDATA, ANNDATA_ZARR
+from duramen.io.formats.anndata import ANNDATA
 from duramen.io.formats.arrow import ARROW, PARQUET, is_folder
 from duramen.io.formats.excel import EXCEL
 from duramen.io.formats.expression import CLS, GCT, GEO
@@ -25,37 +26,31 @@ catalogue = Catalogue(
     "file format",
     (
         *(CSV, TSV, TEXT, GEO, GCT, CLS, PARQUET, ARROW, EXCEL, NPY),
-        *(ANNDATA, ANNDATA_ZARR, PLINK),
+        *(ANNDATA, PLINK),
     ),
 )
 """All file formats; ``register`` adds one."""
 
 
-_HEAD = 64  # bytes that tell formats with the same ending
-_TEXT = 1 << 16  # bytes that tell whether a file is text
-_PACKED = ((b"\x1f\x8b", ".txt.gz"), (b"BZh", ".txt.bz2"), (b"\x28\xb5\x2f\xfd", ".txt.zst"))
-
-
-def able(format_: Format, *uses: str) -> bool:
-    """Return whether a format has one of some functions: "read", "groups", "columns", "write"."""
-    return any(getattr(format_, use) is not None for use in uses)
+_PACKED = {b"\x1f\x8b": ".txt.gz", b"BZh": ".txt.bz2", b"\x28\xb5\x2f\xfd": ".txt.zst"}
 
 
 def listed(*uses: str) -> str:
-    """Name the formats that have one of some functions, with the endings of their files."""
-    chosen = [format_ for format_ in catalogue if able(format_, *uses)]
-    written = uses == ("write",)
-    endings = [(format_.written if written else ()) or format_.suffixes for format_ in chosen]
-    names = [
-        f"{format_.title} ({', '.join(own)})" for format_, own in zip(chosen, endings, strict=True)
-    ]
+    """Name the formats that have one of some functions, with the endings of their files.
+
+    Functions are "read", "groups", "columns" and "write".
+    """
+    names = []
+    for format_ in catalogue:
+        if any(getattr(format_, use) for use in uses):
+            suffixes = format_.written if uses == ("write",) else ()
+            names.append(f"{format_.title} ({', '.join(suffixes or format_.suffixes)})")
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def layered() -> str:
     """Name the files that hold several matrices, by the endings of their names."""
-    suffixes = [format_.suffixes[0] for format_ in catalogue if format_.layers]
-    return f"{', '.join(suffixes[:-1])} and {suffixes[-1]} files"
+    return f"{' and '.join(format_.suffixes[0] for format_ in catalogue if format_.layers)} files"
 
 
 def format_of(path: str | os.PathLike[str]) -> Format | None:
@@ -75,50 +70,48 @@ def format_of(path: str | os.PathLike[str]) -> Format | None:
         if wanted in format_.suffixes and (format_.text or not compressed)
     ]
     if len(alike) > 1:
-        head = _head(Path(path))
-        alike.sort(key=lambda format_: not (format_.begins and head.startswith(format_.begins)))
-        alike = [
-            format_ for format_ in alike if not format_.begins or head.startswith(format_.begins)
-        ]
+        head = b""
+        with suppress(OSError, EOFError, ValueError), TextFile(Path(path)).decoded() as stream:
+            head = stream.read(64)
+        marked = [one for one in alike if one.begins and head.startswith(one.begins)]
+        alike = marked or [one for one in alike if not one.begins]
     return alike[0] if alike else None
-
-
-def _head(path: Path) -> bytes:
-    """Return the first bytes of a file of text; none where they cannot be read."""
-    try:
-        with TextFile(path).decoded() as stream:
-            return bytes(stream.read(_HEAD))
-    except (OSError, EOFError, ValueError):
-        return b""
 
 
 def suffix_of(head: bytes) -> str:
     """Return the ending of the name of a file that begins with some bytes; text if not known."""
-    marked = [(format_.begins, format_.suffixes[0]) for format_ in catalogue if format_.begins]
-    suffixes = [suffix for mark, suffix in (*marked, *_PACKED) if head.startswith(mark)]
+    marks = {format_.begins: format_.suffixes[0] for format_ in catalogue if format_.begins}
+    suffixes = [suffix for mark, suffix in (marks | _PACKED).items() if head.startswith(mark)]
     return suffixes[0] if suffixes else TEXT.suffixes[0]
 
 
 def checked_file(path: Path, function: str, *uses: str) -> Format:
     """Return the format of a file that is to be read, which has one of the functions in `uses`."""
     if not path.exists():
-        raise FileNotFoundError(f"{function}: there is no file {path}{_similar_file(path)}")
+        try:
+            close = difflib.get_close_matches(path.name, [o.name for o in path.parent.iterdir()], 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+        except OSError:
+            hint = f": the folder {path.parent} does not exist"
+        raise FileNotFoundError(f"{function}: there is no file {path}{hint}")
     format_ = format_of(path)
-    if path.is_dir() and not (is_folder(path) or (format_ is not None and format_.folder)):
+    if path.is_dir() and not is_folder(path):
         raise IsADirectoryError(f"{function}: {path} is a directory; give a file: {listed(*uses)}")
-    last = path.suffix.lower()
-    if format_ is None or not able(format_, *uses):
-        what = f"the extension {last!r} of {path.name!r}"
-        takers = "duramen rank, select and context"
-        hint = "" if format_ is None else f". Hint: duramen pack makes a store of it, for {takers}"
-        instead = _instead(path)
-        if instead:
-            hint = f". Hint: {instead}"
-        elif format_ is None and _is_text(path):
-            hint = f". Hint: it begins as text; call it {path.stem}.txt"
+    if format_ is None or not any(getattr(format_, use) for use in uses):
+        endings = {suffix.lower() for suffix in path.suffixes[-2:]}
+        others = [of for other in catalogue for end, of in other.others.items() if end in endings]
+        hint = others[0] if others else ""
+        if not others and format_ is not None:
+            hint = "duramen pack makes a store of it, for duramen rank, select and context"
+        elif not others and _is_text(path):
+            hint = f"it begins as text; call it {path.stem}.txt"
+        last = path.suffix.lower()
+        what = (
+            f"the extension {last!r} of {path.name!r}" if last else f"{path.name!r}, no extension,"
+        )
         raise ValueError(
-            f"{function}: {what if last else f'{path.name!r}, no extension,'} is not known; files "
-            f"may be {listed(*uses)}{hint}"
+            f"{function}: {what} is not known; files may be {listed(*uses)}"
+            + (f". Hint: {hint}" if hint else "")
         )
     if not (path.is_file() or path.is_dir()):
         raise ValueError(f"{function}: {path} must be a file, such as a copy of what a pipe gives")
@@ -127,14 +120,22 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
     return format_
 
 
+def _is_text(path: Path) -> bool:
+    """Tell whether a file begins as text of several lines."""
+    try:
+        with open(path, "rb") as file:
+            whole, _, _ = file.read(1 << 16).rpartition(b"\n")
+        return bool(whole) and all(c.isprintable() or c in "\t\r\n" for c in whole.decode())
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 def text_of(path: Path, request: Request) -> TextFile | None:
     """Return the text of a file as it is asked for; None where its format is not one of text."""
     format_ = format_of(path)
-    return (
-        None
-        if format_ is None or not format_.text
-        else TextFile.of(path, format_.separator, request)
-    )
+    if format_ is None or not format_.text:
+        return None
+    return TextFile.of(path, format_.separator, request)
 
 
 def whole(path: Path, format_: Format, request: Request) -> pa.Table:
@@ -153,47 +154,11 @@ def whole(path: Path, format_: Format, request: Request) -> pa.Table:
 def refuse_text_options(name: str, format_: Format | None, request: Request) -> None:
     """Raise ValueError where options of text, or a sheet, are given for what holds none."""
     allowed = frozenset[str]() if format_ is None else format_.options
-    if format_ is not None and format_.groups is not None and request.transpose:
-        # Rows that become columns keep the values of their file, unless they are text.
-        allowed = allowed if format_.text else frozenset()
+    if format_ is not None and format_.groups and request.transpose and not format_.text:
+        allowed = frozenset()  # rows that become columns keep the values of their file
     for option in request.options:
         if option not in allowed:
             titles = " and ".join(other.title for other in catalogue if other.text)
             why = f"whose values have types; it is for {titles} files"
             why = "which is not a workbook" if option == "sheet" else why
             raise ValueError(f"{request.function}: {option} must not be given for {name}, {why}.")
-
-
-def _instead(path: Path) -> str:
-    """Return what to do instead with a file of another ending; "" where nothing is known."""
-    endings = {suffix.lower() for suffix in path.suffixes[-2:]}
-    return next(
-        (
-            format_.others[ending]
-            for format_ in catalogue
-            for ending in format_.others
-            if ending in endings
-        ),
-        "",
-    )
-
-
-def _is_text(path: Path) -> bool:
-    """Tell whether a file begins as text of several lines."""
-    try:
-        with open(path, "rb") as file:
-            whole, _, _ = file.read(_TEXT).rpartition(b"\n")
-        return bool(whole) and all(
-            character.isprintable() or character in "\t\r\n" for character in whole.decode()
-        )
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
-def _similar_file(path: Path) -> str:
-    try:
-        others = [other.name for other in path.parent.iterdir()]
-    except OSError:
-        return f": the folder {path.parent} does not exist"
-    close = difflib.get_close_matches(path.name, others, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""

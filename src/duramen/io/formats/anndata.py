@@ -1,8 +1,7 @@
-"""AnnData in HDF5 (.h5ad) and in Zarr (.zarr) as inputs, in the layouts since anndata 0.7.
+"""AnnData in HDF5 (.h5ad) as inputs, in the layouts since anndata 0.7.
 
 A matrix of cells by genes, dense or sparse, and the annotations of the cells, a data frame of
-arrays. Groups and arrays of h5py and zarr are read in the same way; those of h5py in a process of
-its own.
+arrays, which h5py reads in a process of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from duramen.data.memory import available_bytes
 from duramen.io.formats import libraries
-from duramen.io.formats.format import Format, Input, Request, explained, files_of, named_rows
+from duramen.io.formats.format import Format, Input, Request, explained, named_rows
 from duramen.io.formats.native_reader import NativeReader
 from duramen.io.formats.spool import Spool
 from duramen.support.arrays import IntArray
@@ -97,22 +96,16 @@ def open_hdf5(path: Path, function: str) -> StoredGroup:
     return StoredGroup(reader, "/", reader.answer("node", "/"))
 
 
-_ZARR = ".zarr"
 _CELL_BYTES = 32  # of a dense cell: the cell, its value, its code, and room to sort
 _STORED_BYTES = 48  # of an entry of a sparse matrix, in a group of columns
 _SORTED_BYTES = 160  # of an entry that is sorted into a group
 
 
 def open_anndata(path: Path, request: Request) -> AnnDataInput:
-    """Open a matrix of an AnnData file or folder: a layer, "raw" or, by default, X."""
+    """Open a matrix of an AnnData file: a layer, "raw" or, by default, X."""
     function, layer = request.function, request.layer
-    what = "an AnnData-Zarr" if path.suffix.lower() == _ZARR else "an .h5ad"
-    with explained(path, function, what):
-        if path.suffix.lower() == _ZARR:
-            zarr = extra_package("zarr", f"{function}: reading {path.name}", "anndata")
-            root = zarr.open_group(str(path), mode="r")
-        else:
-            root = open_hdf5(path, function)
+    with explained(path, function, "an .h5ad"):
+        root = open_hdf5(path, function)
         where, columns = (f"layers/{layer}" if layer else "X"), "var"
         if layer == "raw" and "raw/X" in root:
             where, columns = "raw/X", "raw/var"
@@ -130,7 +123,7 @@ def open_anndata(path: Path, request: Request) -> AnnDataInput:
                 "anndata.read_h5ad(path).write_h5ad(path) writes it anew"
             )
         kind = DenseInput if hasattr(matrix, "dtype") else SparseInput
-        opened = kind(path, matrix, request, what)
+        opened = kind(path, matrix, request)
         opened.names, opened.annotated = index_of(root[columns]), root[rows]
         wanted = (len(index_of(root[rows])), len(opened.names))
     for count, axis in zip(opened.shape, ("rows", "columns"), strict=True):
@@ -150,10 +143,10 @@ class AnnDataInput(Input):
     shape: tuple[int, int]
     annotated: Any
 
-    def __init__(self, path: Path, matrix: Any, request: Request, what: str) -> None:
-        self.where, self.files = str(path), files_of(path)
+    def __init__(self, path: Path, matrix: Any, request: Request) -> None:
+        self.where, self.files = str(path), (path,)
         self.budget, self._transpose = request.budget, request.transpose
-        self._explained = (path, request.function, what)
+        self._explained = (path, request.function, "an .h5ad")
 
     def _set_shape(self, shape: Sequence[int]) -> None:
         rows, columns = map(int, shape)
@@ -190,8 +183,8 @@ class AnnDataInput(Input):
 class DenseInput(AnnDataInput):
     """A dense matrix; where its chunks are wider than a group, it is spooled."""
 
-    def __init__(self, path: Path, matrix: Any, request: Request, what: str) -> None:
-        super().__init__(path, matrix, request, what)
+    def __init__(self, path: Path, matrix: Any, request: Request) -> None:
+        super().__init__(path, matrix, request)
         if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
             raise ValueError(
                 f"its matrix is of shape {matrix.shape} and type {matrix.dtype}, not of two "
@@ -238,8 +231,8 @@ class SparseInput(AnnDataInput):
 
     sparse = True
 
-    def __init__(self, path: Path, group: Any, request: Request, what: str) -> None:
-        super().__init__(path, group, request, what)
+    def __init__(self, path: Path, group: Any, request: Request) -> None:
+        super().__init__(path, group, request)
         kind = text_of(group.attrs.get("encoding-type", ""))
         if kind not in ("csr_matrix", "csc_matrix"):
             raise ValueError(
@@ -367,8 +360,11 @@ def _plain(values: NDArray[Any], mask: Any = None) -> Any:
 
 
 ANNDATA = Format(
-    "anndata", "AnnData", (".h5ad",), groups=open_anndata, layers=True, begins=b"\x89HDF"
-)
-ANNDATA_ZARR = Format(
-    "anndata_zarr", "AnnData-Zarr", (_ZARR,), groups=open_anndata, layers=True, folder=True
+    "anndata",
+    "AnnData",
+    (".h5ad",),
+    groups=open_anndata,
+    layers=True,
+    begins=b"\x89HDF",
+    others={".zarr": "in Python anndata.read_zarr reads it, and dm.read and dm.rank take it"},
 )

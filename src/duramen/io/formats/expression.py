@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from duramen.io.formats.format import Format, Request
 from duramen.io.formats.text import TransposedTextInput
 from duramen.io.formats.text_file import TextFile
 from duramen.support.arrow import pa
-from duramen.support.text import as_number, read_utf8
+from duramen.support.text import read_utf8
 from duramen.support.warning import warn
 
 
@@ -116,56 +115,30 @@ GEO = Format(
 
 
 def read_cls(path: Path, request: Request) -> pa.Table:
-    """Read the classes of samples as a column ``class``, or each quantity as a column."""
+    """Read the classes of samples as a column ``class``.
+
+    Labels that are no names of classes stand for them in the order in which they come.
+    """
     lines = [line.split() for line in read_utf8(path, request.function).splitlines()]
-    lines = [line for line in lines if line]
-    if lines[:1] == [["#numeric"]]:
-        columns = _quantities(lines[1:])
-    elif len(lines) > 2 and len(lines[0]) > 1 and lines[1][0].startswith("#"):
-        columns = _classes(lines, path, request)
-    else:
-        columns = {}
-    if not columns or len(set(map(len, columns.values()))) > 1:
-        raise ValueError(
-            f"{request.function}: {path} is not a .cls file: a line such as '72 2 1' (samples, "
-            "classes, 1), one with the names of the classes after '#', and one with as many labels "
-            "as samples; or a line '#numeric', and for each quantity one with its name after '#' "
-            "and one with a number for each sample"
-        )
-    return pa.table(columns)
-
-
-def _quantities(lines: list[list[str]]) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {}
-    for line in lines:
-        if line[0].startswith("#"):
-            name = " ".join(line).removeprefix("#").strip()
-            columns[name] = []
-        elif not columns or None in (numbers := [as_number(field) for field in line]):
-            return {}
-        else:
-            columns[name] += numbers
-    return columns
-
-
-def _classes(lines: list[list[str]], path: Path, request: Request) -> dict[str, list[Any]]:
-    """Return the labels; those that are no names stand for them in the order of the file."""
-    names = " ".join(lines[1]).removeprefix("#").split()
-    labels = [label for line in lines[2:] for label in line]
+    first, second, *others = [*(line for line in lines if line), [], []]
+    names = " ".join(second).removeprefix("#").split()
+    labels = [label for line in others for label in line]
     seen = list(dict.fromkeys(labels))
-    if [f"{len(labels)}", f"{len(names)}"] != lines[0][:2]:
-        return {}
-    if set(labels) <= set(names):
-        return {"class": labels}
-    if len(seen) > len(names):
-        return {}
-    if seen != sorted(seen):
+    named = set(labels) <= set(names)
+    counts = [f"{len(labels)}", f"{len(names)}"]
+    if not labels or first[:2] != counts or second[0][0] != "#" or len(seen) > len(names):
+        raise ValueError(
+            f"{request.function}: {path} is not a .cls file of classes: a line such as '72 2 1' "
+            "(samples, classes, 1), one with the names of the classes after '#', and one with as "
+            "many labels as samples"
+        )
+    if not named and seen != sorted(seen):
         meant = ", ".join(f"{label} is {name}" for label, name in zip(seen, names, strict=False))
         warn(
             f"{request.function}: labels of {path.name} stand for names of classes in the order in "
             f"which they come in the file, as GenePattern reads them: {meant}"
         )
-    return {"class": [names[seen.index(label)] for label in labels]}
+    return pa.table({"class": labels if named else [names[seen.index(label)] for label in labels]})
 
 
 CLS = Format("cls", "Classes of GenePattern", (".cls",), read=read_cls)

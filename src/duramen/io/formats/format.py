@@ -150,15 +150,6 @@ def explained(
 ROW_NAMES = b"duramen.row_names"  # of the schema's metadata: the columns that name the rows
 
 
-def files_of(path: Path) -> tuple[Path, ...]:
-    """Return the files that tell whether an input has changed.
-
-    Of a folder in Zarr, those of its attributes, which are new where it was written anew.
-    """
-    inside = sorted(path.glob("*")) if path.is_dir() else ()
-    return tuple(place for place in inside if place.is_file()) or (path,)
-
-
 def named_rows(samples: pa.Table, *columns: str) -> pa.Table:
     """Mark the columns of annotations that name the rows."""
     metadata = {k: v for k, v in (samples.schema.metadata or {}).items() if k != b"pandas"}
@@ -321,8 +312,6 @@ class Format(Entry):
         Whether a file holds several matrices, of which `layer` names one.
     others : mapping
         What to do instead with files of other endings that hold such tables, or belong to one.
-    folder : bool
-        Whether a table is a folder.
     sheets : bool
         Whether a file holds several sheets, of which `sheet` names one; `na_values` and
         `skip_rows` apply.
@@ -357,7 +346,6 @@ class Format(Entry):
     separator: str = ""
     layers: bool = False
     others: Mapping[str, str] = field(default_factory=dict)
-    folder: bool = False
     sheets: bool = False
     begins: bytes = b""
 
@@ -373,23 +361,10 @@ class Format(Entry):
 
 _SIGNS = re.compile(r"[^a-z0-9]")
 # Names without case and signs: of featureCounts, HTSeq, RSEM, GCT files, biomaRt and the like.
-_DESCRIBING = frozenset(
-    (
-        *("chr", "chrom", "chromosome", "seqname", "seqnames", "start", "end"),
-        *("stop", "strand", "width", "length", "effectivelength", "genelength", "symbol"),
-        *("genesymbol", "hgncsymbol", "name", "genename", "gene", "genes", "geneid"),
-        *("genebiotype", "biotype", "genetype", "genedescription", "description", "desc", "entrez"),
-        *(
-            "entrezid",
-            "entrezgeneid",
-            "ensembl",
-            "ensemblid",
-            "ensemblgeneid",
-            "transcriptid",
-            "transcriptids",
-        ),
-        *("refseq", "unigene", "probeid", "cytoband", "locus"),
-    )
+_DESCRIBING = re.compile(
+    "chr|chrom|chromosome|seqnames?|start|end|stop|strand|width|(effective|gene)?length|"
+    "(gene|hgnc)?symbol|(gene)?name|genes?|geneid|(gene)?biotype|genetype|(gene)?description|desc|"
+    "entrez((gene)?id)?|ensembl((gene)?id)?|transcriptids?|refseq|unigene|probeid|cytoband|locus"
 )
 
 
@@ -403,7 +378,7 @@ def describing(names: Sequence[str]) -> int:
     5
     """
     count = 0
-    while count < len(names) and _SIGNS.sub("", names[count].lower()) in _DESCRIBING:
+    while count < len(names) and _DESCRIBING.fullmatch(_SIGNS.sub("", names[count].lower())):
         count += 1
     return count if count < len(names) else 0
 
