@@ -9,7 +9,6 @@ import re
 import secrets
 import signal
 import stat
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -150,18 +149,12 @@ def put_in_place(folder: Path, place: Path) -> Path | None:
     """Rename a folder to `place`; what was there makes way for it.
 
     Returned is where the old folder is now, which `unfinished` finds by "old"; None where there was
-    none. The two are exchanged in one step where the system can do that, so that `place` is never
-    missing; elsewhere it is for the moment between two renames. If `place` cannot be taken, what
-    was there is in it again.
+    none. If `place` cannot be taken, what was there is in it again.
     """
     if not place.exists():
         folder.rename(place)
         return None
     old = beside(place, "old")
-    folder.rename(old)  # under this name already, what was in `place` is found after a kill
-    if _exchanged(old, place):
-        return old
-    old.rename(folder)
     place.rename(old)
     try:
         folder.rename(place)
@@ -169,25 +162,6 @@ def put_in_place(folder: Path, place: Path) -> Path | None:
         old.rename(place)
         raise
     return old
-
-
-# Function of the C library that exchanges two paths, its arguments before each, and its flag.
-_HERE = -100  # AT_FDCWD of Linux: paths are relative to the working folder
-_EXCHANGES = {"linux": ("renameat2", (_HERE,), 2), "darwin": ("renamex_np", (), 2)}
-
-
-def _exchanged(left: Path, other: Path) -> bool:
-    """Exchange two folders in one step; False where the system or the disk cannot."""
-    name, before, flag = _EXCHANGES.get(sys.platform, ("", (), 0))
-    try:
-        import ctypes
-
-        exchange = getattr(ctypes.CDLL(None), name)
-        sys.audit("os.rename", left, other, -1, -1)
-        paths = (os.fsencode(left), os.fsencode(other))
-        return bool(exchange(*before, paths[0], *before, paths[1], flag) == 0)
-    except (ImportError, AttributeError, TypeError, OSError):
-        return False
 
 
 def expanded(path: str | os.PathLike[str], function: str | None = None) -> Path:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import re
 import shlex
 import zipfile
-from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,20 +25,29 @@ from duramen.support.warning import warn
 def read_excel(path: Path, request: Request) -> pa.Table:
     """Read a sheet of a workbook, the first one by default, whose first row names the columns."""
     function = request.function
-    subject = f"{function}: {path.name}"
-    extra_package("python_calamine", subject, "excel", ", or save the sheet as CSV")
-    n_bytes = _size(path)
-    reader = NativeReader(libraries.Workbook, path, _memory(n_bytes), n_bytes)
+    extra_package("python_calamine", f"{function}: {path.name}", "excel", ", or save it as CSV")
+    n_bytes, available = path.stat().st_size, available_bytes()
+    with suppress(zipfile.BadZipFile, NotImplementedError, OSError), zipfile.ZipFile(path) as book:
+        n_bytes = sum(part.file_size for part in book.infolist())
+    memory = _LEAST_BYTES + _BYTES_OF_A_BYTE * n_bytes
+    memory = memory if available is None else min(memory, available)
+    reader = NativeReader(libraries.Workbook, path, memory, n_bytes)
+    rows: list[list[Any]] = []
+    n_cells = 0
     hint = (
         "check its extension; clear cells far beyond the table, which make a sheet too large; or "
         "save the sheet as CSV"
     )
     with explained(path, function, "a workbook", hint):
-        sheets = reader.answer("sheets")
-    sheet = _chosen(sheets, path, request)
-    rows: list[list[Any]] = []
-    n_cells = 0
-    with explained(path, function, "a workbook", hint):
+        sheets: list[str] = reader.answer("sheets")
+        if not sheets:
+            raise ValueError(f"{function}: {path} is a workbook without sheets")
+        sheet = sheets[0] if request.sheet is None else request.sheet
+        if sheet not in sheets:
+            raise ValueError(
+                f"{function}: sheet must be one of {', '.join(map(quoted, sheets))} of "
+                f"{path.name}, got {sheet!r}."
+            )
         for part in reader.parts("rows", sheet, request.skip_rows):
             rows += part
             n_cells += sum(map(len, part))
@@ -49,6 +57,12 @@ def read_excel(path: Path, request: Request) -> pa.Table:
                 function=function,
                 hint="save it as CSV, or use a smaller extract of it",
             )
+    if request.sheet is None and len(sheets) > 1:
+        warn(
+            f"{function}: {path.name} has {len(sheets)} sheets, of which the first, "
+            f"{quoted(sheet)}, was read. Hint: sheet={sheets[-1]!r}, or on the command line "
+            f"--sheet {shlex.quote(sheets[-1])}, reads another."
+        )
     if not rows:
         raise ValueError(f"{function}: sheet {quoted(sheet)} of {path} is empty")
     names = ["" if cell is None else _text(cell) for cell in rows[0]]
@@ -57,78 +71,37 @@ def read_excel(path: Path, request: Request) -> pa.Table:
     return without_empty(pa.table([_column(column, missing) for column in cells], names=names))
 
 
+# Memory of the reader: at least, and more for each byte of the file, not compressed.
+_LEAST_BYTES, _BYTES_OF_A_BYTE = 1 << 30, 50
+_CELL_BYTES = 32  # of a cell that was read
 # Texts of cells that are missing values: empty cells, and errors of formulas.
 _MISSING = ("", "#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "NA", "NaN")
-
-
-def _size(path: Path) -> int:
-    """Return the bytes of a workbook, not compressed."""
-    with contextlib.suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(path) as archive:
-        return sum(part.file_size for part in archive.infolist())
-    return path.stat().st_size
-
-
-def _memory(n_bytes: int) -> int:
-    """Return the bytes of memory that the reader of a workbook of some bytes may take."""
-    wanted, available = _LEAST_BYTES + _BYTES_OF_A_BYTE * n_bytes, available_bytes()
-    return wanted if available is None else min(wanted, available)
-
-
-def _chosen(sheets: list[str], path: Path, request: Request) -> str:
-    """Return the name of the sheet to read; warn where it is one of several."""
-    if not sheets:
-        raise ValueError(f"{request.function}: {path} is a workbook without sheets")
-    if request.sheet is not None:
-        if request.sheet not in sheets:
-            raise ValueError(
-                f"{request.function}: sheet must be one of {', '.join(map(quoted, sheets))} of "
-                f"{path.name}, got {request.sheet!r}."
-            )
-        return request.sheet
-    if len(sheets) > 1:
-        warn(
-            f"{request.function}: {path.name} has {len(sheets)} sheets, of which the first, "
-            f"{quoted(sheets[0])}, was read. Hint: sheet={sheets[-1]!r}, or on the command line "
-            f"--sheet {shlex.quote(sheets[-1])}, reads another."
-        )
-    return sheets[0]
 
 
 def _column(cells: tuple[Any, ...], missing: frozenset[str]) -> pa.Array:
     """Return the cells of a column as an array of one type, text where they are of several."""
     values = [None if isinstance(cell, str) and cell.strip() in missing else cell for cell in cells]
-    kinds = {type(value) for value in values if value is not None}
+    present = [value for value in values if value is not None]
+    kinds = set(map(type, present))
     if kinds <= {int, float}:
-        whole = all(value is None or _is_whole(value) for value in values)
+        whole = all(float(x).is_integer() and -(2**63) <= x < 2**63 for x in present)
         typed = [None if value is None else int(value) for value in values] if whole else values
-        return pa.array(typed, pa.int64() if whole and kinds else pa.float64())
+        return pa.array(typed, pa.int64() if whole and present else pa.float64())
     if kinds <= {bool}:
         return pa.array(values, pa.bool_())
     if kinds <= {datetime.date, datetime.datetime}:
-        return pa.array([_moment(value) for value in values], pa.timestamp("ms"))
+        midnight = datetime.time()
+        moments = [
+            datetime.datetime.combine(value, midnight) if type(value) is datetime.date else value
+            for value in values
+        ]
+        return pa.array(moments, pa.timestamp("ms"))
     return pa.array([None if value is None else _text(value) for value in values], pa.string())
-
-
-def _is_whole(value: float) -> bool:
-    """Tell whether a number is whole, and fits into 64 bits."""
-    return float(value).is_integer() and -(2**63) <= value < 2**63
-
-
-def _moment(day: Any) -> Any:
-    """Return the begin of a day; other moments and missing values as they are."""
-    if day is None or isinstance(day, datetime.datetime):
-        return day
-    return datetime.datetime(day.year, day.month, day.day)
 
 
 def _text(cell: Any) -> str:
     """Return a cell as it is shown: whole numbers without a decimal point."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-
-
-# Memory of the reader: at least, and more for each byte of the file, not compressed.
-_LEAST_BYTES, _BYTES_OF_A_BYTE = 1 << 30, 50
-_CELL_BYTES = 32  # of a cell that was read
 
 
 # Of a sheet: rows with the names of the columns, columns, characters of a cell.
@@ -167,23 +140,21 @@ def write_workbook(table: pa.Table, file: IO[bytes]) -> None:
         )
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("result")
-    text = partial(openpyxl.cell.WriteOnlyCell, sheet)
-    sheet.append([_cell(text, name) for name in table.column_names])
+
+    def cell_of(value: Any) -> Any:
+        if value is None or (isinstance(value, float) and not isfinite(value)):
+            return None
+        if isinstance(value, bool | int | float):
+            return value
+        cell = openpyxl.cell.WriteOnlyCell(sheet, _ODD.sub("\ufffd", str(value))[:_MOST_TEXT])
+        cell.data_type = "s"  # also where it begins with a sign of equality
+        return cell
+
+    sheet.append([cell_of(name) for name in table.column_names])
     for batch in table.to_batches(max_chunksize=4096):
         for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            sheet.append([_cell(text, value) for value in row])
+            sheet.append([cell_of(value) for value in row])
     book.save(file)
-
-
-def _cell(text: Callable[[str], Any], value: Any) -> Any:
-    """Return a cell with a value, text as text, of which `text` makes a cell."""
-    if isinstance(value, float) and not -float("inf") < value < float("inf"):
-        return None
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    cell = text(_ODD.sub("\ufffd", str(value))[:_MOST_TEXT])
-    cell.data_type = "s"  # also where it begins with a sign of equality
-    return cell
 
 
 EXCEL = Format(
