@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import jinja2
 import numpy as np
@@ -48,10 +49,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(skip)
 
 
+STATES: dict[int, Any] = {}  # of the generators that modules hold, after their import
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup() -> None:
-    """Seed NumPy's global state, from which estimators without a random_state draw."""
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Set random numbers back: a test draws the same ones whatever ran before it.
+
+    They are those of NumPy's global state, from which estimators without a random_state draw, and
+    of the generators that the module of the test holds.
+    """
     np.random.seed(0)  # noqa: NPY002
+    for value in vars(getattr(item, "module", item)).values():
+        if isinstance(value, np.random.Generator):
+            bits = value.bit_generator
+            bits.state = STATES.setdefault(id(value), bits.state)
 
 
 def pytest_collection_finish() -> None:

@@ -410,7 +410,7 @@ def test_only_the_measure_that_is_ranked_by_counts(measure, tmp_path):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_rare_alleles_are_reported(packed, tmp_path):
-    codes = RNG.binomial(2, np.linspace(0.02, 0.5, 30), (N, 30))
+    codes = np.random.default_rng(1).binomial(2, np.linspace(0.02, 0.5, 30), (N, 30))
     codes[0] = 1
     y = np.where(Y, "case", "control")
     if packed:

@@ -224,7 +224,7 @@ def test_a_damaged_part_of_a_store_is_packed_anew(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(packing, "_check_whole", stop)
+        patched.setattr(packing, "check_samples", stop)
         with pytest.raises(KeyboardInterrupt):
             dm.pack(table, tmp_path / "s")
     codes = tmp_path / ".s.part" / "codes.u1"

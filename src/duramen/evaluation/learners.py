@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import EncodedTable, LearningSet, Target, Task
+from duramen.data import EncodedTable, LearningSet, Target
 from duramen.data.routing import routing_values
 from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import check_task
@@ -38,11 +38,13 @@ def learner_of(learner: Any, target: Target, owner: str) -> tuple[Any, str]:
         If it is neither, or is for another task.
     """
     if learner is None or isinstance(learner, str):
-        which = 1 if target.task == "classification" else 2
+        which = 2 if target.codes is None else 1  # numbers, or classes
         suited = [name for name, entry in _OF_SCIKIT_LEARN.items() if entry[which] is not None]
         name = "forest" if learner is None else learner
         checks.check_choice(owner, "learner", name, ["forest", *suited])
-        return _named(name, target.task), name
+        if name == "forest":
+            return random_forest(target.task, N_TREES).set_params(n_jobs=1, verbose=0), name
+        return _scaled(*_OF_SCIKIT_LEARN[name], which), name
     if not hasattr(learner, "fit") or not hasattr(learner, "predict"):
         raise TypeError(
             f"{owner}: learner must be a name or an estimator with fit and predict, got "
@@ -56,16 +58,15 @@ def learner_of(learner: Any, target: Target, owner: str) -> tuple[Any, str]:
     return learner, described(learner)
 
 
-def _named(name: str, task: Task) -> Any:
-    """Return a forest of 500 trees, or an estimator of scikit-learn on scaled features."""
-    if name == "forest":
-        return random_forest(task, N_TREES).set_params(n_jobs=1, verbose=0)
+def _scaled(
+    module: str, classifier: str | None, regressor: str | None, options: Any, which: int
+) -> Any:
+    """Return an estimator of scikit-learn on scaled features without gaps."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    module, classifier, regressor, options = _OF_SCIKIT_LEARN[name]
-    kind = classifier if task == "classification" else regressor
+    kind = classifier if which == 1 else regressor
     model = getattr(import_module(f"sklearn.{module}"), str(kind))(**options)
     filled = SimpleImputer(strategy="median", keep_empty_features=True)
     return make_pipeline(filled, StandardScaler(), model)

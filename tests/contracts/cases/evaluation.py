@@ -49,7 +49,7 @@ for label, options in (
 
 @case("SelectionEvaluation/enough")
 def _enough() -> Any:
-    result = evaluated().enough("mdi", n_bootstraps=200)
+    result = evaluated().enough("mdi")
     return (result.n_features, result.low, result.high, result.best, result.columns())
 
 

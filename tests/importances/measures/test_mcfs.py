@@ -295,7 +295,7 @@ def test_cutoff_needs_shuffled_runs():
         result.cutoff()
     with pytest.raises(ValueError, match="bound must be one of 'prediction', 'mean', got 'max'"):
         with_maxima([1.0, 2.0]).cutoff("max")
-    with pytest.raises(ValueError, match=r"alpha must lie in \(0, 1\), got 0"):
+    with pytest.raises(ValueError, match=r"alpha must be a number in \(0, 1\), got 0"):
         with_maxima([1.0, 2.0]).cutoff(alpha=0)
 
 

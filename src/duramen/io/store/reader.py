@@ -10,6 +10,7 @@ import mmap
 import os
 import stat
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -41,9 +42,11 @@ class LocalFile:
         self.size, self._changed = status.st_size, status.st_mtime_ns
         self._turn = threading.Lock()
 
-    def __del__(self) -> None:
+    def __del__(
+        self, close: Callable[[int], None] = os.close
+    ) -> None:  # as Python ends, os is gone
         if self._descriptor >= 0:
-            os.close(self._descriptor)
+            close(self._descriptor)
 
     def ranges(self, offsets: list[int], sizes: list[int]) -> NDArray[np.uint8]:
         """Read several ranges of bytes into one array."""
