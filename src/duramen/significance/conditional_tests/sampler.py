@@ -242,7 +242,7 @@ class Sampler:
                 chances = np.hstack([1.0 - chances, chances])
             ends = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1)
             for draw in donors:
-                level = (random.random(n)[:, None] > ends[:, :-1]).sum(axis=1)
+                level = (random.random(len(values))[:, None] > ends[:, :-1]).sum(axis=1)
                 draw[:] = rows_of_levels(levels, level, random)
             return donors
         missing = codes >= len(self.table.values(j))
