@@ -205,7 +205,6 @@ RESULTS: dict[str, Any] = {
         {"mdi": _m.mdi(_forest(X, y)), "frequency": _m.frequency(_forest(X, y))}
     ),
     "Clusters": lambda X, y: _m.clusters(_m.mdi(_forest(X, y)), X, threshold=0.1),
-    "Representatives": lambda X, y: _m.representatives(X, n_clusters=3),
     "InteractionStrengths": lambda X, y: dm.effects.interaction_strength(_forest(X, y), X),
     "SelectionEvaluation": lambda X, y: dm.evaluate_selection(
         {"mdi": "mdi", "all": None}, X, y, n_features=(1, 2), n_resamples=4, random_state=0

@@ -26,8 +26,9 @@ def test_finds_the_clusters(correlation, size):
     result = representatives(correlated(), correlation=correlation, **size)
     assert result.labels.tolist() == [0, 1, 0, 1, 0, 2]
     assert len(result) == 3
-    assert result.medoids.tolist() == [0, 1, 5]  # 0 is between 2 and 4, which have noise
-    assert result.members() == {"x0": ("x0", "x2", "x4"), "x1": ("x1", "x3"), "x5": ("x5",)}
+    assert result.representatives.tolist() == [0, 1, 5]  # 0 is between 2 and 4, which have noise
+    members = {name: sorted(names) for name, names in result.members().items()}
+    assert members == {"x0": ["x0", "x2", "x4"], "x1": ["x1", "x3"], "x5": ["x5"]}
 
 
 def test_spearman_sees_through_a_monotone_function_and_pearson_does_not():

@@ -11,7 +11,6 @@ import numpy as np
 from duramen.analyses.ranking import significance
 from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Clusters, clusters, representatives
-from duramen.importances.clustering import pairwise, with_gaps
 from duramen.io.positions import UNPLACED, Positions
 from duramen.plots.importances import MANHATTAN
 from duramen.reports.facts import LEVEL
@@ -44,16 +43,8 @@ def represented(
 ) -> tuple[LearningSet[EncodedTable], Clusters]:
     """Return the data with the representatives of clusters for features, and the clusters."""
     found = representatives(data.table, threshold=threshold)
-    numbers = with_gaps(data.table, "spearman")
-    r = np.ones(len(found.names))
-    for k, medoid in enumerate(found.medoids.tolist()):
-        members = np.flatnonzero(found.labels == k)
-        if len(members) > 1:
-            r[members] = pairwise(numbers[:, [medoid]], numbers[:, members])[0]
-            r[medoid] = 1.0
     settings = {"threshold": threshold, "correlation": "spearman", _BEFORE: True}
-    made = Clusters(found.names, found.labels.copy(), found.medoids.copy(), r, settings)
-    return data.with_table(found.transform(data.table)), made
+    return data.with_table(found.transform(data.table)), replace(found, metadata=settings)
 
 
 def positions_of(variants: Any, names: Sequence[str]) -> Positions:

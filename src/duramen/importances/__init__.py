@@ -1,7 +1,7 @@
 """Importance measures of grown forests, one a file."""
 
 from duramen.catalogue import Catalogue
-from duramen.importances.clustering import Clusters, Representatives, clusters, representatives
+from duramen.importances.clustering import Clusters, clusters, representatives
 from duramen.importances.comparison import Comparison, compare
 from duramen.importances.groups import group, smooth
 from duramen.importances.measure import Inputs, Measure
@@ -40,7 +40,6 @@ __all__ = [
     "Measure",
     "MonteCarloSelection",
     "PairInteractions",
-    "Representatives",
     "air",
     "catalogue",
     "clusters",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast, get_args
 
@@ -17,11 +17,10 @@ from duramen.io.positions import Positions
 from duramen.results.columns import Column, hidden
 from duramen.results.importances import Importances
 from duramen.results.result import Result
-from duramen.results.saved import Saved
-from duramen.results.summary import Summarized, Summary
+from duramen.results.summary import Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, of_unit_size
-from duramen.support.provenance import frozen_metadata, versions
+from duramen.support.provenance import versions
 from duramen.support.text import printable, quoted
 
 NONE = -1
@@ -32,17 +31,19 @@ _FUNCTION = "clusters"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clusters(Result):
-    """Clusters of p features, each around the most important of its members.
+    """Clusters of p features, each with a representative among its members.
 
-    ``len(result)`` is the number G of clusters.
+    ``len(result)`` is the number G of clusters. `transform` makes the table of the representatives,
+    n rows and one column for each cluster, on which a forest can be grown, and `spread` gives its
+    importances to all members.
 
     Attributes
     ----------
     names : tuple of str
         The p features.
     labels : ndarray of int64, shape (p,)
-        Cluster of each feature, 0 .. G-1 in the order of importance of their representatives; -1
-        for features in none.
+        Cluster of each feature, 0 .. G-1 in the order of importance of their representatives, or of
+        their first features; -1 for features in none.
     representatives : ndarray of int64, shape (G,)
         The feature that represents each cluster.
     correlations : ndarray of float64, shape (p,)
@@ -90,6 +91,63 @@ class Clusters(Result):
             by_name[self.names[representative]] = (self.names[representative], *others)
         return by_name
 
+    def transform(self, X: Any) -> EncodedTable:
+        """Return the representatives of the clusters as columns, of shape (n, G).
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+            Anything that `duramen.encode` takes, with the features that were clustered. Members of
+            a centroid are standardized over its rows.
+
+        Raises
+        ------
+        ValueError
+            If `X` has other features.
+        """
+        table = encode(X)
+        if table.names != self.names:
+            raise ValueError(
+                f"Clusters.transform: X must have the {len(self.names)} features that were "
+                f"clustered, in their order, got {table.n_columns} features."
+            )
+        if self.metadata.get("method") != "centroid":
+            return table.take_columns(self.representatives)
+        columns = standardized(table, self.metadata["correlation"])
+        names = [self.names[m] for m in self.representatives]
+        return encode(_centroids(columns, self.labels, self.representatives), names=names)
+
+    def spread(self, importances: Importances) -> Importances:
+        """Return the importances of all p features of clusters: that of the representative.
+
+        `importances` are any measure of a forest that was grown on the table of `transform`.
+        Members of a cluster share one number, so values no longer add up to what they did.
+
+        Raises
+        ------
+        TypeError
+            If `importances` is something else.
+        ValueError
+            If it is not about these representatives.
+        """
+        check_importances("Clusters.spread", importances)
+        place = {name: j for j, name in enumerate(importances.names)}
+        own = [self.names[m] for m in self.representatives]
+        if len(place) != len(own) or any(name not in place for name in own):
+            raise ValueError(
+                "Clusters.spread: importances must be those of the representatives, "
+                f"{len(own)} features such as {own[0]!r}, got {len(place)} features. Hint: grow "
+                "the forest on the table that transform returns."
+            )
+        spread = importances.take(
+            np.array([place[name] for name in own])[self.labels], names=self.names
+        )
+        return replace(
+            spread,
+            measure=f"{importances.measure} of representatives",
+            metadata={**importances.metadata, "representatives": dict(self.metadata)},
+        )
+
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name.
 
@@ -109,26 +167,22 @@ class Clusters(Result):
         members = [item for item in self.members().items() if len(item[1]) > 1]
         counted = int(np.count_nonzero(self.labels != NONE))
         heading = (
-            f"Clusters: {len(self)} around the most important features, of {counted} of "
-            f"{len(self.names)} features; those with several members:"
+            f"Clusters: {len(self)} of {counted} of {len(self.names)} features, each around its "
+            "representative; those with several members:"
         )
-        shown = [(name, of[1:]) for name, of in members[:rows]]
-        return Summary((heading,), members_shown(shown), hidden(len(members), len(shown)))
-
-
-def members_shown(clusters: Sequence[tuple[str, Sequence[str]]]) -> list[Column]:
-    """Return the columns of a table of clusters, each by its representative and the others."""
-    sizes = np.array([1 + len(others) for _, others in clusters], dtype=np.float64)
-    listed = [
-        ", ".join(printable(name, 16) for name in others[:_OTHERS_SHOWN])
-        + (", ..." if len(others) > _OTHERS_SHOWN else "")
-        for _, others in clusters
-    ]
-    return [
-        Column("representative", [name for name, _ in clusters], kind="words"),
-        Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
-        Column("others", listed, kind="words"),
-    ]
+        shown = members[:rows]
+        sizes = np.array([len(of) for _, of in shown], dtype=np.float64)
+        others = [
+            ", ".join(printable(name, 16) for name in of[1 : 1 + _OTHERS_SHOWN])
+            + (", ..." if len(of) > 1 + _OTHERS_SHOWN else "")
+            for _, of in shown
+        ]
+        columns = [
+            Column("representative", [name for name, _ in shown], kind="words"),
+            Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
+            Column("others", others, kind="words"),
+        ]
+        return Summary((heading,), columns, hidden(len(members), len(shown)))
 
 
 def clusters(
@@ -306,131 +360,6 @@ def clusters(
 Method = Literal["medoid", "centroid"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Representatives(Summarized):
-    """Clusters of p features and their representatives.
-
-    `transform` makes the table of the representatives, n rows and one column for each cluster, on
-    which a forest is to be grown; the result itself has no rows. ``len(result)`` is the number G of
-    clusters. A representative is called as the medoid of its cluster, the member that correlates
-    most with the others.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The p features.
-    labels : ndarray of int64, shape (p,)
-        Cluster of each feature, 0 .. G-1 in the order of their first features.
-    medoids : ndarray of int64, shape (G,)
-        The feature that is the medoid of each cluster.
-    method : str
-        Whether they are the medoids or the centroids.
-    metadata : mapping
-        Settings, versions and fingerprint of the data.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> found = dm.importances.representatives(np.hstack([X, X[:, :1]]), n_clusters=2)
-    >>> found.members()
-    {'x0': ('x0', 'x2'), 'x1': ('x1',)}
-    """
-
-    names: tuple[str, ...]
-    labels: IntArray
-    medoids: IntArray
-    method: Method
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-    __reduce__ = Saved.__reduce__  # its metadata are a view, which cannot be pickled
-
-    def __post_init__(self) -> None:
-        for numbers in (self.labels, self.medoids):
-            numbers.setflags(write=False)
-        settled = frozen_metadata("Representatives", self.metadata)
-        object.__setattr__(self, "metadata", settled)
-
-    def __len__(self) -> int:
-        return len(self.medoids)
-
-    def members(self) -> dict[str, tuple[str, ...]]:
-        """Return the names of the members of each cluster, by the name of its representative."""
-        members: list[list[str]] = [[] for _ in self.medoids]
-        for name, label in zip(self.names, self.labels.tolist(), strict=True):
-            members[label].append(name)
-        return {self.names[m]: tuple(of) for m, of in zip(self.medoids, members, strict=True)}
-
-    def transform(self, X: Any) -> EncodedTable:
-        """Return the representatives of the clusters as columns, of shape (n, G).
-
-        Parameters
-        ----------
-        X : table of shape (n, p)
-            Anything that `duramen.encode` takes, with the features that were clustered. Members of
-            a centroid are standardized over its rows.
-
-        Raises
-        ------
-        ValueError
-            If `X` has other features.
-        """
-        table = encode(X)
-        if table.names != self.names:
-            raise ValueError(
-                f"Representatives.transform: X must have the {len(self.names)} features that were "
-                f"clustered, {quoted(self.names[0])} and so on, in their order, got "
-                f"{table.n_columns} features. Hint: give the table that `representatives` was "
-                "given, or one with the same columns."
-            )
-        if self.method == "medoid":
-            return table.take_columns(self.medoids)
-        columns = standardized(table, self.metadata["correlation"])
-        names = [self.names[m] for m in self.medoids]
-        return encode(_centroids(columns, self.labels, self.medoids), names=names)
-
-    def spread(self, importances: Importances) -> Importances:
-        """Return the importances of all p features: each has that of its representative.
-
-        `importances` are any measure of a forest that was grown on the table of `transform`.
-        Members of a cluster share one number, so values no longer add up to what they did.
-
-        Raises
-        ------
-        TypeError
-            If `importances` is something else.
-        ValueError
-            If it is not about these representatives.
-        """
-        check_importances("Representatives.spread", importances)
-        place = {name: j for j, name in enumerate(importances.names)}
-        own = [self.names[m] for m in self.medoids]
-        if len(place) != len(own) or any(name not in place for name in own):
-            raise ValueError(
-                "Representatives.spread: importances must be those of the representatives, "
-                f"{len(own)} features such as {own[0]!r}, got {len(place)} features. Hint: grow "
-                "the forest on the table that transform returns."
-            )
-        spread = importances.take(
-            np.array([place[name] for name in own])[self.labels], names=self.names
-        )
-        return replace(
-            spread,
-            measure=f"{importances.measure} of representatives",
-            metadata={**importances.metadata, "representatives": dict(self.metadata)},
-        )
-
-    def _summary(self, rows: int) -> Summary:
-        heading = (
-            f"Representatives: {len(self)} {self.method}s of {len(self.names)} features, the "
-            "largest clusters:"
-        )
-        members = sorted(self.members().items(), key=lambda item: -len(item[1]))[:rows]
-        shown = [(name, [other for other in of if other != name]) for name, of in members]
-        return Summary((heading,), members_shown(shown), hidden(len(self), len(members)))
-
-
 def representatives(
     X: Any,
     *,
@@ -438,12 +367,12 @@ def representatives(
     n_clusters: int | None = None,
     method: Method = "medoid",
     correlation: Correlation = "spearman",
-) -> Representatives:
+) -> Clusters:
     """Cluster features by the size of their correlation and choose a representative for each.
 
     Features that tell the same share their importance, so each of a large cluster looks
     unimportant (thesis, section 4.4.5). A forest grown on the representatives is free of that, and
-    `Representatives.spread` gives every member the importance of its representative. After Toloşi
+    `Clusters.spread` gives every member the importance of its representative. After Toloşi
     and Lengauer (2011).
 
     Parameters
@@ -467,7 +396,7 @@ def representatives(
 
     Returns
     -------
-    Representatives
+    Clusters
 
     Raises
     ------
@@ -544,7 +473,12 @@ def representatives(
         "fingerprint": table.fingerprint(),
         "versions": versions(),
     }
-    return Representatives(table.names, labels, medoids, method, settings)
+    correlations = np.ones(p)
+    for medoid, members in zip(medoids.tolist(), clusters, strict=True):
+        if members.size > 1:
+            r = pairwise(columns[:, [medoid]], columns[:, members])[0]
+            correlations[members] = np.where(members == medoid, 1.0, r)
+    return Clusters(table.names, labels, medoids, correlations, settings)
 
 
 def _medoid(columns: FloatArray, members: IntArray) -> int:

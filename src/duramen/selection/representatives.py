@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from duramen.data import encode
 from duramen.data.learning_sets import table_of
 from duramen.data.sources import table_like
-from duramen.importances import Representatives, representatives
+from duramen.importances import Clusters, representatives
 from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector
 from duramen.support.checks import refuse
@@ -38,7 +38,7 @@ class ClusterRepresentatives(BaseSelector):
     ----------
     selected_ : int64 array
         Medoids, in the order of the first members of their clusters.
-    representatives_ : Representatives
+    representatives_ : Clusters
         The clusters; `members` has the features that each medoid stands for.
     support_ : bool array of shape (p,)
         Whether each feature is a medoid.
@@ -71,7 +71,7 @@ class ClusterRepresentatives(BaseSelector):
     n_clusters: int | None = None
     correlation: str = "spearman"
 
-    representatives_: Representatives = field(init=False)
+    representatives_: Clusters = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the features.
@@ -103,7 +103,7 @@ class ClusterRepresentatives(BaseSelector):
             correlation=self.correlation,  # type: ignore[arg-type]
         )
         sizes = np.bincount(clusters.labels, minlength=len(clusters))
-        self._adopt(table, clusters.medoids.copy(), {"cluster_size": sizes})
+        self._adopt(table, clusters.representatives.copy(), {"cluster_size": sizes})
         self.representatives_ = clusters
         return self
 
@@ -128,7 +128,7 @@ class ClusterRepresentatives(BaseSelector):
                 f"{len(importances)} features",
             )
         place = np.argsort(np.argsort(self.selected_))
-        names = tuple(clusters.names[m] for m in clusters.medoids)
+        names = tuple(clusters.names[m] for m in clusters.representatives)
         return clusters.spread(importances.take(place, names=names))
 
     def __sklearn_tags__(self) -> Any:

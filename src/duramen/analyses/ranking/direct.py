@@ -41,7 +41,9 @@ def correlated_groups(table: EncodedTable, threshold: float) -> Members:
 
     A cluster is called after the member that correlates most with the others.
     """
-    clusters = representatives(table, threshold=threshold).members()
+    place = {name: j for j, name in enumerate(table.names)}
+    found = representatives(table, threshold=threshold).members()
+    clusters = {name: sorted(members, key=place.__getitem__) for name, members in found.items()}
     return of_several(clusters, prefix="cluster of ")
 
 
