@@ -131,23 +131,6 @@ def test_a_context_without_any_row(criterion):
         assert result.conditional[0, 1].tolist() == [0.0] * 7
 
 
-def test_nothing_to_tell():
-    random = np.random.default_rng(2)
-    table, context = mixed_table(random, 30), as_context(np.arange(30) % 2)
-    constant = encode(np.ones((30, 2)))
-    for effects in (
-        subject(table, np.ones(30), criterion="variance"),
-        subject(constant, context.codes),
-    ):
-        result = context_effects(
-            effects.forest(0), effects, context, "skip", seed=0, n_permutations=3
-        )
-        for what in WHAT[:4]:
-            assert np.abs(getattr(result, what)).max() < 1e-15
-    # The context is the target, and no feature tells it.
-    assert result.relevance[0] == pytest.approx(1.0, abs=1e-12)
-
-
 def test_the_order_of_trees_and_labels_of_contexts_do_not_matter():
     random = np.random.default_rng(5)
     analysis = subject(mixed_table(random, 50), random.integers(0, 2, 50), n_trees=4)

@@ -142,19 +142,6 @@ def test_constant_columns_are_no_targets():
     assert asked.in_context("a").weights.max() == 0
 
 
-def test_binned_and_nominal_variables():
-    X, context = switched()
-    X["word"] = np.where(X["u"] > 0, "up", np.where(X["w"] > 0, "left", "right"))
-    X["flag"] = X["v"] > 0
-    network = dm.contexts.context_network(X, context, n_bins=3, **SETTINGS)
-    for target in network.analyses:
-        forest = network.analyses[target].metadata["forest"]
-        assert forest["splits"] == "multiway"
-        assert forest["criterion"] == ("entropy" if target == "word" else "variance")
-    with_words = dm.contexts.context_network(X, context, **SETTINGS)
-    assert with_words.analyses["u"].metadata["forest"]["splits"] == "ordered"
-
-
 @one_test
 @pytest.mark.parametrize(
     ("changes", "message"),

@@ -91,21 +91,6 @@ def test_numbers_with_many_ties():
     assert (most.fractions > 0).all()
 
 
-@one_test
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        (CODES, "Xc"),
-        (pd.Series(CODES, name="arm"), "arm"),
-        (pl.Series("arm", CODES), "arm"),
-        (pd.Series(CODES, name=3), "Xc"),
-        (pd.Series(CODES, name=""), "Xc"),
-    ],
-)
-def test_the_name_of_a_context(options, name):
-    assert analyze(options).context_name == name
-
-
 # --- columns of the table ------------------------------------------------------------------------
 
 
@@ -144,26 +129,6 @@ def test_a_column_is_read_as_its_values_are(kind, column):
     assert context.labels == apart.labels
     assert context.codes.tolist() == apart.codes.tolist()
     assert context.cuts == apart.cuts
-
-
-@one_test
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda columns: columns,
-        pd.DataFrame,
-        pl.DataFrame,
-        pa.table,
-    ],
-)
-def test_a_table_names_its_context(make):
-    columns = {"arm": CODES, "site": np.array(["n", "s", "w"] * 10)}
-    with pytest.raises(ValueError, match=r"a single context, got 2\. Hint: call it for each"):
-        analyze(make(columns))
-    site = analyze(make({"site": columns["site"]}))
-    assert (site.context_name, site.contexts) == ("site", ("n", "s", "w"))
-    arm = analyze(make({"arm": columns["arm"]}))
-    np.testing.assert_array_equal(arm.importances, site.importances)
 
 
 # --- the learning set ----------------------------------------------------------------------------

@@ -227,43 +227,6 @@ def test_curves_within_strata_have_gaps_and_orders():
     assert effect.missing == pytest.approx([2 - 1.5])
 
 
-def test_report_and_columns_are_those_within_strata(tmp_path):
-    X, y, center = confounded()
-    report = dm.rank(dm.read(X, y, strata=center, positive="ill"), test=False, n_jobs=1)
-    assert report.directions["marker"] == "up for ill"
-    report.save(tmp_path)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "the effect within strata" in text
-    assert "Effect within strata of marker on the probability of ill" in text
-    assert "ccumulated local effect" not in text
-    frame = report.to_frame().set_index("name")
-    difference = frame.loc["marker", "mean_ill"] - frame.loc["marker", "mean_well"]
-    design = np.column_stack([np.ones(240), y == "ill", center])
-    assert difference == pytest.approx(np.linalg.lstsq(design, X["marker"])[0][1])
-    assert difference > 0
-    number = 1.5 * X["marker"] - 8.0 * center
-    report = dm.rank(dm.read(X, number, strata=center), test=False, n_jobs=1)
-    ranks = np.column_stack([rankdata(X["marker"]), rankdata(number)])
-    for here in (center == 0, center == 1):
-        ranks[here] -= ranks[here].mean(axis=0)
-    rho = report.to_frame().set_index("name").loc["marker", "spearman"]
-    assert rho == pytest.approx(np.corrcoef(ranks.T)[0, 1])
-    assert rho > 0.8
-
-
-def test_concordance_is_of_pairs_within_strata():
-    """The larger the marker the earlier the event in each center, and the later over all rows."""
-    center = np.repeat([0, 1], 20)
-    rank = np.tile(np.arange(20.0), 2)
-    time = 20 - rank + 40 * center
-    X = pd.DataFrame({"marker": rank + 30 * center, "noise": np.arange(40) % 7})
-    y = np.array([(True, t) for t in time], dtype=[("event", bool), ("time", float)])
-    table = dm.read(X, y, strata=center)
-    report = dm.rank(table, test=False, n_jobs=1)
-    assert report.to_frame().set_index("name").loc["marker", "concordance"] == 1.0
-    assert report.directions["marker"] == "risk up"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CONFOUNDED)
 def test_directions_of_confounded_features_are_right(name):

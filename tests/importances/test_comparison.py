@@ -128,15 +128,6 @@ def test_among_the_best_of_one_measure():
 # --- as a result ---------------------------------------------------------------------------------
 
 
-def test_prints_both_correlations():
-    lines = repr(example()).splitlines()
-    assert lines[0].startswith("Comparison: 3 measures of 4 features")
-    assert lines[1].split() == ["mdi", "mda", "frequency"]
-    assert lines[2].split() == ["mdi", "1", "0.55", "0.33"]
-    assert lines[4].split() == ["frequency", "0.60", "0.63", "1"]
-    assert len({len(line) for line in lines[1:]}) == 1
-
-
 def test_one_feature_or_none_has_no_correlation():
     for p in (0, 1):
         result = compare([measure([1.0] * p, "x"), measure([2.0] * p, "y")])

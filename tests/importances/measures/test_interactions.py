@@ -89,15 +89,6 @@ def test_constant_features_are_drawn_too():
     assert np.abs(exact.values).max() > 0.1
 
 
-@one_test
-@pytest.mark.parametrize("features", [0, 6, True, "x9", ["x0", "x9"], 1.5])
-def test_features_that_are_not_columns(features):
-    X, _, classes = problem()
-    forest = dm.RandomForestClassifier(3, random_state=0).fit(X, classes)
-    with pytest.raises((ValueError, TypeError), match="interactions: feature"):
-        interactions(forest, X, features=features)
-
-
 def test_pairs_on_common_paths():
     X, _, classes = problem()
     forest = dm.RandomForestClassifier(15, max_depth=2, random_state=0).fit(X, classes)

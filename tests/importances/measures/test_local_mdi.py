@@ -205,23 +205,6 @@ def test_survival_has_no_impurity():
 # --- the result ----------------------------------------------------------------------------------
 
 
-def test_result(tmp_path):
-    forest, X, _ = fitted("gini")
-    for sparse in (False, True):
-        local = local_mdi(forest, X, sparse=sparse)
-        local.save(tmp_path / "local.npz")
-        assert LocalImportances.load(tmp_path / "local.npz").equals(local)
-        frame = local.to_frame()
-        assert list(frame.columns) == ["row", "feature", "value"]
-        of_row = frame[frame["row"] == 7].set_index("feature")["value"]
-        assert of_row.to_dict() == {n: v for n, v in local.row(7) if v != 0}
-        assert "local mdi of 5 features in 60 rows, unit: gini" in repr(local)
-        assert "<table>" in local._repr_html_()
-        np.testing.assert_allclose(local.mean_absolute(), np.abs(local.dense()).mean(axis=0))
-    with pytest.raises(ValueError, match="row must be"):
-        local.row(60)
-
-
 def test_clusters_are_neighbors():
     values = np.zeros((40, 3))
     values[1::2, 0], values[::2, 2] = 1.0, 1.0

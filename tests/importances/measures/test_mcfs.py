@@ -220,23 +220,6 @@ def test_runs_on_null_data_have_no_winner_as_often_as_promised():
 # --- the result ----------------------------------------------------------------------------------
 
 
-def test_tables_of_mixed_columns():
-    random = np.random.default_rng(0)
-    n = 120
-    y = np.where(random.random(n) < 0.5, "yes", "no")
-    frame = pd.DataFrame(
-        {
-            "word": pd.Categorical(np.where(y == "yes", "a", random.choice(["b", "c"], n))),
-            "holes": np.where(random.random(n) < 0.3, np.nan, random.normal(size=n)),
-            "flat": np.ones(n),
-        }
-    )
-    for splits in ("ordered", "multiway", "one-vs-rest", "any"):
-        result = mcfs(frame, y, n_subsets=30, estimator=trees(splits=splits), random_state=0)
-        assert result.importances["word"] > 0.5
-        assert result.importances["flat"] == 0
-
-
 # --- refusals ------------------------------------------------------------------------------------
 
 

@@ -96,24 +96,6 @@ def test_a_group_is_permuted_with_one_shared_permutation():
         assert result[name] == pytest.approx(sum(means) / 6, abs=1e-12)
 
 
-@pytest.mark.slow
-@one_test
-@pytest.mark.parametrize(
-    ("task", "score"),
-    [("classes", "accuracy"), ("three", "roc_auc"), ("classes", "roc_auc"), ("numbers", None)],
-)
-def test_drawn_permutations_have_the_mean_of_all(task, score):
-    model, X, y = small_forest(task)
-    repeats = 4000
-    result = mda(model, X, y, scoring=score, n_repeats=repeats, random_state=3)
-    name = score or "neg_mean_squared_error"
-    for j in (0, 1, 2, 4):
-        means, spreads = expected_losses(model, X, y, [j], name)
-        n_trees = len(means) if score == "roc_auc" else 6
-        noise = np.sqrt(sum(spreads) / repeats) / n_trees
-        assert abs(result.values[j] - sum(means) / n_trees) < 5 * noise + 1e-12
-
-
 def test_stump_whose_prediction_is_the_side():
     # Out-of-bag rows by side and class: 5, 2, 1, 4. E d = 9/12 - (7 * 6 + 5 * 6) / 144 = 0.25.
     model = dm.RandomForestClassifier(1, bootstrap=False, random_state=0).fit(
@@ -285,15 +267,6 @@ def test_arguments_that_do_not_go_together(options, message):
     model, X, y = small_forest()
     with pytest.raises((ValueError, TypeError), match=message):
         mda(model, X, y, **options)
-
-
-def test_weighted_forests_know_their_training_rows():
-    X, y = small(n=40)
-    weights = np.random.default_rng(0).integers(1, 3, 40)
-    model = dm.RandomForestClassifier(20, random_state=0).fit(X, y, sample_weight=weights)
-    assert mda(model, X, y)["x0"] != 0
-    with pytest.raises(ValueError, match="the table that the forest was grown on"):
-        mda(model, X[::-1], y)
 
 
 def test_area_under_the_curve_needs_two_classes_out_of_bag():

@@ -224,16 +224,6 @@ def test_out_of_bag_mdi_finds_the_relevant_feature_that_cardinality_hides():
     assert held.values[0] > 5 * np.abs(held.values[1:]).max()
 
 
-def test_tables_with_categories_and_missing_values():
-    tumor = datasets.load_primary_tumor()
-    forest = estimators.RandomForestClassifier(
-        50, criterion="entropy", splits="multiway", random_state=0
-    ).fit(tumor.X, tumor.y)
-    held = mdi(forest, tumor.X, tumor.y, rows="oob")
-    assert held.names == tumor.names
-    assert 0 < held.values.sum() < mdi(forest).values.sum()
-
-
 def test_stumps_without_a_split_have_importance_zero():
     X = np.ones((10, 2))
     y = np.arange(10) % 2

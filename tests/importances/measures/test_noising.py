@@ -172,12 +172,6 @@ def test_no_out_of_bag_rows_at_all():
         noising(full[0], X, y)
 
 
-def test_stumps_without_a_split_lose_nothing():
-    X, y = np.ones((10, 2)), np.arange(10) % 2
-    forest = estimators.RandomForestClassifier(3, random_state=0).fit(X, y)
-    assert noising(forest, X, y).values.tolist() == [0.0, 0.0]
-
-
 def test_far_off_targets_keep_their_digits():
     X, _, y = mixed()
     near, far = (

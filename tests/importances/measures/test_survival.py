@@ -114,19 +114,3 @@ def test_functions_for_classes_and_numbers_refuse_survival():
         dm.SequentialRandomSubspace(random_state=0).fit(data)
     with pytest.raises(ValueError, match="neither multiway ones nor those of PERT"):
         grow(data, GrowthSettings("log_rank", splits="multiway"), n_trees=1, seed=0)
-
-
-def test_tests_of_significance_permute_times_with_their_events():
-    """Two of them, on one feature that matters."""
-    X, time, event = drawn(3, 150, 3, distinct=50, values=9)
-    y = outcome(time, event)
-    model = dm.ExtraSurvivalTrees(15, random_state=0)
-    significance = dm.significance.max_t(
-        model, X, y, measure="mdi", n_permutations=19, random_state=0
-    )
-    assert significance.selected(0.05) == ("x0",)
-    model = dm.RandomSurvivalForest(15, random_state=0)
-    significance = dm.significance.altmann(
-        model, X, y, measure="mda", n_permutations=19, random_state=0
-    )
-    assert significance.p_values[0] == 0.05

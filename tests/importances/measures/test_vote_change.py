@@ -3,7 +3,6 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
-from tests.grid import one_test
 from tests.importances.trees import Opened, small, small_forest
 from tests.oracles import permutation as oracle
 
@@ -162,20 +161,6 @@ def test_numbers_and_rows_of_one_class_are_refused():
     lone = dm.RandomForestClassifier(1, random_state=0, max_samples=7, bootstrap=False)
     with pytest.raises(ValueError, match="rows of at least two classes must be out of bag"):
         vote_change(lone.fit(X[:8], few), X[:8], few)
-
-
-@one_test
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"df": "fisher"}, "vote_change: df"),
-        ({"df": 2}, "vote_change: df"),
-    ],
-)
-def test_arguments_that_are_not_as_described(options, message):
-    model, X, y = small_forest()
-    with pytest.raises(ValueError, match=message):
-        vote_change(model, X, y, **options)
 
 
 # --- the problems of the paper -------------------------------------------------------------------
