@@ -53,7 +53,6 @@ for label, compute, options in (
     ("mda/by class", _on_rows, {"by_class": True, **ROWS}),
     ("mdi_plus/stumps alone", _on_rows, {"raw": False}),
     ("conditional_mda/every order", _on_rows, {"threshold": 0.5, **ROWS}),
-    ("sobol_mda/accuracy", _on_rows, {"scoring": "accuracy"}),
 ):
     case(label, measure=label.partition("/")[0], **options)(compute)
 

@@ -108,18 +108,6 @@ def test_against_each_row_level_by_level(task, splits, weighted, fewest):
     assert np.isclose(result.metadata["sobol_mda"]["r_squared"], explained)
 
 
-def test_accuracy_is_that_of_the_most_probable_class():
-    X, y = problem("classes")
-    model = dm.RandomForestClassifier(9, random_state=1).fit(X, y)
-    table = dm.encode(X)
-    result = sobol_mda(model, X, y, scoring="accuracy")
-    before, seen = by_the_oracle(model, table, np.eye(3)[y], (), np.ones(len(y)))
-    after, _ = by_the_oracle(model, table, np.eye(3)[y], (0,), np.ones(len(y)))
-    wrong = [(p.argmax(axis=1) != y[seen]).mean() for p in (before, after)]
-    assert np.isclose(result.values[0], wrong[1] - wrong[0])
-    assert result.unit == "accuracy"
-
-
 def test_all_splits_ignored_leave_the_mean_of_each_bag():
     X, y = problem("numbers")
     model = dm.RandomForestRegressor(30, random_state=0).fit(X, y)
@@ -255,20 +243,6 @@ def test_class_weights_are_those_of_the_rows():
     truth, facts = responses[seen], everything.metadata["sobol_mda"]
     error = ((after - truth) ** 2).sum(axis=1).mean() / facts["variance"]
     assert np.isclose(everything.values[0], error - (1 - facts["r_squared"]))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"scoring": "roc_auc"}, "scoring must be"),
-        ({"feature_groups": {}}, "feature_groups must hold at least one group"),
-    ],
-)
-def test_what_is_refused(arguments, message):
-    X, y = problem("classes")
-    model = dm.RandomForestClassifier(5, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        sobol_mda(model, X, y, **arguments)
 
 
 def test_rows_are_needed_and_must_leave_some_out():

@@ -23,7 +23,6 @@ from duramen.support.arrays import FloatArray
 _NAME = "sobol_mda"
 # Relative difference of the weights and means of leaves that rounding makes.
 _ROUNDING = 1e-6
-_SCORES = {True: ("neg_brier_score", "accuracy"), False: ("neg_mean_squared_error",)}
 
 
 @over_trees(Importances)
@@ -32,7 +31,6 @@ def sobol_mda(
     X: Any = None,
     y: Any = None,
     *,
-    scoring: str | None = None,
     feature_groups: Any = None,
     n_jobs: int | None = None,
 ) -> TreeSums:
@@ -56,11 +54,6 @@ def sobol_mda(
         be the sample weights that the forest was grown with.
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
-    scoring : {"neg_brier_score", "accuracy", "neg_mean_squared_error"}, optional
-        By default "neg_mean_squared_error" for numbers, divided by the variance of Y, and
-        "neg_brier_score" for classes: the squared error of the class probabilities, added up over
-        the classes and divided by the Gini index of the classes. "accuracy": the loss of accuracy
-        of the most probable class, not divided by anything.
     feature_groups : mapping, labels, path, ..., optional
         Columns (:func:`duramen.io.feature_groups` has the forms) whose splits are ignored together;
         the result then has one value a group. A column may be in several groups.
@@ -70,9 +63,10 @@ def sobol_mda(
     Returns
     -------
     Importances
-        ``measure="sobol_mda"``; unit "total Sobol index", or "accuracy". `standard_error` is that
-        of the mean over the rows, of this forest. Metadata hold as ``"r_squared"`` the fraction of
-        the variance that the forest explains out of bag.
+        ``measure="sobol_mda"``; unit "total Sobol index". For classes, the squared errors of their
+        probabilities are added up and divided by the Gini index of the classes. `standard_error` is
+        that of the mean over the rows, of this forest. Metadata hold as ``"r_squared"`` the
+        fraction of the variance that the forest explains out of bag.
 
     Raises
     ------
@@ -113,9 +107,6 @@ def sobol_mda(
     if X is None:
         raise missing_rows(_NAME)
     grown = trees_of(forest, _NAME)
-    choices = _SCORES[grown.classes is not None]
-    scoring = choices[0] if scoring is None else scoring
-    checks.check_choice(_NAME, "scoring", scoring, choices)
     threads = checks.check_jobs(_NAME, n_jobs)
     data = training_set(grown, X, y, _NAME, out_of_bag=True)
     names, members = grouped(grown, feature_groups, _NAME)
@@ -170,26 +161,22 @@ def sobol_mda(
             raise ValueError(
                 f"{_NAME}: y must vary over the {len(truth)} out-of-bag rows, but it is constant."
             )
-        accuracy = scoring == "accuracy"
-        loss = _wrong if accuracy else _squared
         count = n_trees[rows, np.newaxis]
         predicted = sums[rows] / scale / count
-        before = loss(predicted, truth)
+        before = _squared(predicted, truth)
         rises = np.empty((len(names), len(truth)))
         for g in range(len(names)):
-            rises[g] = loss((sums + changes[g])[rows] / scale / count, truth) - before
-        unit = 1.0 if accuracy else variance
+            rises[g] = _squared((sums + changes[g])[rows] / scale / count, truth) - before
         n = len(truth)
         return importances_of(
             grown,
             _NAME,
-            rises.mean(axis=1) / unit,
-            "accuracy" if accuracy else "total Sobol index",
-            rises.std(axis=1, ddof=1) / np.sqrt(n) / unit if n > 1 else None,
+            rises.mean(axis=1) / variance,
+            "total Sobol index",
+            rises.std(axis=1, ddof=1) / np.sqrt(n) / variance if n > 1 else None,
             names=names,
-            scoring=scoring,
             variance=variance,
-            r_squared=1.0 - float(_squared(predicted, truth).mean()) / variance,
+            r_squared=1.0 - float(before.mean()) / variance,
         )
 
     return TreeSums(grown, add, result)
@@ -197,11 +184,6 @@ def sobol_mda(
 
 def _squared(predicted: FloatArray, truth: FloatArray) -> FloatArray:
     loss: FloatArray = ((truth - predicted) ** 2).sum(axis=1)
-    return loss
-
-
-def _wrong(predicted: FloatArray, truth: FloatArray) -> FloatArray:
-    loss: FloatArray = (predicted.argmax(axis=1) != truth.argmax(axis=1)).astype(np.float64)
     return loss
 
 
