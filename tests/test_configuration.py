@@ -8,7 +8,6 @@ import pytest
 
 import duramen as dm
 from duramen.configuration import shows_progress
-from duramen.jobs.workers import Threads
 from duramen.support import checks
 
 RESULT = dm.Importances(tuple(map(str, range(30))), np.arange(30.0), "mdi", "bits")
@@ -169,5 +168,3 @@ def test_a_number_of_processors_that_is_none_names_its_variable(monkeypatch):
     message = "LOKY_MAX_CPU_COUNT must be an int >= 1, got 'abc'"
     with pytest.raises(ValueError, match=f"mdi: the environment variable {message}"):
         checks.check_jobs("mdi", -1)
-    with pytest.raises(ValueError, match=message):
-        assert Threads(2).at_a_time

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import signature
 from typing import Any
 
 
@@ -43,19 +42,6 @@ class ForestKind:
     def estimator(self, task: str) -> Any:
         """Return the class of its estimator for a task; None where it has none."""
         return next((kind for kind in self.estimators if kind.task == task), None)
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """Defaults of the parameters of its classifier, by name."""
-        signed = signature(self.classifier.__init__).parameters.values()
-        return {
-            parameter.name: parameter.default for parameter in signed if parameter.name != "self"
-        }
-
-    @property
-    def samples_rows(self) -> bool:
-        """True if its trees leave rows out by default, so that out-of-bag estimates exist."""
-        return bool(self.defaults["bootstrap"] or self.defaults["max_samples"] is not None)
 
 
 FORESTS = (

@@ -15,7 +15,7 @@ from importlib import import_module
 from itertools import islice, starmap, takewhile
 from typing import Any, TypeAlias
 
-from duramen.support.checks import extra_package, processors, refuse
+from duramen.support.checks import extra_package, refuse
 from duramen.support.provenance import versions
 from duramen.support.threads import Pool, one_blas_thread
 
@@ -42,11 +42,6 @@ class Threads:
     """Threads of this process."""
 
     number: int
-
-    @property
-    def at_a_time(self) -> int:
-        """Number of threads that have a processor."""
-        return min(self.number, processors("n_jobs"))
 
     @contextmanager
     def running(self, task: Task) -> Iterator[Run]:
@@ -166,7 +161,7 @@ class Cluster:
 
 
 Workers: TypeAlias = Threads | Cluster
-"""What runs jobs: both have `at_a_time` and `running`."""
+"""What runs jobs: both have `running`."""
 
 
 def check_client(owner: str, client: Any) -> Cluster:
