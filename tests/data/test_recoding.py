@@ -59,13 +59,6 @@ def test_permuted_columns_are_those_of_a_permuted_frame(columns):
     assert encode(mixed()).fingerprint() == table.fingerprint()
 
 
-def test_all_columns_permuted_are_the_rows_permuted():
-    table = encode(mixed())
-    result = with_permuted(table, np.arange(6), ORDER)
-    assert result.fingerprint() == table.take_rows(ORDER).fingerprint()
-    assert with_permuted(table, [1], ORDER).blocks[0] is table.blocks[0]  # what stays is shared
-
-
 def test_shadows_are_permuted_copies_of_all_columns():
     frame, table = mixed(), encode(mixed())
     copies = frame.iloc[ORDER].reset_index(drop=True).add_suffix(" (shadow)")
@@ -121,10 +114,3 @@ def test_columns_must_be_those_of_the_table():
         with_probes(table, [0, 1], [[0, 1, 2]])
     with pytest.raises(IndexError, match="outside"):
         with_permuted(table, [4], np.arange(3))
-
-
-def test_what_does_not_fit_is_refused(leave_memory):
-    table = encode(np.arange(600.0).reshape(300, 2))
-    leave_memory(100)
-    with pytest.raises(MemoryError, match="air: a table of 2 columns and as many shadows needs"):
-        with_shadows(table, np.arange(300), function="air")

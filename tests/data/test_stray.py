@@ -119,21 +119,6 @@ def test_saying_that_it_is_meant_so():
         dm.RandomForestClassifier(2, categorical_features=["c"]).fit(frame, np.arange(61) % 2)
 
 
-def test_many_columns_are_one_warning():
-    frame = pd.DataFrame({f"c{j}": [*DECIMALS, "?"] for j in range(9)})
-    with pytest.warns(StrayValuesWarning, match="and 4 more columns. They are") as caught:
-        encode(frame)
-    assert len(caught) == 1
-    assert len(caught[0].message.columns) == 9
-
-
-def test_rows_to_be_predicted_are_not_warned_of():
-    frame = pd.DataFrame({"c": [*DECIMALS, "?"]})
-    with pytest.warns(StrayValuesWarning):
-        forest = dm.RandomForestClassifier(2, random_state=0).fit(frame, np.arange(61) % 2)
-    forest.predict(frame)
-
-
 # --- reading them as numbers ---------------------------------------------------------------------
 
 

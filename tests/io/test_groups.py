@@ -105,23 +105,6 @@ def test_blocks_of_a_store(tmp_path):
         dm.io.feature_groups(dm.pack(np.eye(3), tmp_path / "store"), NAMES)
 
 
-def test_every_function_takes_every_form(tmp_path):
-    random = np.random.default_rng(0)
-    X = pd.DataFrame(random.normal(size=(60, 5)), columns=NAMES)
-    y = (X["a"] + X["c"] > 0).astype(int)
-    forest = dm.RandomForestClassifier(10, random_state=0).fit(X, y)
-    mdi = dm.importances.mdi(forest)
-    gmt, _ = files(tmp_path)
-    measures = {
-        "group": lambda groups: dm.importances.group(mdi, groups).values,
-        "mda": lambda groups: dm.importances.mda(forest, X, y, feature_groups=groups).values,
-    }
-    for name, measured in measures.items():
-        expected = measured(GROUPS)
-        for source in (gmt, clusters(), ["g", "h", "g", None, "h"]):
-            np.testing.assert_array_equal(measured(source), expected, err_msg=name)
-
-
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
@@ -141,12 +124,7 @@ def test_every_function_takes_every_form(tmp_path):
     ],
 )
 def test_refused(source, error, message):
-    with pytest.raises(error, match=message):
-        dm.io.feature_groups(source, NAMES)
-
-
-def test_labels_need_names():
     with pytest.raises(TypeError, match="names of features where names is None"):
         dm.io.feature_groups(["g", "h"])
-    with pytest.raises(TypeError, match="names of features where names is None"):
-        dm.io.feature_groups({"g": [0]})
+    with pytest.raises(error, match=message):
+        dm.io.feature_groups(source, NAMES)
