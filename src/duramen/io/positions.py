@@ -18,7 +18,6 @@ from duramen.support.text import quoted
 UNPLACED = "0"
 """Chromosome of variants whose place is not known, as PLINK writes it."""
 
-_COLUMNS = ("chromosome", "position")
 # Chromosomes after those with a number, as PLINK orders them.
 _LETTERS = ("x", "y", "xy", "m", "mt")
 
@@ -72,22 +71,46 @@ class Positions:
         """
         if isinstance(source, Positions):
             return source
-        table = _as_table(source, function)
-        index = _rows_of(table, names, function)
-        chromosome = table.column("chromosome").to_numpy(zero_copy_only=False)
-        place = table.column("position").fill_null(0).to_numpy(zero_copy_only=False)
-        if not np.issubdtype(place.dtype, np.integer):
+        if hasattr(source, "variants"):
+            source = source.variants
+            if source is None:
+                raise ValueError(
+                    f"{function}: positions of the columns of this store are not known. Hint: a "
+                    "store packed from a PLINK file has them."
+                )
+        table = pa.table(dict(source)) if isinstance(source, dict) else as_arrow(source)
+        titles = () if table is None else table.column_names
+        if table is None or not {"chromosome", "position"} <= set(titles):
+            came = ", ".join(map(quoted, titles[:10])) or type(source).__name__
+            raise (TypeError if table is None else ValueError)(
+                f"{function}: positions must be a table with columns chromosome and position, got "
+                f"{came}."
+            )
+        index = np.arange(len(names))
+        if "name" in titles:
+            place = {name: row for row, name in enumerate(table.column("name").to_pylist())}
+            lacking = next((name for name in names if name not in place), None)
+            if lacking is not None:
+                raise ValueError(f"{function}: positions lack the feature {quoted(lacking)}.")
+            index = np.array([place[name] for name in names], dtype=np.int64)
+        elif len(table) != len(names):
+            raise ValueError(
+                f"{function}: positions must have a row for each of {len(names)} features, or a "
+                f"column name; got {len(table)} rows."
+            )
+        places = table.column("position").fill_null(0).to_numpy(zero_copy_only=False)
+        if not np.issubdtype(places.dtype, np.integer):
             raise ValueError(
                 f"{function}: positions must be whole numbers of base pairs, got "
                 f"{table.column('position').type}."
             )
-        words = np.array([UNPLACED if name is None else str(name) for name in chromosome[index]])
-        distinct, codes = np.unique(words, return_inverse=True)
-        order = sorted(range(len(distinct)), key=lambda i: _key(str(distinct[i])))
-        rank = np.empty(len(distinct), dtype=np.int64)
-        rank[order] = np.arange(len(distinct))
-        ordered = tuple(str(distinct[i]) for i in order)
-        return cls(ordered, rank[codes.reshape(-1)], place[index].astype(np.int64))
+        words = [
+            UNPLACED if name is None else str(name) for name in table["chromosome"].to_pylist()
+        ]
+        ordered = sorted({words[row] for row in index.tolist()}, key=_key)
+        rank = {name: i for i, name in enumerate(ordered)}
+        codes = [rank[words[row]] for row in index.tolist()]
+        return cls(tuple(ordered), np.array(codes, np.int64), places[index].astype(np.int64))
 
     @cached_property
     def placed(self) -> BoolArray:
@@ -112,45 +135,6 @@ class Positions:
         placed = self.placed[left][:, None] & self.placed[right]
         near: BoolArray = same & placed & (apart <= distance)
         return near
-
-
-def _as_table(source: Any, function: str) -> pa.Table:
-    if hasattr(source, "variants"):
-        source = source.variants
-        if source is None:
-            raise ValueError(
-                f"{function}: positions of the columns of this store are not known. Hint: a store "
-                "packed from a PLINK file has them."
-            )
-    table = pa.table(dict(source)) if isinstance(source, dict) else as_arrow(source)
-    if table is None:
-        raise TypeError(
-            f"{function}: positions must be a table with columns chromosome and position, got "
-            f"{type(source).__name__}."
-        )
-    for name in _COLUMNS:
-        if name not in table.column_names:
-            raise ValueError(
-                f"{function}: positions must have columns chromosome and position, got "
-                f"{', '.join(map(quoted, table.column_names[:10]))}."
-            )
-    return table
-
-
-def _rows_of(table: pa.Table, names: Sequence[str], function: str) -> IntArray:
-    """Return the row of each feature."""
-    if "name" not in table.column_names:
-        if len(table) != len(names):
-            raise ValueError(
-                f"{function}: positions must have a row for each of {len(names)} features, or a "
-                f"column name; got {len(table)} rows."
-            )
-        return np.arange(len(names))
-    place = {name: row for row, name in enumerate(table.column("name").to_pylist())}
-    lacking = next((name for name in names if name not in place), None)
-    if lacking is not None:
-        raise ValueError(f"{function}: positions lack the feature {quoted(lacking)}.")
-    return np.array([place[name] for name in names], dtype=np.int64)
 
 
 def _key(chromosome: str) -> tuple[int, int, str]:
