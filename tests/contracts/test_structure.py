@@ -19,11 +19,10 @@ MOST_PARAMETERS = 12  # besides those of execution
 CONSTRUCTED = ("estimators", "selection")
 # Functions that commands are made from: a parameter is an option.
 COMMANDS = (
-    *("duramen.connectome", "duramen.context", "duramen.exact", "duramen.network", "duramen.rank"),
+    *("duramen.connectome", "duramen.context", "duramen.network", "duramen.rank"),
     *("duramen.read", "duramen.pack", "analyses/rank.py: rank"),
     *("analyses/connectome.py: connectome", "analyses/context.py: context"),
     *("analyses/network.py: network", "reading/tables.py: read"),
-    "analyses/network.py: report_of_links",  # the report of genes and of neurons
     *("analyses/pack.py: pack", "io/store/packing.py: pack_table"),  # which calls the other
 )
 

@@ -30,7 +30,6 @@ from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint, references, versions
 from duramen.support.text import joined, printable, quoted
 
-_DRAWN = 60  # links of the graph
 # Fraction of the values that are peaks, from which on thresholds are in another unit than the
 # recording; in cultures it is below .05.
 _TOO_MANY = 0.25
@@ -294,8 +293,6 @@ def connectome(
                 "neurons": f"{p:,}",
                 "method": chosen.title,
             },
-            drawn=_DRAWN,
-            direction="is between {} and {}",
             positions=places,
             results=results,
             more=more,

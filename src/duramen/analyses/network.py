@@ -37,7 +37,7 @@ _HUBS = (
     "J. Sławek, T. Arodź (2013). ENNET: inferring large gene regulatory networks from expression "
     "data using gradient boosting. BMC Systems Biology 7:106."
 )
-_ROWS, _DRAWN = 200, 40  # of the table and the graph
+_ROWS, _DRAWN = 200, 50  # of the table and the graph
 _NAME = 20  # characters that a narrow terminal leaves to names
 
 
@@ -255,8 +255,6 @@ def network(
                 "regulators": f"{n_sources:,}",
                 "candidate links": f"{inferred.n_candidates:,}",
             },
-            drawn=_DRAWN,
-            direction="goes from {} to {}",
             reading="The weight of a link is the importance of the regulator in the forest that "
             "predicts the target. Weights rank links; they are not probabilities.",
             cautions=[
@@ -337,8 +335,6 @@ def report_of_links(
     settings: Mapping[str, Any],
     of_data: Mapping[str, Any],
     facts: dict[str, str],
-    drawn: int,
-    direction: str,
     reading: str,
     cautions: Sequence[str],
     positions: ArrayLike | None = None,
@@ -346,14 +342,11 @@ def report_of_links(
     more: Sequence[Section] = (),
     **fields: Any,
 ) -> ReportT:
-    """Return the report of a network: its graph and links, their agreement with known ones.
-
-    The graph has `drawn` links, and `direction` says how the heaviest lies.
-    """
+    """Return the report of a network: its graph and links, their agreement with known ones."""
     figures: dict[str, Any] = {"candidate_links": inferred.n_candidates}
     sections = list[Section]()
     if inferred.n_candidates:
-        n, n_rows = min(drawn, inferred.n_candidates), min(_ROWS, inferred.n_candidates)
+        n, n_rows = min(_DRAWN, inferred.n_candidates), min(_ROWS, inferred.n_candidates)
         placed = "" if positions is None else " at the positions of the neurons"
         source, target, weight = inferred.top(1)[0]
         links = inferred.columns(min(HELD, inferred.n_candidates))
@@ -369,8 +362,8 @@ def report_of_links(
             Chart(
                 title="Heaviest links",
                 plot=Plot(NETWORK_GRAPH, inferred, {"n": n, "positions": positions}),
-                text=f"Graph of the {n} heaviest links. The heaviest "
-                f"{direction.format(source, target)}, with weight {weight:.3g}.",
+                text=f"Graph of the {n} heaviest links. The heaviest is between {source} and "
+                f"{target}, with weight {weight:.3g}.",
                 caption=f"The {n} heaviest links{placed}, drawn wider the larger their weight.",
             ),
             Table(

@@ -382,6 +382,8 @@ def selection_report(model: BaseSelector, record: Selector, run: Run) -> Selecti
         reading = [" ".join(part.replace("`", "").split()) for part in paragraphs]
         if record.goal == "ranking":
             reading.append("The number of selected features is chosen by the user, not estimated.")
+        if record.reference:
+            reading.append(f"Source: {record.reference}")
     return page(
         SelectionReport,
         run,
