@@ -103,8 +103,7 @@ command("explain", f"{ILL} --no-test --explain 3 --explain 8 --explain-rows grad
 command("explain-all", f"{RESPONSE} --no-test --explain all")
 PRECISION = "--no-test --intervals --resamples 4"
 command("precision", f"{GRADE} {PRECISION} --stability 2 --confidence-level 0.9")
-for scale in ("importance", "fraction"):
-    command(f"intervals-{scale}", f"{RESPONSE} {PRECISION} --interval-scale {scale}")
+command("intervals", f"{RESPONSE} {PRECISION}")
 command("representatives", f"{GRADE} --permutations 19 --representatives 0.5")
 command("checkpoint", f"{GRADE} --permutations 19 --checkpoint saved")
 command("demo", "rank --demo --trees 5 --no-test --top 5")

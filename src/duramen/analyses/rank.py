@@ -11,6 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from duramen.analyses import clustering
 from duramen.analyses.execution import AnalysisInterrupted, Execution, faults_of_ours
 from duramen.analyses.ranking import direct as given_others
@@ -59,7 +61,6 @@ def rank(
     explain: int | str | Sequence[int | str] = (),
     explain_rows: str | Path | Any = None,
     intervals: bool = False,
-    interval_scale: Literal["importance", "fraction"] | None = None,
     stability: int | None = None,
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
@@ -129,9 +130,6 @@ def rank(
     intervals : bool
         Estimate confidence intervals of the importances by the first measure, from forests on
         random subsamples of the rows.
-    interval_scale : {"importance", "fraction"}, optional
-        With ``intervals``: what they are of, the importances, as by default, or their fractions of
-        the sum over all features, which heavy tails of a numeric target do not distort.
     stability : int, optional
         Number of the most important features, such as 10, about which forests on random halves of
         the rows are compared.
@@ -194,7 +192,7 @@ def rank(
     changed = [name for name in (*PARAMETERS, *named) if arguments[name] != defaults[name].default]
     for name in ("direct", "interactions", "intervals"):
         checks.check_flag("rank", name, arguments[name])
-    precision.check_arguments(intervals, interval_scale, stability, confidence_level, n_resamples)
+    precision.check_arguments(intervals, stability, confidence_level, n_resamples)
     beside = bool(intervals or stability is not None or direct or interactions)
     test_to_run, choices = significance.requested(
         test, n_permutations, distribution, None if beside else checkpoint
@@ -232,7 +230,9 @@ def rank(
         named_alike = groups is not None and not set(data.names).isdisjoint(groups)
         if test_to_run.of_groups and not (default and named_alike):
             groups_to_test = groups
-    rows = rows_asked(explain, explain_rows, data)
+    rows = None
+    if explain_rows is not None or np.size(explain):
+        rows = rows_asked(explain, explain_rows, data)
     if direct:
         check_rows(data, owner="rank: direct=True")
     if interactions:
@@ -268,16 +268,16 @@ def rank(
             "measured on rows that a tree was grown without. Hint: add bootstrap=True, or leave "
             "out feature_groups"
         )
-    precision.check_measure(ranked_by, data.n_columns, intervals=intervals, stability=stability)
+    if intervals or stability is not None:
+        precision.check_measure(ranked_by, data.n_columns, stability)
     inputs = Inputs(forest, data, execution.random_state, execution.n_jobs, execution.verbose, True)
     with execution.warnings_as_notes():
         measures, n_used = grow_and_compute(chosen, inputs, execution, required=required)
     execution.notes(execution.left_out)
     first = as_importances(next(iter(measures.values())))
-    scale = interval_scale or "importance"
     if intervals:  # before a long test
-        hint = "interval_scale='fraction'"
-        variance_error(data, first.unit, scale, "rank: intervals=True", hint)
+        hint = "dm.significance.confidence_intervals(scale='fraction')"
+        variance_error(data, first.unit, "importance", "rank: intervals=True", hint)
     # --- the steps beside them ---
     parts: dict[str, Any] = {}
     kept_beside = partial(checkpoint_beside, execution.checkpoint)
@@ -366,7 +366,6 @@ def rank(
         parts["intervals"] = on_parts(
             *("intervals", confidence_intervals, n_resamples or 100, 0.75),
             measure=first,
-            scale=scale,
         )
     if stability is not None:
         parts["stability"] = on_parts(
@@ -458,20 +457,25 @@ def rank(
             settings["feature_groups"] = source
         if provenance.remarks:
             settings["notes"] = list(provenance.remarks)
-        variants = provenance.variants
+        variants, above = provenance.variants, list[Any]()
+        placed = variants is not None or clustered is not None
+        if placed:
+            above = clustering.sections_of(first, variants, clustered, tested)
         report = summarize(
             list(measures.values()),
             execution.record(data.facts(), settings=settings, results=results),
             data=forest_and_rows()[1] if "described" in parts else None,
-            above=clustering.sections_of(first, variants, clustered, tested),
+            above=above,
             left_out=execution.left_out,
             oob_errors=getattr(forest, "oob_error_curve_", None),
             **parts,
         )
         table = {**report.table, **effects.target_columns(data, order)}
+        if placed:
+            table = clustering.with_clusters(table, variants, clustered)
         report = replace(
             report,
-            table=clustering.with_clusters(table, variants, clustered),
+            table=table,
             further={**further, **report.further},
             notes=tuple(dict.fromkeys((*provenance.remarks, *execution.remarks))),
         )

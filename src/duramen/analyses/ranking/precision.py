@@ -46,11 +46,7 @@ SOURCES = {
 
 
 def check_arguments(
-    intervals: bool,
-    scale: Any,
-    stability: int | None,
-    confidence_level: float,
-    n_resamples: int | None,
+    intervals: bool, stability: int | None, confidence_level: float, n_resamples: int | None
 ) -> None:
     """Check the arguments of `duramen.rank` on intervals and stability.
 
@@ -62,21 +58,14 @@ def check_arguments(
     checks.check_optional_integer("rank", "stability", stability, 1)
     checks.check_optional_integer("rank", "n_resamples", n_resamples, 2)
     checks.check_real("rank", "confidence_level", confidence_level, 0, 1, ends="()")
-    if scale is not None:
-        checks.check_choice("rank", "interval_scale", scale, ("importance", "fraction"))
-    either, of = intervals or stability is not None, "intervals=True or stability=K"
-    for name, changed, used, needed in (
-        ("confidence_level", confidence_level != 0.95, either, of),
-        ("n_resamples", n_resamples is not None, either, of),
-        ("interval_scale", scale is not None, intervals, "intervals=True"),
-    ):
-        if changed and not used:
-            raise ValueError(f"rank: {name} has no effect without {needed}; leave it out")
+    if not intervals and stability is None and (n_resamples, confidence_level) != (None, 0.95):
+        name = "confidence_level" if n_resamples is None else "n_resamples"
+        raise ValueError(
+            f"rank: {name} has no effect without intervals=True or stability=K; leave it out"
+        )
 
 
-def check_measure(
-    measure: Measure, n_features: int, *, intervals: bool, stability: int | None
-) -> None:
+def check_measure(measure: Measure, n_features: int, stability: int | None) -> None:
     """Check that a measure of so many features can be computed on parts of the rows.
 
     Raises
@@ -84,11 +73,11 @@ def check_measure(
     ValueError
         If it cannot, or there are too few features.
     """
-    if (intervals or stability is not None) and not measure.testable:
+    if not measure.testable:
         able = ", ".join(other.name for other in catalogue if other.testable)
         raise ValueError(
-            f"rank: {'intervals' if intervals else 'stability'} needs a first measure that is one "
-            f"of {able}, got {measure.name}"
+            f"rank: {'intervals' if stability is None else 'stability'} needs a first measure that "
+            f"is one of {able}, got {measure.name}"
         )
     if stability is not None and stability >= n_features:
         raise ValueError(
@@ -153,11 +142,6 @@ def trees_for(measure: Measure, inputs: Inputs, k: int) -> TreesNeeded | None:
 # --- columns, record and words ----------------------------------------------------------------
 
 
-def of_fractions(intervals: Intervals | None) -> bool:
-    """Tell whether intervals are of fractions of the sum of the importances."""
-    return intervals is not None and intervals.metadata.get("scale") == "fraction"
-
-
 def columns_of(
     intervals: Intervals | None, stability: Stability | None, names: Sequence[str]
 ) -> list[Column]:
@@ -168,7 +152,6 @@ def columns_of(
         ends = fixed(np.concatenate([taken.low, taken.high]), 3)
         cells = [f"{low} to {high}" for low, high in zip(ends, ends[len(names) :], strict=False)]
         heading = f"{100 * taken.confidence_level:g}% interval"
-        heading += ", fraction" * of_fractions(taken)
         numbers = {
             "interval_low": taken.low,
             "interval_high": taken.high,
@@ -233,10 +216,9 @@ def sections_of(parts: Mapping[str, Any]) -> list[Part]:
         intervals = parts["intervals"]
         settings = intervals.metadata
         units = "groups" if settings.get("groups") is not None else "rows"
-        covered = "fraction of all importances" if of_fractions(intervals) else "importance"
         meaning = (
             f"An interval covers, with a probability of {intervals.confidence_level:g} for each "
-            f"feature separately, the {covered} that forests on as many rows have on average over "
+            f"feature separately, the importance that forests on as many rows have on average over "
             f"data sets. It comes from {settings['n_resamples']:,} forests on "
             f"{settings['subsample']:,} random {units} each."
         )

@@ -179,7 +179,7 @@ def table_columns(
     if direct is not None:
         judgments += given_others.columns_of(direct, features)
     whiskers = None if error is None else (best.values - error, best.values + error)
-    if intervals is not None and not precision.of_fractions(intervals):
+    if intervals is not None:
         taken = intervals.of(features)
         whiskers = taken.low, taken.high
     title = words_of(measures[0]).title
@@ -266,12 +266,11 @@ def summarize(
     head, judgments, scores = table_columns(measures, **parts)
     named = {"name": head[1], **{c.name: c for c in (*head, *scores, *judgments) if c.name}}
     verdicts = "verdict" in named
-    drawn = bool(intervals) and not precision.of_fractions(intervals)
     has_errors = any(as_importances(measure).standard_error is not None for measure in measures)
 
     # --- what the page shows ---
     note = rows_note(min(n_rows, len(first)), len(first))
-    if drawn:
+    if intervals:
         note += f" Lines at the bars: {100 * intervals.confidence_level:g}% confidence intervals."
     elif as_importances(first).standard_error is not None:
         note += f" Lines at the bars: one standard error over the {words_of(first).spread}."

@@ -77,11 +77,6 @@ def requested(
     names = ["auto", NO_TEST, *(test.name for test in catalogue)]
     name = checks.check_choice("rank", "test", NO_TEST if asked is False else name, names)
     test = next((t for t in catalogue if t.name == name or (name == "auto" and t.default)), None)
-    able = {
-        "n_permutations": [other for other in catalogue if other.repeats],
-        "distribution": [other for other in catalogue if other.takes("distribution")],
-        "checkpoint": [other for other in catalogue if other.grows],
-    }
     values = {
         "n_permutations": n_permutations,
         "distribution": distribution,
@@ -89,10 +84,15 @@ def requested(
     }
     chosen = {parameter: value for parameter, value in values.items() if value is not None}
     for parameter in chosen:
-        if test not in able[parameter]:
+        able = [
+            other
+            for other in catalogue
+            if (other.repeats if parameter == "n_permutations" else other.takes(parameter))
+        ]
+        if test not in able:
             raise ValueError(
                 f"rank: {parameter} has no effect with test={test.name if test else NO_TEST!r}; "
-                f"allowed with {', '.join(other.name for other in able[parameter])}"
+                f"allowed with {', '.join(other.name for other in able)}"
             )
     if test is None:
         return None, {}
