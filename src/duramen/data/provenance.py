@@ -180,16 +180,9 @@ class Provenance:
 
     def of_rows(self, rows: NDArray[np.integer]) -> Provenance:
         """Return the provenance of some of the rows, by their indices."""
-        annotations, covariates = (
-            None if table is None else table.take(rows)
-            for table in (self.annotations, self.covariates)
-        )
-        return replace(
-            self,
-            row_names=self.row_names.take(rows),
-            annotations=annotations,
-            covariates=covariates,
-        )
+        parts = {name: getattr(self, name) for name in ("annotations", "covariates")}
+        taken = {name: table.take(rows) for name, table in parts.items() if table is not None}
+        return replace(self, row_names=self.row_names.take(rows), **taken)
 
 
 def records(findings: Sequence[Finding]) -> tuple[dict[str, Any], ...]:

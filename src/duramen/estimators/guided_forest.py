@@ -110,13 +110,11 @@ class _Guided(BaseForest):
     def _guidance(
         self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
     ) -> Guidance:
-        owner, p = self._owner, data.n_columns
-        requested = self.feature_weights
+        owner, p, requested = self._owner, data.n_columns, self.feature_weights
         if isinstance(requested, str):
             checks.check_choice(owner, "feature_weights", requested, ("importance", "enriched"))
             if requested == "enriched":
-                p_values = association_p_values(data.table, data.target, owner)
-                weights = enriched_weights(p_values)
+                weights = enriched_weights(association_p_values(data.table, data.target, owner))
             else:
                 n_trees = int(self.get_params()["n_estimators"])
                 first = grow(
@@ -124,7 +122,13 @@ class _Guided(BaseForest):
                 )
                 weights = importance_weights(mean_decreases(first).values)
         else:
-            weights = _checked(owner, requested, p)
+            try:
+                weights = np.asarray(requested, dtype=np.float64)
+            except (TypeError, ValueError):
+                weights = np.empty(0)
+            if weights.shape != (p,) or not np.isfinite(weights).all() or (weights < 0).any():
+                allowed = f"'importance', 'enriched' or {p} finite numbers >= 0"
+                raise checks.refuse(owner, "feature_weights", allowed, requested)
         guidance = Guidance(np.ascontiguousarray(weights))
         guidance.refuse(settings, owner)
         self._weights = guidance.weights
@@ -134,21 +138,6 @@ class _Guided(BaseForest):
         super()._adopt(forest)
         if hasattr(self, "_weights"):
             self.feature_weights_ = self.__dict__.pop("_weights")
-
-
-def _checked(owner: str, feature_weights: Any, p: int) -> FloatArray:
-    try:
-        weights = np.asarray(feature_weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        weights = np.empty(0)
-    if weights.shape != (p,) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise checks.refuse(
-            owner,
-            "feature_weights",
-            f"'importance', 'enriched' or {p} finite numbers >= 0",
-            feature_weights,
-        )
-    return weights
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -108,14 +108,12 @@ def shown_bar(
 def progress_bar(total: int, what: str, verbose: int) -> Iterator[Callable[[int], None] | None]:
     """Give a function that is told how many trees are done, or None without a bar."""
     with shown_bar(total, what, "tree", verbose) as bar:
-        if bar is None:
-            yield None
-            return
 
         def report(done: int) -> None:
-            bar.update(done - bar.n)
+            if bar is not None:
+                bar.update(done - bar.n)
 
-        yield report
+        yield None if bar is None else report
         report(total)
 
 
@@ -135,14 +133,13 @@ def stepwise_bar(
     Words that `beside` returns stand beside the bar.
     """
     with shown_bar(total, what, unit, verbose, done=done) as bar:
-        if bar is None:
-            yield lambda: None
-            return
 
         def advance() -> None:
-            if beside is not None:
-                bar.set_postfix_str(beside(), refresh=False)
-            bar.update()
+            if bar is not None:
+                if beside is not None:
+                    bar.set_postfix_str(beside(), refresh=False)
+                bar.update()
 
         yield advance
-        bar.total = bar.n
+        if bar is not None:
+            bar.total = bar.n
