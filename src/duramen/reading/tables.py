@@ -279,6 +279,21 @@ def read(
             data = _sample(data, max_rows, check_seed("read", random_state))
         if table.in_folder:  # which is removed here
             data = data.in_memory()
+    chosen = None
+    if positive is not None:
+        classes = data.target.classes
+        if classes is None:
+            raise ValueError(
+                f"read: positive needs a target of classes, got {data.target.task}. Hint: leave it "
+                "out"
+            )
+        labels = {str(label): label for label in classes.tolist()}
+        if str(positive) not in labels:
+            raise ValueError(
+                "read: positive must be a class of the target, one of "
+                f"{joined(list(labels), shown=20)}, got {positive!r}"
+            )
+        chosen = labels[str(positive)]
     unrecorded = ("source", "target", "citation", "random_state", "n_jobs")
     settings = {
         name: _recorded(Path(value) if name == "samples" and isinstance(value, str) else value)
@@ -286,7 +301,7 @@ def read(
         if name not in unrecorded
     }
     provenance = replace(data.provenance, settings=settings, citation=citation, inspected=True)
-    return replace(data, provenance=provenance, positive=_positive(positive, data.target))
+    return replace(data, provenance=provenance, positive=chosen)
 
 
 class _Table:
@@ -483,15 +498,37 @@ class _Table:
                 raise ValueError("read: samples_features needs samples=FILE, sample annotations")
             if column not in self.annotations.column_names:
                 raise self._absent("samples_features", column)
-        there = set(self.names)
-        self._add([x for x in dict.fromkeys((*samples_features, *covariates)) if x not in there])
+        there, columns = set(self.names), self.columns
+        more = [x for x in dict.fromkeys((*samples_features, *covariates)) if x not in there]
+        if more and self.annotations is not None:
+            added = self.annotations.select(more)
+            if isinstance(columns, nw.DataFrame):
+                backend: Any = columns.implementation
+                series = (
+                    nw.from_native(added, eager_only=True)[title]
+                    if backend is nw.Implementation.PYARROW
+                    else nw.new_series(title, added[title].to_pylist(), backend=backend)
+                    for title in more
+                )
+                self.columns = columns.with_columns(*series)
+            elif isinstance(columns, ColumnStore):
+                self.columns = with_columns(columns, encode(added))
+            else:
+                raise ValueError("read: samples_features needs a data frame, a file or a store")
         if isinstance(self.columns, nw.DataFrame) and self.row_names.labels is None and drop:
             native = self.columns.select(*drop).to_native()
             naming = of_table(native)[:1] if isinstance(native, pa.Table) else []
             for named in naming:
                 self.row_names = replace(self.row_names, labels=named.labels)
-        if name is not None and name not in self.as_text:
-            values = self._merged(values, name)
+        of_objects = isinstance(values, np.ndarray) and values.dtype == object
+        if name not in self.as_text and (
+            of_objects or isinstance(values, pa.ChunkedArray | pa.Array)
+        ):  # labels that are equal up to case and spaces are one
+            labels: Any = pa.array(list(values), pa.string()) if of_objects else values
+            merged, finding = merged_labels(labels, name or "")
+            if finding is not None:
+                self.findings.append(finding)
+                values = np.array(merged.to_pylist(), dtype=object) if of_objects else merged
         self.target, self.values = name or "", values
         self.drop([*([] if own is None else [own]), *apart, *drop])
 
@@ -513,39 +550,6 @@ class _Table:
         except (pa.ArrowException, TypeError, ValueError):
             return False  # values of which the check of their parameter says what is wrong
         return bool(column.to_pylist() == given.to_pylist())
-
-    def _add(self, names: Sequence[str]) -> None:
-        """Add columns of the annotations to the features."""
-        if not names or self.annotations is None:
-            return
-        table, columns = self.annotations.select(names), self.columns
-        if isinstance(columns, nw.DataFrame):
-            backend: Any = columns.implementation
-            series = (
-                nw.from_native(table, eager_only=True)[name]
-                if backend is nw.Implementation.PYARROW
-                else nw.new_series(name, table[name].to_pylist(), backend=backend)
-                for name in names
-            )
-            self.columns = columns.with_columns(*series)
-        elif isinstance(columns, ColumnStore):
-            self.columns = with_columns(columns, encode(table))
-        else:
-            raise ValueError("read: samples_features needs a data frame, a file or a store")
-
-    def _merged(self, values: Any, name: str) -> Any:
-        """Merge labels of the target that are equal up to case and spaces."""
-        if isinstance(values, np.ndarray) and values.dtype == object:
-            merged, finding = merged_labels(pa.array(values.tolist(), pa.string()), name)
-            merged = np.array(merged.to_pylist(), dtype=object)
-        elif isinstance(values, pa.ChunkedArray | pa.Array):
-            merged, finding = merged_labels(values, name)
-        else:
-            return values
-        if finding is None:
-            return values
-        self.findings.append(finding)
-        return merged
 
     def drop_missing_target(self) -> None:
         """Leave out the rows where the target is missing."""
@@ -649,9 +653,46 @@ class _Table:
             labels = texts_of(_arrow(self.column("target", gone[0])))
             self.row_names = replace(self.row_names, labels=labels)
         table = without_names(table, gone)
-        outcome = self._outcome(task, table.shape[0])
-        covariates = self._covariates()
-        rows, notes = self._exchangeable(outcome, covariates)
+        function = f"read: target={self.target!r}"
+        outcome: Target
+        if self.values is None:
+            outcome = NoTarget(np.zeros(table.shape[0]))
+        elif survival:
+            both = (self.values, self.roles["event"][1])
+            arrays = (target_array(values, function=function) for values in both)
+            outcome = SurvivalTarget(*survival_codes(*arrays, function=f"{function} and event"))
+        else:
+            outcome = encode_target(self.values, task, function=function)
+        rows: dict[str, Any] = {
+            role: self.roles[role][1] for role in ("strata", "groups") if role in self.roles
+        }
+        notes = [
+            f"{name} is the column of {role} and is not used as a feature"
+            for role, (name, _) in self.roles.items()
+            if name
+        ]
+        covariates = None
+        if self.covariates:
+            columns = {name: _arrow(values) for name, values in self.covariates.items()}
+            if "strata" in rows:
+                columns["strata"] = _arrow(rows["strata"]).cast(pa.string()).dictionary_encode()
+            covariates = pa.table(columns)
+            for name in dates_of(covariates):
+                raise ValueError(
+                    f"read: covariates {quoted(name)} holds dates; convert them to numbers, such "
+                    "as days"
+                )
+            try:
+                rows["strata"] = covariate_strata(covariates, outcome.labels)
+            except ValueError as error:
+                raise ValueError(f"read: covariates: {error}") from None
+            count = len(set(rows["strata"].tolist()))
+            notes.append(f"rows are permuted within {count:,} strata of {', '.join(columns)}")
+            notes += [
+                f"{name} is a covariate: rows are permuted within its values, so that its own "
+                "verdict, p-value or error rate is no evidence that it is irrelevant"
+                for name in self.covariates
+            ]
         weight = self.roles.get("sample_weight")
         data = learning_set_of(
             table,
@@ -695,62 +736,6 @@ class _Table:
             looked = of_target(values, name or "event", "classification")
             findings += [one for one in looked if one.kind not in ("one class", "imbalance")]
         return findings
-
-    def _outcome(self, task: Any, n_rows: int) -> Target:
-        """Check and encode the target."""
-        if self.values is None:
-            return NoTarget(np.zeros(n_rows))
-        function = f"read: target={self.target!r}"
-        if "event" not in self.roles:
-            return encode_target(self.values, task, function=function)
-        both = (self.values, self.roles["event"][1])
-        arrays = (target_array(values, function=function) for values in both)
-        return SurvivalTarget(*survival_codes(*arrays, function=f"{function} and event"))
-
-    def _covariates(self) -> pa.Table | None:
-        """Return the covariates, with the column of strata if there is one."""
-        if not self.covariates:
-            return None
-        columns = {name: _arrow(values) for name, values in self.covariates.items()}
-        if "strata" in self.roles:
-            strata = _arrow(self.roles["strata"][1])
-            columns["strata"] = strata.cast(pa.string()).dictionary_encode()
-        table = pa.table(columns)
-        for name in dates_of(table):
-            raise ValueError(
-                f"read: covariates {quoted(name)} holds dates; convert them to numbers, such as "
-                "days"
-            )
-        return table
-
-    def _exchangeable(
-        self, target: Target, covariates: pa.Table | None
-    ) -> tuple[dict[str, Any], list[str]]:
-        """Return strata and groups of the rows, and what is to be said of them."""
-        rows: dict[str, Any] = {
-            role: self.roles[role][1] for role in ("strata", "groups") if role in self.roles
-        }
-        notes = [
-            f"{name} is the column of {role} and is not used as a feature"
-            for role, (name, _) in self.roles.items()
-            if name
-        ]
-        if covariates is None:
-            return rows, notes
-        try:
-            rows["strata"] = covariate_strata(covariates, target.labels)
-        except ValueError as error:
-            raise ValueError(f"read: covariates: {error}") from None
-        count = len(set(rows["strata"].tolist()))
-        notes.append(
-            f"rows are permuted within {count:,} strata of {', '.join(covariates.column_names)}"
-        )
-        notes += [
-            f"{name} is a covariate: rows are permuted within its values, so that its own verdict, "
-            "p-value or error rate is no evidence that it is irrelevant"
-            for name in self.covariates
-        ]
-        return rows, notes
 
 
 def _of_file(
@@ -934,24 +919,6 @@ def _sample(data: LearningSet[Any], n: int, seed: int) -> LearningSet[Any]:
     )
     provenance = data.provenance.of_rows(rows)
     return replace(part, provenance=replace(provenance, notes=(*provenance.notes, note)))
-
-
-def _positive(positive: Any, target: Target) -> Any:
-    """Return the class that directions are about, once it is clear that the target has it."""
-    if positive is None:
-        return None
-    if target.classes is None:
-        raise ValueError(
-            f"read: positive needs a target of classes, got {target.task}. Hint: leave it out"
-        )
-    labels = target.classes.tolist()
-    for label in labels:
-        if str(label) == str(positive):
-            return label
-    raise ValueError(
-        f"read: positive must be a class of the target, one of "
-        f"{joined(list(map(str, labels)), shown=20)}, got {positive!r}"
-    )
 
 
 def _rows_of(values: Any, rows: NDArray[np.intp]) -> Any:

@@ -195,7 +195,7 @@ class DenseInput(AnnDataInput):
         n, p = self.shape
         size = matrix.dtype.itemsize
         self.cell_bytes = _CELL_BYTES + 2 * size
-        chunk: tuple[int, int] = (matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
+        chunk: tuple[int, ...] = (matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
         self._tall, self._wide = chunk
         self.spooled = 0 if n == 0 or self._wide <= self.width or self.width >= p else n * p * size
 

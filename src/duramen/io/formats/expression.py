@@ -120,9 +120,10 @@ def read_cls(path: Path, request: Request) -> pa.Table:
     Labels that are no names of classes stand for them in the order in which they come.
     """
     lines = [line.split() for line in read_utf8(path, request.function).splitlines()]
-    first, second, *others = [*(line for line in lines if line), [], []]
+    lines = [*(line for line in lines if line), [], []]
+    first, second = lines[:2]
     names = " ".join(second).removeprefix("#").split()
-    labels = [label for line in others for label in line]
+    labels = [label for line in lines[2:] for label in line]
     seen = list(dict.fromkeys(labels))
     named = set(labels) <= set(names)
     counts = [f"{len(labels)}", f"{len(names)}"]
