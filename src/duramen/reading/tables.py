@@ -520,15 +520,16 @@ class _Table:
             naming = of_table(native)[:1] if isinstance(native, pa.Table) else []
             for named in naming:
                 self.row_names = replace(self.row_names, labels=named.labels)
-        of_objects = isinstance(values, np.ndarray) and values.dtype == object
-        if name not in self.as_text and (
-            of_objects or isinstance(values, pa.ChunkedArray | pa.Array)
-        ):  # labels that are equal up to case and spaces are one
-            labels: Any = pa.array(list(values), pa.string()) if of_objects else values
+        labels: Any = values if isinstance(values, pa.ChunkedArray | pa.Array) else None
+        if isinstance(values, np.ndarray) and values.dtype == object:
+            labels = pa.array(values.tolist(), pa.string())
+        if labels is not None and name not in self.as_text:
+            # Labels that are equal up to case and spaces are one.
             merged, finding = merged_labels(labels, name or "")
             if finding is not None:
                 self.findings.append(finding)
-                values = np.array(merged.to_pylist(), dtype=object) if of_objects else merged
+                is_array = isinstance(values, np.ndarray)
+                values = np.array(merged.to_pylist(), dtype=object) if is_array else merged
         self.target, self.values = name or "", values
         self.drop([*([] if own is None else [own]), *apart, *drop])
 
