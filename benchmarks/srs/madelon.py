@@ -6,8 +6,7 @@ irrelevant ones, or 5480: the others are irrelevant ones with their rows permute
 Extra-Trees of q = 50 features, all of them candidates, without bootstrap. It prints means over the
 splits of the area under the precision-recall curve (features ranked by mean decrease of impurity)
 and of the accuracy, and draws both against iterations to ``DIR/madelon.png``. Results are kept in
-DIR. ``--samplings hard soft --iterations 2000 --splits 4 --alphas .1 .5`` compares the two ways to
-draw features found before.
+DIR.
 """
 
 from __future__ import annotations
@@ -57,15 +56,12 @@ def problem(
     return X, y, relevant
 
 
-def search(
-    path: str, split: int, p: int, alpha: float, iterations: int, sampling: str
-) -> dict[str, Any]:
+def search(path: str, split: int, p: int, alpha: float, iterations: int) -> dict[str, Any]:
     X, y, relevant = problem(path, split, p)
     model = dm.SequentialRandomSubspace(
         n_estimators=iterations,
         n_subspace_features=SUBSPACE,
         keep=alpha,
-        sampling=sampling,
         # Without places for what was found the test decides nothing; the probe is cheaper.
         relevance="decoy" if alpha else "probe",
         random_state=split,
@@ -94,25 +90,25 @@ def staged(
     }
 
 
-def grouped(results: list[dict[str, Any]]) -> dict[tuple[int, float, str], list[dict[str, Any]]]:
-    groups: dict[tuple[int, float, str], list[dict[str, Any]]] = {}
-    for result in sorted(results, key=lambda r: (r["p"], r["alpha"], r["sampling"], r["split"])):
-        groups.setdefault((result["p"], result["alpha"], result["sampling"]), []).append(result)
+def grouped(results: list[dict[str, Any]]) -> dict[tuple[int, float], list[dict[str, Any]]]:
+    groups: dict[tuple[int, float], list[dict[str, Any]]] = {}
+    for result in sorted(results, key=lambda r: (r["p"], r["alpha"], r["split"])):
+        groups.setdefault((result["p"], result["alpha"]), []).append(result)
     return groups
 
 
 def show(results: list[dict[str, Any]]) -> None:
-    heads = ("features", "alpha", "sampling", "iterations", "splits", "AUPRC at T/10, T/2, T")
+    heads = ("features", "alpha", "iterations", "splits", "AUPRC at T/10, T/2, T")
     print(f"| {' | '.join(heads)} | accuracy | found |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for (p, alpha, sampling), group in grouped(results).items():
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for (p, alpha), group in grouped(results).items():
         areas = np.array([run["auprc"] for run in group])
         error = areas[:, -1].std(ddof=1) / np.sqrt(len(group)) if len(group) > 1 else np.nan
         accuracy = np.mean([run["accuracy"][-1] for run in group])
         result = np.mean([[run["found"], run["found relevant"]] for run in group], axis=0)
         at = ", ".join(f"{areas[:, k].mean():.3f}" for k in (1, 9, 19))
         print(
-            f"| {p} | {alpha:g} | {sampling} | {group[0]['iterations']} | {len(group)} | "
+            f"| {p} | {alpha:g} | {group[0]['iterations']} | {len(group)} | "
             f"{at} +- {error:.3f} | "
             f"{accuracy:.3f} | {result[0]:.1f}, {result[1]:.1f} relevant |"
         )
@@ -124,7 +120,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
     figure = Figure(figsize=(9, 5.6), layout="constrained")
     panels = figure.subplots(2, 2, sharey="row", sharex="col")
     colours = dict(zip(ALPHAS, ("tab:gray", "tab:blue", "tab:orange"), strict=True))
-    for (p, alpha, sampling), group in grouped(results).items():
+    for (p, alpha), group in grouped(results).items():
         column = sorted(ITERATIONS).index(p)
         at = np.arange(1, STAGES + 1) * group[0]["iterations"] // STAGES
         for row, what in enumerate(("auprc", "accuracy")):
@@ -132,9 +128,8 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
             panels[row, column].plot(
                 at,
                 means,
-                "-" if sampling == "hard" else "--",
                 color=colours[alpha],
-                label=f"alpha {alpha:g}" + ", soft" * (sampling == "soft"),
+                label=f"alpha {alpha:g}",
             )
         panels[0, column].set_title(f"{p - 20} irrelevant features")
         panels[1, column].set_xlabel("iterations")
@@ -151,7 +146,6 @@ def main() -> int:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--splits", type=int, default=50)
     parser.add_argument("--alphas", type=float, nargs="*", default=ALPHAS)
-    parser.add_argument("--samplings", nargs="*", default=("hard",), choices=("hard", "soft"))
     parser.add_argument("--iterations", type=int, help="10,000 and 4000 by default")
     options = parser.parse_args()
     wanted = [
@@ -161,12 +155,10 @@ def main() -> int:
             "p": p,
             "alpha": alpha,
             "iterations": options.iterations or number,
-            "sampling": sampling,
         }
         for p, number in ITERATIONS.items()
         for split in range(options.splits)
         for alpha in options.alphas
-        for sampling in options.samplings
     ]
     results = tasks.run(search, wanted, options.out / "madelon.jsonl", options.processes)
     show(results)

@@ -108,7 +108,7 @@ def searched(
     data = dm.learning_set(X, y, task="classification")
     settings = GrowthSettings(criterion=criterion, cut="random", max_features=q)
     grower = Grower(data, settings, test.n_probes, test.decoy, seed)
-    search = Search(most, q, kept_places(q, keep), soft=False, batch=batch, patience=None)
+    search = Search(most, q, kept_places(q, keep), batch=batch, patience=None)
     course = SubspaceSearch(grower, search, test)
 
     def ready(trees: list[dict[str, NDArray[Any]]]) -> int:

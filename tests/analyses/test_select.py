@@ -90,9 +90,7 @@ def test_nothing_found():
             {"relevance": "probe", "min_win_rate": 0.95, "min_draws": 10, "n_probes": 1},
             "when more than 10 trees were given it and, in a fraction of 0.95 or more of them",
         ),
-        ({"relevance": "binomial", "n_probes": 3}, "1 in 4, at a false discovery rate of 0.05"),
         ({"keep": 0.0}, "Each tree is given 40 of the 80 features, drawn at random, so"),
-        ({"sampling": "soft"}, "up to a fraction of 0.5 of them features by importance"),
     ],
 )
 def test_what_it_means(settings, words):
@@ -120,7 +118,7 @@ def test_the_page(search):
     ("options", "message"),
     [
         ({"selector": "boruta", "keep": 0.5}, "keep does not apply to selector='boruta'"),
-        ({"min_draws": 5}, "min_draws is for the relevance tests probe, not for decoy"),
+        ({"min_draws": 5}, "min_draws is for the relevance test probe, not for decoy"),
         ({"distance": 5}, "distance needs clusters"),
         ({"clusters": 1.5}, "clusters must be a number in"),
         ({"estimator": "random", "max_features": 3}, "max_features must be 1 with estimator='rand"),

@@ -23,7 +23,7 @@ SEARCH = {"estimator": TREE, "cv": 2, "random_state": 0}
 SELECTORS: dict[str, dict[str, Any]] = {
     "sequential_random_subspace": {
         **{"n_estimators": 30, "n_subspace_features": 3, "random_state": 0},
-        **{"relevance": "binomial"},
+        **{"relevance": "probe", "min_draws": 2, "min_win_rate": 0.6},
     },
     "boruta": {**FOREST, "n_estimators": 20, "measure": "mdi", "max_rounds": 20},
     "knock_out": {**FOREST, "measure": "mdi", "n_permutations": 19, "max_rounds": 2},

@@ -181,8 +181,8 @@ DOSE = "select genes.csv --target dose --drop state --trees 20"
 FEW = "select grade.csv --target grade --trees 30"
 command("default", FEW)
 command("decoys", f"{GENES} --method sequential-random-subspace --relevance decoy --alpha 0.3")
-command("binomial", f"{GENES} --tree random --sampling soft --relevance binomial --probes 2")
-command("hard", f"{GENES} --sampling hard --batch 4 --patience 12 --keep 0.3 --checkpoint saved")
+command("probes", f"{GENES} --tree random --relevance probe --probes 2 --min-draws 3")
+command("hard", f"{GENES} --batch 4 --patience 12 --keep 0.3 --checkpoint saved")
 command(
     "probe",
     f"{FEW} --relevance probe --min-draws 5 --min-win-rate 0.6 --categorical stage "

@@ -10,14 +10,11 @@ from scipy.stats import chisquare
 from tests.grid import one_test
 from tests.oracles.theory.subspaces import (
     distribution_among_found,
-    distribution_by_weight,
     distribution_of_filling,
 )
 
 from duramen.selection.sequential_random_subspace.search import (
     among_found,
-    by_weight,
-    filled_up,
     stream,
 )
 
@@ -49,28 +46,13 @@ def test_a_subspace_holds_as_many_of_those_found_as_it_has_places_for(problem):
         assert drawn.tolist() == list(range(n_features))
 
 
-@given(problems(), st.lists(st.sampled_from([0.0, 1e-300, 0.2, 1.0, 1e300]), min_size=30))
-def test_a_subspace_by_weight_holds_positive_weights_first(problem, weights):
-    n_features, size, _, places, seed = problem
-    weights = np.array(weights[:n_features])
-    drawn = by_weight(np.random.default_rng(seed), weights, size, places)
-    is_subspace(drawn, n_features, size)
-    assert (weights[drawn] > 0).sum() >= min(places, np.count_nonzero(weights))
-
-
 @given(problems())
 def test_what_is_kept_is_in_it(problem):
     n_features, size, result, _, seed = problem
     retained = np.array(result[:size], dtype=np.int64)
-    drawn = filled_up(np.random.default_rng(seed), retained, n_features, size)
+    drawn = among_found(np.random.default_rng(seed), retained, n_features, size, size)
     is_subspace(drawn, n_features, size)
     assert np.isin(retained, drawn).all()
-
-
-def test_the_order_of_weights_that_are_far_apart_is_certain():
-    random = np.random.default_rng(0)
-    for _ in range(200):
-        assert by_weight(random, np.array([1e-200, 1.0, 0.0, 1e200]), 2, 2).tolist() == [1, 3]
 
 
 def p_value(draw, distribution, times):
@@ -95,7 +77,9 @@ def test_what_fills_up_is_uniform(retained):
     distribution = distribution_of_filling(retained.tolist(), 9, 5)
     assert (
         p_value(
-            lambda random: filled_up(random, retained, 9, 5), distribution, 40 * len(distribution)
+            lambda random: among_found(random, retained, 9, 5, 5),
+            distribution,
+            40 * len(distribution),
         )
         > LEVEL
     )
@@ -117,33 +101,6 @@ def test_distribution_among_those_found(result, n_features, size, places):
     result = np.array(result, dtype=np.int64)
     draw = lambda random: among_found(random, result, n_features, size, places)  # noqa: E731
     assert p_value(draw, distribution, 3000) > LEVEL
-
-
-@pytest.mark.slow
-@one_test
-@pytest.mark.parametrize(
-    ("weights", "size", "places"),
-    [
-        ([5.0, 3.0, 1.0, 0.5, 0.0, 0.0], 3, 2),
-        ([5.0, 3.0, 1.0, 0.5, 0.0, 0.0], 4, 3),
-        ([1.0, 0.0, 0.0, 8.0, 0.0, 0.0], 3, 3),  # more places than positive weights
-        ([0.3, 0.1, 0.1, 0.2], 1, 1),
-        ([0.0] * 6, 3, 2),  # the random subspace method
-        ([4.0, 1.0, 1.0, 1.0, 0.0, 0.0], 3, 0),
-    ],
-)
-def test_distribution_by_weight(weights, size, places):
-    distribution = distribution_by_weight(weights, size, places)
-    assert sum(distribution.values()) == pytest.approx(1)
-    given_weights = np.array(weights)
-    draw = lambda random: by_weight(random, given_weights, size, places)  # noqa: E731
-    assert p_value(draw, distribution, 4000) > LEVEL
-
-
-def test_the_oracle_of_successive_draws_by_hand():
-    distribution = distribution_by_weight([2.0, 1.0, 1.0], 2, 2)
-    assert distribution[frozenset({0, 1})] == pytest.approx(2 / 4 * 1 / 2 + 1 / 4 * 2 / 3)
-    assert distribution[frozenset({1, 2})] == pytest.approx(2 * (1 / 4 * 1 / 3))
 
 
 def test_streams_differ_by_seed_tree_and_purpose_and_come_again():

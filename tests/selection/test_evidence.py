@@ -21,11 +21,9 @@ def test_by_hand_with_probes():
     evidence.add(outcome([0, 2, 3], [0.3, 0.1, 0.0], probes=[0.1, 0.05]), nothing_found(5))
     evidence.add(outcome([0, 1, 2], [0.2, 0.0, 0.4], probes=[0.0, 0.3]), nothing_found(5))
     assert evidence.n_trees == 2
-    assert evidence.n_features == 5
     assert evidence.drawn.tolist() == [2, 1, 2, 1, 0]
     assert evidence.wins.tolist() == [1, 0, 1, 0, 0]  # a tie with the best probe is no win
     np.testing.assert_allclose(evidence.total, [0.5, 0, 0.5, 0, 0])
-    np.testing.assert_allclose(evidence.mean_when_drawn(), [0.25, 0, 0.25, 0, 0])
     assert not evidence.compared.any()
     assert not evidence.excess.any()
 
@@ -66,9 +64,3 @@ def test_the_deepest_shortfall_of_all_trees_is_kept():
         np.testing.assert_allclose(evidence.shortfall, [0, expected])
     evidence.add(outcome([1], [0.0], excess=[-100]), np.array([False, True]))  # found: no more
     np.testing.assert_allclose(evidence.shortfall, [0, 4 / 8])
-
-
-def test_no_tree():
-    evidence = Evidence(3)
-    assert evidence.mean_when_drawn().tolist() == [0, 0, 0]
-    assert Evidence(0).n_features == 0

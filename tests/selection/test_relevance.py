@@ -11,7 +11,6 @@ from tests.grid import one_test
 from duramen.selection.sequential_random_subspace.search import (
     DecoyTest,
     Evidence,
-    ProbeBinomial,
     ProbeShare,
 )
 
@@ -55,35 +54,6 @@ def test_probe_fraction_at_its_ends():
     assert ProbeShare(0, 0.0, 1).passes(evidence).tolist() == [False, True, True, True]
     assert ProbeShare(0, 1.0, 1).passes(evidence).tolist() == [False, True, True, False]
     assert ProbeShare(0, 1.0, 1).passes(Evidence(0)).shape == (0,)
-
-
-# --- the binomial test ------------------------------------------------------------------------
-
-
-def tail(wins, draws, n_probes):
-    """P(Bin(n, 1/(m+1)) >= w), term by term in whole numbers."""
-    terms = (math.comb(draws, k) * n_probes ** (draws - k) for k in range(wins, draws + 1))
-    return sum(terms) / (n_probes + 1) ** draws
-
-
-@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=8), st.integers(1, 6))
-def test_binomial_p_values_are_tails(pairs, n_probes):
-    drawn = [max(pair) for pair in pairs]
-    wins = [min(pair) for pair in pairs]
-    p_values = ProbeBinomial(0.05, n_probes).p_values(counted(drawn, wins))
-    expected = [tail(w, n, n_probes) for w, n in zip(wins, drawn, strict=True)]
-    np.testing.assert_allclose(p_values, expected, rtol=1e-10)
-
-
-def test_binomial_selection_by_hand():
-    """With one probe: 2^-10, 2^-5, 2^-5 and one never drawn; 4 p / 3 = 1/24 for the third."""
-    evidence = counted([10, 5, 5, 0], [10, 5, 5, 0])
-    assert ProbeBinomial(1 / 24, 1).passes(evidence).tolist() == [True, True, True, False]
-    assert ProbeBinomial(0.041, 1).passes(evidence).tolist() == [True, False, False, False]
-    assert ProbeBinomial(4 / 1024, 1).passes(evidence).tolist() == [True, False, False, False]
-    assert not ProbeBinomial(0.0039, 1).passes(evidence).any()
-    assert not ProbeBinomial(0.05, 1).passes(counted([9] * 4, [0] * 4)).any()
-    assert ProbeBinomial(0.05, 1).passes(Evidence(0)).shape == (0,)
 
 
 # --- the decoys -------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from duramen.selection import SequentialRandomSubspace
 from duramen.selection.sequential_random_subspace.search import (
     Grower,
     among_found,
-    by_weight,
     stream,
 )
 
@@ -120,7 +119,7 @@ def test_a_fraction_of_places_is_not_rounded_down_by_binary_fractions(grown):
     assert np.isin(order, grown[7][1]).all()
 
 
-@pytest.mark.parametrize("relevance", ["probe", "binomial", "decoy"])
+@pytest.mark.parametrize("relevance", ["probe", "decoy"])
 def test_counts_are_those_of_the_trees(grown, relevance):
     X, y = problem()
     model = selector(relevance=relevance, n_probes=2).fit(X, y)
@@ -151,9 +150,8 @@ VARIANTS = {
     "entropy": {"criterion": "entropy"},
     "variance": {"criterion": "variance"},
     "depth": {"max_depth": 2, "min_samples_leaf": 0.1},
-    "soft": {"sampling": "soft"},
     "decoy": {"relevance": "decoy"},
-    "binomial": {"relevance": "binomial", "n_probes": 3},
+    "probes": {"n_probes": 3},
 }
 
 
@@ -214,19 +212,6 @@ def test_cart_on_a_subspace_is_the_tree_of_a_peer(grown, task):
         tree = peer(random_state=0, **limits).fit(X[:, columns], y).tree_
         values = tree.compute_feature_importances(normalize=False)
         np.testing.assert_allclose(outcome.values, values, atol=1e-10)
-
-
-@pytest.mark.parametrize("keep", [0.5, 1.0])
-def test_soft_sampling_draws_by_mean_importance(grown, keep):
-    X, y = problem()
-    model = selector(25, sampling="soft", keep=keep).fit(X, y)
-    total, drawn = np.zeros(20), np.zeros(20)
-    for tree, columns, _, outcome in grown:
-        weights = np.divide(total, drawn, out=np.zeros(20), where=drawn > 0)
-        random = stream(model.forest_.seed, tree, 0)
-        np.testing.assert_array_equal(columns, by_weight(random, weights, 6, int(6 * keep)))
-        total[columns] += outcome.values
-        drawn[columns] += 1
 
 
 # --- the same always --------------------------------------------------------------------------
@@ -364,7 +349,7 @@ def test_rows_that_do_not_fit_are_refused():
         (dm.RandomSubspaceClassifier(), "decoy", "estimator must be a forest whose trees have all"),
         (dm.ExtraTreesClassifier(class_weight="balanced"), "probe", "got 'ExtraTreesClassifier'"),
         (dm.GuidedForestClassifier(bootstrap=False), "probe", "got 'GuidedForestClassifier'"),
-        (dm.PERTClassifier(), "decoy", "relevance must be 'probe', 'binomial' or 'positive'"),
+        (dm.PERTClassifier(), "decoy", "relevance must be 'probe' or 'positive'"),
         (dm.ExtraTreesClassifier(max_leaf_nodes=4), "decoy", "relevance must be 'probe'"),
         (
             dm.ExtraTreesClassifier(min_impurity_decrease=0.1),

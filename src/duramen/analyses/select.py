@@ -34,7 +34,7 @@ from duramen.reports.report import HELD, Chart, Plot, Prose, Run, Section, Table
 from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.selection import BaseSelector, Selector, catalogue
-from duramen.selection.sequential_random_subspace.search import PARAMETERS_OF_TESTS, TESTS
+from duramen.selection.sequential_random_subspace.search import TEST_OF, TESTS
 from duramen.selection.sequential_random_subspace.selector import seconds_of_tree, widest_within
 from duramen.support import checks
 from duramen.support.arrow import pa
@@ -264,11 +264,10 @@ def _made(
                 f"select: {name} does not apply to selector={record.option!r}; leave it out"
             )
     relevance = parameters.get("relevance", TESTS[0])
-    for parameter, tests in PARAMETERS_OF_TESTS.items():
-        if parameters.get(parameter) is not None and relevance not in tests:
+    for parameter, test in TEST_OF.items():
+        if parameters.get(parameter) is not None and relevance != test:
             raise ValueError(
-                f"select: {parameter} is for the relevance tests {' and '.join(tests)}, not for "
-                f"{relevance}"
+                f"select: {parameter} is for the relevance test {test}, not for {relevance}"
             )
     values = {name: value for name, value in work.items() if record.takes(name)}
     values |= parameters
@@ -405,8 +404,10 @@ def selection_report(model: BaseSelector, record: Selector, run: Run) -> Selecti
 
 def _reading_of_search(search: Any) -> list[str]:
     """Return what a search in random subspaces does, and what its test means."""
-    features = "features found before" if search.sampling == "hard" else "features by importance"
-    places = f"up to a fraction of {search.keep:g} of them {features}, the others drawn at random"
+    places = (
+        f"up to a fraction of {search.keep:g} of them features found before, the others drawn at "
+        "random"
+    )
     count, level = search.n_probes, f"at a false discovery rate of {search.alpha or 0:g}"
     probes = "a probe" if count == 1 else f"all of {count:,} probes"
     probes = f"{probes}, whose rows were permuted for that tree"
@@ -427,9 +428,6 @@ def _reading_of_search(search: Any) -> list[str]:
             "probe": f"A feature is found when more than {search.min_draws} trees were given it "
             f"and, in a fraction of {search.min_win_rate or 0:.4g} or more of them, it is more "
             f"important than {probes}. {passes}",
-            "binomial": f"A feature is found when it is more important than {probes} in more of "
-            f"its trees than under the null hypothesis, 1 in {(count or 0) + 1:,}, {level} over "
-            f"all features. The rate holds over trees, not rows. {passes}",
         }[search.relevance],
     ]
     if search.n_shadows_:

@@ -211,11 +211,11 @@ def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
         ),
         (
             ["genes.csv", "--target", "kind", "--n-probes", "3"],
-            "--n-probes is for the relevance tests probe",
+            "--n-probes is for the relevance test probe",
         ),
         (
             ["genes.csv", "--target", "kind", "--relevance", "probe", "--alpha", ".1"],
-            "--alpha is for the relevance tests decoy and binomial, not for probe",
+            "--alpha is for the relevance test decoy, not for probe",
         ),
         (["genes.csv", "--target", "kind", "--checkpoint", "no/kept.npz"], "--checkpoint no/kept"),
         (["gaps.csv", "--target", "y"], "missing"),

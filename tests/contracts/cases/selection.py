@@ -61,11 +61,10 @@ for label, options in (
     ("decoy", {}),
     ("decoy, regression", {"y": wide()[:, 0] + wide()[:, 3] * wide()[:, 4]}),
     ("probe", {"relevance": "probe", "min_draws": 2, "min_win_rate": 0.6}),
-    ("binomial", {"relevance": "binomial", "n_probes": 2}),
     ("CART", {"estimator": CART_SQRT, "relevance": "probe", "min_draws": 2}),
     (
         "random trees",
-        {"estimator": dm.ExtraTreesClassifier(max_features=1), "relevance": "binomial"},
+        {"estimator": dm.ExtraTreesClassifier(max_features=1), "relevance": "probe"},
     ),
     ("batches", {"batch_size": 4}),
     ("missing values", MISSING),

@@ -25,20 +25,6 @@ def distribution_of_filling(retained, n_features, size):
     }
 
 
-def distribution_by_weight(weights, size, places):
-    """The same with up to `places` features drawn one after the other by their weights."""
-    able = [j for j, weight in enumerate(weights) if weight > 0]
-    distribution = defaultdict(float)
-    for order in itertools.permutations(able, min(places, len(able))):
-        fraction, left = 1.0, math.fsum(weights)
-        for j in order:
-            fraction *= weights[j] / left
-            left -= weights[j]
-        for subspace, rest in distribution_of_filling(order, len(weights), size).items():
-            distribution[subspace] += fraction * rest
-    return dict(distribution)
-
-
 def decreases_of_tree(tree, total_rows):
     """{column: decrease of impurity} of one tree, a mapping of lists, by its children one by one.
 

@@ -27,12 +27,8 @@ from duramen.forests.forest import Forest, arrays_on, joined, values_for_predict
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
 from duramen.io import ColumnStore
-from duramen.results.fields import false_discovery
 from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray
 from duramen.support.files import uninterrupted
-
-SAMPLING = ("hard", "soft")
-"""Uses of the places for features found before, the default first."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +43,6 @@ class Search:
         Features q of a tree.
     places : int
         At most so many of them are kept from those found: floor(alpha q).
-    soft : bool
-        Whether these are drawn from all features by their importances instead.
     batch : int
         Trees of a round, all of which know what was found before it.
     patience : int or None
@@ -58,7 +52,6 @@ class Search:
     n_trees: int
     size: int
     places: int
-    soft: bool
     batch: int
     patience: int | None
 
@@ -137,12 +130,8 @@ class SubspaceSearch:
     def _drawn(self, number: int) -> IntArray:
         search, p = self._search, self._grower.data.n_columns
         random = stream(self._grower.seed, number, 0)
-        if search.soft:
-            weights = self.evidence.mean_when_drawn()[:p]
-            columns = by_weight(random, weights, search.size, search.places)
-        else:
-            relevant = np.array(self.found, dtype=np.int64)
-            columns = among_found(random, relevant, p, search.size, search.places)
+        relevant = np.array(self.found, dtype=np.int64)
+        columns = among_found(random, relevant, p, search.size, search.places)
         return self._grower.with_shadows(columns)
 
     def _let_in(self) -> None:
@@ -177,35 +166,11 @@ def among_found(
 ) -> IntArray:
     """Draw a subspace of q features by step 2(a) of algorithm 7.1 of the thesis, ascending.
 
-    At most `places` of them, floor(alpha q), are drawn from `found`, the set F in any order that is
-    always the same.
+    At most `places` of them, floor(alpha q), are drawn from `relevant`, the set F in any order that
+    is always the same; the others uniformly from all features that are not drawn yet.
     """
-    drawn = random.choice(relevant, min(places, len(relevant)), replace=False, shuffle=False)
-    return filled_up(random, drawn, n_features, size)
-
-
-def by_weight(random: np.random.Generator, weights: FloatArray, size: int, places: int) -> IntArray:
-    """Draw a subspace of q features, some with probabilities by their weights, ascending.
-
-    Up to `places` features of positive weight are drawn one after the other, without replacement,
-    each with probability proportional to its weight; the rest uniformly from all other features.
-    """
-    able = np.flatnonzero(weights > 0)
-    # The smallest of exponential waiting times at these rates, in their order, are such a draw.
-    # Relative to the largest, none of the times is too long for a number.
-    rates = np.maximum(weights[able] / weights.max(initial=1e-300), 1e-300)
-    waiting = random.exponential(size=len(able)) / rates
-    count = min(places, len(able))
-    drawn = able[np.argpartition(waiting, count - 1)[:count]] if count else able[:0]
-    return filled_up(random, drawn, len(weights), size)
-
-
-def filled_up(
-    random: np.random.Generator, members: IntArray, n_features: int, size: int
-) -> IntArray:
-    """Add features drawn uniformly from all that are not kept, up to a size; ascending."""
-    members = np.sort(np.asarray(members, dtype=np.int64))
-    n_others = n_features - len(members)
+    kept = random.choice(relevant, min(places, len(relevant)), replace=False, shuffle=False)
+    members, n_others = np.sort(kept), n_features - len(kept)
     drawn = np.sort(random.choice(n_others, size - len(members), replace=False, shuffle=False))
     # The d-th of the others is d + the number of kept ones before it.
     shift = np.searchsorted(members - np.arange(len(members)), drawn, side="right")
@@ -364,15 +329,10 @@ _TAIL, _MOST_IN_TAIL = 7, 100
 FEWEST_FEATURES, _WITH_SHADOWS = 50, 100
 # Importances, in units of the impurity of the target, that rounding alone can make.
 _ROUNDING = 1e-9
-TESTS = ("decoy", "probe", "binomial", "positive")
+TESTS = ("decoy", "probe", "positive")
 """Names of the tests, the default first."""
-PARAMETERS_OF_TESTS = {
-    "alpha": ("decoy", "binomial"),
-    "min_draws": ("probe",),
-    "min_win_rate": ("probe",),
-    "n_probes": ("probe", "binomial"),
-}
-"""Parameters that only some tests have, with these tests."""
+TEST_OF = {"alpha": "decoy", "min_draws": "probe", "min_win_rate": "probe", "n_probes": "probe"}
+"""Test that has each of the parameters which only one has."""
 
 
 @dataclass(frozen=True)
@@ -390,38 +350,6 @@ class ProbeShare:
         # 11 of 20 is 0.55; 0.55 times 20 is a little more than 11.
         fraction = evidence.wins / np.maximum(drawn, 1)
         return (drawn > self.min_draws) & (fraction >= self.min_win_rate)
-
-
-@dataclass(frozen=True)
-class ProbeBinomial:
-    r"""Exact binomial test of the number of trees in which a feature beats all m probes.
-
-    A feature that is exchangeable with the probes is the most important of the m + 1 with
-    probability 1 / (m + 1) at most: :math:`p_j = P(Bin(n_j, 1/(m+1)) \ge w_j)` for w_j wins in n_j
-    trees, and the false discovery rate over all p features is controlled after Benjamini and
-    Hochberg.
-    """
-
-    alpha: float  # false discovery rate
-    n_probes: int  # m, of a tree
-    decoy: ClassVar[bool] = False
-
-    def p_values(self, evidence: Evidence) -> FloatArray:
-        """P-value of each feature, of shape (p,); 1 for one that was never drawn."""
-        from scipy.stats import binom
-
-        p_values = np.ones(evidence.n_features)
-        some = np.flatnonzero(evidence.wins > 0)
-        p_values[some] = binom.sf(
-            evidence.wins[some] - 1, evidence.drawn[some], 1 / (self.n_probes + 1)
-        )
-        return p_values
-
-    def passes(self, evidence: Evidence) -> BoolArray:
-        """Tell whether each feature passes, of shape (p,)."""
-        p_values = self.p_values(evidence)
-        q_values = false_discovery(p_values, "bh", len(p_values))
-        return q_values <= self.alpha
 
 
 @dataclass(frozen=True)
@@ -473,7 +401,7 @@ class PositiveImportance:
         return np.asarray(evidence.total > _ROUNDING * self.impurity)
 
 
-RelevanceTest: TypeAlias = ProbeShare | ProbeBinomial | DecoyTest | PositiveImportance
+RelevanceTest: TypeAlias = ProbeShare | DecoyTest | PositiveImportance
 """Test of relevance: probes that a tree is given, use of decoys, and the features that pass."""
 
 
@@ -517,11 +445,6 @@ class Evidence:
         self.shortfall = np.zeros(n_features)
         self.n_trees = 0
 
-    @property
-    def n_features(self) -> int:
-        """Number p of features."""
-        return len(self.drawn)
-
     def add(self, outcome: Outcome, relevant: BoolArray) -> None:
         """Take a tree into account; `found` tells which features were found before it."""
         self.n_trees += 1
@@ -536,10 +459,6 @@ class Evidence:
         if outcome.probes.size:
             beaten = outcome.values > outcome.probes.max()
             self.wins[outcome.columns[beaten]] += 1
-
-    def mean_when_drawn(self) -> FloatArray:
-        """Mean importance over the trees that were given a feature; 0 where there are none."""
-        return self.total / np.maximum(self.drawn, 1)
 
     def advantage(self, columns: IntArray | slice = slice(None)) -> FloatArray:
         """Importance of features beyond their decoys, shrunk for few trees; 0 below three trees.

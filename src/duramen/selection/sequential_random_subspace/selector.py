@@ -25,14 +25,12 @@ from duramen.results.importances import Importances
 from duramen.selection.refitting import task_of
 from duramen.selection.selector import BaseSelector, Data
 from duramen.selection.sequential_random_subspace.search import (
-    PARAMETERS_OF_TESTS,
-    SAMPLING,
+    TEST_OF,
     TESTS,
     DecoyTest,
     Ensemble,
     Grower,
     PositiveImportance,
-    ProbeBinomial,
     ProbeShare,
     RelevanceTest,
     Search,
@@ -90,10 +88,9 @@ class SequentialRandomSubspace(BaseSelector):
     keep : float, default=0.5
         Fraction of the features of a tree that may be features found before, in [0, 1]; 0 is the
         random subspace.
-    relevance : {"decoy", "probe", "binomial", "positive"}, default="decoy"
+    relevance : {"decoy", "probe", "positive"}, default="decoy"
         Test of relevance: against the decoy of the feature (decoy), against random probes in most
-        of its trees (probe) or in more of them than by chance (binomial), or an importance above 0
-        (positive).
+        of its trees (probe), or an importance above 0 (positive).
 
         It is made every max(1, p / (50 q)) trees and after the last.
 
@@ -107,26 +104,18 @@ class SequentialRandomSubspace(BaseSelector):
             That of the papers (thesis, 7.C.1): each tree is given `n_probes` probes, columns of its
             own with permuted rows, and a feature that more than `min_draws` trees were given is
             more important than all probes in a fraction `min_win_rate` of them.
-        "binomial"
-            The number of these trees is more than chance, 1 / (`n_probes` + 1) each, by an exact
-            test with false discovery rate `alpha` over all p features.
         "positive"
             Rule of algorithm 7.1: it has an importance greater than zero in some tree. For rows
             that are a distribution; of a sample nearly every feature has.
     alpha : float, default=0.05
-        False discovery rate of the tests decoy and binomial.
+        False discovery rate of the test decoy.
     min_draws : int, default=10
         Number of trees that must be exceeded by those given a feature before it can be found (test
         probe).
     min_win_rate : float, default=0.95
         Fraction of the trees given a feature in which it must beat the probes (test probe).
     n_probes : int, default=1
-        Number of probes in each tree (tests probe and binomial).
-    sampling : {"hard", "soft"}, default="hard"
-        Sampling: keep features found (hard), or draw features by their importance so far (soft).
-
-        ``"soft"`` draws the floor(alpha q) features not from F but from all features, with
-        probability proportional to their mean importance in the trees that were given them.
+        Number of probes in each tree (test probe).
     batch_size : int, default=1
         Number of trees grown at the same time; it changes the result.
 
@@ -186,9 +175,8 @@ class SequentialRandomSubspace(BaseSelector):
     -----
     *Why decoys.* A feature that is associated with the target by chance, in these rows, is so in
     every tree, and beats probes that are drawn anew nearly always: with many more features than
-    rows some irrelevant ones pass "probe", and more pass "binomial", whose p-values are those of
-    trees, not of samples. A decoy is one reordering of the feature for the whole search, and has
-    its own chance association.
+    rows some irrelevant ones pass "probe". A decoy is one reordering of the feature for the whole
+    search, and has its own chance association.
 
     *The comparison.* At a node the candidates are drawn in random order, and the best of them
     splits it. A decoy takes the place of its feature in that order, all others being as they are;
@@ -252,12 +240,11 @@ class SequentialRandomSubspace(BaseSelector):
     n_subspace_features: int | float | None = None
     memory: int | str | None = None
     keep: float = 0.5
-    relevance: Literal["decoy", "probe", "binomial", "positive"] = "decoy"
+    relevance: Literal["decoy", "probe", "positive"] = "decoy"
     alpha: float = 0.05
     min_draws: int = 10
     min_win_rate: float = 0.95
     n_probes: int = 1
-    sampling: Literal["hard", "soft"] = "hard"
     batch_size: int = 1
     patience: int | None = None
     random_state: Any = None
@@ -345,8 +332,6 @@ class SequentialRandomSubspace(BaseSelector):
         if chosen == "positive":
             values = data.target.values
             return PositiveImportance(1.0 if data.classes is not None else float(np.var(values)))
-        if chosen == "binomial":
-            return ProbeBinomial(alpha, n_probes)
         draws = checks.check_integer(owner, "min_draws", self.min_draws, 0)
         min_win_rate = checks.check_real(owner, "min_win_rate", self.min_win_rate, 0.0, 1.0)
         return ProbeShare(draws, min_win_rate, n_probes)
@@ -357,12 +342,10 @@ class SequentialRandomSubspace(BaseSelector):
         keep = checks.check_real(owner, "keep", self.keep, 0.0, 1.0)
         size = self._subspace(source, batch * (1 + n_shadows))
         patience = checks.check_optional_integer(owner, "patience", self.patience, 0)
-        soft = checks.check_choice(owner, "sampling", self.sampling, SAMPLING) == "soft"
         return Search(
             n_trees=checks.check_integer(owner, "n_estimators", self.n_estimators, 1),
             size=size,
             places=kept_places(size, keep),
-            soft=soft,
             batch=batch,
             patience=patience or None,
         )
@@ -430,7 +413,7 @@ class SequentialRandomSubspace(BaseSelector):
             raise checks.refuse(
                 owner,
                 "relevance",
-                "'probe', 'binomial' or 'positive' for these trees",
+                "'probe' or 'positive' for these trees",
                 "decoy",
                 "decoys are for trees that take the best split of a node, without max_leaf_nodes, "
                 "min_impurity_decrease, stop_alpha and ccp_alpha, and not for PERT",
@@ -482,7 +465,7 @@ class SequentialRandomSubspace(BaseSelector):
             Column("found at tree", name="entered", numbers=self._of_selected(self.entered_)),
             Column("given to trees", name="draws", numbers=self.draws_),
         ]
-        if self.relevance in ("probe", "binomial"):
+        if self.relevance == "probe":
             columns.append(Column("beat the probes in", name="wins", numbers=self.wins_))
         results = {"trees": n_trees, "mean_draws": mean_draws}
         if self.n_shadows_:
@@ -500,14 +483,13 @@ class SequentialRandomSubspace(BaseSelector):
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings that mean anything for the test of relevance, resolved."""
-        asked = ("keep", "relevance", *PARAMETERS_OF_TESTS, "sampling", "batch_size")
-        tests = {name: PARAMETERS_OF_TESTS.get(name, (self.relevance,)) for name in asked}
+        own = [name for name, test in TEST_OF.items() if test == self.relevance]
         return {
             "estimator": type(self._template(self._task)).__name__,
             "n_estimators": self.n_estimators,
             "memory": self.memory,
             "n_subspace_features": self.n_subspace_features_,
-            **{name: getattr(self, name) for name in asked if self.relevance in tests[name]},
+            **{name: getattr(self, name) for name in ("keep", "relevance", *own, "batch_size")},
             "patience": self.patience,
         }
 
