@@ -38,7 +38,6 @@ READINGS = {
     "altmann": (altmann, {}),
     "lognormal": (altmann, {"distribution": "lognormal"}),
     "fdr_curve": (fdr_curve, {}),
-    "balanced": (fdr_curve, {"balanced": True}),
     "max_t": (max_t, {}),
     "importances alone": (max_t, {"marginal": False}),
     "unbalanced, another level": (max_t, {"balanced": False, "alpha": 0.2}),

@@ -25,7 +25,7 @@ from duramen.significance.null_distributions import (
     least_from,
     sequential_p_values,
 )
-from duramen.significance.permutations import permuted_labels, reads_permuted, standardized
+from duramen.significance.permutations import permuted_labels, reads_permuted
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, refuse_masked
@@ -210,7 +210,6 @@ def fdr_curve(
     n_permutations: int = 100,
     strata: Any = None,
     groups: Any = None,
-    balanced: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -237,7 +236,8 @@ def fdr_curve(
     more. Scores of all features are pooled: of columns that have different chances (few and many
     values) those with the better ones fill the selection. And the rate is a mean over many data
     sets: a single one may have many false ones while others have none, the more so the more
-    features depend on each other. :func:`altmann` tests each feature against itself.
+    features depend on each other. :func:`altmann` tests each feature against itself, and
+    the q-values of :func:`max_t` are the same rates of standardized importances.
 
     Parameters
     ----------
@@ -258,10 +258,6 @@ def fdr_curve(
         Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
     groups : array-like of shape (n,), optional
         Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
-    balanced : bool
-        Whether features are ranked and compared by their importances standardized under
-        permutation, as by :func:`max_t`, so that features with many distinct values have no
-        advantage over those with few.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -276,8 +272,7 @@ def fdr_curve(
     Returns
     -------
     ErrorRates
-        In the order of the ranking. `details` hold "estimate", eFDR_i before it was made monotone,
-        and "importance" where the scores are standardized.
+        In the order of the ranking. `details` hold "estimate", eFDR_i before it was made monotone.
 
     Raises
     ------
@@ -305,28 +300,23 @@ def fdr_curve(
     ('x0',)
     """
     name = "fdr_curve"
-    checks.check_flag(name, "balanced", balanced)
     execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
     permuted = permuted_labels(
         name, estimator, X, y, measure, n_permutations, execution, strata=strata, groups=groups
     )
     observed = permuted.importances
-    statistics = np.vstack([observed.values, permuted.permuted])
-    if balanced:
-        statistics = standardized(statistics)
-    order = np.argsort(-statistics[0], kind="stable")
-    scores, places = statistics[0, order], np.arange(1, len(order) + 1)
-    estimate = np.minimum(expected_discoveries(scores, statistics[1:]) / places, 1.0)
-    details = {"importance": observed.values[order]} if balanced else {}
+    order = np.argsort(-observed.values, kind="stable")
+    scores, places = observed.values[order], np.arange(1, len(order) + 1)
+    estimate = np.minimum(expected_discoveries(scores, permuted.permuted) / places, 1.0)
     return ErrorRates(
         names=tuple(observed.names[j] for j in order),
         scores=scores,
         rates=least_from(estimate),
         method=name,
         meaning=FALSE_DISCOVERIES + permuted.restrictions,
-        unit="1" if balanced else observed.unit,
-        details={"estimate": estimate, **details},
-        metadata={**permuted.metadata, "method": name, "balanced": balanced},
+        unit=observed.unit,
+        details={"estimate": estimate},
+        metadata={**permuted.metadata, "method": name},
     )
 
 
