@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import EncodedTable, LearningSet, Target
+from duramen.data import EncodedTable, LearningSet, Target, Task
 from duramen.data.routing import routing_values
 from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import check_task
@@ -19,13 +19,20 @@ from duramen.support.arrays import FloatArray, IntArray
 N_TREES = 500
 Data = LearningSet[EncodedTable]
 
-# Modules and estimators of scikit-learn for classes and for numbers, which are None where there is
-# none, with their parameters.
-_OF_SCIKIT_LEARN: dict[str, tuple[str, str | None, str | None, dict[str, Any]]] = {
-    "linear_svm": ("svm", "SVC", "SVR", {"kernel": "linear"}),
-    "logistic_regression": ("linear_model", "LogisticRegression", None, {"max_iter": 1000}),
-    "ridge_regression": ("linear_model", None, "Ridge", {}),
-    "k_nearest_neighbors": ("neighbors", "KNeighborsClassifier", "KNeighborsRegressor", {}),
+# Modules of scikit-learn, the estimator of each task, and its parameters.
+_OF_SCIKIT_LEARN: dict[str, tuple[str, dict[Task, str], dict[str, Any]]] = {
+    "linear_svm": ("svm", {"classification": "SVC", "regression": "SVR"}, {"kernel": "linear"}),
+    "logistic_regression": (
+        "linear_model",
+        {"classification": "LogisticRegression"},
+        {"max_iter": 1000},
+    ),
+    "ridge_regression": ("linear_model", {"regression": "Ridge"}, {}),
+    "k_nearest_neighbors": (
+        "neighbors",
+        {"classification": "KNeighborsClassifier", "regression": "KNeighborsRegressor"},
+        {},
+    ),
 }
 
 
@@ -38,13 +45,10 @@ def learner_of(learner: Any, target: Target, owner: str) -> tuple[Any, str]:
         If it is neither, or is for another task.
     """
     if learner is None or isinstance(learner, str):
-        which = 2 if target.codes is None else 1  # numbers, or classes
-        suited = [name for name, entry in _OF_SCIKIT_LEARN.items() if entry[which] is not None]
+        suited = [name for name, (_, kinds, _) in _OF_SCIKIT_LEARN.items() if target.task in kinds]
         name = "forest" if learner is None else learner
         checks.check_choice(owner, "learner", name, ["forest", *suited])
-        if name == "forest":
-            return random_forest(target.task, N_TREES).set_params(n_jobs=1, verbose=0), name
-        return _scaled(*_OF_SCIKIT_LEARN[name], which), name
+        return _named(name, target.task), name
     if not hasattr(learner, "fit") or not hasattr(learner, "predict"):
         raise TypeError(
             f"{owner}: learner must be a name or an estimator with fit and predict, got "
@@ -58,16 +62,16 @@ def learner_of(learner: Any, target: Target, owner: str) -> tuple[Any, str]:
     return learner, described(learner)
 
 
-def _scaled(
-    module: str, classifier: str | None, regressor: str | None, options: Any, which: int
-) -> Any:
-    """Return an estimator of scikit-learn on scaled features without gaps."""
+def _named(name: str, task: Task) -> Any:
+    """Return a forest of 500 trees, or an estimator of scikit-learn on scaled features."""
+    if name == "forest":
+        return random_forest(task, N_TREES).set_params(n_jobs=1, verbose=0)
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    kind = classifier if which == 1 else regressor
-    model = getattr(import_module(f"sklearn.{module}"), str(kind))(**options)
+    module, kinds, options = _OF_SCIKIT_LEARN[name]
+    model = getattr(import_module(f"sklearn.{module}"), kinds[task])(**options)
     filled = SimpleImputer(strategy="median", keep_empty_features=True)
     return make_pipeline(filled, StandardScaler(), model)
 
