@@ -79,16 +79,6 @@ def test_grid_search():
     assert grid.best_score_ > 0.9
 
 
-def test_set_output_of_a_scaler_before_the_forest():
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    pipeline = make_pipeline(
-        StandardScaler().set_output(transform="pandas"),
-        estimators.ExtraTreesClassifier(n_estimators=5, random_state=0),
-    ).fit(X, y)
-    assert list(pipeline[-1].feature_names_in_) == list(X.columns)
-    assert pipeline.score(X, y) > 0.9
-
-
 def test_metadata_routing_of_sample_weight():
     X, y = load_iris(return_X_y=True)
     weights = np.where(y == 0, 5.0, 1.0)

@@ -81,26 +81,17 @@ def fingerprint(*parts: str | NDArray[Any] | ArrayDigest | None) -> str:
     """
     total = sha256()
     for part in parts:
-        if isinstance(part, np.ndarray):
-            total.update(_of_array(part))
-        elif isinstance(part, ArrayDigest):
-            total.update(_of_digest(part))
+        if isinstance(part, np.ndarray) and part.dtype == object:
+            text = repr(part.tolist())
+        elif isinstance(part, np.ndarray | ArrayDigest):
+            if isinstance(part, np.ndarray):
+                flat = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+                part = ArrayDigest(part.dtype, part.shape, *_kernel.digest(flat))
+            text = f"{part.dtype.str} {part.shape} {part.first:016x}{part.second:016x}"
         else:
-            total.update(repr(part).encode())
-        total.update(b"\n")
+            text = repr(part)
+        total.update(f"{text}\n".encode())
     return total.hexdigest()
-
-
-def _of_array(array: NDArray[Any]) -> bytes:
-    if array.dtype == object:
-        return repr(array.tolist()).encode()
-    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return _of_digest(ArrayDigest(array.dtype, array.shape, *_kernel.digest(flat)))
-
-
-def _of_digest(digest: ArrayDigest) -> bytes:
-    halves = f"{digest.first:016x}{digest.second:016x}"
-    return f"{digest.dtype.str} {digest.shape} {halves}".encode()
 
 
 def frozen_metadata(owner: str, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
