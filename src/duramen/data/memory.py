@@ -1,6 +1,7 @@
 """Memory that is left, to refuse what cannot fit before any work is done."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from duramen.support.threads import addresses_left
@@ -10,7 +11,23 @@ SELDOM_LACKING = 1 << 20  # bytes; asking the system takes longer than to grow a
 
 def available_bytes() -> int | None:
     """Memory this process may still take, in bytes; None where the system does not say."""
-    limits = [_from_meminfo(), _from_control_group(), addresses_left()]
+    limits = [addresses_left()]
+    with (
+        suppress(OSError, ValueError, IndexError),
+        open("/proc/meminfo", encoding="ascii") as lines,
+    ):
+        line = next((line for line in lines if line.startswith("MemAvailable:")), "")
+        limits.append(int(line.split()[1]) * 1024)
+    with suppress(OSError, ValueError, IndexError):  # of a container that has a limit
+        folder = Path("/sys/fs/cgroup")
+        limit, used = (
+            int((folder / name).read_text(encoding="ascii"))
+            for name in ("memory.max", "memory.current")
+        )
+        for line in (folder / "memory.stat").read_text(encoding="ascii").splitlines():
+            if line.startswith(("inactive_file ", "active_file ")):  # its caches count as free
+                used -= int(line.split()[1])
+        limits.append(max(0, limit - used))
     limits_known = [limit for limit in limits if limit is not None]
     if limits_known:
         return min(limits_known)
@@ -33,32 +50,6 @@ def require_memory(n_bytes: int, *, what: str, function: str, hint: str) -> None
             f"{function}: {what} needs at least {readable_bytes(n_bytes)}, "
             f"and {readable_bytes(available)} are available; {hint}"
         )
-
-
-def _from_meminfo() -> int | None:
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
-
-
-def _from_control_group() -> int | None:
-    """Return the memory left to a container that has a limit; its file caches count as free."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        limit = int((folder / "memory.max").read_text(encoding="ascii"))
-        used = int((folder / "memory.current").read_text(encoding="ascii"))
-        reclaimable = 0
-        for line in (folder / "memory.stat").read_text(encoding="ascii").splitlines():
-            if line.startswith(("inactive_file ", "active_file ")):
-                reclaimable += int(line.split()[1])
-    except (OSError, ValueError, IndexError):
-        return None
-    return max(0, limit - used + reclaimable)
 
 
 def readable_bytes(n_bytes: float) -> str:
