@@ -317,7 +317,7 @@ def _text(file: Path) -> FloatArray | None:
             return None
     try:
         if separator is None:
-            return np.loadtxt(file, ndmin=2, comments=None)
+            return _floats(np.loadtxt(file, ndmin=2, comments=None), file)
         names = [str(j) for j in range(len(words))]
         options = pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.float64()), null_values=_MISSING
@@ -329,7 +329,9 @@ def _text(file: Path) -> FloatArray | None:
             convert_options=options,
         )
         return _floats(np.column_stack([column.to_numpy() for column in table.columns]), file)
-    except (ValueError, UnicodeDecodeError) as error:
+    except ValueError as error:
+        if str(error).startswith(f"{_FUNCTION}: "):
+            raise
         raise ValueError(
             f"{_FUNCTION}: {file} must hold the same number of values in every line "
             f"({first_line(error)})"
