@@ -296,8 +296,10 @@ def connectome(
             positions=places,
             results=results,
             more=more,
-            reading=f"Links were weighted by the {chosen.title} ({chosen.reference}). "
-            f"{chosen.meaning} Weights rank links; they are not connection strengths.",
+            reading=[
+                f"Links were weighted by the {chosen.title} ({chosen.reference}). "
+                f"{chosen.meaning} Weights rank links; they are not connection strengths."
+            ],
             cautions=[
                 *([] if inferred.directed else ["Links have no direction."]),
                 "Neurons that were not recorded can drive two recorded ones, which are then "

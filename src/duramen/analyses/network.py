@@ -255,8 +255,10 @@ def network(
                 "regulators": f"{n_sources:,}",
                 "candidate links": f"{inferred.n_candidates:,}",
             },
-            reading="The weight of a link is the importance of the regulator in the forest that "
-            "predicts the target. Weights rank links; they are not probabilities.",
+            reading=[
+                "The weight of a link is the importance of the regulator in the forest that "
+                "predicts the target. Weights rank links; they are not probabilities."
+            ],
             cautions=[
                 "A link means that the regulator helps to predict the target. Indirect regulation, "
                 "common causes and the reverse of a regulation also produce links: directions are "
@@ -335,8 +337,6 @@ def report_of_links(
     settings: Mapping[str, Any],
     of_data: Mapping[str, Any],
     facts: dict[str, str],
-    reading: str,
-    cautions: Sequence[str],
     positions: ArrayLike | None = None,
     results: Mapping[str, float] | None = None,
     more: Sequence[Section] = (),
@@ -407,8 +407,6 @@ def report_of_links(
         run,
         facts=facts,
         sections=[*sections, *more],
-        reading=[reading],
-        cautions=cautions,
         notes=tuple(execution.remarks),
         network=inferred,
         scores=scores,
