@@ -177,7 +177,12 @@ def against_target(
         for k, (title, rows) in enumerate(_groups(x, order)):
             times, surviving = _curve(y["time"][rows], y["event"][rows])
             color, dashes = _LOOKS[k % len(_LOOKS)]
-            line = {"color": color, "linestyle": dashes, "linewidth": 1.6, "label": title}
+            line: dict[str, Any] = {
+                "color": color,
+                "linestyle": dashes,
+                "linewidth": 1.6,
+                "label": title,
+            }
             ax.step(times, surviving, where="post", **line)
         finish(ax, label(target_name), "without the event", nbins=5)
         ax.set_ylim(-0.03, 1.03)
@@ -185,8 +190,8 @@ def against_target(
         ax.legend(frameon=False, fontsize=8, labelcolor=INK, title=title, title_fontsize=8)
         return ax
     if x.dtype.kind == "f" and y.dtype.kind == "f":
-        rows = _some(len(x))
-        ax.plot(x[rows], y[rows], "o", color=ACCENT, markersize=3, alpha=0.6, markeredgewidth=0)
+        some = _some(len(x))
+        ax.plot(x[some], y[some], "o", color=ACCENT, markersize=3, alpha=0.6, markeredgewidth=0)
         finish(ax, label(name), label(target_name), nbins=5)
         robust_limits(ax, x)
         robust_limits(ax, y, "y")
@@ -232,14 +237,19 @@ def _boxes(
         low, middle, high = np.quantile(part, [0.25, 0.5, 0.75])
         reach = 1.5 * (high - low)
         ends = part[(part >= low - reach) & (part <= high + reach)]
-        box = {"facecolor": "none", "edgecolor": INK, "linewidth": 1.1}
+        box: dict[str, Any] = {"facecolor": "none", "edgecolor": INK, "linewidth": 1.1}
         ax.barh(place, high - low, left=low, height=0.5, **box)
         ax.vlines(middle, place - 0.25, place + 0.25, color=INK, linewidth=2.0)
         ax.hlines([place] * 2, [ends.min(), high], [low, ends.max()], color=INK, linewidth=1.1)
         shown = part[_some(len(part))]
         # The golden ratio spreads neighbors over the width, the same in every run.
         jitter = ((np.arange(len(shown)) * 0.618034) % 1 - 0.5) * 2 * _SPREAD
-        dots = {"color": ACCENT, "markersize": 3, "alpha": 0.5, "markeredgewidth": 0}
+        dots: dict[str, Any] = {
+            "color": ACCENT,
+            "markersize": 3,
+            "alpha": 0.5,
+            "markeredgewidth": 0,
+        }
         ax.plot(shown, place + jitter, "o", **dots)
     finish(ax, xlabel, ylabel, grid="x", ticks="x", nbins=5)
     ax.set_yticks(range(len(names)), [label(str(name), 16) for name in names])
