@@ -109,27 +109,6 @@ def test_refusals(tmp_path, people, words, message):
     assert_refused("rank", tmp_path / "out", [*options, "--target", "town"], message)
 
 
-# --- stray values --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def stray(tmp_path):
-    """`signal` is the target with noise, and has three question marks; `noise` is a number."""
-    rng = np.random.default_rng(0)
-    y = np.arange(N) % 2
-    signal = [f"{value:.3f}" for value in y + 0.1 * rng.normal(size=N)]
-    commas = [text.replace(".", ",") for text in signal]
-    signal[3] = signal[30] = signal[40] = "?"
-    frame = pd.DataFrame({"signal": signal, "noise": rng.normal(size=N).round(3)})
-    chromosome = [*map(str, range(1, 23)), "X", "Y"]
-    frame["chromosome"] = np.resize(np.repeat(chromosome, 2), N)  # each of both classes
-    frame = frame.assign(day=np.where(rng.random(N) < 0.5, "early", "late"), y=y)
-    frame.to_csv(tmp_path / "marks.csv", index=False)
-    german = frame.assign(signal=commas)
-    german.to_csv(tmp_path / "commas.tsv", sep="\t", decimal=",", index=False)
-    return tmp_path
-
-
 def test_files_that_words_for_missing_values_are_for():
     assert takes_words("a.csv.gz")
     assert takes_words("B.TSV")

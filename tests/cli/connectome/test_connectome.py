@@ -30,10 +30,8 @@ def test_demo(tmp_path):
         ((), "give a FILE, or --demo"),
         (("--demo", "--gold", "gold.csv"), "--demo brings its own data; leave out --gold"),
         (("--demo", "--layout", "table"), "--layout is for files"),
-        (("traces.csv", "--drop", "soma"), "--drop must be names of columns"),
         (("traces.csv", "--thresholds", "0"), "--thresholds must be a number > 0"),
         (("traces.csv", "--positions", "traces.csv"), "--positions must have columns x and y"),
-        (("nowhere.npy",), "no file"),
     ],
 )
 def test_refusals(made, monkeypatch, words, message):
