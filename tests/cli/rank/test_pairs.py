@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from tests.cli.commands import assert_refused, done
+from tests.cli.commands import done
 
 import duramen as dm
 
@@ -18,18 +18,8 @@ def frame():
 
 
 def words(file, *more):
-    return (
-        "rank",
-        file,
-        "--target",
-        "y",
-        "--trees",
-        TREES,
-        "--test",
-        "none",
-        "--interactions",
-        *more,
-    )
+    options = f"--target y --trees {TREES} --test none --interactions".split()
+    return ("rank", file, *options, *more)
 
 
 def test_a_planted_pair_is_the_one_that_is_found(tmp_path):
@@ -55,18 +45,9 @@ def test_a_planted_pair_is_the_one_that_is_found(tmp_path):
     assert "Network of the strongest pairs" in page
 
 
-def test_python_says_the_same_and_few_groups_of_rows_are_refused(tmp_path):
+def test_python_says_the_same():
     table = frame()
-    report = dm.rank(
-        table,
-        "y",
-        estimator=dm.RandomForestRegressor(TREES),
-        test=False,
-        interactions=True,
-        n_jobs=1,
-    )
+    forest = dm.RandomForestRegressor(TREES)
+    report = dm.rank(table, "y", estimator=forest, test=False, interactions=True, n_jobs=1)
     assert report.interactions.supported() == [("b", "c")]
     assert "result-pairs.csv" in report.further
-    table.assign(person=np.arange(N) % 15).to_csv(tmp_path / "t.csv", index=False)
-    line = [*words(tmp_path / "t.csv")[1:], "--groups", "person"]
-    assert_refused("rank", tmp_path / "out", line, "--interactions: ")

@@ -41,25 +41,14 @@ def figures(out):
 
 
 MEASURES = ["mdi", "mdi-oob", "mda", "frequency", "minimal-depth", "vote-change"]
+FEW = ("--target", "y", "--test", "none")
 WORDS = [word for name in MEASURES for word in ("--measure", name)]
 
 
 @pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_ranking_of_trees_that_are_let_go(table, tmp_path, monkeypatch, jobs):
-    words = [
-        "rank",
-        table,
-        "--target",
-        "y",
-        "--trees",
-        40,
-        "--test",
-        "none",
-        *WORDS,
-        "--jobs",
-        jobs,
-    ]
+    words = ["rank", table, *FEW, "--trees", 40, *WORDS, "--jobs", jobs]
     _, retained = done(tmp_path / "kept", *words)
     let_go(monkeypatch)
     _, gone = done(tmp_path / "gone", *words)
@@ -87,23 +76,9 @@ def test_default_measures_test_and_groups_of_trees_that_are_let_go(table, tmp_pa
 
 def test_measure_that_needs_all_trees_is_refused(table, tmp_path, monkeypatch):
     let_go(monkeypatch)
-    words = [
-        table,
-        "--target",
-        "y",
-        "--trees",
-        20,
-        "--test",
-        "none",
-        "--measure",
-        "prediction-change",
-    ]
-    assert_refused(
-        "rank",
-        tmp_path / "out",
-        words,
-        "--max-rows, --n-estimators, --max-depth or --min-samples-leaf",
-    )
+    words = [table, *FEW, "--trees", 20, "--measure", "prediction-change"]
+    message = "--max-rows, --n-estimators, --max-depth or --min-samples-leaf"
+    assert_refused("rank", tmp_path / "out", words, message)
 
 
 @pytest.mark.slow
