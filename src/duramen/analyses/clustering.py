@@ -128,9 +128,8 @@ def sections_of(
             if n and (tested.statistics[~sure] < least).all():  # which stages of one scale see to
                 threshold = least
                 line = f" Dashed: the smallest of the {n:,} features confirmed by {title}."
-        elif tested is not None and threshold is not None:
-            limit, title = significance.limit_of(tested), significance.title_of(tested)
-            line = f" Dashed: the smallest importance with {limit} by {title}."
+        elif tested is not None:
+            line = f" {significance.line_words(tested, importances)}"
         places = positions_of(variants, result.names)
         named = [name for name in places.chromosomes if name != "0"]
         chart = Chart(

@@ -15,6 +15,7 @@ import duramen as dm
 from duramen import Importances, Significance
 from duramen.analyses.ranking.significance import (
     columns_of,
+    line_words,
     measure_to_test,
     selected_by,
     threshold_of,
@@ -141,6 +142,9 @@ def test_threshold_of_the_selected_features():
     two = verdict([0.001, 0.9, 0.001, 0.9])
     assert selected_by(two) == ("a", "c")
     assert threshold_of(two, importances) == 2.0
+    assert line_words(two, importances) == (
+        "Dashed: the smallest importance with q up to 0.05 by Altmann of MDI."
+    )
     assert threshold_of(verdict([0.9] * 4), importances) is None
 
 

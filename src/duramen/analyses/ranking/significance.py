@@ -465,6 +465,14 @@ def threshold_of(result: Tested | None, importances: Importances) -> float | Non
     return min((value for name, value in importances if name in chosen), default=None)
 
 
+def line_words(result: Tested, importances: Importances) -> str:
+    """Return the meaning of the line at the threshold in a figure of importances."""
+    limit = f"{limit_of(result)} by {title_of(result)}"
+    if threshold_of(result, importances) is None:
+        return f"No line: no feature has {limit}."
+    return f"Dashed: the smallest importance with {limit}."
+
+
 def sections_of(result: Tested) -> list[Part]:
     """Return the histogram of the p-values of a test, its guarantee and its notes."""
     test = catalogue[result.method]
