@@ -84,13 +84,6 @@ def test_bytes_of_another_encoding_are_named_with_their_place_in_the_file(tmp_pa
         pack(path, tmp_path / "store")
 
 
-def test_ragged_matrices_with_bytes_of_another_encoding_name_the_file(tmp_path):
-    path = tmp_path / "a.gct"
-    path.write_bytes(PLAIN.replace("\t5\t6.25", "\xc9\t5").encode("latin-1"))
-    with pytest.raises(ValueError, match=r"a\.gct is not UTF-8 text.*line 5"):
-        pack(path, tmp_path / "store")
-
-
 @pytest.mark.parametrize(
     ("text", "columns"),
     [
