@@ -38,8 +38,19 @@ def answered(
         if finding.kind == IDENTIFIER and not keep_identifiers:
             answers.append(finding)
             continue
+        values, hint = list(finding.values), finding.hint
+        if file and values and takes_words(file):
+            rows = "drop_missing_target=True leaves their rows out"
+            numbers = any(word.lstrip("-").isdecimal() for word in values)
+            if finding.kind == "rare class" and not numbers:
+                hint = f"na_values={values!r}, {rows}"
+            elif finding.kind == "code outside":
+                hint = f"na_values={values[:1]!r}, {rows}, and reads {values[0]} as missing in all "
+                hint += "columns"
+            elif finding.kind == "missing code" and hint == READ_AS_MISSING:
+                hint = f"na_values={values[:1]!r} reads it as missing"
         refused = finding.refused and not (keep_identifiers and finding.kind == _TARGET)
-        answers.append(replace(finding, hint=_answer(finding, file), refused=refused))
+        answers.append(replace(finding, hint=hint, refused=refused))
     refused_ones = [finding for finding in answers if finding.refused]
     if refused_ones:
         where = f"{file}: " if file else ""
@@ -80,24 +91,3 @@ def of_stray_values(
         message = f"{more}{', ...' if len(rest) > _SHOWN else ''}"
         made.append(replace(made[0], columns=rest, message=message, values=()))
     return made
-
-
-def _answer(finding: Finding, file: str) -> str:
-    """Return the hint of a finding."""
-    if not (file and finding.values and takes_words(file)):
-        return finding.hint
-    values = list(finding.values)
-    if finding.kind == "rare class" and not any(map(_is_number, values)):
-        return f"na_values={values!r}, drop_missing_target=True leaves their rows out"
-    if finding.kind == "code outside":
-        return (
-            f"na_values={values[:1]!r}, drop_missing_target=True leaves these rows out, and reads "
-            f"{values[0]} as missing in all columns"
-        )
-    if finding.kind == "missing code" and finding.hint == READ_AS_MISSING:
-        return f"na_values={values[:1]!r} reads it as missing"
-    return finding.hint
-
-
-def _is_number(word: str) -> bool:
-    return word.lstrip("-").isdecimal()

@@ -76,10 +76,18 @@ class FileOptions:
         """Return the findings in text among warnings; the others are passed on."""
         findings = []
         for warning in gathered:
-            if isinstance(warning, NumbersInTextWarning):
-                findings += [self._with_answer(finding, path) for finding in warning.findings]
-            else:
+            if not isinstance(warning, NumbersInTextWarning):
                 warn(warning)
+                continue
+            for finding in warning.findings:
+                name = finding.columns[0]
+                hint = f"as_text={[name]!r} keeps the text"
+                if finding.kind == "several units":
+                    hint = f"convert them to one unit; drop={[name]!r} leaves it out"
+                elif finding.values and takes_words(path):
+                    words = list(finding.values[:_SHOWN])
+                    hint += f"; na_values={words!r} reads limits as missing"
+                findings.append(replace(finding, hint=hint))
         return findings
 
     def arguments(self, path: Path) -> tuple[dict[str, Any], list[Finding]]:
@@ -89,27 +97,26 @@ class FileOptions:
         arguments = {name: value for name, value in self.given().items() if name in taken}
         if self.separator is not None and "separator" in taken:
             arguments["separator"] = SIGNS.get(self.separator, self.separator)
+        findings: list[Finding] = []
         if kind is None or kind.read is None or not kind.separator:
-            return arguments, []
+            return arguments, findings
         asked = {name: value for name, value in arguments.items() if name != "as_text"}
         text = TextFile.of(expanded(path), kind.separator, Request("read", **asked))
-        detected, commas = None, () if self.decimal is not None else text.decimal_commas
         if self.separator is None and text.delimiter != text.usual:
-            detected = arguments["separator"] = text.delimiter
-        if commas:
+            arguments["separator"] = text.delimiter
+            word = next(word for word, sign in SIGNS.items() if sign == text.delimiter)
+            message = f"{path.name} is separated by {word}s, and was read accordingly"
+            hint = f"separator={word!r} confirms that it is right"
+            findings.append(Finding("separator", (), message, hint))
+        if self.decimal is None and (commas := text.decimal_commas):
             arguments["decimal"] = ","
-        return arguments, _of_signs(path, detected, commas)
-
-    def _with_answer(self, finding: Finding, path: Path) -> Finding:
-        """Return a finding about text with the parameters that answer it."""
-        (name, *_) = finding.columns
-        if finding.kind == "several units":
-            return replace(finding, hint=f"convert them to one unit; drop={[name]!r} leaves it out")
-        hint = f"as_text={[name]!r} keeps the text"
-        if finding.values and takes_words(path):
-            words = list(finding.values[:_SHOWN])
-            hint += f"; na_values={words!r} reads limits as missing"
-        return replace(finding, hint=hint)
+            message = (
+                f"numbers of {path.name} have decimal commas, such as "
+                f"{', '.join(map(quoted, commas[:_SHOWN]))}, and were read as such"
+            )
+            hint = "decimal=',' confirms that it is right; decimal='.' leaves them as text"
+            findings.append(Finding("decimal commas", (), message, hint))
+        return arguments, findings
 
     def table_of_samples(
         self, samples: Path | str, findings: list[Finding], function: str = "read"
@@ -132,22 +139,6 @@ class FileOptions:
                     hint = f"{name} does not apply to samples; {advice}"
             hint = f" Hint: {hint}" if hint else ""
             raise ValueError(f"{message}{hint} (of samples)") from None
-
-
-def _of_signs(path: Path, separator: str | None, commas: tuple[str, ...]) -> list[Finding]:
-    """Tell of a separator and of decimal commas that were not asked for."""
-    findings = []
-    if separator is not None:
-        word = next(word for word, sign in SIGNS.items() if sign == separator)
-        message = f"{path.name} is separated by {word}s, and was read accordingly"
-        hint = f"separator={word!r} confirms that it is right"
-        findings.append(Finding("separator", (), message, hint))
-    if commas:
-        some = ", ".join(map(quoted, commas[:_SHOWN]))
-        message = f"numbers of {path.name} have decimal commas, such as {some}, and were read as "
-        hint = "decimal=',' confirms that it is right; decimal='.' leaves them as text"
-        findings.append(Finding("decimal commas", (), f"{message}such", hint))
-    return findings
 
 
 def takes_words(file: Path | str) -> bool:
