@@ -144,6 +144,7 @@ _SMALL = {"estimator": dm.RandomForestClassifier(10), "cv": 3}
 SETTINGS: dict[str, dict[str, Any]] = {
     "forward_selection": {**_SMALL, "max_features": 10},
     "floating_selection": {**_SMALL, "max_features": 10},
+    "adaptive_floating_selection": {**_SMALL, "max_features": 10},
     "exhaustive_selection": {**_SMALL, "max_features": 2},  # 465 sets
     "backward_selection": _SMALL,
     "sequential_random_subspace": {"n_estimators": 500, "n_subspace_features": 10},

@@ -35,6 +35,7 @@ SELECTORS: dict[str, dict[str, Any]] = {
     "forward_selection": SEARCH,
     "backward_selection": SEARCH,
     "floating_selection": SEARCH,
+    "adaptive_floating_selection": SEARCH,
     "exhaustive_selection": SEARCH,
     "markov_boundary": {},
     "mrmr": {"n_features": 3},

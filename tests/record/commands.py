@@ -220,6 +220,7 @@ for method, words in {
     "forward-selection": "--features 1",
     "backward-selection": "--features 5",
     "floating-selection": "--features 1",
+    "adaptive-floating-selection": "--features 1",
     "exhaustive-selection": "--features 1",
     "markov-boundary": "",
     "jmi": "--features 2",
@@ -254,7 +255,9 @@ LEARNER = "select numbers.csv --target y --method"
 for name, line in {
     "union": "markov-boundary --select union",
     "smallest": "markov-boundary --select smallest",
-    "best-number": "forward-selection --cv 2 --features best --scoring accuracy",
+    "plus-l-minus-r": "forward-selection --plus 2 --minus 1 --cv 2 --features best",
+    "longest-step": "adaptive-floating-selection --max-step 1 --features 2 --scoring accuracy",
+    "branch-and-bound": "exhaustive-selection --monotone --features 2",
     "intervals": "fcbf --n-bins 3 --threshold 0.02",
     "multisurf": "relieff --variant multisurf --features 2",
     "relieff": "relieff --variant relieff --n-neighbors 5 --features 2",

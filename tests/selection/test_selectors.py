@@ -248,7 +248,7 @@ WRONG = {
     **dict.fromkeys(("estimator", "checkpoint"), 3),
     **dict.fromkeys(("measure", "criterion", "sampling"), "none"),
     **dict.fromkeys(("n_estimators", "n_jobs", "n_permutations", "max_rounds", "n_per_draw"), 0),
-    **dict.fromkeys(("n_prediction", "min_features", "drop", "n_features"), 0),
+    **dict.fromkeys(("n_prediction", "min_features", "drop", "n_features", "max_step"), 0),
     **dict.fromkeys(("n_neighbors", "batch_size", "n_subspace_features", "n_probes"), 0),
     **dict.fromkeys(("n_thresholding", "n_interpretation", "nested_folds", "n_draws", "cv"), 1),
     **dict.fromkeys(("rough_fix", "remove_masked", "recompute", "n_bins"), 1),

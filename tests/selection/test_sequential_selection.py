@@ -37,7 +37,7 @@ def run(value, p, goal, **options):
     return path, asked
 
 
-def slow(value, p, goal, forward, floating):
+def slow(value, p, goal, forward, plus, minus, floating):
     """The same in plain loops: sets in the order of the search, and the best of each size."""
     everything = frozenset(range(p))
     current = frozenset() if forward else everything
@@ -59,9 +59,12 @@ def slow(value, p, goal, forward, floating):
         return there
 
     while len(current) != goal:
-        current = go(moved(current, forward))
-        if len(current) == goal:
-            return visited, best
+        for _ in range(plus):
+            current = go(moved(current, forward))
+            if len(current) == goal:
+                return visited, best
+        for _ in range(minus):
+            current = go(moved(current, not forward))
         while (
             floating and len(current) + (0 if forward else 1) > 1 and (forward or len(current) < p)
         ):
@@ -75,14 +78,16 @@ def slow(value, p, goal, forward, floating):
 @one_test
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("forward", [True, False])
-@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize(
+    ("plus", "minus", "floating"), [(1, 0, False), (2, 1, False), (3, 1, False), (1, 0, True)]
+)
 @pytest.mark.parametrize("goal", [2, 5])
-def test_searches_against_plain_loops(seed, forward, floating, goal):
+def test_searches_against_plain_loops(seed, forward, plus, minus, floating, goal):
     p = 6
     value = scores_of(p, seed)
-    direction = "forward" if forward else "backward"
-    path, _ = run(value, p, goal, direction=direction, floating=floating)
-    visited, best = slow(value, p, goal, forward, floating)
+    steps = {"plus": plus, "minus": minus, "floating": floating}
+    path, _ = run(value, p, goal, direction="forward" if forward else "backward", **steps)
+    visited, best = slow(value, p, goal, forward, **steps)
     assert [subset for subset, _ in path.visited] == visited
     assert {size: score for size, (_, score) in path.best.items()} == best
     assert len(path.visited[-1][0]) == goal
@@ -143,6 +148,45 @@ def test_forests_and_scorers():
 # --- exhaustive searches --------------------------------------------------------------------------
 
 
+def monotone_scores(p, seed):
+    """Random scores of all sets, none above that of a set that holds it."""
+    random = np.random.default_rng(seed)
+    weights = random.random(p) * random.choice([0, 1, 5], p)
+    pairs = random.random((p, p))
+    value = {}
+    for k in range(p + 1):
+        for subset in itertools.combinations(range(p), k):
+            chosen = list(subset)
+            value[frozenset(subset)] = float(
+                round(weights[chosen].sum() + pairs[np.ix_(chosen, chosen)].sum(), 1)
+            )
+    return value
+
+
+@one_test
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("goal", [1, 2, 4, 7])
+def test_branch_and_bound_against_all_sets(seed, goal):
+    p = 7
+    value = monotone_scores(p, seed)
+    path, asked = run(value, p, goal, direction="exhaustive", monotone=True)
+    subset, score = path.best[goal]
+    assert len(subset) == goal
+    assert score == max(value[other] for other in value if len(other) == goal)
+    if goal == 4:
+        assert len(asked) < sum(1 for other in value if len(other) >= goal)
+
+
+def test_branch_and_bound_leaves_out_most_sets():
+    random = np.random.default_rng(0)
+    weights = random.exponential(size=14) ** 3
+    sets = (frozenset(s) for k in range(15) for s in itertools.combinations(range(14), k))
+    value = {subset: float(weights[list(subset)].sum()) for subset in sets}
+    path, asked = run(value, 14, 4, direction="exhaustive", monotone=True)
+    assert path.best[4][0] == set(np.argsort(-weights)[:4].tolist())
+    assert len(asked) < 200  # of 15,914 sets of 4 features and more
+
+
 @one_test
 @pytest.mark.parametrize("sizes", [True, False])
 def test_all_sets_are_scored_once(sizes):
@@ -161,6 +205,10 @@ def test_the_best_of_all_sets_is_found():
     model = dm.SequentialSelection(tree, direction="exhaustive", cv=2, random_state=0).fit(X, y)
     assert (model.selected_.tolist(), model.score_) == ([1, 3], 1.0)
     assert model.n_scored_ == 15
+    bounded = dm.SequentialSelection(
+        tree, direction="exhaustive", monotone=True, n_features=2, cv=None, random_state=0
+    ).fit(X, y)
+    assert (bounded.selected_.tolist(), bounded.score_) == ([1, 3], 1.0)
 
 
 def test_rows_of_the_fit_are_scored():
@@ -169,7 +217,7 @@ def test_rows_of_the_fit_are_scored():
     y = X @ [3, 0, -2, 0, 0, 1] + random.normal(size=40)
     line = LinearRegression()
     model = dm.SequentialSelection(
-        line, direction="exhaustive", n_features=3, cv=None, random_state=0
+        line, direction="exhaustive", monotone=True, n_features=3, cv=None, random_state=0
     ).fit(X, y)
     best = max(
         itertools.combinations(range(6), 3),
@@ -177,6 +225,40 @@ def test_rows_of_the_fit_are_scored():
     )
     assert model.selected_.tolist() == list(best)
     assert model.score_ == pytest.approx(line.fit(X[:, best], y).score(X[:, best], y))
+
+
+# --- adaptive floating ----------------------------------------------------------------------------
+
+
+def test_adaptive_searches_find_more_of_the_best_sets():
+    p = 7
+    searches = [{"floating": True}, *({"floating": "adaptive", "max_step": n} for n in (1, 2, 3))]
+    counts = np.zeros(4, dtype=int)
+    for seed in range(15):
+        value = scores_of(p, seed)
+        for k, options in enumerate(searches):
+            path, asked = run(value, p, p, sizes=True, **options)
+            assert len(asked) < len(value)
+            for size, (_, score) in path.best.items():
+                counts[k] += score == max(value[s] for s in value if len(s) == size)
+    assert counts[0] <= counts[1] < counts[2] < counts[3]
+
+
+@one_test
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("sizes", [True, False])
+def test_adaptive_searches_end_and_come_to_the_goal(seed, direction, sizes):
+    p, goal = 7, 3
+    value = scores_of(p, seed)
+    steps = {"direction": direction, "floating": "adaptive", "sizes": sizes}
+    path, asked = run(value, p, goal, max_step=3, **steps)
+    assert len(path.visited[-1][0]) == goal
+    assert all(path.best[len(s)][1] >= score for s, score in path.visited)
+    assert all(score == value[s] for s, score in path.best.values())
+    assert len(asked) <= len(value)
+    if direction == "forward":
+        assert path.best[1][1] == max(value[frozenset([j])] for j in range(p))
 
 
 # --- refusals -----------------------------------------------------------------------------------
@@ -187,8 +269,13 @@ def test_rows_of_the_fit_are_scored():
     ("options", "message"),
     [
         ({"n_features": "all"}, "n_features must be one of 'best'"),
+        ({"plus": 1, "minus": 1}, "minus must be"),
+        ({"plus": 2, "floating": True}, "floating searches have plus=1 and minus=0"),
+        ({"direction": "exhaustive", "plus": 2}, "exhaustive searches have plus=1 and minus=0"),
         ({"direction": "exhaustive", "floating": True}, "an exhaustive search does not float"),
         ({"floating": "sometimes"}, "floating must be"),
+        ({"monotone": True}, "monotone=True needs direction='exhaustive'"),
+        ({"direction": "exhaustive", "monotone": True}, "monotone=True needs"),
     ],
 )
 def test_refusals(options, message):

@@ -135,6 +135,15 @@ catalogue = Catalogue(
             parameters={"floating": True},
         ),
         Selector(
+            "adaptive_floating_selection",
+            SequentialSelection,
+            title="adaptive sequential floating selection",
+            goal="minimal",
+            reference="P. Somol, P. Pudil, J. Novovičová, P. Paclík (1999). Adaptive floating "
+            "search methods in feature selection. Pattern Recognition Letters 20.",
+            parameters={"floating": "adaptive"},
+        ),
+        Selector(
             "exhaustive_selection",
             SequentialSelection,
             title="exhaustive selection",

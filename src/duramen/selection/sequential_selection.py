@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
 from os import PathLike
@@ -27,6 +27,7 @@ from duramen.support.provenance import versions
 DIRECTIONS = ("forward", "backward", "exhaustive")
 _TREES = 100
 _FLOATING = 10  # times the sets of the plain search, after which a floating one ends
+_NEAR = 3  # features from the goal within which an adaptive search takes the longest steps
 _MOST_SETS = 200_000  # of an exhaustive search
 
 
@@ -35,9 +36,11 @@ class SequentialSelection(BaseSelector):
     r"""Sequential selection: sets of features, one feature at a time, by the score of a learner.
 
     A forward search starts from no feature and adds the one with which the cross-validated score
-    is best, a backward search starts from all and removes the one without which it is. A floating
-    search goes back after each step as long as this gives a better set than any of its size so far.
-    An exhaustive search scores all sets.
+    is best, a backward search starts from all and removes the one without which it is. Plus l,
+    minus r takes l such steps and then r back, in turn. A floating search goes back after each step
+    as long as this gives a better set than any of its size so far. An adaptive floating search also
+    adds and removes several features together, where one alone gives no better set. An exhaustive
+    search scores all sets.
 
     Parameters
     ----------
@@ -52,8 +55,23 @@ class SequentialSelection(BaseSelector):
     direction : {"forward", "backward", "exhaustive"}, default="forward"
         Direction of the search. An exhaustive one has the best set of all; with `max_features` or
         a number `n_features`, of those that are not larger, or that are as large.
-    floating : bool, default=False
-        Whether a forward or backward search floats.
+    plus : int, default=1
+        Number of steps in the direction of the search.
+    minus : int, default=0
+        Number of steps back after them, smaller than `plus`.
+    floating : bool or "adaptive", default=False
+        Whether the search floats; `plus` is 1 and `minus` 0.
+    max_step : int, default=2
+        Largest number of features that an adaptive search adds or removes together.
+
+        Where `n_features` is a number, only near it.
+    monotone : bool, default=False
+        Assume that no set scores better than a set that holds it (exhaustive search with a number
+        of features).
+
+        Sets within one that scores no better than the best so far are then not
+        scored (branch and bound); the result is the same. With ``cv=None`` the accuracy of trees
+        grown in full, and R2 of linear models, are monotone.
     max_features : int, optional
         Largest number of features of a forward or exhaustive search; all by default.
 
@@ -87,8 +105,8 @@ class SequentialSelection(BaseSelector):
     ranking_ : int64 array of shape (p,)
         1 for the selected features, and 2, 3, ... for the others by importance.
     importances_ : Importances
-        Of all p features: the score of each alone; backward, the decrease of the score of all
-        features without it.
+        Of all p features: forward and exhaustive, the score of each alone; backward and monotone,
+        the decrease of the score of all features without it.
     history_ : dict of arrays
         ``"n_features"`` and ``"score"`` of the sets in the order in which the search came to them;
         of an exhaustive search, of the best of each size;
@@ -109,12 +127,17 @@ class SequentialSelection(BaseSelector):
     further one does not improve the score of a deterministic learner, and one is selected.
 
     A floating search ends at the latest when it has scored ten times as many sets as the plain one
-    has of steps of its size. Exhaustive searches of more than 200,000 sets are refused.
+    has of steps of its size. Exhaustive searches of more than 200,000 sets are refused, monotone
+    ones when they come to as many.
 
     References
     ----------
-    A. W. Whitney (1971); T. Marill, D. M. Green (1963); P. Pudil, J. Novovičová, J. Kittler (1994).
-    Floating search methods in feature selection. Pattern Recognition Letters 15(11).
+    A. W. Whitney (1971); T. Marill, D. M. Green (1963); plus l, minus r: S. D. Stearns (1976). On
+    selecting features for pattern classifiers; P. Pudil, J. Novovičová, J. Kittler (1994). Floating
+    search methods in feature selection. Pattern Recognition Letters 15(11); P. Somol, P. Pudil, J.
+    Novovičová, P. Paclík (1999). Adaptive floating search methods in feature selection. Pattern
+    Recognition Letters 20; P. M. Narendra, K. Fukunaga (1977). A branch and bound algorithm for
+    feature subset selection. IEEE Transactions on Computers 26.
 
     Examples
     --------
@@ -132,7 +155,11 @@ class SequentialSelection(BaseSelector):
     estimator: Any = field(default=None, kw_only=False)
     n_features: int | Literal["best"] = "best"
     direction: Literal["forward", "backward", "exhaustive"] = "forward"
-    floating: bool = False
+    plus: int = 1
+    minus: int = 0
+    floating: bool | Literal["adaptive"] = False
+    max_step: int = 2
+    monotone: bool = False
     max_features: int | None = None
     scoring: str | Callable[..., float] | None = None
     cv: int | None = 5
@@ -215,6 +242,8 @@ class SequentialSelection(BaseSelector):
             arguments=sets.arguments,
             unit="set",
         )
+        if sets.ready(scored) > len(scored) and steps["direction"] == "exhaustive":
+            raise ValueError(_too_many(owner, "monotone scores left more than"))
         best = [path.best[size] for size in sorted(path.best)]
         if self.n_features == "best":
             chosen, score = max(best, key=lambda candidate: candidate[1])
@@ -231,24 +260,34 @@ class SequentialSelection(BaseSelector):
         self._adopt(rows, np.array(sorted(chosen), dtype=np.int64), history)
         self.score_ = score
         self.n_scored_ = len(scored)
-        first = np.array(path.first)
-        if not len(first):  # all features are wanted
-            first = np.full(p, path.visited[0][1])
-        backward = steps["direction"] == "backward"
-        self.importances_ = Importances(
-            data.names,
-            path.visited[0][1] - first if backward else first,
-            "score_decrease" if backward else "score_alone",
-            f"score: {self.scoring if isinstance(self.scoring, str) else 'score'}",
-            metadata={"learner": repr(self.estimator), "versions": versions()},
-        )
+        from_all = steps["direction"] == "backward" or steps["monotone"]
+        self._take_importances(data.names, path, forward=not from_all)
         return self
 
     def _steps(self, owner: str, p: int) -> dict[str, Any]:
         direction = checks.check_choice(owner, "direction", self.direction, DIRECTIONS)
-        floating = checks.check_flag(owner, "floating", self.floating)
-        if floating and direction == "exhaustive":
-            raise ValueError(f"{owner}: an exhaustive search does not float, got {floating=}.")
+        floating, exhaustive = self.floating, direction == "exhaustive"
+        if floating != "adaptive":
+            checks.check_flag(owner, "floating", floating)
+        max_step = checks.check_integer(owner, "max_step", self.max_step, 1)
+        monotone = checks.check_flag(owner, "monotone", self.monotone)
+        plus = checks.check_integer(owner, "plus", self.plus, 1)
+        minus = checks.check_integer(owner, "minus", self.minus, 0, most=plus - 1)
+        single = (plus, minus) == (1, 0)
+        for conflicts, rule in (
+            (
+                monotone and (not exhaustive or self.n_features == "best"),
+                "monotone=True needs direction='exhaustive' and a number n_features",
+            ),
+            (exhaustive and not single, "exhaustive searches have plus=1 and minus=0"),
+            (floating and not single, "floating searches have plus=1 and minus=0"),
+            (floating and exhaustive, "an exhaustive search does not float"),
+        ):
+            if conflicts:
+                raise ValueError(
+                    f"{owner}: {rule}, got {direction=}, {floating=}, {plus=}, {minus=} and "
+                    f"n_features={self.n_features!r}."
+                )
         most = p
         if self.max_features is not None:
             most = min(p, checks.check_integer(owner, "max_features", self.max_features, 1))
@@ -261,24 +300,43 @@ class SequentialSelection(BaseSelector):
             "goal": goal,
             "sizes": self.n_features == "best",
             "direction": direction,
+            "plus": plus,
+            "minus": minus,
             "floating": floating,
+            "max_step": max_step,
+            "monotone": monotone,
         }
 
     def _most_sets(self, owner: str, p: int, steps: dict[str, Any]) -> int:
         """Return the largest number of sets that a search may score."""
         goal: int = steps["goal"]
         if steps["direction"] == "exhaustive":
+            if steps["monotone"]:
+                return _MOST_SETS
             sizes = range(1, goal + 1) if steps["sizes"] else (1, goal)
             number = sum(math.comb(p, size) for size in set(sizes))
             if number > _MOST_SETS:
-                raise ValueError(
-                    f"{owner}: {p} features have {number:,} sets, more than the {_MOST_SETS:,} of "
-                    "an exhaustive search. Hint: set max_features or n_features, or search forward "
-                    "with floating=True."
-                )
+                raise ValueError(_too_many(owner, f"{p} features have {number:,} sets,"))
             return number
         length = abs(goal - (p if steps["direction"] == "backward" else 0)) + 1
-        return 1 + length * (_FLOATING if steps["floating"] else 1) * p
+        rounds: int = (
+            length * (steps["plus"] + steps["minus"]) * (_FLOATING if self.floating else 1)
+        )
+        longest: int = steps["max_step"] if self.floating == "adaptive" else 1
+        return 1 + rounds * sum(math.comb(p, size) for size in range(1, longest + 1))
+
+    def _take_importances(self, names: tuple[str, ...], path: Path, forward: bool) -> None:
+        first = np.array(path.first)
+        if not len(first):  # all features are wanted
+            first = np.full(len(names), path.visited[0][1])
+        what = self.scoring if isinstance(self.scoring, str) else "score"
+        self.importances_ = Importances(
+            names,
+            first if forward else path.visited[0][1] - first,
+            "score_alone" if forward else "score_decrease",
+            f"score: {what}",
+            metadata={"learner": repr(self.estimator), "versions": versions()},
+        )
 
     def _settings(self) -> dict[str, Any]:
         return {**super()._settings(), "estimator": repr(self.estimator)}
@@ -289,6 +347,13 @@ class SequentialSelection(BaseSelector):
             "facts": (("score", f"{self.score_:.4g}"),),
             "results": {"score": self.score_, "sets_scored": self.n_scored_},
         }
+
+
+def _too_many(owner: str, number: str) -> str:
+    return (
+        f"{owner}: {number} more than the {_MOST_SETS:,} of an exhaustive search. Hint: set "
+        "max_features or n_features, or search forward with floating='adaptive'."
+    )
 
 
 def _task(estimator: Any, owner: str) -> Task | None:
@@ -329,10 +394,10 @@ class Path:
         return current
 
 
-def _step(path: Path, current: Subset, p: int, add: bool) -> Move:
-    """Score all sets of one feature more or fewer, and return the best, the first of equals."""
+def _step(path: Path, current: Subset, p: int, add: bool, size: int = 1) -> Move:
+    """Score all sets of some features more or fewer, and return the best, the first of equals."""
     features = sorted(set(range(p)) - current if add else current)
-    sets = [current ^ {j} for j in features]
+    sets = [current ^ set(changed) for changed in combinations(features, size)]
     scores = yield sets
     path.first = path.first or list(scores)
     best = int(np.argmax(scores))
@@ -346,7 +411,11 @@ def search(
     *,
     direction: str = "forward",
     sizes: bool = False,
-    floating: bool = False,
+    plus: int = 1,
+    minus: int = 0,
+    floating: bool | str = False,
+    max_step: int = 1,
+    monotone: bool = False,
 ) -> Scores:
     """Yield sets that are to be scored, and take their scores, until a set of `goal` features.
 
@@ -361,17 +430,21 @@ def search(
     direction : {"forward", "backward", "exhaustive"}
         Whether the search starts from no feature, from all, or scores all sets.
     sizes : bool
-        Whether an exhaustive search looks for the best set of any size, else of `goal` features.
-    floating : bool
+        Whether the best set of any size is looked for, else that of `goal` features.
+    plus, minus : int
+        Number of features that are added, and then removed, in turn; the other way round backward.
+    floating : bool or "adaptive"
         Whether to go back as long as the set is better than all others of its size so far.
+    max_step : int
+        Largest number of features that an adaptive search adds or removes together.
+    monotone : bool
+        Whether no set scores better than a set that holds it.
     """
     if direction == "exhaustive":
-        for size in range(1, goal + 1) if sizes else sorted({1, goal}):
-            sets = [frozenset(features) for features in combinations(range(p), size)]
-            scores = yield sets
-            path.first = path.first or list(scores)
-            best = int(np.argmax(scores))
-            path.go(sets[best], scores[best])
+        if monotone:
+            yield from _branch_and_bound(path, p, goal)
+        else:
+            yield from _all_sets(path, p, range(1, goal + 1) if sizes else (1, goal))
         return
     forward = direction == "forward"
     current: Subset = frozenset() if forward else frozenset(range(p))
@@ -379,14 +452,91 @@ def search(
         score = (yield [current])[0]
         current = path.go(current, score)
     while len(current) != goal:
-        current = path.go(*(yield from _step(path, current, p, forward)))
-        if len(current) == goal:
-            return
+        if floating == "adaptive":
+            away = 0 if sizes else max(0, abs(goal - len(current)) - _NEAR)
+            longest = max(1, max_step - away)
+            current = yield from _adaptive(path, current, p, goal, forward, longest)
+            continue
+        for _ in range(plus):
+            current = path.go(*(yield from _step(path, current, p, forward)))
+            if len(current) == goal:
+                return
+        for _ in range(minus):
+            current = path.go(*(yield from _step(path, current, p, not forward)))
         while floating and (len(current) > 1 if forward else len(current) < p):
             back, score = yield from _step(path, current, p, not forward)
             if not path.improves(back, score):
                 break
             current = path.go(back, score)
+
+
+def _adaptive(
+    path: Path, current: Subset, p: int, goal: int, forward: bool, longest: int
+) -> Generator[list[Subset], list[float], Subset]:
+    """Go some features on, and back as long as this gives the best set of its size so far.
+
+    If no step of at most `longest` features on gives such a set, the search goes on from the best
+    set of one feature more (or fewer) that it has come to.
+    """
+    for size in range(1, min(longest, abs(goal - len(current))) + 1):
+        move, score = yield from _step(path, current, p, forward, size)
+        if path.improves(move, score):
+            current = path.go(move, score)
+            break
+    else:
+        current = path.go(*path.best[len(current) + (1 if forward else -1)])
+    if len(current) == goal:
+        return current
+    room = True
+    while room:
+        room = False
+        for size in range(1, min(longest, len(current) - 1 if forward else p - len(current)) + 1):
+            back, score = yield from _step(path, current, p, not forward, size)
+            if path.improves(back, score):
+                current, room = path.go(back, score), True
+                break
+    return current
+
+
+def _all_sets(path: Path, p: int, sizes: Iterable[int]) -> Scores:
+    """Score all sets of these sizes, and go to the best of each, the first of equal ones."""
+    for size in sorted(set(sizes)):
+        sets = [frozenset(features) for features in combinations(range(p), size)]
+        scores = yield sets
+        if size == 1:
+            path.first = list(scores)
+        best = int(np.argmax(scores))
+        path.go(sets[best], scores[best])
+
+
+def _branch_and_bound(path: Path, p: int, goal: int) -> Scores:
+    """Find the best set of `goal` features where a set scores no better than one that holds it.
+
+    From the set of all features, one is removed at a time. Features that were removed before a
+    sibling are not removed below it, so that a set is reached in one way; the sets that score
+    least come first, and have the most below them. What scores no better than the best so far is
+    left out with all below it.
+    """
+    everything = frozenset(range(p))
+    path.go(everything, (yield [everything])[0])
+    waiting = [(*path.visited[0], list(range(p)))]
+    best = -math.inf
+    while waiting:
+        current, score, removable = waiting.pop()
+        if score <= best:
+            continue
+        if len(current) == goal:
+            best = score
+            path.go(current, score)
+            continue
+        sets = [current - {j} for j in removable]
+        scores = yield sets
+        path.first = path.first or list(scores)
+        order = sorted(range(len(sets)), key=scores.__getitem__)
+        for place, i in enumerate(order):
+            rest = [removable[k] for k in order[place + 1 :]]
+            if len(sets[i]) - len(rest) <= goal:
+                waiting.append((sets[i], scores[i], rest))
 
 
 def new_sets(steps: Scores) -> Steps[None]:
