@@ -34,7 +34,7 @@ default ones. All features but the last ones are irrelevant.
 
 Measures that came later, and the default
 -----------------------------------------
-Written before they were run: UFI, mean absolute local MDI, Sobol-MDA and MDI+ are compared
+Written before they were run: mean absolute local MDI, Sobol-MDA and MDI+ are compared
 with MDI-oob, the default, by the rule above, on the same data sets. One that is found to be better
 by more than .03 becomes the default if it also confirms something false in no more of the four
 problems of correlated features than MDI-oob does; one within .03 does not, as MDI-oob takes less

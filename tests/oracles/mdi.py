@@ -111,24 +111,5 @@ def covariance(node: dict, trained: Sequence, seen: Sequence) -> float:
     return total
 
 
-def ufi(node: dict, trained: Sequence, seen: Sequence) -> float:
-    """Half the decrease of (squared error of held-out rows + impurity of training rows).
-
-    Nodes weigh as much as their training rows; 0 where a child has no held-out rows.
-    """
-
-    def both(part: dict) -> float:
-        total = 0.0
-        for k in range(len(seen[0])):
-            here = mean([trained[i][k] for i in part["train"]])
-            total += mean([(seen[i][k] - here) ** 2 for i in part["held"]])
-            total += variance([trained[i][k] for i in part["train"]])
-        return 0.5 * len(part["train"]) * total
-
-    if not all(child["held"] for child in node["children"]):
-        return 0.0
-    return both(node) - sum(both(child) for child in node["children"])
-
-
 def mean(numbers: Sequence[float]) -> float:
     return sum(numbers) / len(numbers)
