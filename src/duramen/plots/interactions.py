@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.plots.canvas import (
     ACCENT,
@@ -60,7 +59,12 @@ def interaction_matrix(result: PairInteractions, *, k: int = 20, ax: Axes | None
     >>> dm.plots.interaction_matrix(pairs).get_xlabel()
     'population interaction (bits); full color at 1'
     """
-    best = _strongest(result, k)
+    check_integer("plots.interaction_matrix", "k", k, 1)
+    if not result.names:
+        raise ValueError("plots.interaction_matrix: result must have a feature, got none.")
+    strength = abs(result.values).max(axis=1)
+    strength = np.asarray(strength.toarray() if is_sparse(result.values) else strength).ravel()
+    best = np.argsort(-strength, kind="stable")[:k]
     values = result.values[best][:, best]
     values = np.asarray(values.toarray() if is_sparse(values) else values)
     most = float(np.abs(values).max()) or 1.0
@@ -145,16 +149,6 @@ def interaction_network(
     ax.axis("off")
     label_circle(ax, [label(result.names[j]) for j in nodes], places)
     return ax
-
-
-def _strongest(result: PairInteractions, k: int) -> NDArray[np.intp]:
-    """Return the indices of the features with the strongest interactions."""
-    check_integer("plots.interaction_matrix", "k", k, 1)
-    if not result.names:
-        raise ValueError("plots.interaction_matrix: result must have a feature, got none.")
-    size = abs(result.values).max(axis=1)
-    strength = np.asarray(size.toarray() if is_sparse(result.values) else size).ravel()
-    return np.argsort(-strength, kind="stable")[:k]
 
 
 INTERACTION_MATRIX = figure(
