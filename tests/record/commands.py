@@ -68,10 +68,6 @@ for test, words in {
 }.items():
     command(f"test-{test}", f"{GRADE} --significance {test} {words}")
 command(
-    "stopping-early",
-    f"{GRADE} --significance hapfelmeier --permutations 6 --trees 6 --stop-after 2",
-)
-command(
     "test-probe-ranking",
     f"{RESPONSE} --drop marker --drop sex --significance probe-ranking",
 )
