@@ -14,6 +14,7 @@ from tests.io.store.stores import assert_same, left_over, small_budget
 from duramen import pack
 from duramen.data import encode
 from duramen.io import read_table
+from duramen.io.formats import text as text_format
 
 CELLS = ["", "1", "-2", "3.5", "NA", '"NA"', "true", "a", '"a,b"', '"q""r"', '"two\nlines"', 'x"y"']
 CELLS += ['"a"b', '""', " 1", "2020-01-01", "é", "1e3", "nan", '""""', '"\r\n"', "0"]
@@ -41,14 +42,15 @@ def test_what_is_spooled_is_read_as_the_whole(tmp_path_factory, rows, end, last,
         expected = encode(read_table(path))
     except (ValueError, TypeError) as refused:
         error = type(refused)
-    for budget in (1, 3000, 10**9):
+    for budget, cut in ((1, 10_000), (3000, 10_000), (10**9, 10_000), (3000, 0)):
         with pytest.MonkeyPatch.context() as patch:
             small_budget(patch, budget, chunk=8)
+            patch.setattr(text_format, "_CUT", cut)
             if error is not None:
                 with pytest.raises(error):
-                    pack(path, folder / f"s{budget}")
+                    pack(path, folder / f"s{budget}.{cut}")
             else:
-                assert_same(pack(path, folder / f"s{budget}"), expected)
+                assert_same(pack(path, folder / f"s{budget}.{cut}"), expected)
     assert left_over(folder) == []
 
 
@@ -80,16 +82,18 @@ def test_tiles_and_blocks_do_not_matter(tmp_path, monkeypatch, sign):
     for number in range(20):
         kinds = KINDS[:3] * 3 + KINDS[: 3 if number % 2 else None]
         chosen = [kinds[k] for k in rng.integers(len(kinds), size=rng.integers(3, 7))]
-        names = [f'"n{sign}{j}"' if j % 3 == 0 else f"n{j}" for j in range(len(chosen))]
+        quoted = number % 3 == 0  # lines with quotes are not cut
+        names = [f'"n{sign}{j}"' if quoted and j % 3 == 0 else f"n{j}" for j in range(len(chosen))]
         rows = [[str(rng.choice(kind)) for kind in chosen] for _ in range(rng.integers(1, 6))]
         lines = [names, *([cell.replace(",", sign) for cell in row] for row in rows)]
         path.write_text("".join(f"{sign.join(line)}\n" for line in lines))
         for options in ({}, {"kinds": "nominal"}, {"transpose": True}):
             outcomes = []
-            for budget, chunk in ((10**9, 1 << 16), (3000, 8), (1, 8)):
+            for budget, chunk, cut in ((10**9, 1 << 16, 9), (3000, 8, 9), (1, 8, 9), (1, 8, 0)):
                 small_budget(monkeypatch, budget, chunk)
+                monkeypatch.setattr(text_format, "_CUT", cut)
                 outcomes.append(outcome(lambda options=options: packed(**options)))
-            np.testing.assert_equal(outcomes[1:], outcomes[:1] * 2)
+            np.testing.assert_equal(outcomes[1:], outcomes[:1] * 3)
     assert left_over(tmp_path) == []
 
 
@@ -111,7 +115,7 @@ def test_types_are_inferred_over_the_whole_column(tmp_path, monkeypatch):
 
 
 @one_test
-@pytest.mark.parametrize("budget", [1, 10**9])
+@pytest.mark.parametrize(("budget", "cut"), [(1, 9), (10**9, 9), (1, 0)])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -126,8 +130,9 @@ def test_types_are_inferred_over_the_whole_column(tmp_path, monkeypatch):
         ("u,v\n1,2\n3,9007199254740993\n", r"column 'v' holds integers beyond 2\*\*53"),
     ],
 )
-def test_bad_text(tmp_path, monkeypatch, content, message, budget):
+def test_bad_text(tmp_path, monkeypatch, content, message, budget, cut):
     small_budget(monkeypatch, budget)
+    monkeypatch.setattr(text_format, "_CUT", cut)
     path = tmp_path / "a.csv"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ValueError, match=r"(?s)pack: .*" + message):

@@ -2,7 +2,8 @@
 
 Arrow infers the type of a column over all of it. Where a table is larger than the budget, or its
 lines are columns, its cells are read as strings, block by block, and brought together as columns;
-their types are inferred by writing them as text again.
+their types are inferred by writing them as text again. Arrow takes 25 kB for each column: the lines
+of a table of very many columns are cut into narrower ones first.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ _FEW = 256  # columns of a table, some of which are read before it is packed
 _CELL_BYTES = 36  # of a cell that is parsed: value, code, room to sort, what allocators keep
 _TEXT_COPIES = 4  # of a tile: as strings, in pieces and together, as text, as it is parsed
 _WORK = 24  # bytes that reading a byte of text as strings takes
+_COLUMN_BYTES = 25_000  # that Arrow takes for each column that it parses
+_CUT = 10_000  # columns of a table whose lines are cut before they are parsed, without quotes
 
 
 def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
@@ -332,13 +335,16 @@ class TextInput(_TextInput):
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of columns: all at once, or tile by tile."""
-        n_lines = n_bytes = 1
+        n_lines = n_returns = n_bytes = n_quotes = 0
         with self._text.explained(), self._text.opened() as stream:
             while block := stream.read(1 << 20):
-                n_lines += max(block.count(b"\n"), block.count(b"\r"))
+                n_lines += block.count(b"\n")
+                n_returns += block.count(b"\r")
+                n_quotes += block.count(b'"')
                 n_bytes += len(block)
-        text_bytes = _TEXT_COPIES * n_bytes / self.n_columns
-        width = columns_within(self.budget, n_lines, _CELL_BYTES, text_bytes)
+        cut = self.n_columns > _CUT and not n_quotes and n_returns <= n_lines
+        text_bytes = _TEXT_COPIES * n_bytes / self.n_columns + cut * _COLUMN_BYTES
+        width = columns_within(self.budget, max(n_lines, n_returns), _CELL_BYTES, text_bytes)
         width = min(width, max(1, _LARGEST_BLOCK * self.n_columns // (2 * n_bytes)))
         if width >= self.n_columns:
             threads = self._request.n_threads > 1
@@ -351,22 +357,50 @@ class TextInput(_TextInput):
         bounds = [*range(0, self.n_columns, width), self.n_columns]
         tiles = [list(range(*bound)) for bound in pairwise(bounds)]
         spool = Spool(work, len(tiles))
-        for rows in self._blocks():
-            spool.add([rows.select(tile).serialize().to_pybytes() for tile in tiles])
-            self.on_spooled(rows.nbytes)
+        if cut:
+            self._cut(spool, bounds)
+        else:
+            for rows in self._blocks():
+                spool.add([rows.select(tile).serialize().to_pybytes() for tile in tiles])
+                self.on_spooled(rows.nbytes)
         for number, tile in enumerate(tiles):
             if start <= tile[-1]:  # nothing keeps a group while the next one is read
                 places = [j for j in tile if j >= start]
-                strings = self._tile(spool, number, tile).select([f"f{j}" for j in places])
+                strings = self._tile(spool, number, tile, cut).select([f"f{j}" for j in places])
                 matrix = self._numbers(strings.columns)
                 titles = [self._titles[j] for j in places]
                 yield self._inferred(strings, titles) if matrix is None else matrix.T
         spool.remove()
 
-    def _tile(self, spool: Spool, number: int, places: list[int]) -> pa.Table:
+    def _cut(self, spool: Spool, bounds: list[int]) -> None:
+        """Cut the lines after the first one, and spool the fields between some bounds as text."""
+        sign, header = self._text.delimiter.encode(), True
+        with self._text.explained(), self._text.opened() as stream:
+            for line in stream:
+                fields = line.rstrip(b"\r\n").split(sign)
+                if not header and fields != [b""]:
+                    if len(fields) != self.n_columns:
+                        raise csv.Error(f"a line has {len(fields)} fields, not {self.n_columns}")
+                    spool.add([sign.join(fields[a:b]) + b"\n" for a, b in pairwise(bounds)])
+                    self.on_spooled(len(line))
+                header = header and fields == [b""]
+
+    def _tile(self, spool: Spool, number: int, places: list[int], cut: bool) -> pa.Table:
         """Return the strings of neighboring columns."""
         schema = pa.schema([(f"f{j}", pa.string()) for j in places])
         source = pa.BufferReader(pa.py_buffer(spool.read(number)))
+        if cut and source.size():
+            conversion = _conversion(self._request)
+            conversion.column_types = schema
+            with self._text.explained():
+                return _parsed(
+                    lambda: nullcontext(source),
+                    self._text.delimiter,
+                    conversion,
+                    block=min(source.size() + 1, _LARGEST_BLOCK),
+                    names=schema.names,
+                    threads=False,
+                )
         batches = []
         while source.tell() < source.size():
             batches.append(pa.ipc.read_record_batch(pa.ipc.read_message(source), schema))
