@@ -74,7 +74,7 @@ def test_a_page_that_the_system_refuses_leaves_the_tables(table, tmp_path):
 
 
 def test_without_a_workbook(table, tmp_path):
-    with patch("duramen.io.formats.excel.write_workbook", side_effect=ValueError("a bug")):
+    with patch("duramen.io.write_table", side_effect=ValueError("a bug")):
         result = duramen("rank", table, *WORDS, "--xlsx", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "note: result.xlsx is left out: ValueError: a bug" in result.stderr

@@ -247,18 +247,6 @@ def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
     ranking, whole = written(partial), written(out)
     assert "altmann_p_value" not in ranking
     assert all(whole[name] == column for name, column in ranking.items())
-    # The next run of the command that ends by itself removes it, unless it holds something else.
-    monkeypatch.undo()
-    (partial / "mine.txt").write_text("mine")
-    done(out, *words[:-1], "--test", "none")
-    assert partial.is_dir()
-    (partial / "mine.txt").unlink()
-    duramen("select", file, "--target", "y", "--selector", "mrmr", "--out", out)
-    assert partial.is_dir()
-    result, _ = done(out, *words[:-1], "--test", "none")
-    said = "note: results of an earlier rank that was stopped were removed"
-    assert said in " ".join(result.stderr.split())
-    assert not partial.exists()
 
 
 # --- what it refuses -----------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def interrupt_after(
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
 def test_it_goes_on_where_it_was(tmp_path, monkeypatch, name, error):
     source, options = source_named(name, tmp_path)
-    small_budget(monkeypatch, 12_000)
+    small_budget(monkeypatch, 12_000, chunk=1200)
     whole = pack(source, tmp_path / "whole", **options)
     with pytest.MonkeyPatch.context() as patch:
         before = interrupt_after(patch, 2, error)

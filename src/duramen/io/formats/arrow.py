@@ -250,14 +250,14 @@ def table_records(table: pa.Table, path: Path, function: str) -> Records:
 
 
 def _arrow_records(path: Path, function: str) -> Records:
-    """Open an Arrow file; one of the form of a stream is read whole."""
+    """Open an Arrow file, or the form of a stream."""
     import pyarrow.dataset as ds
 
     with explained(path, function, "an Arrow"):
         try:
             files = ds.dataset(str(path), format="ipc")
         except pa.ArrowInvalid:
-            with pa.OSFile(str(path), "rb") as file:
+            with pa.memory_map(str(path)) as file:  # what is read of it is no memory of ours
                 files = ds.dataset(validated(pa.ipc.open_stream(file).read_all()))
         n_rows = files.count_rows()
     return Records(files, n_rows, path.stat().st_size, path, function, "an Arrow")

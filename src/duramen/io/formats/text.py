@@ -48,8 +48,7 @@ _FEW = 256  # columns of a table, some of which are read before it is packed
 _CELL_BYTES = 36  # of a cell that is parsed: value, code, room to sort, what allocators keep
 _TEXT_COPIES = 4  # of a tile: as strings, in pieces and together, as text, as it is parsed
 _WORK = 24  # bytes that reading a byte of text as strings takes
-_COLUMN_BYTES = 25_000  # that Arrow takes for each column that it parses
-_CUT = 10_000  # columns of a table whose lines are cut before they are parsed, without quotes
+_COLUMN_BYTES = 25_000  # that Arrow takes for each column; half the budget is for the values
 
 
 def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
@@ -342,7 +341,8 @@ class TextInput(_TextInput):
                 n_returns += block.count(b"\r")
                 n_quotes += block.count(b'"')
                 n_bytes += len(block)
-        cut = self.n_columns > _CUT and not n_quotes and n_returns <= n_lines
+        many = _COLUMN_BYTES * self.n_columns > self.budget // 2
+        cut = many and not n_quotes and n_returns <= n_lines
         text_bytes = _TEXT_COPIES * n_bytes / self.n_columns + cut * _COLUMN_BYTES
         width = columns_within(self.budget, max(n_lines, n_returns), _CELL_BYTES, text_bytes)
         width = min(width, max(1, _LARGEST_BLOCK * self.n_columns // (2 * n_bytes)))
