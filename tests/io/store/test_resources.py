@@ -89,7 +89,7 @@ def test_packing_a_matrix(tmp_path):
         shutil.rmtree(tmp_path / "s")
 
 
-# MB that reading takes by itself: filters of HDF5, the index of a Parquet file, and Arrow's datasets.
+# MB that reading takes by itself: filters of HDF5, the index of a Parquet file; datasets of Arrow.
 LIBRARIES, OF_ARROW = 38, 27
 
 
