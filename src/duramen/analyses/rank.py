@@ -304,9 +304,10 @@ def rank(
             execution.notes(tested.notes)
     selected = significance.selected_by(tested)
     n_found = len(selected) if significance.verdicts_of(tested) else 0
-    if n_found > given_others.MANY_FOUND and not direct and data.weights is None:
+    many = n_found > given_others.MANY_FOUND and not direct and data.weights is None
+    if tested is not None and many:
         execution.tell(
-            f"{n_found:,} features are confirmed or candidates, and some of them may be "
+            f"{tested.method}: {n_found:,} features are confirmed or candidates, and some may be "
             "associated with the target only through others. Hint: direct=True tests each "
             "feature given all others"
         )
