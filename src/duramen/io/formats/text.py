@@ -388,20 +388,21 @@ class TextInput(_TextInput):
     def _tile(self, spool: Spool, number: int, places: list[int], cut: bool) -> pa.Table:
         """Return the strings of neighboring columns."""
         schema = pa.schema([(f"f{j}", pa.string()) for j in places])
-        source = pa.BufferReader(pa.py_buffer(spool.read(number)))
-        if cut and source.size():
+        data = spool.read(number)
+        if cut and data:
+            data[:0] = b"\xef\xbb\xbf"  # Arrow drops one such mark, be it of a field
             conversion = _conversion(self._request)
             conversion.column_types = schema
             with self._text.explained():
                 return _parsed(
-                    lambda: nullcontext(source),
+                    lambda: nullcontext(pa.BufferReader(pa.py_buffer(data))),
                     self._text.delimiter,
                     conversion,
-                    block=min(source.size() + 1, _LARGEST_BLOCK),
+                    block=min(len(data) + 1, _LARGEST_BLOCK),
                     names=schema.names,
                     threads=False,
                 )
-        batches = []
+        source, batches = pa.BufferReader(pa.py_buffer(data)), []
         while source.tell() < source.size():
             batches.append(pa.ipc.read_record_batch(pa.ipc.read_message(source), schema))
         if not batches:
