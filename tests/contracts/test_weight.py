@@ -5,7 +5,7 @@ from pathlib import Path
 
 TOOL = Path(__file__).parents[2] / "tools" / "weight.py"
 MOST = {
-    "functions": 566,
+    "functions": 567,
     "files": 90,
     "kinds of dataclass": 49,
     "frames above the kernel": 22,

@@ -105,8 +105,9 @@ def local_effects(rows: Rows, j: int, n_intervals: int, function: str) -> Featur
         points, effects = _of_intervals(here, j, n_intervals)
     missing = None
     if rows.forest.schema.missing[j]:
-        absent = rows.mean_at((j,), np.array([[np.nan]]))[0]
-        missing = absent - rows.predict().mean(axis=0)
+        users, fraction = rows.splitting_on(j)
+        absent = users.mean_at((j,), np.array([[np.nan]]))[0]
+        missing = fraction * (absent - users.predict().mean(axis=0))
     choices = {"n_intervals": n_intervals}
     return _effect(rows.forest, j, "ale", points, effects, missing, len(rows), **choices)
 
@@ -235,11 +236,12 @@ def _of_intervals(rows: Rows, j: int, n_intervals: int) -> tuple[FloatArray, Flo
     if len(ends) == 1:
         return ends, np.zeros((1, rows.forest.n_values))
     interval = np.clip(np.searchsorted(ends, column), 1, len(ends) - 1) - 1
-    upper, lower = (rows.replaced((j,), at[None]) for at in (ends[interval + 1], ends[interval]))
+    users, fraction = rows.splitting_on(j)
+    upper, lower = (users.replaced((j,), at[None]) for at in (ends[interval + 1], ends[interval]))
     sizes = np.bincount(interval, minlength=len(ends) - 1)[:, None]
     steps = np.zeros((len(ends) - 1, upper.shape[1]))
     np.add.at(steps, interval, upper - lower)
-    steps /= sizes
+    steps *= fraction / sizes
     effects = np.vstack([np.zeros(upper.shape[1]), np.cumsum(steps, axis=0)])
     middle = (effects[1:] + effects[:-1]) / 2
     return ends, effects - (sizes * middle).sum(axis=0) / sizes.sum()
@@ -270,10 +272,11 @@ def _of_levels(rows: Rows, j: int) -> tuple[FloatArray, FloatArray]:
     column = rows.values[:, j]
     sizes = np.array([np.count_nonzero(column == level) for level in levels])[:, None]
     effects = [np.zeros(rows.forest.n_values)]
+    users, fraction = rows.splitting_on(j)
     for low, high in pairwise(levels.tolist()):
-        near = Rows(rows.forest, rows.values[np.isin(column, (low, high))], rows.n_threads)
+        near = Rows(users.forest, rows.values[np.isin(column, (low, high))], rows.n_threads)
         pair = near.mean_at((j,), np.array([[low], [high]]))
-        effects.append(effects[-1] + pair[1] - pair[0])
+        effects.append(effects[-1] + fraction * (pair[1] - pair[0]))
     effects_of_levels = np.array(effects)
     return levels, effects_of_levels - (sizes * effects_of_levels).sum(axis=0) / sizes.sum()
 

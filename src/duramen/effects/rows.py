@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from duramen.data.learning_sets import table_of
 from duramen.data.routing import routing_values
-from duramen.forests.forest import Forest
+from duramen.forests.forest import Forest, joined
 from duramen.forests.prediction import deviations
 from duramen.importances.samples import encode_like
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
+_COPIED = 0.25  # fraction of the nodes of a forest that are copied to predict by some of its trees
 _AT_ONCE = 1 << 21  # numbers of copies of the rows that are predicted in one call
 
 
@@ -95,6 +96,25 @@ class Rows:
 
     def _predicted(self, values: FloatArray) -> FloatArray:
         return deviations(self.forest, values, self.n_threads)
+
+    def splitting_on(self, j: int) -> tuple[Rows, float]:
+        """Return the same rows with the trees that split on a column, and their fraction.
+
+        The other trees predict the same for any of its values: a difference of two predictions is
+        that of these trees, times their fraction. Where they are many, all trees are returned.
+        """
+        forest = self.forest
+        nodes = np.flatnonzero(forest.feature == j)
+        trees = np.unique(np.searchsorted(forest.offsets, nodes, side="right") - 1)
+        sizes = np.diff(forest.offsets)[trees]
+        if not len(trees):
+            return Rows(forest.part(0, 1), self.values, self.n_threads), 0.0
+        if sizes.sum() > _COPIED * forest.n_nodes:
+            return self, 1.0
+        own = [forest.part(tree, tree + 1).arrays() for tree in trees.tolist()]
+        arrays: dict[str, Any] = joined(own)
+        few = replace(forest, **arrays, leaf_events=None)
+        return Rows(few, self.values, self.n_threads), len(trees) / forest.n_trees
 
     def present(self, j: int) -> NDArray[np.bool_]:
         """Return where a column holds a value that training has seen, shape (n,)."""
