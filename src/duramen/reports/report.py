@@ -129,7 +129,7 @@ def render(report: Any) -> str:
 
 WORKBOOK = "result.xlsx"
 _ARCHIVE = "report.npz"
-OF_GROUPS, OF_CONTEXTS = "result-groups.csv", "result-contexts.csv"
+OF_GROUPS = "result-groups.csv"
 OF_ROWS, OF_PAIRS = "result-rows.csv", "result-pairs.csv"
 
 

@@ -334,17 +334,22 @@ class TextInput(_TextInput):
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of columns: all at once, or tile by tile."""
-        n_lines = n_returns = n_bytes = n_quotes = 0
+        n_lines = n_returns = n_quotes = 0
         with self._text.explained(), self._text.opened() as stream:
+            head = stream.readline()
+            n_bytes = len(head)
             while block := stream.read(1 << 20):
                 n_lines += block.count(b"\n")
                 n_returns += block.count(b"\r")
                 n_quotes += block.count(b'"')
                 n_bytes += len(block)
         many = _COLUMN_BYTES * self.n_columns > self.budget // 2
-        cut = many and not n_quotes and n_returns <= n_lines
-        text_bytes = _TEXT_COPIES * n_bytes / self.n_columns + cut * _COLUMN_BYTES
-        width = columns_within(self.budget, max(n_lines, n_returns), _CELL_BYTES, text_bytes)
+        one_line = head.strip() and head.count(b'"') % 2 == 0  # has all names
+        cut = many and bool(one_line) and not n_quotes and n_returns <= n_lines
+        # A tile of cut lines is text twice more: in the spool, and before it is parsed.
+        text_bytes = (_TEXT_COPIES + 2 * cut) * n_bytes / self.n_columns + cut * _COLUMN_BYTES
+        n_rows = max(1, n_lines, n_returns)
+        width = columns_within(self.budget, n_rows, _CELL_BYTES, text_bytes)
         width = min(width, max(1, _LARGEST_BLOCK * self.n_columns // (2 * n_bytes)))
         if width >= self.n_columns:
             threads = self._request.n_threads > 1
@@ -374,16 +379,16 @@ class TextInput(_TextInput):
 
     def _cut(self, spool: Spool, bounds: list[int]) -> None:
         """Cut the lines after the first one, and spool the fields between some bounds as text."""
-        sign, header = self._text.delimiter.encode(), True
+        sign = self._text.delimiter.encode()
         with self._text.explained(), self._text.opened() as stream:
+            stream.readline()
             for line in stream:
                 fields = line.rstrip(b"\r\n").split(sign)
-                if not header and fields != [b""]:
+                if fields != [b""]:
                     if len(fields) != self.n_columns:
                         raise csv.Error(f"a line has {len(fields)} fields, not {self.n_columns}")
                     spool.add([sign.join(fields[a:b]) + b"\n" for a, b in pairwise(bounds)])
                     self.on_spooled(len(line))
-                header = header and fields == [b""]
 
     def _tile(self, spool: Spool, number: int, places: list[int], cut: bool) -> pa.Table:
         """Return the strings of neighboring columns."""
