@@ -15,7 +15,7 @@
 #include "grow/problem.hpp"
 #include "grow/recorder.hpp"
 #include "grow/split/candidate.hpp"
-#include "grow/split/ordered.hpp"
+#include "grow/split/drawn_cuts.hpp"
 #include "grow/tree_grower.hpp"
 #include "grow/working.hpp"
 #include "lanes.hpp"
@@ -37,7 +37,7 @@ class BitGrower final : public TreeGrower {
         pool_(problem.table.n_columns),
         node_(problem),
         terms_(problem.logs),
-        cuts_(problem, working, false),
+        cuts_(problem.table, working),
         recorder_(problem, nullptr),
         class_rows_(problem.n_classes),
         counts_(problem.n_classes) {
@@ -149,7 +149,7 @@ class BitGrower final : public TreeGrower {
         const auto [least, most] =
             masked_range(working_.column(column), mask_.data(), working_.stride());
         if (least < most) {
-          best_.cut = cuts_.drawn_cut(column, least, most, random);
+          best_.cut = cuts_.draw(column, least, most, random);
           divide(range, best_);
           break;
         }
@@ -197,7 +197,7 @@ class BitGrower final : public TreeGrower {
     for (std::size_t c = 0; c < count; ++c) {
       const auto [least, most] = ranges[c];
       candidates[c].varies = least < most;
-      if (least < most) candidates[c].cut = cuts_.drawn_cut(columns[c], least, most, random);
+      if (least < most) candidates[c].cut = cuts_.draw(columns[c], least, most, random);
     }
     for (std::size_t c = 0; c < count; ++c) {
       if (!candidates[c].varies) continue;
@@ -234,7 +234,7 @@ class BitGrower final : public TreeGrower {
   ColumnPool pool_;
   Node node_;
   Terms terms_;
-  OrderedSplits<std::uint8_t, Node> cuts_;
+  DrawnCuts<std::uint8_t, Node> cuts_;
   Recorder recorder_;
   std::vector<Bits> class_rows_;
   std::vector<std::uint32_t> counts_, multiplicity_;

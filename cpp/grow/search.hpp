@@ -102,7 +102,7 @@ class Search {
   template <bool kSuits, class D>
   using If = std::conditional_t<kSuits, D, void>;
 
-  static constexpr bool kSideBySide = OrderedSplits<T, Node>::kSideBySide;
+  static constexpr bool kSideBySide = RandomCuts<T, Node>::kSideBySide;
   using SideBySideDraw = If<kSideBySide, SideBySide<T, Node>>;
   using SingleCutDraw = If<kSideBySide, SingleCut<T, Node>>;
   using MultiwayDraw = If<kMultiwaySuits<T, Node>, Multiway<T, Node>>;

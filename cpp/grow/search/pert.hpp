@@ -54,7 +54,8 @@ class Pert {
     auto& search = search_;
     const Family family = search.splits.family_of(column);
     if (family == Family::ordered) {
-      return search.ordered.mixture_cut(search.node, column, code_a, code_b, random, search.best);
+      return search.ordered.random().draw_between(search.node, column, code_a, code_b, random,
+                                                  search.best);
     }
     search.group(column, rows);
     return search.grouped.separating(search.node, column, family, code_a, code_b, random,

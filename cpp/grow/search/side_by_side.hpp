@@ -11,7 +11,7 @@
 #include "grow/problem.hpp"
 #include "grow/search/node_search.hpp"
 #include "grow/search/one_by_one.hpp"
-#include "grow/split/ordered.hpp"
+#include "grow/split/random_cuts.hpp"
 #include "random.hpp"
 
 namespace duramen {
@@ -32,8 +32,8 @@ class SideBySide {
 
   bool find(Range& range, const std::uint32_t* rows, Random random) {
     auto& search = search_;
-    if (!search.ordered.draws_side_by_side()) return one_by_one_.find(range, rows, random);
-    constexpr std::size_t kSide = OrderedSplits<T, Node>::kSide;
+    if (!search.ordered.random().draws_side_by_side()) return one_by_one_.find(range, rows, random);
+    constexpr std::size_t kSide = RandomCuts<T, Node>::kSide;
     const double bound = search.node.largest_score(search.settings);
     std::size_t low = range.n_constant;
     std::size_t high = search.universe;
@@ -68,8 +68,8 @@ class SideBySide {
           if (!reads_long) search.ordered.prefetch(next[c]);
         }
       }
-      search.ordered.random_cuts(search.node, columns, count, rows, random, cuts, draws,
-                                 search.best, next, n_next);
+      search.ordered.random().draw_side_by_side(search.node, columns, count, rows, random, cuts,
+                                                draws, search.best, next, n_next);
       search.pool.set_constants_aside(low, high, count,
                                       [&](std::size_t c) { return draws[c] == Draw::constant; });
       for (std::size_t c = 0; c < count && search.best.score < bound; ++c) {
@@ -77,7 +77,7 @@ class SideBySide {
         --wanted;
         if (draws[c] == Draw::forbidden) continue;
         ++search.n_scored;
-        search.ordered.offer(search.node, search.best, cuts[c], cuts[c].score);
+        offer_ordered(search.node, search.best, cuts[c], cuts[c].score);
       }
     }
     range.n_constant = static_cast<std::uint32_t>(low);
@@ -96,13 +96,14 @@ class SingleCut {
 
   bool find(Range& range, const std::uint32_t* rows, Random random) {
     auto& search = search_;
-    if (!search.ordered.draws_side_by_side()) return one_by_one_.find(range, rows, random);
+    if (!search.ordered.random().draws_side_by_side()) return one_by_one_.find(range, rows, random);
     std::size_t low = range.n_constant;
     Draw draw = Draw::constant;
     while (draw == Draw::constant && low < search.universe) {
       const std::size_t at = low + random.below(static_cast<std::uint32_t>(search.universe - low));
       search.ordered.prefetch(search.pool[at]);
-      draw = search.ordered.one_random_cut(search.node, search.pool[at], rows, random, search.best);
+      draw =
+          search.ordered.random().draw_one(search.node, search.pool[at], rows, random, search.best);
       if (draw == Draw::constant) search.pool.swap(at, low++);
     }
     search.n_scored = 1;

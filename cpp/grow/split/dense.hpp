@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,5 +68,9 @@ class DenseRows {
   std::size_t stride_ = 0;
   std::vector<std::uint8_t> mask_, counts_;
 };
+
+// Whether nodes can be scanned as masks over all rows.
+template <class T, class Node>
+constexpr bool kDensePossible = std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole;
 
 }  // namespace duramen

@@ -63,7 +63,7 @@ class Evaluator {
           return ordered_.best_cut(node, column, rows, random, best, n_scored);
         }
       } else if (!std::is_integral_v<T> || table_.kind(column) == Kind::numeric) {
-        return ordered_.random_cut(node, column, rows, random, best, n_scored);
+        return ordered_.random().draw(node, column, rows, random, best, n_scored);
       }
     }
     if constexpr (std::is_integral_v<T>) {
