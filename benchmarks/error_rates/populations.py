@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from duramen.data.scores import log_odds
+from duramen.data.strata import log_odds
 from duramen.significance.max_t_test import step_down
 from duramen.significance.permutations import standardized
 from duramen.support.arrays import FloatArray

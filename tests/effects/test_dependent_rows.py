@@ -8,7 +8,7 @@ from scipy.stats import chi2, rankdata
 
 import duramen as dm
 from duramen.data import Exchangeability
-from duramen.data.scores import adjusted_means
+from duramen.data.strata import adjusted_means
 from duramen.data.target import martingale_residuals
 from duramen.effects import describe_effects
 from duramen.effects.response import (

@@ -15,8 +15,8 @@ from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.contexts import context_importances
 from duramen.contexts.values import contexts_of
 from duramen.data import EncodedTable, Exchangeability, LearningSet
-from duramen.data.covariates import covariate_strata
 from duramen.data.provenance import records
+from duramen.data.strata import covariate_strata
 from duramen.data.target import target_class
 from duramen.estimators.catalogue import FORESTS
 from duramen.findings.table import left_out

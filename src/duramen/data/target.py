@@ -16,7 +16,6 @@ from duramen import _kernel
 from duramen.data.columns import of_decimals, refuse_merged
 from duramen.data.encoded import EncodedTable
 from duramen.data.schema import KernelOwner
-from duramen.data.scores import midranks
 from duramen.support.arrays import (
     BoolArray,
     FloatArray,
@@ -41,6 +40,7 @@ _SURVIVAL = (
 )
 
 
+@dataclass(frozen=True, eq=False)
 class Target(KernelOwner, ABC):
     """A checked target: class codes with their labels, numbers, or survival.
 
@@ -55,6 +55,16 @@ class Target(KernelOwner, ABC):
         Sorted class labels; None otherwise.
     times : float64 array or None
         Sorted distinct times of survival; None otherwise.
+    n_classes : int
+        Number C of classes; 0 without classes.
+    n_values : int
+        Numbers that a leaf keeps: one a class, or the mean.
+    codes : uint32 array of shape (n,) or None
+        Class codes; None without classes.
+    origin : float
+        Lower median of numbers; 0 of classes and of survival. Forests work on numbers less their
+        origin, and add it to predictions: an offset of all numbers moves it by as much, and
+        changes nothing else, not in a single bit.
     task : {"classification", "regression", "survival"}
         Task of the target.
     words : str
@@ -89,6 +99,9 @@ class Target(KernelOwner, ABC):
     values: NDArray[np.uint32] | FloatArray
     classes: NDArray[Any] | None = None
     times: FloatArray | None = None
+    n_classes: int = field(init=False)
+    n_values: int = field(init=False)
+    codes: NDArray[np.uint32] | None = field(init=False)
 
     task: ClassVar[Task]
     words: ClassVar[str]
@@ -101,6 +114,12 @@ class Target(KernelOwner, ABC):
     scores: ClassVar[tuple[str, ...]]
     chance_score: ClassVar[float | None] = None
     oob_error: ClassVar[str]
+    origin: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        n_classes = 0 if self.classes is None else len(self.classes)
+        codes = self.values if self.categorical else None
+        vars(self).update(n_classes=n_classes, n_values=max(1, n_classes), codes=codes)
 
     @classmethod
     def encode(
@@ -120,30 +139,6 @@ class Target(KernelOwner, ABC):
     def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
         """Encode a target that :func:`target_array` returned."""
 
-    @property
-    def n_classes(self) -> int:
-        """Number C of classes; 0 without classes."""
-        return 0 if self.classes is None else len(self.classes)
-
-    @property
-    def n_values(self) -> int:
-        """Numbers that a leaf keeps: one a class, or the mean."""
-        return max(1, self.n_classes)
-
-    @property
-    def codes(self) -> NDArray[np.uint32] | None:
-        """Class codes; None without classes."""
-        return None
-
-    @property
-    def origin(self) -> float:
-        """Lower median of numbers; 0 of classes and of survival.
-
-        Forests work on numbers less their origin, and add it to predictions: an offset of all
-        numbers moves it by as much, and changes nothing else, not in a single bit.
-        """
-        return 0.0
-
     def less(self, origin: float) -> NDArray[np.uint32] | FloatArray:
         """Return numbers less an origin; class codes and survival as they are."""
         return self.values
@@ -151,12 +146,15 @@ class Target(KernelOwner, ABC):
     @classmethod
     def lent(cls, values: NDArray[Any], n_classes: int = 0) -> _kernel.Target:
         """Lend the kernel codes, or numbers less an origin."""
-        return _kernel.Target(values, n_classes, 0)
+        n_times = int(values.max()) // 2 + 1 if cls.censored else 0
+        return _kernel.Target(values, n_classes, n_times)
 
     @cached_property
     def kernel(self) -> _kernel.Target:
         """The target as it is lent to the kernel: numbers less their origin."""
-        return self.lent(np.ascontiguousarray(self.less(self.origin)), self.n_classes)
+        n_times = 0 if self.times is None else len(self.times)  # also times of no row
+        values = np.ascontiguousarray(self.less(self.origin))
+        return _kernel.Target(values, self.n_classes, n_times)
 
     @property
     @abstractmethod
@@ -178,16 +176,16 @@ class Target(KernelOwner, ABC):
         """Return the scores by which association with a feature is tested, of shape (n, q)."""
 
     def responses(self) -> FloatArray:
-        """Return what linear models explain, of shape (n, c).
+        """Return the response of linear models, of shape (n, c).
 
         Numbers, indicators of classes (of the second of two), or martingale residuals.
         """
         scores = self.association_scores()
         return scores[:, 1:] if scores.shape[1] == 2 else scores
 
-    @abstractmethod
     def take(self, rows: NDArray[Any]) -> Self:
         """Return the target of some of the rows, given by index, with the classes that occur."""
+        return type(self)(self.values[rows], times=self.times)
 
     def centered(self, *, scale: bool = False) -> Self:
         """Return numbers with mean 0, divided by their deviation if asked to; others as they are.
@@ -206,7 +204,6 @@ class Target(KernelOwner, ABC):
         return f"{error:.4g}"
 
 
-@dataclass(frozen=True, eq=False)
 class ClassTarget(Target):
     """Classes: codes of sorted labels (see :class:`Target`).
 
@@ -227,7 +224,7 @@ class ClassTarget(Target):
     oob_error: ClassVar[str] = "out-of-bag error"
 
     values: NDArray[np.uint32]
-    classes: NDArray[Any] = field()
+    classes: NDArray[Any]
 
     @classmethod
     def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
@@ -251,11 +248,6 @@ class ClassTarget(Target):
                 "needed: check that y is the target, and that the rows were not filtered by it"
             )
         return cls(codes, classes)
-
-    @property
-    def codes(self) -> NDArray[np.uint32]:
-        """Class codes."""
-        return self.values
 
     @cached_property
     def labels(self) -> NDArray[Any]:
@@ -297,7 +289,6 @@ class ClassTarget(Target):
         return f"{error:.1%}"
 
 
-@dataclass(frozen=True, eq=False)
 class NumberTarget(Target):
     """Finite numbers (see :class:`Target`).
 
@@ -323,11 +314,8 @@ class NumberTarget(Target):
         try:
             numbers = values.astype(np.float64)
         except (TypeError, ValueError):
-            row, example = next(
-                (row, value)
-                for row, value in enumerate(values.tolist())
-                if as_number(value) is None
-            )
+            texts = enumerate(values.tolist())
+            row, example = next((row, text) for row, text in texts if as_number(text) is None)
             raise ValueError(
                 f"{function}: y holds {example!r} at row {row}, which is not a number; for labels "
                 "use a classifier, or task='classification'"
@@ -339,12 +327,10 @@ class NumberTarget(Target):
         return cls(numbers)
 
     @cached_property
-    def origin(self) -> float:
+    def origin(self) -> float:  # type: ignore[override]
         """Lower median."""
-        if not len(self.values):
-            return 0.0
         middle = (len(self.values) - 1) // 2
-        return float(np.partition(self.values, middle)[middle])
+        return float(np.partition(self.values, middle)[middle]) if len(self.values) else 0.0
 
     def less(self, origin: float) -> FloatArray:
         """Return the numbers less an origin."""
@@ -369,10 +355,6 @@ class NumberTarget(Target):
         """Return the numbers, of shape (n, 1)."""
         return np.asarray(self.values, dtype=np.float64)[:, None]
 
-    def take(self, rows: NDArray[Any]) -> Self:
-        """Return some of the rows, given by index."""
-        return type(self)(self.values[rows])
-
     def centered(self, *, scale: bool = False) -> Self:
         """Return the numbers with mean 0, divided by their deviation if asked to."""
         numbers = self.less(self.origin)
@@ -381,9 +363,8 @@ class NumberTarget(Target):
         return type(self)(numbers / spread if scale and spread > 0 else numbers)
 
 
-@dataclass(frozen=True, eq=False)
 class NoTarget(Target):
-    """No target: a table was read without one (see :class:`Target`).
+    """No target: a table was read without one (see :class:`Target`); its values are zeros.
 
     Examples
     --------
@@ -395,8 +376,6 @@ class NoTarget(Target):
     """
 
     words: ClassVar[str] = "no target"
-
-    values: FloatArray  # zeros
 
     @property
     def task(self) -> Task:  # type: ignore[override]
@@ -422,12 +401,7 @@ class NoTarget(Target):
         """Refuse the table."""
         return self.labels
 
-    def take(self, rows: NDArray[Any]) -> Self:
-        """Return no target of some of the rows."""
-        return type(self)(self.values[rows])
 
-
-@dataclass(frozen=True, eq=False)
 class SurvivalTarget(Target):
     """Times until an event, some of them right-censored (see :class:`Target`).
 
@@ -453,7 +427,7 @@ class SurvivalTarget(Target):
     oob_error: ClassVar[str] = "out-of-bag error (1 - concordance)"
 
     values: NDArray[np.uint32]
-    times: FloatArray = field()
+    times: FloatArray
 
     @classmethod
     def encode(
@@ -465,8 +439,7 @@ class SurvivalTarget(Target):
         function: str = "fit",
     ) -> Self:
         """Check events and times, as :func:`survival_columns` takes them."""
-        times, events = survival_columns(y, function)
-        return cls(*survival_codes(times, events, n_rows=n_rows, function=function))
+        return cls.of_columns(*survival_columns(y, function), n_rows=n_rows, function=function)
 
     @classmethod
     def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
@@ -474,19 +447,90 @@ class SurvivalTarget(Target):
         return cls.encode(values, function=function)
 
     @classmethod
-    def of_codes(cls, codes: NDArray[np.uint32]) -> Self:
-        """Return the survival of codes, whose times are 0, 1, ..."""
-        return cls(codes, np.arange(codes.max() // 2 + 1, dtype=np.float64))
+    def of_columns(
+        cls, times: Any, events: Any, *, n_rows: int | None = None, function: str = "fit"
+    ) -> Self:
+        """Check times and events, and encode them.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Time of the event, or of the end of the observation without it; finite, not negative.
+        events : array-like of shape (n,)
+            Whether the event occurred: booleans, 0 and 1, or 1 and 2, as R's survival has them.
+        n_rows : int, optional
+            Rows of X, which they must match.
+        function : str
+            The function that the user called, for errors.
+
+        Raises
+        ------
+        ValueError
+            If something is missing, negative or infinite, no event occurred, or lengths differ.
+
+        Examples
+        --------
+        >>> from duramen.data import SurvivalTarget
+        >>> target = SurvivalTarget.of_columns([3, 5, 3], [True, False, False])
+        >>> target.values.tolist(), target.times.tolist()
+        ([1, 2, 0], [3.0, 5.0])
+        """
+        columns: list[FloatArray] = []
+        for name, values in (("times", times), ("events", events)):
+            allowed = "numbers" if name == "times" else "booleans, 0 and 1, or 1 and 2"
+            try:
+                array = np.asarray(values)
+                numbers = array.astype(np.float64)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"{function}: {name} must be {allowed}, got text or objects"
+                ) from None
+            if numbers.ndim != 1 or not len(numbers):
+                raise ValueError(f"{function}: {name} must be one-dimensional and not empty")
+            if array.dtype.kind in "iuO" or array.dtype.itemsize > 8:
+                refuse_merged(array, name, function)
+            if not np.isfinite(numbers).all():
+                row = int(np.argmin(np.isfinite(numbers)))
+                raise ValueError(
+                    f"{function}: {name} must be finite, got {numbers[row]} at row {row}; leave "
+                    "out rows where they are missing"
+                )
+            columns.append(numbers)
+        time, event = columns
+        if len(time) != len(event) or (n_rows is not None and len(time) != n_rows):
+            raise ValueError(
+                f"{function}: Found input variables with inconsistent numbers of samples: "
+                f"[{len(time) if n_rows is None else n_rows}, {len(time)}, {len(event)}]; X, times "
+                "and events need one row each for every sample"
+            )
+        if (time < 0).any():
+            row = int(np.argmax(time < 0))
+            raise ValueError(
+                f"{function}: times must not be negative, got {time[row]} at row {row}"
+            )
+        if np.isin(event, (1, 2)).all() and (event == 2).any():
+            event = event - 1
+        odd = (event != 0) & (event != 1)
+        if odd.any():
+            row = int(np.argmax(odd))
+            hint = ". Hint: the times come first, then the events." if time.max() <= 1 else ""
+            raise ValueError(
+                f"{function}: events must be booleans, 0 and 1, or 1 and 2, got {event[row]:g} at "
+                f"row {row}{hint}"
+            )
+        if not event.any():
+            raise ValueError(
+                f"{function}: the event occurred in no row; survival needs some events"
+            )
+        check_magnitude(time, "y", function)
+        distinct, ranks = np.unique(time, return_inverse=True)
+        codes = 2 * ranks.reshape(-1).astype(np.uint32) + event.astype(np.uint32)
+        return cls(codes, times=distinct)
 
     @classmethod
-    def lent(cls, values: NDArray[Any], n_classes: int = 0) -> _kernel.Target:
-        """Lend the kernel codes."""
-        return _kernel.Target(values, 0, int(values.max()) // 2 + 1)
-
-    @cached_property
-    def kernel(self) -> _kernel.Target:
-        """The codes, and the number of times, which may be more than those that occur."""
-        return _kernel.Target(np.ascontiguousarray(self.values), 0, len(self.times))
+    def of_codes(cls, codes: NDArray[np.uint32]) -> Self:
+        """Return the survival of codes, whose times are 0, 1, ..."""
+        return cls(codes, times=np.arange(codes.max() // 2 + 1, dtype=np.float64))
 
     @property
     def events(self) -> BoolArray:
@@ -513,10 +557,6 @@ class SurvivalTarget(Target):
     def association_scores(self) -> FloatArray:
         """Return martingale residuals."""
         return martingale_residuals(self.values.astype(np.uint32))[:, None]
-
-    def take(self, rows: NDArray[Any]) -> Self:
-        """Return some of the rows, given by index."""
-        return type(self)(self.values[rows], self.times)
 
 
 TARGETS: tuple[type[Target], ...] = (ClassTarget, NumberTarget, SurvivalTarget)
@@ -593,18 +633,16 @@ def encode_target(
     >>> encode_target([3, 1, 3]).task, encode_target([0.3, 0.1, 0.3]).task
     ('classification', 'regression')
     """
-    if task != "auto":
-        kind = target_class(task, function)
-    elif is_structured(y):
-        kind = SurvivalTarget
-    else:
-        y = target_array(y, n_rows=n_rows, function=function)
-        kind = ClassTarget
-        if y.dtype.kind == "f" or (
-            y.dtype.kind in "iu" and not are_classes(len(np.unique(y)), len(y))
-        ):
-            kind = NumberTarget
-    return kind.encode(y, n_rows=n_rows, allow_one_class=allow_one_class, function=function)
+    if task != "auto" or is_structured(y):
+        kind = SurvivalTarget if task == "auto" else target_class(task, function)
+        return kind.encode(y, n_rows=n_rows, allow_one_class=allow_one_class, function=function)
+    values = target_array(y, n_rows=n_rows, function=function)
+    kind = ClassTarget
+    if values.dtype.kind == "f" or (
+        values.dtype.kind in "iu" and not are_classes(len(np.unique(values)), len(values))
+    ):
+        kind = NumberTarget
+    return kind.of_array(values, allow_one_class, function)
 
 
 def are_classes(n_values: int, n_rows: int) -> bool:
@@ -641,7 +679,6 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
         )
     if hasattr(y, "tocsc"):
         raise TypeError(f"{function}: y is a sparse matrix; pass a dense one, y.toarray().ravel()")
-    y = unmasked(y)
     package = type(y).__module__.partition(".")[0]
     if package == "pyarrow" and isinstance(y, (pa.Array, pa.ChunkedArray)):
         y = without_dictionary(y)
@@ -649,7 +686,7 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
     elif package in {"polars", "narwhals"} and hasattr(y, "to_numpy"):
         y = y.to_numpy()
     try:
-        values = array_of(y)
+        values = array_of(unmasked(y))
     except ValueError as error:
         raise ValueError(f"{function}: y is ragged; give one value a row ({error})") from None
     if values.ndim == 2 and values.shape[1] == 1:
@@ -673,49 +710,45 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
         )
     if len(values) == 0:
         raise ValueError(f"{function}: y is empty; a minimum of 1 sample is required")
-    if values.dtype == object:
-        values = _of_objects(values, function)
-    kind = values.dtype.kind
-    if kind == "c":
+    types = set(map(type, values.tolist())) if values.dtype == object else set()
+    if not all(issubclass(t, str) for t in types):  # truth values or numbers of Python
+        absent = [row for row, value in enumerate(values) if is_missing(value)]
+        if absent:
+            raise ValueError(_missing(function, absent[0]))
+        exact: dict[type, tuple[type, ...]] = {
+            bool: (bool, np.bool_),
+            np.int64: (int, np.integer),
+            float: (object,),
+        }
+        kind = next(kind for kind, of in exact.items() if all(issubclass(t, of) for t in types))
+        try:
+            if any(issubclass(t, (str, bytes)) for t in types):
+                raise TypeError
+            numbers = values.astype(kind)
+        except OverflowError:
+            raise ValueError(
+                f"{function}: y holds integers beyond 2**63; subtract an offset, or pass labels as "
+                "text"
+            ) from None
+        except (TypeError, ValueError):
+            shown = ", ".join(sorted(t.__name__ for t in types))
+            raise TypeError(
+                f"{function}: y holds values of the types {shown}; all must be strings, or all "
+                "numbers: argument must be a string or a number"
+            ) from None
+        if kind is float:
+            refuse_merged(values, "y", function)
+        values = numbers
+    if values.dtype.kind == "c":
         raise ValueError(f"{function}: Complex data not supported: y is of type {values.dtype}")
-    if kind in "mMVS":
+    if values.dtype.kind in "mMVS":
         raise TypeError(
             f"{function}: y is of type {values.dtype}; it holds labels (strings, booleans, whole "
             "numbers) or numbers: convert it first"
         )
-    if kind == "f":
+    if values.dtype.kind == "f":
         _refuse_infinite(values, function)
     return values
-
-
-def _of_objects(values: NDArray[Any], function: str) -> NDArray[Any]:
-    """Return Python's values as truth values or numbers; strings as they are."""
-    types = set(map(type, values.tolist()))
-    if all(issubclass(t, str) for t in types):
-        return values
-    for row, value in enumerate(values):
-        if is_missing(value):
-            raise ValueError(_missing(function, row))
-    if all(issubclass(t, (bool, np.bool_)) for t in types):
-        return values.astype(bool)
-    try:
-        if all(issubclass(t, (int, np.integer)) for t in types):
-            return values.astype(np.int64)
-        numbers = None if any(issubclass(t, (str, bytes)) for t in types) else values.astype(float)
-    except OverflowError:
-        raise ValueError(
-            f"{function}: y holds integers beyond 2**63; subtract an offset, or pass labels as text"
-        ) from None
-    except (TypeError, ValueError):
-        numbers = None
-    if numbers is None:
-        shown = ", ".join(sorted(t.__name__ for t in types))
-        raise TypeError(
-            f"{function}: y holds values of the types {shown}; all must be strings, or all "
-            "numbers: argument must be a string or a number"
-        )
-    refuse_merged(values, "y", function)
-    return numbers
 
 
 def _refuse_infinite(numbers: NDArray[Any], function: str) -> None:
@@ -780,9 +813,8 @@ def survival_columns(y: Any, function: str) -> tuple[Any, Any]:
             raise ValueError(
                 f"{function}: y must have one boolean field, the event, got {y.dtype}. {_SURVIVAL}"
             )
-        (event,) = flags
-        (time,) = (name for name in y.dtype.names if name != event)
-        return y[time], y[event]
+        (time,) = (name for name in y.dtype.names if name != flags[0])
+        return y[time], y[flags[0]]
     table = np.asarray(y, dtype=None if not hasattr(y, "to_numpy") else object)
     if table.ndim != 2 or table.shape[1] != 2:
         raise ValueError(
@@ -792,68 +824,10 @@ def survival_columns(y: Any, function: str) -> tuple[Any, Any]:
     return table[:, 0], table[:, 1]
 
 
-def survival_codes(
-    times: Any, events: Any, *, n_rows: int | None = None, function: str = "fit"
-) -> tuple[NDArray[np.uint32], FloatArray]:
-    """Check times and events, and encode them.
-
-    Parameters
-    ----------
-    times : array-like of shape (n,)
-        Time of the event, or of the end of the observation without it; finite, not negative.
-    events : array-like of shape (n,)
-        Whether the event occurred: booleans, 0 and 1, or 1 and 2, as R's survival has them.
-    n_rows : int, optional
-        Rows of X, which they must match.
-    function : str
-        The function that the user called, for errors.
-
-    Returns
-    -------
-    codes : uint32 array of shape (n,)
-        Twice the rank of the time, plus 1 where the event occurred then.
-    distinct : float64 array
-        Sorted distinct times.
-
-    Raises
-    ------
-    ValueError
-        If something is missing, negative or infinite, no event occurred, or the lengths differ.
-
-    Examples
-    --------
-    >>> from duramen.data.target import survival_codes
-    >>> survival_codes([3, 5, 3], [True, False, False])
-    (array([1, 2, 0], dtype=uint32), array([3., 5.]))
-    """
-    time = _survival_numbers(times, "times", function)
-    event = _survival_numbers(events, "events", function)
-    if len(time) != len(event) or (n_rows is not None and len(time) != n_rows):
-        wanted = len(time) if n_rows is None else n_rows
-        raise ValueError(
-            f"{function}: Found input variables with inconsistent numbers of samples: "
-            f"[{wanted}, {len(time)}, {len(event)}]; X, times and events need one row each for "
-            "every sample"
-        )
-    if (time < 0).any():
-        row = int(np.argmax(time < 0))
-        raise ValueError(f"{function}: times must not be negative, got {time[row]} at row {row}")
-    if np.isin(event, (1, 2)).all() and (event == 2).any():
-        event = event - 1
-    odd = (event != 0) & (event != 1)
-    if odd.any():
-        row = int(np.argmax(odd))
-        hint = ". Hint: the times come first, then the events." if time.max() <= 1 else ""
-        raise ValueError(
-            f"{function}: events must be booleans, 0 and 1, or 1 and 2, got {event[row]:g} at row "
-            f"{row}{hint}"
-        )
-    if not event.any():
-        raise ValueError(f"{function}: the event occurred in no row; survival needs some events")
-    check_magnitude(time, "y", function)
-    distinct, ranks = np.unique(time, return_inverse=True)
-    codes = 2 * ranks.reshape(-1).astype(np.uint32) + event.astype(np.uint32)
-    return codes, distinct
+def midranks(counts: NDArray[np.integer]) -> FloatArray:
+    """Return twice the centered midrank of each value, from the numbers of rows that have it."""
+    before = np.cumsum(counts) - counts
+    return np.asarray((2.0 * before + counts) - counts.sum())
 
 
 def martingale_residuals(codes: NDArray[np.uint32]) -> FloatArray:
@@ -863,35 +837,15 @@ def martingale_residuals(codes: NDArray[np.uint32]) -> FloatArray:
 
     Examples
     --------
-    >>> from duramen.data.target import martingale_residuals, survival_codes
-    >>> codes, _ = survival_codes([1, 2, 2, 3], [True, True, False, False])
-    >>> martingale_residuals(codes).round(3).tolist()
+    >>> from duramen.data.target import SurvivalTarget, martingale_residuals
+    >>> target = SurvivalTarget.of_columns([1, 2, 2, 3], [True, True, False, False])
+    >>> martingale_residuals(target.values).round(3).tolist()
     [0.75, 0.417, -0.583, -0.583]
     """
     times, events = (codes >> 1).astype(np.int64), (codes & 1).astype(np.float64)
     at_risk = np.cumsum(np.bincount(times)[::-1])[::-1]
     hazard = np.bincount(times, events) / np.maximum(at_risk, 1)
     return np.asarray(events - np.cumsum(hazard)[times])
-
-
-def _survival_numbers(values: Any, what: str, function: str) -> FloatArray:
-    try:
-        array = np.asarray(values)
-        numbers = array.astype(np.float64)
-    except (TypeError, ValueError):
-        wanted = "numbers" if what == "times" else "booleans, 0 and 1, or 1 and 2"
-        raise ValueError(f"{function}: {what} must be {wanted}, got text or objects") from None
-    if numbers.ndim != 1 or not len(numbers):
-        raise ValueError(f"{function}: {what} must be one-dimensional and not empty")
-    if array.dtype.kind in "iuO" or array.dtype.itemsize > 8:
-        refuse_merged(array, what, function)
-    if not np.isfinite(numbers).all():
-        row = int(np.argmin(np.isfinite(numbers)))
-        raise ValueError(
-            f"{function}: {what} must be finite, got {numbers[row]} at row {row}; leave out rows "
-            "where they are missing"
-        )
-    return numbers
 
 
 def column_target(table: EncodedTable, j: int, function: str) -> Target:

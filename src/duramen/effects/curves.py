@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data import EncodedTable
-from duramen.data.scores import adjusted_means
+from duramen.data.strata import adjusted_means
 from duramen.effects.response import intervals
 from duramen.effects.rows import Rows, column_of, with_all_labels
 from duramen.forests.forest import Forest

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.scores import adjusted_means, centered_within, midranks
-from duramen.data.target import martingale_residuals
+from duramen.data.strata import adjusted_means, centered_within
+from duramen.data.target import martingale_residuals, midranks
 from duramen.support.arrays import FloatArray, IntArray
 
 

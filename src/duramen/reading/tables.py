@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, Finding, LearningSet, SurvivalTarget, Target, encode
-from duramen.data.covariates import covariate_strata
 from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import Provenance, RowNames
 from duramen.data.recoding import without_unused
 from duramen.data.sources import is_anndata
+from duramen.data.strata import covariate_strata
 from duramen.data.target import (
     NoTarget,
     Task,
@@ -28,7 +28,6 @@ from duramen.data.target import (
     is_structured,
     proportions,
     sampled_rows,
-    survival_codes,
     survival_columns,
     target_array,
 )
@@ -661,7 +660,7 @@ class _Table:
         elif survival:
             both = (self.values, self.roles["event"][1])
             arrays = (target_array(values, function=function) for values in both)
-            outcome = SurvivalTarget(*survival_codes(*arrays, function=f"{function} and event"))
+            outcome = SurvivalTarget.of_columns(*arrays, function=f"{function} and event")
         else:
             outcome = encode_target(self.values, task, function=function)
         rows: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """P-values, error rates and intervals of importances."""
 
 from duramen.catalogue import Catalogue
-from duramen.data.covariates import covariate_strata
+from duramen.data.strata import covariate_strata
 from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance, ErrorRates, Intervals

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, NumberTarget
-from duramen.data.scores import centered_within, midranks
+from duramen.data.strata import centered_within
+from duramen.data.target import midranks
 from duramen.significance.measured import Data
 from duramen.support.arrays import FloatArray, IntArray, of_unit_size
 

@@ -13,7 +13,7 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.data.additive_model import AdditiveModel, Indicators, additive_model
 from duramen.data.exchangeability import EXCHANGEABLE
 from duramen.data.learning_sets import learning_set_of
-from duramen.data.scores import midranks
+from duramen.data.target import midranks
 from duramen.jobs.replicates import ExecutionParameters, run_jobs
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support import checks

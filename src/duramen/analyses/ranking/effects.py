@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.scores import adjusted_means, centered_within
+from duramen.data.strata import adjusted_means, centered_within
 from duramen.effects import EffectsDescription
 from duramen.forests.prediction import concordance
 from duramen.plots.effects import AGAINST_TARGET, EFFECT

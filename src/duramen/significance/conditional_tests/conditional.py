@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from duramen.data import ClassTarget, NumberTarget
-from duramen.data.scores import centered_within
+from duramen.data.strata import centered_within
 from duramen.importances.refit import data_for, for_task, leaves_rows_out, template_of
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed, run_jobs
 from duramen.results.conditional_significance import LEVEL, ConditionalSignificance

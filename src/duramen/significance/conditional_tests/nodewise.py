@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from duramen.data import EncodedTable
-from duramen.data.scores import centered_within
+from duramen.data.strata import centered_within
 from duramen.significance.conditional_tests.inference import rows_of_units
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from duramen.data.scores import centered_within
+from duramen.data.strata import centered_within
 from duramen.significance.conditional_tests.cross_fitted import (
     TOLERANCE,
     CrossFitting,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from duramen.data import ClassTarget, EncodedTable, Exchangeability
-from duramen.data.scores import centered_within
+from duramen.data.strata import centered_within
 from duramen.forests.growth import EXHAUSTIVE_CATEGORIES
 from duramen.jobs.replicates import replicate_seed
 from duramen.significance.conditional_tests.nodewise import (
