@@ -12,7 +12,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.data import EncodedTable, recoding
-from duramen.data.sparse_columns import SPARSE
+from duramen.data.encoded import SPARSE
 from duramen.forests import GrowthSettings, grow
 from duramen.forests.growth import Guidance, grow_beside_decoys
 from duramen.io.store.column_store import of_rows, with_columns, without

@@ -59,7 +59,7 @@ def test_copies_make_their_own(data, forest, copied):
 
 def test_a_fingerprint_travels_along(data):
     assert data.table.fingerprint()
-    assert "_fingerprint" in vars(pickle.loads(pickle.dumps(data.table)))
+    assert "_digest" in vars(pickle.loads(pickle.dumps(data.table)))
 
 
 def test_other_arrays_are_another_object(data, forest):

@@ -15,11 +15,10 @@ from duramen.data.columns import (
     numbers_of_categories,
     too_large,
 )
-from duramen.data.encoded import EncodedTable
+from duramen.data.encoded import EncodedTable, SparseColumns
 from duramen.data.memory import require_memory
 from duramen.data.schema import check_names, default_names, resolve_kinds
 from duramen.data.sources import Source, SparseSource, is_anndata, matrix_of, open_source
-from duramen.data.sparse_columns import SparseColumns
 from duramen.data.text_numbers import StrayValues, stray_values, warn_of_stray_values
 from duramen.support.checks import check_jobs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -39,7 +39,15 @@ class Exchangeability:
     strata : int64 array of shape (n,) or None
         Number of the stratum of each row. None where there is a single stratum.
     groups : int64 array of shape (n,) or None
-        Number of the group of each row. None where each row is a group.
+        Number of the group of each row, from 0. None where each row is a group.
+    n_units : int
+        Number of groups; number of rows where each row is a group.
+    bag_groups : uint32 array of shape (n,) or None
+        The groups as the kernel reads them, which draws bags of groups.
+    restricted : bool
+        Whether some rows must not be exchanged.
+    clause : str
+        Sentences on rows, strata and groups for a null hypothesis.
 
     Examples
     --------
@@ -52,6 +60,31 @@ class Exchangeability:
     n_rows: int
     strata: IntArray | None = None
     groups: IntArray | None = None
+    n_units: int = field(init=False)
+    bag_groups: NDArray[np.uint32] | None = field(init=False)
+    restricted: bool = field(init=False)
+    clause: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        strata, groups = self.strata, self.groups
+        within = "" if strata is None else " within strata"
+        clause = EXCHANGEABLE
+        if groups is not None:
+            clause = (
+                f" Whole groups of rows are exchanged{within}: rows of one group may depend on "
+                "each other."
+            )
+        elif strata is not None:
+            only = (
+                " Rows are exchanged only within strata, on which features and target may depend."
+            )
+            clause = only + clause
+        vars(self).update(
+            n_units=self.n_rows if groups is None else int(groups.max(initial=-1)) + 1,
+            bag_groups=None if groups is None else groups.astype(np.uint32),
+            restricted=strata is not None or groups is not None,
+            clause=clause,
+        )
 
     @classmethod
     def checked(
@@ -77,14 +110,46 @@ class Exchangeability:
         ValueError
             If there are not n labels, one is missing, or a group lies in several strata.
         """
-        of_strata = _numbered(strata, n_rows, "strata", function)
-        of_groups = _numbered(groups, n_rows, "groups", function)
+        numbered: list[IntArray | None] = []
+        for parameter, labels in (("strata", strata), ("groups", groups)):
+            if labels is None:
+                numbered.append(None)
+                continue
+            if isinstance(labels, (str, bytes)):
+                raise TypeError(
+                    f"{function}: {parameter} must be labels, one for each row, got the text "
+                    f"{labels!r}. Hint: give the column itself."
+                )
+            shape = getattr(labels, "shape", (len(labels),) if hasattr(labels, "__len__") else ())
+            if shape != (n_rows,):
+                raise ValueError(
+                    f"{function}: {parameter} must have a label for each of the {n_rows} rows, got "
+                    f"shape {shape}."
+                )
+            first: dict[Hashable, int] = {}
+            codes = np.empty(n_rows, dtype=np.int64)
+            for row, label in enumerate(_items(labels)):
+                if is_missing(label):
+                    raise ValueError(
+                        f"{function}: {parameter} must have a label for every row, but that of row "
+                        f"{row} is missing. Hint: give such rows a label of their own, or leave "
+                        "them out."
+                    )
+                try:
+                    codes[row] = first.setdefault(label, len(first))
+                except TypeError:
+                    raise TypeError(
+                        f"{function}: {parameter} must be labels such as texts or whole numbers, "
+                        f"got {quoted(label)} for row {row}."
+                    ) from None
+            numbered.append(codes)
+        of_strata, of_groups = numbered
         if of_strata is not None and of_groups is not None:
-            _, first = np.unique(of_groups, return_index=True)
-            torn = of_strata != of_strata[first][of_groups]
+            _, opening = np.unique(of_groups, return_index=True)
+            torn = of_strata != of_strata[opening][of_groups]
             if torn.any():
                 row = int(np.argmax(torn))
-                other = int(first[of_groups[row]])
+                other = int(opening[of_groups[row]])
                 raise ValueError(
                     f"{function}: each group must lie in one stratum, but rows {other} and {row} "
                     f"are of one group ({_items(groups)[row]!r}) and of different strata. Hint: "
@@ -96,21 +161,6 @@ class Exchangeability:
             of_groups = None
         return cls(n_rows, of_strata, of_groups)
 
-    @property
-    def restricted(self) -> bool:
-        """True if some rows must not be exchanged."""
-        return self.strata is not None or self.groups is not None
-
-    @property
-    def n_units(self) -> int:
-        """Number of groups; number of rows where each row is a group."""
-        return self.n_rows if self.groups is None else len(self.layout.sizes)
-
-    @cached_property
-    def bag_groups(self) -> NDArray[np.uint32] | None:
-        """Number of the group of each row, in 0..n_units-1, from which trees draw their bags."""
-        return None if self.groups is None else self.groups.astype(np.uint32)
-
     def most_rows(self, n_units: int) -> int:
         """Return the largest number of different rows in so many groups, or rows."""
         sizes = np.ones(self.n_rows) if self.groups is None else np.sort(self.layout.sizes)[::-1]
@@ -120,20 +170,6 @@ class Exchangeability:
     def units(self) -> IntArray:
         """Number of the group of each row; without groups each row has its own."""
         return np.arange(self.n_rows) if self.groups is None else self.groups
-
-    @property
-    def clause(self) -> str:
-        """Sentences on rows, strata and groups for a null hypothesis."""
-        if self.groups is None:
-            within = (
-                " Rows are exchanged only within strata, on which features and target may depend."
-            )
-            return ("" if self.strata is None else within) + EXCHANGEABLE
-        within = "" if self.strata is None else " within strata"
-        return (
-            f" Whole groups of rows are exchanged{within}: rows of one group may depend on each "
-            "other."
-        )
 
     def identity(self) -> dict[str, str]:
         """Return fingerprints of strata and groups, for checkpoints; empty where there are none."""
@@ -166,15 +202,22 @@ class Exchangeability:
         int64 array of shape (n,)
             A permutation of the rows, unless groups of different sizes exchange values.
         """
+        sets, n_units = self.strata, self.n_units
+        one_value = False
+        if self.groups is not None:
+            one_value = values is not None and self._one_a_block(np.asarray(values))
+            sets = self.layout.strata if one_value else self.layout.alike
+        order: IntArray = random.permutation(n_units)
+        if sets is not None:
+            # The members of a set, in the order in which they were drawn, take its places.
+            drawn, order = order, np.empty(n_units, dtype=np.int64)
+            order[np.argsort(sets, kind="stable")] = drawn[np.argsort(sets[drawn], kind="stable")]
         if self.groups is None:
-            return _within(self.strata, self.n_rows, random)
+            return order
         layout = self.layout
-        if values is not None and self._one_a_block(np.asarray(values)):
-            taken = _within(layout.strata, len(layout.sizes), random)
-            return layout.first[taken][layout.of_row]
-        taken = _within(layout.alike, len(layout.sizes), random)
-        order: IntArray = layout.rows[layout.starts[taken[layout.of_row]] + layout.place]
-        return order
+        if one_value:
+            return layout.first[order][layout.of_row]
+        return np.asarray(layout.rows[layout.starts[order[layout.of_row]] + layout.place])
 
     def exchanged(self, values: NDArray[Any]) -> IntArray | None:
         """Return the number of the set of rows whose values each row may take.
@@ -266,20 +309,13 @@ class Exchangeability:
     @cached_property
     def layout(self) -> Layout:
         """Return where the groups are."""
-        groups = np.arange(self.n_rows) if self.groups is None else self.groups
-        _, first, of_row, sizes = np.unique(
-            groups, return_index=True, return_inverse=True, return_counts=True
-        )
+        of_row = self.units
+        sizes = np.bincount(of_row)
+        rows, starts = np.argsort(of_row, kind="stable"), np.cumsum(sizes) - sizes
+        first = rows[starts]
         strata = np.zeros(len(first), np.int64) if self.strata is None else self.strata[first]
-        return Layout(
-            first=first,
-            of_row=of_row.reshape(-1),
-            rows=np.argsort(of_row.reshape(-1), kind="stable"),
-            starts=np.cumsum(sizes) - sizes,
-            sizes=sizes,
-            strata=strata,
-            alike=_kinds(np.stack([strata, sizes], axis=1)),
-        )
+        alike = _kinds(np.stack([strata, sizes], axis=1))
+        return Layout(first, of_row, rows, starts, sizes, strata, alike)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,17 +338,6 @@ class Layout:
         return place
 
 
-def _within(strata: IntArray | None, n: int, random: np.random.Generator) -> IntArray:
-    """Draw a permutation of n things that keeps each in its group."""
-    drawn: IntArray = random.permutation(n)
-    if strata is None:
-        return drawn
-    # The members of a group, in the order in which they were drawn, take its places.
-    order = np.empty(n, dtype=np.int64)
-    order[np.argsort(strata, kind="stable")] = drawn[np.argsort(strata[drawn], kind="stable")]
-    return order
-
-
 def _kinds(values: NDArray[Any]) -> IntArray:
     """Return the number of the value of each row; of rows, for two dimensions."""
     if values.ndim > 1:
@@ -331,39 +356,6 @@ def _arrangements(strata: IntArray, kinds: IntArray) -> float:
         return math.inf
     count = math.exp(logarithm)
     return float(round(count)) if count < 1e9 else count
-
-
-def _numbered(labels: Any, n_rows: int, parameter: str, function: str) -> IntArray | None:
-    """Return the number of the label of each row, in the order of their first rows."""
-    if labels is None:
-        return None
-    if isinstance(labels, (str, bytes)):
-        raise TypeError(
-            f"{function}: {parameter} must be labels, one for each row, got the text {labels!r}. "
-            "Hint: give the column itself."
-        )
-    shape = getattr(labels, "shape", (len(labels),) if hasattr(labels, "__len__") else ())
-    if shape != (n_rows,):
-        raise ValueError(
-            f"{function}: {parameter} must have a label for each of the {n_rows} rows, got shape "
-            f"{shape}."
-        )
-    numbers: dict[Hashable, int] = {}
-    codes = np.empty(n_rows, dtype=np.int64)
-    for row, label in enumerate(_items(labels)):
-        if is_missing(label):
-            raise ValueError(
-                f"{function}: {parameter} must have a label for every row, but that of row {row} "
-                "is missing. Hint: give such rows a label of their own, or leave them out."
-            )
-        try:
-            codes[row] = numbers.setdefault(label, len(numbers))
-        except TypeError:
-            raise TypeError(
-                f"{function}: {parameter} must be labels such as texts or whole numbers, got "
-                f"{quoted(label)} for row {row}."
-            ) from None
-    return codes
 
 
 def _items(labels: Any) -> list[Any]:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.data.encoded import EncodedTable, blocks_of
+from duramen.data.encoded import SPARSE, EncodedTable, blocks_of
 from duramen.data.memory import require_memory
-from duramen.data.sparse_columns import SPARSE
 from duramen.support.text import quoted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self, cast
 
@@ -151,6 +151,10 @@ class Schema(KernelOwner):
     counts : ndarray of int64, shape (p,), or None
         Number m_j of distinct values of each column, if the schema lacks the values and labels of
         some columns; None if it has all of them.
+    n_columns : int
+        Number p of columns.
+    n_values : ndarray of int64, shape (p,)
+        Number of distinct values of each column in the table.
 
     Examples
     --------
@@ -169,15 +173,12 @@ class Schema(KernelOwner):
     missing: NDArray[np.uint8]
     counts: IntArray | None = None
 
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.names)
+    n_columns: int = field(init=False)
+    n_values: IntArray = field(init=False)
 
-    @property
-    def n_values(self) -> IntArray:
-        """Number of distinct values of each column in the table, shape (p,)."""
-        return np.diff(self.value_offsets) if self.counts is None else self.counts
+    def __post_init__(self) -> None:
+        n_values = np.diff(self.value_offsets) if self.counts is None else self.counts
+        vars(self).update(n_columns=len(self.names), n_values=n_values)
 
     def n_codes(self) -> IntArray:
         """Return the number of codes of each column, that of missing included; shape (p,)."""
@@ -207,7 +208,7 @@ class Schema(KernelOwner):
             names=tuple([self.names[j] for j in numbers]),
             kinds=tuple([self.kinds[j] for j in numbers]),
             cut_values=values,
-            value_offsets=_offsets(ends - begins),
+            value_offsets=np.cumsum(np.append(0, ends - begins)),
             labels={i: self.labels[j] for i, j in enumerate(numbers) if j in self.labels},
             missing=self.missing[chosen],
             counts=None if self.counts is None else self.counts[chosen],
@@ -219,7 +220,7 @@ class Schema(KernelOwner):
         return replace(
             self,
             cut_values=self.cut_values[ranges(self.value_offsets[:-1], sizes)],
-            value_offsets=_offsets(sizes),
+            value_offsets=np.cumsum(np.append(0, sizes)),
             labels={j: labels[: sizes[j]].copy() for j, labels in self.labels.items()},
             counts=self.n_values,
         )
@@ -236,7 +237,7 @@ class Schema(KernelOwner):
         return replace(
             self.with_labels_of(other),
             cut_values=values[ranges(starts, sizes)],
-            value_offsets=_offsets(sizes),
+            value_offsets=np.cumsum(np.append(0, sizes)),
             counts=self.n_values,
         )
 
@@ -270,7 +271,3 @@ class Schema(KernelOwner):
         """The schema as it is lent to the kernel."""
         fields = self.cut_values, self.value_offsets, self.kind_codes, self.missing
         return _kernel.Schema(*fields)
-
-
-def _offsets(sizes: IntArray) -> IntArray:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -16,12 +16,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.data.encoded import EncodedTable
+from duramen.data.encoded import SPARSE, EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.provenance import Finding, columns, dropping, them
 from duramen.data.recoding import without_unused
 from duramen.data.schema import KINDS
-from duramen.data.sparse_columns import SPARSE
 from duramen.data.text_numbers import StrayValues, StrayValuesWarning
 from duramen.findings.rows import DEPENDENT, of_rows
 from duramen.findings.target import of_target, spread

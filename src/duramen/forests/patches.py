@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data import LearningSet
+from duramen.data.encoded import CODE_TYPES, narrowest, slots_of
 from duramen.data.schema import KINDS
-from duramen.data.sparse_columns import CODE_TYPES, narrowest, slots_of
 from duramen.forests.arrays import ARRAY_NAMES, TreeArrays
 from duramen.forests.forest import joined
 from duramen.forests.settings import GrowthSettings

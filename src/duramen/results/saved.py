@@ -126,8 +126,8 @@ class Saved(Savable):
 
 
 def named_fields(instance: Any) -> Iterator[tuple[str, Any]]:
-    """Return the fields of a dataclass by name."""
-    return ((entry.name, getattr(instance, entry.name)) for entry in fields(instance))
+    """Return the fields of a dataclass by name, without those that it computes."""
+    return ((part.name, getattr(instance, part.name)) for part in fields(instance) if part.init)
 
 
 def unpacked_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,12 +18,12 @@ from duramen.data.encoded import (
     invalid_labels,
     invalid_offsets,
     invalid_values,
+    slots_of,
     unknown_code,
     unsorted_values,
 )
 from duramen.data.memory import require_memory
 from duramen.data.schema import KINDS, Schema
-from duramen.data.sparse_columns import slots_of
 from duramen.io.store import layout
 from duramen.io.store.reader import File, Place, check_of, opened, read_runs, read_whole
 from duramen.support.arrays import IntArray
@@ -390,6 +390,6 @@ def _table(
     n_rows: int, schema: Schema, block_of: NDArray[np.uint8], blocks: Sequence[Any]
 ) -> dict[str, Any]:
     """Return the fields of an encoded table of columns and the blocks of their codes."""
-    own = {field.name: getattr(schema, field.name) for field in fields(Schema)}
+    own = {field.name: getattr(schema, field.name) for field in fields(Schema) if field.init}
     places = {"block_of": block_of, "slot": slots_of(block_of)}
     return {**own, **places, "n_rows": n_rows, "blocks": tuple(blocks)}
