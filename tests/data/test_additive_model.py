@@ -8,10 +8,10 @@ from tests.estimators.test_survival import outcome
 import duramen as dm
 from duramen.data.additive_model import (
     AdditiveModel,
-    Indicators,
     _statistics,
     additive_model,
     basis_of,
+    indicators,
 )
 
 ROWS = 300
@@ -120,9 +120,9 @@ def test_columns_with_a_main_effect_join_and_no_indicator_is_left_with_one():
     for y in (number, (number > 1.0).astype(int)):
         data = dm.learning_set(x, y, kinds={"x6": "nominal"})
         model = additive_model(data.table, data.target, np.arange(7), 3, np.arange(400))
-        indicators = Indicators.of(data.table, np.arange(7), 3)
-        limit = np.sqrt(2.0 * np.log(indicators.values.shape[1]))
-        for column in indicators.values.T.astype(float):
+        steps, _ = indicators(data.table, np.arange(7), 3)
+        limit = np.sqrt(2.0 * np.log(steps.shape[1]))
+        for column in steps.T.astype(float):
             scores = model.scores(column[:, np.newaxis], 0)[:, 0]
             assert abs(scores.sum()) / max(np.sqrt((scores**2).sum()), 1e-9) < limit
     constant = dm.learning_set(x, np.full(400, 2.0))
@@ -136,9 +136,9 @@ def test_what_the_terms_span_has_no_statistic():
     random = np.random.default_rng(0)
     n, x = 400, random.normal(size=(400, 1))
     data = dm.learning_set(x, (6.0 * (x[:, 0] > 0) - 3.0 + random.logistic(size=n) > 0).astype(int))
-    steps = Indicators.of(data.table, np.arange(1), 3)
-    terms = np.hstack([np.ones((n, 1)), steps.values[:, 1:2] - steps.values[:, 1].mean()])
+    steps, _ = indicators(data.table, np.arange(1), 3)
+    terms = np.hstack([np.ones((n, 1)), steps[:, 1:2] - steps[:, 1].mean()])
     model = AdditiveModel.fit(terms, (data.y == 1).astype(float)[None], data.target)
-    statistics = _statistics(model, steps.values, np.arange(n))
+    statistics = _statistics(model, steps, np.arange(n))
     assert statistics[1] == 0
     assert (statistics[[0, 2]] > 0).all()

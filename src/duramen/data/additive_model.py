@@ -29,50 +29,40 @@ _SPANNED = 0.05  # of the spread of the scores of an indicator, that the terms l
 _ENTRIES = 1 << 22  # of the indicators that are scored at a time
 
 
-@dataclass(frozen=True, eq=False)
-class Indicators:
-    """Indicators of rows above quantiles of a column, or with a label, by column.
+def indicators(
+    table: EncodedTable, columns: IntArray, n_cuts: int
+) -> tuple[BoolArray, NDArray[np.intp]]:
+    """Return at most `n_cuts` indicators of each column: rows above quantiles, or with a label.
 
-    Attributes
-    ----------
+    A column with an order has those of its values above quantiles at equal distances, missing
+    values above all others; a nominal column has those of its most frequent labels.
+
+    Returns
+    -------
     values : bool array of shape (n, q)
-    first : int64 array of shape (p + 1,)
-        Where the indicators of each column begin.
+    column : int array of shape (q,)
+        Place of the column of each among `columns`, ascending.
     """
-
-    values: BoolArray
-    first: IntArray
-
-    @classmethod
-    def of(cls, table: EncodedTable, columns: IntArray, n_cuts: int) -> Indicators:
-        """Return the indicators of some columns of a table, at most `n_cuts` each.
-
-        A column with an order has those of its values above quantiles at equal distances, missing
-        values above all others; a nominal column has those of its most frequent labels.
-        """
-        n = len(table)
-        values, first = [], [0]
-        for j in columns.tolist():
-            codes = np.asarray(table.codes(j))
-            if table.kinds[j] == "nominal":
-                counts = np.bincount(codes)
-                chosen = np.argsort(-counts, kind="stable")[: n_cuts if len(counts) > 2 else 1]
-                own = [codes == label for label in np.sort(chosen)]
-            else:
-                ordered = np.sort(codes)
-                ranks = np.arange(1, n_cuts + 1) * n // (n_cuts + 1)
-                # The cut below the value at the quantile, where most rows have the least value.
-                cuts = np.where(ordered[ranks] == ordered[-1], ordered[ranks] - 1.0, ordered[ranks])
-                own = [codes > cut for cut in np.unique(cuts)]
-            values += [column for column in own if column.any() and not column.all()]
-            first.append(len(values))
-        stacked = np.array(values, dtype=np.bool_).reshape(len(values), n).T
-        return cls(np.asfortranarray(stacked), np.array(first, dtype=np.int64))
-
-    def columns(self) -> IntArray:
-        """Return the column of each indicator, shape (q,)."""
-        counts = np.diff(self.first)
-        return np.repeat(np.arange(len(counts)), counts).astype(np.int64)
+    n = table.n_rows
+    values: list[BoolArray] = []
+    of: list[int] = []
+    for place, j in enumerate(columns.tolist()):
+        codes = np.asarray(table.codes(j))
+        if table.kinds[j] == "nominal":
+            counts = np.bincount(codes)
+            labels = np.argsort(-counts, kind="stable")[: n_cuts if len(counts) > 2 else 1]
+            candidates = [codes == label for label in np.sort(labels)]
+        else:
+            ordered = np.sort(codes)
+            ranks = np.arange(1, n_cuts + 1) * n // (n_cuts + 1)
+            # The cut below the value at the quantile, where most rows have the least value.
+            cuts = np.where(ordered[ranks] == ordered[-1], ordered[ranks] - 1.0, ordered[ranks])
+            candidates = [codes > cut for cut in np.unique(cuts)]
+        varied = [column for column in candidates if column.any() and not column.all()]
+        values += varied
+        of += [place] * len(varied)
+    stacked = np.array(values, dtype=np.bool_).reshape(len(values), n).T
+    return np.asfortranarray(stacked), np.array(of, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +103,27 @@ class AdditiveModel:
         Outcomes are numbers, or classes in a logistic model, or events in Cox's model with the
         cumulative hazard of Breslow.
         """
+        from scipy.special import softmax
+
         size = (len(outcomes), terms.shape[1])
         coefficients, ridge = np.zeros(size), _RIDGE * (np.arange(size[1]) > 0)
         if first is not None:
             coefficients[:, : first.shape[1]] = first
         for _ in range(_STEPS):
-            means, weights = _moments(coefficients @ terms.T, target)
+            linear = coefficients @ terms.T
+            if target.censored:
+                times, risks = np.asarray(target.values) // 2, np.exp(linear[0] - linear[0].max())
+                at_risk = np.cumsum(np.bincount(times, risks)[::-1])[::-1]
+                events = np.bincount(times, np.asarray(target.values) % 2)
+                hazard = np.cumsum(events / np.maximum(at_risk, 1e-300))
+                means = (hazard[times] * risks)[np.newaxis]
+                weights = means[np.newaxis]
+            elif target.codes is None:
+                means, weights = linear, np.ones((1, *linear.shape))
+            else:
+                means = softmax(np.vstack([np.zeros(linear.shape[1]), linear]), axis=0)[1:]
+                weights = -means[:, np.newaxis] * means
+                weights[np.diag_indices(len(means))] += means
             residuals = outcomes - means
             inverse = _inverse(terms, weights)
             scores = residuals @ terms - ridge * coefficients
@@ -126,8 +131,8 @@ class AdditiveModel:
             move = np.abs(step @ terms.T).max()
             if move <= 1e-6 * max(1.0, np.abs(outcomes).max()):
                 break
-            linear = target.codes is None and not target.censored
-            coefficients += step * (1.0 if linear else min(1.0, _LARGEST_MOVE / move))
+            exact = target.codes is None and not target.censored
+            coefficients += step * (1.0 if exact else min(1.0, _LARGEST_MOVE / move))
         if np.abs(residuals).max() <= _ROUNDING * np.abs(outcomes).max():
             residuals = np.zeros(residuals.shape)
         return cls(terms, means, residuals, weights, coefficients, inverse)
@@ -200,50 +205,53 @@ def additive_model(
     join at fifteen quantiles, by the same limit. At most ten columns join at a time, those whose
     statistics are near the largest. The largest strata have an effect in any model.
     """
-    n, outcomes = len(table), _outcomes(target)
-    informative = float(outcomes.sum()) if target.censored else float(n)
-    if target.codes is not None:  # rows outside of the largest class
+    n, values = table.n_rows, np.asarray(target.values)
+    outcomes = values[np.newaxis].astype(np.float64)
+    informative = float(n)
+    if target.censored:
+        outcomes = (values % 2).astype(np.float64)[np.newaxis]
+        informative = float(outcomes.sum())
+    elif target.codes is not None:
+        labels = np.arange(1, target.n_classes)[:, np.newaxis]
+        outcomes = np.asarray(target.codes == labels, dtype=np.float64)
+        # Rows outside of the largest class.
         informative = n - np.r_[outcomes.sum(axis=1), n - outcomes.sum()].max()
     effective = min(n, 2.0 * informative) * np.sqrt((int(unit.max()) + 1) / n)
-    indicators = Indicators.of(table, columns, max(n_cuts, _SCREENED))
-    of, limit = indicators.columns(), np.sqrt(2.0 * np.log(max(indicators.first[-1], 2)))
     most = int(effective / max(_ROWS_PER_TERM, _ROWS_PER_COEFFICIENT * len(outcomes)))
     effective /= len(outcomes)
-    terms, in_use = np.ones((n, 1)), np.zeros(len(of), dtype=np.bool_)
+    terms = np.ones((n, 1))
     if strata is not None:
         terms = np.hstack([terms, basis_of(strata, True, effective)])
     model = AdditiveModel.fit(terms, outcomes, target)
-
-    def joining(size: FloatArray, columns_of: IntArray, limit: float) -> IntArray:
-        """Return the largest statistics above a limit, one of each column, in their order."""
-        order = np.argsort(-size, kind="stable")
-        strong = order[size[order] > max(limit, _NEAR * size.max(initial=0.0))]
-        _, first_of_column = np.unique(columns_of[strong], return_index=True)
-        return np.asarray(strong[np.sort(first_of_column)][:_JOINING])
-
-    while True:
-        size = np.where(in_use, 0.0, _statistics(model, indicators.values, unit))
-        n_before = terms.shape[1]
-        for k in joining(size, of, limit).tolist():
-            codes, nominal = table.codes(columns[of[k]]), table.kinds[columns[of[k]]] == "nominal"
-            functions = basis_of(np.asarray(codes), nominal, effective)
-            if terms.shape[1] + functions.shape[1] > most:
+    for smooth, n_each in ((True, max(n_cuts, _SCREENED)), (False, _STEPS_OF_COLUMN)):
+        steps, of = indicators(table, columns, n_each)
+        limit, in_use = np.sqrt(2.0 * np.log(max(len(of), 2))), np.zeros(len(of), dtype=np.bool_)
+        while True:
+            # The largest statistics above the limit, one of each column, in their order.
+            size = np.where(in_use, 0.0, _statistics(model, steps, unit))
+            order = np.argsort(-size, kind="stable")
+            strong = order[size[order] > max(limit, _NEAR * size.max(initial=0.0))]
+            _, first_of_column = np.unique(of[strong], return_index=True)
+            joining = strong[np.sort(first_of_column)][:_JOINING]
+            n_before = terms.shape[1]
+            if not smooth:
+                chosen = joining[: max(0, most - n_before)]
+                more = steps[:, chosen] - steps[:, chosen].mean(axis=0)
+                terms = np.hstack([terms, more / more.std(axis=0)])
+                joining = joining[:0]
+            for k in joining.tolist():
+                j = columns[of[k]]
+                nominal = table.kinds[j] == "nominal"
+                functions = basis_of(np.asarray(table.codes(j)), nominal, effective)
+                if terms.shape[1] + functions.shape[1] > most:
+                    break
+                terms = np.hstack([terms, functions])
+                in_use |= of == of[k]
+            if terms.shape[1] == n_before:
                 break
-            terms = np.hstack([terms, functions])
-            in_use |= of == of[k]
-        if terms.shape[1] == n_before:
-            break
-        model = AdditiveModel.fit(terms, outcomes, target, model.coefficients)
-    steps = Indicators.of(table, columns[np.unique(of[in_use])], _STEPS_OF_COLUMN)
-    of, limit = steps.columns(), np.sqrt(2.0 * np.log(max(steps.first[-1], 2)))
-    while True:
-        size = _statistics(model, steps.values, unit)
-        chosen = joining(size, of, limit)[: max(0, most - terms.shape[1])]
-        if not len(chosen):
-            return model
-        more = steps.values[:, chosen] - steps.values[:, chosen].mean(axis=0)
-        terms = np.hstack([terms, more / more.std(axis=0)])
-        model = AdditiveModel.fit(terms, outcomes, target, model.coefficients)
+            model = AdditiveModel.fit(terms, outcomes, target, model.coefficients)
+        columns = columns[np.unique(of[in_use])]
+    return model
 
 
 def basis_of(codes: NDArray[Any], nominal: bool, effective: float) -> FloatArray:
@@ -272,34 +280,6 @@ def basis_of(codes: NDArray[Any], nominal: bool, effective: float) -> FloatArray
     functions = functions - functions.mean(axis=0)
     basis, sizes, _ = np.linalg.svd(functions, full_matrices=False)
     return np.asarray(basis[:, sizes > 1e-6 * sizes.max(initial=1e-300)] * np.sqrt(len(codes)))
-
-
-def _outcomes(target: Target) -> FloatArray:
-    if target.censored:
-        return (np.asarray(target.values) % 2).astype(np.float64)[np.newaxis]
-    if target.codes is None:
-        return np.asarray(target.values, dtype=np.float64)[np.newaxis]
-    labels = np.arange(1, target.n_classes)[:, np.newaxis]
-    return np.asarray(np.asarray(target.codes) == labels, dtype=np.float64)
-
-
-def _moments(linear: FloatArray, target: Target) -> tuple[FloatArray, FloatArray]:
-    """Return the means of outcomes and their derivatives by the linear predictors."""
-    if target.censored:
-        times, risks = np.asarray(target.values) // 2, np.exp(linear[0] - linear[0].max())
-        at_risk = np.cumsum(np.bincount(times, risks)[::-1])[::-1]
-        events = np.bincount(times, np.asarray(target.values) % 2)
-        hazard = np.cumsum(events / np.maximum(at_risk, 1e-300))
-        means = (hazard[times] * risks)[np.newaxis]
-        return means, means[np.newaxis]
-    if target.codes is None:
-        return linear, np.ones((1, *linear.shape))
-    from scipy.special import softmax
-
-    means = softmax(np.vstack([np.zeros(linear.shape[1]), linear]), axis=0)[1:]
-    weights = -means[:, np.newaxis] * means
-    weights[np.diag_indices(len(means))] += means
-    return means, weights
 
 
 def _inverse(terms: FloatArray, weights: FloatArray) -> FloatArray:

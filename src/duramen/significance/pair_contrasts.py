@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.additive_model import AdditiveModel, Indicators, additive_model
+from duramen.data.additive_model import AdditiveModel, additive_model, indicators
 from duramen.data.exchangeability import EXCHANGEABLE
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import midranks
@@ -251,7 +251,8 @@ class _Scan:
     """
 
     features: IntArray  # that have indicators
-    indicators: Indicators  # of these
+    indicators: BoolArray  # (n, q)
+    feature: IntArray  # (q,), place of the feature of each indicator
     ranks: NDArray[np.float32]  # mid-ranks of these from -1 to 1, or 0
     residuals: FloatArray  # (outcomes, n)
     weights: FloatArray  # (outcomes, n)
@@ -265,9 +266,8 @@ class _Scan:
         cls, data: LearningSet[EncodedTable], n_pairs: int, n_cuts: int, n: int, seed: int
     ) -> _Scan:
         target, every, unit = data.target, np.arange(data.n_columns), data.exchangeability.units
-        indicators = Indicators.of(data.table, every, n_cuts)
-        features = np.flatnonzero(np.diff(indicators.first))
-        used = Indicators(indicators.values, np.unique(indicators.first))
+        values, of_values = indicators(data.table, every, n_cuts)
+        features, feature = np.unique(of_values, return_inverse=True)
         model = additive_model(data.table, target, every, n_cuts, unit)
         residuals, weights = model.residuals, np.einsum("kkn->kn", model.weights)
         drawn = _drawn_residuals(model, target.codes is not None, unit, n, seed)
@@ -288,7 +288,8 @@ class _Scan:
         blocks = tuple((start, min(start + width, len(features))) for start in starts)
         return cls(
             features,
-            used,
+            values,
+            feature,
             _ranks(data.table, features, 2.0 ** (bits // 2)),
             np.round(residuals * scale),
             np.round(weights / most * 2.0**bits) / 2.0**bits,
@@ -300,16 +301,16 @@ class _Scan:
 
     def __call__(self, job: int, _: int) -> Arrays:
         begin, end = self.blocks[job]
-        first = self.indicators.first
+        first = np.searchsorted(self.feature, np.arange(len(self.features) + 1))
         largest = np.zeros(len(self.drawn))
         if len(first) < 3:
             nothing = np.empty(0, dtype=np.int64)
             return {"first": nothing, "second": nothing, "value": largest[:0], "largest": largest}
-        here = self.indicators.values[:, first[begin] : first[end]].astype(np.float64)
-        there = self.indicators.values[:, first[begin] :].astype(np.float64)
+        here = self.indicators[:, first[begin] : first[end]].astype(np.float64)
+        there = self.indicators[:, first[begin] :].astype(np.float64)
         ranks = self.ranks[:, begin:].astype(np.float64)
         rows, columns = first[begin:end] - first[begin], first[begin:-1] - first[begin]
-        feature, place = self.indicators.columns()[first[begin] :], np.arange(ranks.shape[1])
+        feature, place = self.feature[first[begin] :], np.arange(ranks.shape[1])
         strongest = np.zeros((end - begin, len(place)))
         for k, residual in enumerate(self.residuals):
             of_rows = self.weights[k], self.variances[k]

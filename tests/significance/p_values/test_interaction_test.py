@@ -9,7 +9,7 @@ from scipy.stats import binom, rankdata
 from tests.estimators.test_survival import outcome
 
 import duramen as dm
-from duramen.data.additive_model import Indicators, additive_model
+from duramen.data.additive_model import additive_model, indicators
 from duramen.importances import PairInteractions
 from duramen.significance import interaction_test
 
@@ -31,9 +31,9 @@ def by_rows(data, n_cuts, errors=None):
     `errors`, they stand in the place of residuals.
     """
     table, p, n = data.table, data.n_columns, data.n_rows
-    indicators = Indicators.of(table, np.arange(p), n_cuts)
+    steps, columns = indicators(table, np.arange(p), n_cuts)
     model = additive_model(table, data.target, np.arange(p), n_cuts, np.arange(n))
-    columns, values, weights = indicators.columns(), np.zeros((p, p)), np.ones((1, n))
+    values, weights = np.zeros((p, p)), np.ones((1, n))
     residuals = model.residuals
     variances = residuals**2 / (1.0 - model.leverages())
     if data.target.codes is not None:
@@ -45,7 +45,7 @@ def by_rows(data, n_cuts, errors=None):
     for r, w, v in zip(residuals if errors is None else errors, weights, variances, strict=True):
         for a, b in combinations(range(len(columns)), 2):
             m, j = columns[a], columns[b]
-            first, second = indicators.values[:, a], indicators.values[:, b]
+            first, second = steps[:, a], steps[:, b]
             cells = [(first == u) & (second == t) for u in (True, False) for t in (True, False)]
             sizes = [w[cell].sum() for cell in cells]
             if m == j or min(sizes) < 5:
