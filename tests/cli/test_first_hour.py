@@ -321,13 +321,10 @@ def test_a_workbook_without_its_package_names_the_extra(tmp_path, monkeypatch):
 def test_findings_of_the_library():
     frame = pd.DataFrame({"id": range(N), "day": DAYS, "dose": DOSE})
     frame["day"] = pd.to_datetime(frame["day"])
-    result = dm.findings.findings(frame, ["a"] * N, target="kind")
-    assert [(finding.kind, finding.columns) for finding in result] == [
-        ("one class", ("kind",)),
-        ("date", ("day",)),
-        ("identifier", ("id",)),
-    ]
-    assert dm.findings.findings(RNG.normal(size=(30, 4)), RNG.normal(size=30)) == ()
+    with pytest.raises(ValueError, match=r"target 'kind' has one class.*'day' has dates") as raised:
+        dm.read(frame.assign(kind="a"), "kind")
+    assert "column 'id' has a different value in each row" in raised.value.__notes__[0]
+    assert not dm.read(RNG.normal(size=(30, 4)), RNG.normal(size=30)).provenance.findings
 
 
 def test_measurements_are_no_identifiers():
@@ -340,7 +337,7 @@ def test_measurements_are_no_identifiers():
             "gene": [f"g{i % 40}" for i in range(200)],
         }
     )
-    kinds = [finding.kind for finding in dm.findings.findings(measured)]
+    kinds = [finding.kind for finding in dm.read(measured).provenance.findings]
     assert "identifier" not in kinds
 
 
@@ -1084,7 +1081,7 @@ STRANGERS = {
         ),
         "a.csv",
         None,
-        "quotes surround whole lines",
+        "take quotes around whole lines away",
         "",
     ),
 }

@@ -8,7 +8,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.data import NumbersInTextWarning, numbers_in_text
-from duramen.findings.target import merged_labels, of_target
+from duramen.findings.table import merged_labels, of_target
 from duramen.io import read_table
 
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from sklearn import datasets
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.findings.target import of_leaks
+from duramen.findings.rows import of_leaks
 
 N = 300
 RNG = np.random.default_rng(0)
@@ -118,5 +118,5 @@ def test_stores_and_events(tmp_path):
     X, y, _ = LEAKS["a date of some of the ill"]
     store = dm.pack(X, tmp_path / "s")
     assert [of_leak.columns for of_leak in of_leaks(store, y, "state", "auto")] == [("x",)]
-    result = dm.findings.findings(X.drop(columns="age"), y, target="state")
+    result = dm.read(X.drop(columns="age"), y).provenance.findings
     assert result[0].kind == "leak"

@@ -546,7 +546,7 @@ def _() -> Any:
     return {
         "findings": [
             [finding.kind, list(finding.columns)]
-            for finding in dm.findings.findings(table.drop(columns="ill"), table["ill"])
+            for finding in dm.read(table, "ill").provenance.findings
         ]
     }
 

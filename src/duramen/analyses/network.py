@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.data.provenance import records
 from duramen.estimators.catalogue import FORESTS
-from duramen.findings.table import names_in, unequal_values
+from duramen.findings.table import unequal_values
 from duramen.io import read_table
 from duramen.networks import genie3
 from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL
@@ -198,7 +198,7 @@ def network(
         data = read(data, n_jobs=n_jobs, random_state=execution.random_state).in_memory()
     provenance, findings = data.provenance, data.provenance.findings
     if arguments["measure"] == "mdi":
-        unequal = unequal_values(data.table, named=names_in(findings))
+        unequal = unequal_values(data.table, findings=findings)
         findings += () if unequal is None else (unequal,)
     execution.notes((*provenance.notes, *map(str, findings)))
     with execution.work("infer"):

@@ -12,11 +12,12 @@ from typing import Any, Literal
 from duramen.analyses.execution import Execution
 from duramen.data import Finding
 from duramen.findings.table import of_names
+from duramen.io.formats.format import READING
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.layout import BESIDE, HEADER, NEEDED
 from duramen.io.store.packing import pack_table
 from duramen.io.store.writer import PLAN, part_of
-from duramen.reading.text import FileOptions
+from duramen.reading.text import arguments_for, check_options, table_of_samples
 from duramen.reports import Report, Run
 from duramen.reports.facts import about
 from duramen.reports.report import HELD, Fact, Facts, Prose, Table
@@ -159,24 +160,19 @@ def pack(
     execution, start = Execution.of(pack, arguments), time.perf_counter()
     if categorical and kinds is not None:
         raise ValueError("pack: categorical and kinds do not go together; give one of them")
-    options = FileOptions(
-        as_text=tuple(as_text),
-        na_values=na_values if isinstance(na_values, str) else tuple(na_values),  # type: ignore[arg-type]
-        decimal=decimal,
-        separator=separator,
-        encoding=encoding,
-        skip_rows=skip_rows,
-        member=member,
-        sheet=sheet,
-    )
-    reading, annotations = options.given(), samples
+    options = {}
+    for name in READING:
+        value, default = arguments[name], signature(pack).parameters[name].default
+        if value != default and not (isinstance(value, list) and not value):
+            options[name] = value
+    reading, annotations = options, samples
     of_file = isinstance(samples, str | os.PathLike)
     if isinstance(source, str | os.PathLike):
-        options.check(Path(source), Path(samples) if of_file else None)
-        reading, _ = options.arguments(expanded(source, "pack"))
+        check_options(options, Path(source), Path(samples) if of_file else None)
+        reading, _ = arguments_for(expanded(source, "pack"), options)
     if of_file:
         findings: list[Finding] = []
-        annotations = options.table_of_samples(Path(samples), findings, "pack")
+        annotations = table_of_samples(Path(samples), options, findings, "pack")
         for finding in findings:
             warn(f"pack: {finding}")
     finish = execution.finish
@@ -185,7 +181,7 @@ def pack(
         """Write the report of a command into the store before it takes its place."""
         execution.seconds["pack"] = round(time.perf_counter() - start, 4)
         store, settings = open_store(folder), dict[str, Any]()
-        for name in (*_RECORDED, *vars(options), "memory"):  # files by name, no defaults of reading
+        for name in (*_RECORDED, *READING, "memory"):  # files by name, no defaults of reading
             value, default = arguments[name], signature(pack).parameters[name].default
             if name in ("samples", "categorical", "memory") or value != default:
                 value = list(value) if isinstance(value, tuple) else value

@@ -14,12 +14,223 @@ from typing import Any
 import numpy as np
 
 from duramen.data.encoded import EncodedTable
-from duramen.data.provenance import Finding
+from duramen.data.provenance import Finding, dropping
 from duramen.data.schema import KINDS
-from duramen.findings.target import as_arrow, looked_at, of_leaks, spread, target_values
+from duramen.data.target import are_classes
 from duramen.io.store.column_store import ColumnStore
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.arrow import is_number, pa, without_dictionary
 from duramen.support.text import quoted
+
+_NUMERIC, _NOMINAL = KINDS.index("numeric"), KINDS.index("nominal")
+_NARROW = 200  # columns, all of which are looked at
+_NARROW_STORE = 24  # the same of a store, whose columns are read for it
+
+
+def looked_at(table: EncodedTable | ColumnStore) -> IntArray:
+    """Return the columns of a narrow table; of a wide one those of another kind than most."""
+    most = _NARROW_STORE if isinstance(table, ColumnStore) else _NARROW
+    if table.n_columns <= most:
+        return np.arange(table.n_columns)
+    kinds = table.kind_codes.astype(np.int64)
+    if isinstance(table, EncodedTable):
+        starts, ends = table.value_offsets[:-1], table.value_offsets[1:] - 1
+        inner = table.cut_values[np.minimum((starts + ends) // 2, len(table.cut_values) - 1)]
+        fraction = (inner != np.floor(inner)) | (table.cut_values[ends] % 1 != 0)
+        kinds = kinds + len(KINDS) * (fraction & (kinds == _NUMERIC))
+    different, group, counts = np.unique(kinds, return_inverse=True, return_counts=True)
+    places = np.flatnonzero(group != np.argmax(counts))
+    return places if len(different) > 1 and len(places) <= most else np.zeros(0, dtype=np.int64)
+
+
+def spread(places: IntArray, most: int) -> IntArray:
+    """Return some of many places, spread evenly."""
+    if len(places) <= most:
+        return places
+    return places[np.linspace(0, len(places) - 1, most).astype(np.int64)]
+
+
+def as_arrow(y: Any) -> Any:
+    """Return a target as an Arrow array without dictionaries; None if it cannot be one."""
+    try:
+        if not isinstance(y, pa.Array | pa.ChunkedArray):
+            values = np.asarray(y).ravel()
+            y = pa.array(values.tolist() if values.dtype == object else values)
+    except (pa.ArrowException, TypeError, ValueError):
+        return None  # of which encoding the target says what is wrong
+    column = without_dictionary(y)
+    return None if pa.types.is_nested(column.type) else column
+
+
+def target_values(y: Any, task: str) -> tuple[IntArray, FloatArray | None, Sequence[Any]]:
+    """Return class codes, -1 where missing, with their labels; or numbers."""
+    none = np.zeros(0, dtype=np.int64)
+    column = as_arrow(y)
+    if column is None or pa.types.is_temporal(column.type):
+        return none, None, ()
+    numeric = is_number(column.type)
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if task == "regression" or (task == "auto" and numeric):
+        if not numeric:
+            return none, None, ()
+        numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        present = numbers[~np.isnan(numbers)]
+        classes = pa.types.is_integer(array.type) and are_classes(
+            len(np.unique(present)), len(present)
+        )
+        if task == "regression" or not classes:
+            return none, numbers, ()
+    encoded = array.dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    labels = encoded.dictionary.to_pylist()
+    codes[np.isin(codes, [i for i, label in enumerate(labels) if label != label])] = -1  # NaN
+    return codes, None, labels
+
+
+# --- leaks --------------------------------------------------------------------------------------
+
+_LEAK_ROWS = 20
+_FEWEST_ERRORS = 5  # of always predicting the most frequent class
+_FEWEST_PRESENT = 10  # rows with a value
+_STRONG = 0.95  # fraction of those errors that a column alone avoids
+_NEXT = 0.8  # the same of all other columns, at the most
+_FEW_VALUES = 10  # values of a column that is suspect whatever the others do
+_MOST_STRONG = 3  # columns that may be leaks together
+_ONE_CLASS = 0.98  # fraction of the rows with a value that are of one class
+_BY_CHANCE = 1e-3  # probability of that for any column
+_RANK_CORRELATION = 0.99
+_MOST_DISTINCT = 0.5  # values per row of text, beyond which it is an identifier
+_RECORDED = "it may be recorded because of the target, and then predicts it without explaining it"
+
+
+def of_leaks(table: EncodedTable | ColumnStore, y: Any, name: str, task: str) -> list[Finding]:
+    """Find columns that predict a target nearly alone, or have values in one class only.
+
+    A column predicts nearly alone if leave-one-out prediction by its values, or by whether it has
+    one, avoids 95 % of the errors of always predicting the most frequent class, and at most three
+    columns do; columns of more than ten values only if no other column avoids more than 80 %. Of
+    numbers, a column does so if the absolute rank correlation is .99. A column has values in one
+    class only if 98 % of its at least ten values are of one class, which has a probability of .001
+    by chance, divided by the number of columns. In tables of more than 200 columns, and stores of
+    more than 24, only those of another kind than most are looked at, since one of many
+    measurements can be that strong.
+
+    Parameters
+    ----------
+    table : EncodedTable or ColumnStore
+    y : array-like of shape (n,)
+        Target as it was read; rows where it is missing are left out.
+    name : str
+        Its name, for the sentences.
+    task : {"auto", "classification", "regression"}
+        Whether it holds classes or numbers.
+    """
+    classes, numbers, labels = target_values(y, task)
+    rows = np.flatnonzero(classes >= 0 if numbers is None else ~np.isnan(numbers))
+    places = looked_at(table)
+    if len(rows) < _LEAK_ROWS or not len(places):
+        return []
+    table = table.take_columns(places)
+    if numbers is None:
+        leaks = _leaks_of_classes(table, classes[rows], labels, rows, name)
+    else:
+        leaks = _leaks_of_numbers(table, numbers[rows], rows, name)
+    return [
+        Finding("leak", (column,), f"column {quoted(column)}{what}", f"{dropping([column])}, if so")
+        for column, what in leaks
+    ]
+
+
+def _leaks_of_classes(
+    table: EncodedTable, y: IntArray, labels: Sequence[Any], rows: IntArray, name: str
+) -> list[tuple[str, str]]:
+    """Return columns that tell classes, and what they do."""
+    from scipy.stats import hypergeom
+
+    sizes = np.bincount(y, minlength=len(labels))
+    most, n = int(sizes.max()), len(y)
+    if n - most < _FEWEST_ERRORS:
+        return []
+    leaks: list[tuple[str, str]] = []
+    strong: list[tuple[str, str, bool]] = []
+    beside = False  # whether another column is nearly as strong
+    for j, column in enumerate(table.names):
+        codes, missing = np.asarray(table.codes(j))[rows].astype(np.int64), int(table.missing[j])
+        m, nominal = len(table.values(j)), table.kind_codes[j] == _NOMINAL
+        counts = np.bincount(codes * len(labels) + y, minlength=(m + missing) * len(labels))
+        counts = counts.reshape(m + missing, len(labels))
+        values, absent, by_missing = counts[:m], counts[m:], 0
+        if missing:
+            present = values.sum(axis=0)
+            k, c = int(present.sum()), int(present.argmax())
+            if _FEWEST_PRESENT <= k < n and present[c] >= _ONE_CLASS * k:
+                chance = hypergeom.sf(present[c] - 1, n, int(sizes[c]), k) * table.n_columns
+                if chance <= _BY_CHANCE:
+                    only = "" if present[c] == k else f"in {present[c] / k:.0%} of cases "
+                    what = (
+                        f" has values {only}only where {name} is {quoted(labels[c])} ({k:,} of "
+                        f"{n:,} rows): {_RECORDED}"
+                    )
+                    leaks.append((column, what))
+                    continue
+            two = np.stack([present, absent[0]])
+            by_missing = _n_right(two, two)
+        right = 0 if nominal and m + missing > _MOST_DISTINCT * n else _n_right(counts, counts)
+        if not nominal and m > 2:  # ordered values are told by those beside them too
+            near = values.copy()
+            near[1:] += values[:-1]
+            near[:-1] += values[1:]
+            right = max(right, _n_right(values, near) + _n_right(absent, absent))
+        best = max(right, by_missing)
+        strength = 1 - (n - best) / (n - most)
+        beside |= _NEXT < strength < _STRONG
+        if strength >= _STRONG:
+            alone = right > by_missing or not missing
+            how = " alone" if alone else ": whether it has a value"
+            what = (
+                f"{how} predicts {name} in {best / n:.0%} of the rows, the most frequent class in "
+                f"{most / n:.0%}: {_RECORDED}"
+            )
+            strong.append((column, what, m <= _FEW_VALUES or not alone))
+    if len(strong) <= _MOST_STRONG:
+        leaks += [(column, what) for column, what, few in strong if few or not beside]
+    return leaks
+
+
+def _n_right(counts: IntArray, voters: IntArray) -> int:
+    """Return the rows that are predicted by the other rows among their voters, of shape (m, C)."""
+    right = 0
+    for k in range(counts.shape[1]):
+        others = np.delete(voters, k, axis=1).max(axis=1)
+        right += int(counts[voters[:, k] - 1 > others, k].sum())
+    return right
+
+
+def _leaks_of_numbers(
+    table: EncodedTable, y: FloatArray, rows: IntArray, name: str
+) -> list[tuple[str, str]]:
+    """Return columns that order the rows as numbers do, and what they do."""
+    from scipy.stats import rankdata
+
+    if len(np.unique(y)) < _FEWEST_PRESENT:
+        return []
+    leaks = []
+    for j in np.flatnonzero(table.kind_codes != _NOMINAL).tolist():
+        codes = np.asarray(table.codes(j))[rows].astype(np.int64)
+        present = codes < len(table.values(j))
+        if present.sum() < max(_LEAK_ROWS, 0.5 * len(y)) or len(np.unique(codes[present])) < 3:
+            continue
+        r = float(np.corrcoef(rankdata(codes[present]), rankdata(y[present]))[0, 1])
+        if abs(r) >= _RANK_CORRELATION:
+            what = (
+                f" orders the rows as {name} does (rank correlation {r:.3f}): it may be computed "
+                "from the target, and then predicts it without explaining it"
+            )
+            leaks.append((table.names[j], what))
+    return leaks if len(leaks) <= _MOST_STRONG else []
+
+
+# --- dependent rows -----------------------------------------------------------------------------
 
 GROUPED = "groups of rows"
 COPIES = "similar rows"
@@ -44,8 +255,6 @@ _PERSON = re.compile(
 )
 _FEWEST_GROUPS, _MOST_IN_GROUP = 10, 25  # of a column without such a name
 _NEARLY_SAME = 0.9  # correlation of the targets of a group, beside which no other is asked for
-
-
 # Least correlation of two rows of a group that tells a group: of the columns on average, of the
 # target, and of the columns where that of the target is small; the first two in standard errors.
 _UNNAMED, _UNNAMED_Z = (0.25, 0.2, 0.5), (5.0, 4.0)
@@ -61,23 +270,26 @@ _LAGS = 10
 _TREND = 6  # degree of the polynomial of the place of a row that is taken out
 _RUNS = 4  # of successive rows of a class, in a file sorted by it and others
 _INFLATION, _SERIAL_Z = 1.2, 3.1
+_ASSUMED = (
+    "p-values and accuracies assume exchangeable rows, and are too optimistic for dependent rows"
+)
 
 
-def of_rows(
+def dependence(
     table: EncodedTable | ColumnStore, y: Any, name: str, task: str, groups: Any = None
-) -> list[Finding]:
-    """Tell of leaks, and of rows that depend on each other.
+) -> Finding | None:
+    """Find rows that depend on each other.
 
     *Groups of rows.* The values of a column repeat, and rows with equal values are alike in the
     target and in the other columns: their mean intraclass correlation, of ranks, is significant and
     large. Of ordered values it is compared with that of rows with adjacent values, so that an age
-    that has effects is no group. Such a column is no leak. *Similar rows.* Far more pairs of rows
-    are near each other than the number of pairs at larger distances suggests, which grows by a
-    power of the distance, and their targets are alike. *Serial dependence.* With the mean rank
-    autocorrelation a_k of the columns and that b_k of the target at lag k, in the order of the
-    rows and without their trend, the variance of their covariance is 1 + 2 sum a_k b_k times that
-    of exchangeable rows; told of from 1.2, if the sum is significant given either of the two. A
-    file that is sorted by the target or a column is no series. Only the first of the three is told.
+    that has effects is no group. *Similar rows.* Far more pairs of rows are near each other than
+    the number of pairs at larger distances suggests, which grows by a power of the distance, and
+    their targets are alike. *Serial dependence.* With the mean rank autocorrelation a_k of the
+    columns and that b_k of the target at lag k, in the order of the rows and without their trend,
+    the variance of their covariance is 1 + 2 sum a_k b_k times that of exchangeable rows; told of
+    from 1.2, if the sum is significant given either of the two. A file that is sorted by the target
+    or a column is no series. Only the first of the three is told.
 
     Of many rows and columns, some are looked at: 128 columns (24 of a store), 4,000 rows for
     groups, 1,500 for copies, four runs of 1,000 for the order.
@@ -96,33 +308,22 @@ def of_rows(
 
     Returns
     -------
-    list of Finding
-        Leaks as :func:`duramen.findings.target.of_leaks` has them, and at most one finding of a
-        kind in `DEPENDENT`.
+    Finding or None
+        Of a kind in `DEPENDENT`.
 
     Examples
     --------
     >>> import numpy as np
     >>> import duramen as dm
-    >>> from duramen.findings.rows import of_rows
+    >>> from duramen.findings.rows import dependence
     >>> donor = np.repeat(np.arange(40), 5)
     >>> levels = np.random.default_rng(0).normal(size=(40, 4))[donor]
     >>> noise = np.random.default_rng(1).normal(size=(200, 4))
     >>> table = dm.encode(np.column_stack([donor * 7919 % 40, levels + noise]))
-    >>> finding, = of_rows(table, donor % 2, "ill", "auto")
+    >>> finding = dependence(table, donor % 2, "ill", "auto")
     >>> finding.kind, finding.columns
     ('groups of rows', ('x0',))
     """
-    leaks, finding = of_leaks(table, y, name, task), dependence(table, y, name, task, groups)
-    if finding is None:
-        return leaks
-    return [*(leak for leak in leaks if not set(leak.columns) & set(finding.columns)), finding]
-
-
-def dependence(
-    table: EncodedTable | ColumnStore, y: Any, name: str, task: str, groups: Any = None
-) -> Finding | None:
-    """Tell of rows that depend on each other; see :func:`of_rows`."""
     classes, numbers, _ = target_values(y, task)
     present = classes >= 0 if numbers is None else ~np.isnan(numbers)
     labels = None if groups is None else as_arrow(groups)
@@ -146,7 +347,7 @@ def dependence(
     look = _Look(table, rows, target, numbers is None, name)
     # A column that is different in every row, as an identifier is, is no measurement.
     sizes = np.diff(table.value_offsets)
-    different = [bool(sizes[j] == table.n_rows) and look.whole(j) for j in places.tolist()]
+    different = [bool(sizes[j] == table.n_rows) and look.is_whole(j) for j in places.tolist()]
     places = places[~np.array(different, dtype=bool)]
     if not len(places):
         return None
@@ -164,16 +365,15 @@ class _Look:
     ) -> None:
         self.table, self.rows, self.target = table, rows, target
         self.classes, self.name = classes, name
-        self.nominal = table.kind_codes == KINDS.index("nominal")
 
     def codes(self, j: int, some: Any = slice(None)) -> IntArray:
         """Return codes of a column in some of the rows."""
         codes: IntArray = self.table.codes(j)[self.rows[some]].astype(np.int64)
         return codes
 
-    def whole(self, j: int) -> bool:
+    def is_whole(self, j: int) -> bool:
         """Tell whether a column holds text, categories or whole numbers."""
-        if self.table.kind_codes[j] != KINDS.index("numeric"):
+        if self.table.kind_codes[j] != _NUMERIC:
             return True
         values = self.table.values(j)
         few = values[:: max(1, len(values) // 100)]
@@ -196,12 +396,11 @@ class _Look:
         indicators = (target[:, None] == frequent).astype(np.float64)
         indicators -= indicators.mean(axis=0)
         size = np.sqrt((indicators**2).sum() / len(some))
-        return np.asarray(
-            indicators * np.sqrt(indicators.shape[1]) / size if size > 0 else indicators
-        )
+        scaled = indicators * np.sqrt(indicators.shape[1]) / size if size > 0 else indicators
+        return np.asarray(scaled)
 
     def groups(self, places: IntArray, candidates: IntArray) -> tuple[Finding | None, bool]:
-        """Tell of the column whose values are shared by rows that are most alike.
+        """Find the column whose values are shared by rows that are most alike.
 
         Also returns whether it is of categories, or has the name of groups.
         """
@@ -209,13 +408,13 @@ class _Look:
         has_name = [_PERSON.fullmatch(names[j].strip()) is not None for j in candidates.tolist()]
         m, named = np.diff(self.table.value_offsets)[candidates], np.array(has_name, dtype=bool)
         few = (m >= _FEWEST_GROUPS) & (n <= _MOST_IN_GROUP * m)
-        chosen = spread(np.flatnonzero((m < 0.8 * n) & (few | (named & (m > 2)))), _CANDIDATES)
+        compared = spread(np.flatnonzero((m < 0.8 * n) & (few | (named & (m > 2)))), _CANDIDATES)
         others = spread(places, _OTHERS + 1)
-        ranks = self.ranks(others) if n <= _IN_GROUPS and len(chosen) else None
+        ranks = self.ranks(others) if n <= _IN_GROUPS and len(compared) else None
         step, best, score = -(-n // _IN_GROUPS), None, 0.0
-        for i in chosen.tolist():
+        for i in compared.tolist():
             j = int(candidates[i])
-            if not self.whole(j):
+            if not self.is_whole(j):
                 continue
             codes = self.codes(j)
             # All rows, or those of some pairs of adjacent groups.
@@ -224,7 +423,7 @@ class _Look:
             counts = np.bincount(of_row)
             if len(some) < _FEWEST_ROWS or 2 * counts[counts > 1].sum() < len(some):
                 continue
-            ordered, alike, z = not self.nominal[j], 0.0, 0.0
+            ordered, alike, z = bool(self.table.kind_codes[j] != _NOMINAL), 0.0, 0.0
             target, target_z = _excess(self.ranks_of_target(some), of_row, ordered=ordered)
             if (beside := others != j).any():
                 if ranks is None:
@@ -257,10 +456,16 @@ class _Look:
         if in_target is None:
             kind, hint = WITHIN, f"strata={column!r} permutes rows only within its values, "
             hint += f"groups={column!r} only whole groups"
-        return Finding(kind, (column,), message, hint), bool(self.nominal[j] or named[i])
+        sure = bool(self.table.kind_codes[j] == _NOMINAL or named[i])
+        return Finding(kind, (column,), message, hint), sure
 
     def copies(self, places: IntArray) -> Finding | None:
-        """Tell of more pairs of rows near each other than distances suggest."""
+        """Find more pairs of rows near each other than distances suggest.
+
+        The number of pairs within a distance r grows as r^k where rows are independent, and faster
+        where many columns are: k is that between the nearest tenth and the nearest 30 % of all
+        pairs.
+        """
         some = np.arange(len(self.rows))
         if len(some) > _COMPARED:  # as many as can be compared, copies of which are chosen together
             key = np.zeros(len(some), dtype=np.uint64)
@@ -269,21 +474,36 @@ class _Look:
                 key = (key + self.codes(j).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
                 key ^= key >> np.uint64(31)
             some = np.sort(np.argsort(key, kind="stable")[:_COMPARED])
-        n, chosen = len(some), []
-        for j in places[~self.nominal[places]].tolist():
+        n, measured, finest = len(some), [], 0
+        for j in places[self.table.kind_codes[places] != _NOMINAL].tolist():
             values = len(np.unique(self.codes(j, some)))
             if values >= max(_FEWEST_VALUES, n / 20):
-                chosen.append((values, j))
-        if len(chosen) < 2:
+                measured.append(j)
+                finest = max(finest, values)
+        if len(measured) < 2:
             return None
-        ranks = self.ranks(np.array([j for _, j in chosen]), some)
-        step = np.sqrt(3 / ranks.shape[1]) / max(chosen)[0]  # half of the least difference
+        ranks = self.ranks(np.array(measured), some)
+        step = float(np.sqrt(3 / ranks.shape[1]) / finest)  # half of the least difference
         squares = (ranks**2).sum(axis=1)
         squared = squares[:, None] + squares - 2 * (ranks @ ranks.T)
         distances = np.round(np.sqrt(np.maximum(squared, 0) / ranks.shape[1]), 7)
         upper = np.sort(distances[np.triu_indices(n, 1)])
-        radius, expected = _surprising(upper, n, float(step))
-        if radius is None:
+        total = len(upper)
+        near_tenth = upper[int(0.1 * total)]
+        n_near = int(np.searchsorted(upper, near_tenth, side="right"))
+        far = max(upper[int(0.3 * total)], upper[min(n_near, total - 1)])
+        n_far = int(np.searchsorted(upper, far, side="right"))
+        if not 0 < near_tenth < far:
+            return None
+        power = np.log(n_far / n_near) / np.log(far / near_tenth)
+        ratio, radius, expected = _RATIO, -1.0, 0.0
+        for count in np.unique(np.geomspace(max(5, n / 20), 0.05 * total, 12).astype(np.int64)):
+            within = max(float(upper[count - 1]), step)
+            observed = int(np.searchsorted(upper, within, side="right"))
+            pairs = float(n_near * (within / near_tenth) ** power)
+            if observed > ratio * pairs:
+                ratio, radius, expected = observed / max(pairs, 1e-300), within, pairs
+        if radius < 0:
             return None
         near = distances <= radius
         np.fill_diagonal(near, val=False)
@@ -311,14 +531,29 @@ class _Look:
         return Finding(COPIES, (), message, hint)
 
     def series(self, places: IntArray) -> Finding | None:
-        """Tell of rows that are like those next to them."""
+        """Find rows that are like those next to them."""
         n, degree = len(self.rows), min(_TREND, len(self.rows) // 25)
         length = n if n <= _WINDOWS * _WINDOW else _WINDOW
         starts = np.linspace(0, n - length, 1 if length == n else _WINDOWS).astype(np.int64)
         windows = [np.arange(start, start + length) for start in starts]
         of_columns, of_target = list[FloatArray](), list[FloatArray]()
         for window in windows:
-            trend = self._trend(places, window, degree)
+            # What sorting a file makes of independent rows is taken out: polynomials of the place,
+            # and blocks of the values of columns by which rows are sorted.
+            basis = [np.polynomial.legendre.legvander(np.linspace(-1, 1, length), degree)]
+            sorted_by = self.target[window]
+            for codes in (sorted_by, *(self.codes(j, window) for j in places.tolist())):
+                changes = np.flatnonzero(np.diff(codes)) + 1
+                if not 0 < len(changes) < length // 10:
+                    continue
+                # Sorted by several columns of few values, the target lies in some runs of a class.
+                runs = _RUNS if codes is sorted_by and self.classes else 1
+                if len(changes) < len(np.unique(codes)) * runs:
+                    block = np.searchsorted(changes, np.arange(length), side="right")
+                    blocks = block[:, None] == np.arange(1, len(changes) + 1)
+                    basis.append(blocks.astype(np.float64))
+            left, sizes, _ = np.linalg.svd(np.hstack(basis), full_matrices=False)
+            trend = left[:, sizes > 1e-9 * sizes[0]]
             ranks, target = self.ranks(places, window), self.ranks_of_target(window)
             of_columns.append(ranks - trend @ (trend.T @ ranks))
             of_target.append(target - trend @ (trend.T @ target))
@@ -328,8 +563,8 @@ class _Look:
         total = float(np.nansum(features * same))
         inflation, size = 1 + 2 * total, np.sqrt(length * len(windows))
         columns = np.sqrt(_second_moment(self.ranks(places, windows[0])))
-        given = max(np.linalg.norm(features), np.linalg.norm(same) * columns)
-        if not inflation >= _INFLATION or total * size < _SERIAL_Z * given:
+        chance = max(np.linalg.norm(features), np.linalg.norm(same) * columns)
+        if not inflation >= _INFLATION or total * size < _SERIAL_Z * chance:
             return None
         if min(same[0], features[0]) <= 0:  # rows that alternate
             return None
@@ -347,31 +582,6 @@ class _Look:
         hint = "groups=NAME keeps rows together, by a column of the person of each row, or of "
         hint += "blocks of successive rows that are longer than the dependence lasts"
         return Finding(SERIAL, (), message, hint)
-
-    def _trend(self, places: IntArray, window: IntArray, degree: int) -> FloatArray:
-        """Return an orthonormal basis of what sorting a file makes of independent rows.
-
-        Polynomials of the place, and blocks of the values of columns by which rows are sorted.
-        """
-        n = len(window)
-        basis = [np.polynomial.legendre.legvander(np.linspace(-1, 1, n), degree)]
-        target = self.target[window]
-        for codes in (target, *(self.codes(j, window) for j in places.tolist())):
-            starts = np.flatnonzero(np.diff(codes)) + 1
-            if not 0 < len(starts) < n // 10:
-                continue
-            # Sorted by several columns of few values, the target lies in some runs of each class.
-            runs = _RUNS if codes is target and self.classes else 1
-            if len(starts) < len(np.unique(codes)) * runs:
-                block = np.searchsorted(starts, np.arange(n), side="right")
-                basis.append((block[:, None] == np.arange(1, len(starts) + 1)).astype(np.float64))
-        left, sizes, _ = np.linalg.svd(np.hstack(basis), full_matrices=False)
-        return left[:, sizes > 1e-9 * sizes[0]]
-
-
-_ASSUMED = (
-    "p-values and accuracies assume exchangeable rows, and are too optimistic for dependent rows"
-)
 
 
 def _standardized(codes: IntArray, present: BoolArray) -> FloatArray:
@@ -413,30 +623,6 @@ def _excess(values: FloatArray, of_row: IntArray, *, ordered: bool) -> tuple[flo
     if within < _SMALL:
         return within, 0.0
     return within, within / float(np.sqrt(_second_moment(values) * inverse))
-
-
-def _surprising(distances: FloatArray, n: int, step: float) -> tuple[float | None, float]:
-    """Return a distance within which there are far more pairs than expected, and their number.
-
-    The number of pairs within a distance r grows as r^k where rows are independent, and faster
-    where many columns are: k is that between the nearest tenth and the nearest 30 % of all pairs.
-    """
-    total = len(distances)
-    near = distances[int(0.1 * total)]
-    n_near = int(np.searchsorted(distances, near, side="right"))
-    far = max(distances[int(0.3 * total)], distances[min(n_near, total - 1)])
-    n_far = int(np.searchsorted(distances, far, side="right"))
-    if not 0 < near < far:
-        return None, 0.0
-    power = np.log(n_far / n_near) / np.log(far / near)
-    best: tuple[float, float | None, float] = (_RATIO, None, 0.0)
-    for count in np.unique(np.geomspace(max(5, n / 20), 0.05 * total, 12).astype(np.int64)):
-        radius = max(float(distances[count - 1]), step)
-        observed = int(np.searchsorted(distances, radius, side="right"))
-        expected = n_near * (radius / near) ** power
-        if observed > best[0] * expected:
-            best = (observed / max(expected, 1e-300), radius, float(expected))
-    return best[1], best[2]
 
 
 def _autocorrelation(parts: Sequence[FloatArray]) -> FloatArray:

@@ -8,198 +8,225 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.data.encoded import SPARSE, EncodedTable
-from duramen.data.encoding import encode
 from duramen.data.provenance import Finding, columns, dropping, them
 from duramen.data.recoding import without_unused
 from duramen.data.schema import KINDS
-from duramen.data.text_numbers import StrayValues, StrayValuesWarning
-from duramen.findings.rows import DEPENDENT, of_rows
-from duramen.findings.target import of_target, spread
+from duramen.data.target import are_classes
+from duramen.findings.rows import as_arrow, spread
 from duramen.io.store.column_store import ColumnStore
+from duramen.results.columns import counted
 from duramen.support.arrays import IntArray
-from duramen.support.arrow import is_number, is_text, pa, without_dictionary
+from duramen.support.arrow import is_number, is_text, pa, pc, without_dictionary
 from duramen.support.text import quoted
-from duramen.support.warning import gathered_warnings
 
-Codes: TypeAlias = EncodedTable | ColumnStore
+_NUMERIC, _NOMINAL = KINDS.index("numeric"), KINDS.index("nominal")
+_FEWEST_ROWS = 10  # among fewer, different values in all rows are no surprise
+_SHOWN = 3
+
+# --- the target ---------------------------------------------------------------------------------
+
+_RARE = 0.05  # fraction of the rows below which a class is rare
+_FEW_ROWS = 5  # rows of a class, of which little can be learned
+_ORDERED = 8  # classes of whole numbers that may as well be a quantity
+_MOST_WHOLE = 100  # different whole numbers of a floating type that may be classes
+_GAP = 3  # between a code and the other classes
+_FEW_CODES = 0.1  # fraction of the rows that have a code, at the most
+_ANOTHER = "target=NAME names another column"
+
+
+def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
+    """Look at a target before it is encoded.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels or numbers as they were read, missing ones included.
+    name : str
+        Its name, for the sentences.
+    task : {"auto", "classification", "regression"}
+        Whether it holds classes or numbers.
+
+    Returns
+    -------
+    list of Finding
+
+    Examples
+    --------
+    >>> from duramen.findings.table import of_target
+    >>> [one.kind for one in of_target(["a", None, "b"])]
+    ['target missing']
+    """
+    column = as_arrow(y)
+    if column is None:
+        return []
+    if pa.types.is_temporal(column.type):
+        what = f"target {quoted(name)} has dates or times, which are neither classes nor numbers"
+        return [Finding("target date", (name,), what, _ANOTHER, refused=True)]
+    # Kind of the finding, sentence, hint, values.
+    noted: list[tuple[str, str, str, list[Any]]] = []
+    present = column.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
+    if lost := len(column) - len(present):
+        what = f"is missing in {lost:,} of {len(column):,} rows"
+        noted.append(("target missing", what, "drop_missing_target=True leaves these rows out", []))
+    distinct = pc.value_counts(present)
+    values = distinct.field("values")
+    counts = np.asarray(distinct.field("counts"), dtype=np.int64)
+    labels, n, m = values.to_pylist(), len(present), len(counts)
+    numeric, whole = is_number(values.type), pa.types.is_integer(values.type)
+    numbers = np.sort(np.asarray(values)) if numeric else np.zeros(0)
+    steps = np.diff(numbers)
+    classes = task == "classification" or (
+        task == "auto" and (not numeric or (whole and are_classes(m, n)))
+    )
+    many = numeric and not are_classes(m, n)
+    if m == 1:
+        rows = "the only row" if n == 1 else f"all {n:,} rows"
+        what = f"has one {'class' if classes else 'value'} only, {quoted(labels[0])}, in {rows}"
+        noted.append(("one class", what, _ANOTHER, []))
+    elif m == n >= _FEWEST_ROWS and (not numeric or (whole and bool((steps == steps[0]).all()))):
+        what = "has a different value in each row and looks like an identifier"
+        hint = f"{_ANOTHER}, keep_identifiers=True allows this one"
+        noted.append(("target identifier", what, hint, []))
+    elif m and not classes:
+        few = whole or (m <= _MOST_WHOLE and bool((numbers == np.floor(numbers)).all()))
+        if task == "auto" and few:
+            what = f"has {m:,} different whole numbers, which are treated as a quantity"
+            hint = "task='classification' treats them as classes, task='regression' confirms "
+            noted.append(("whole numbers", f"{what} (regression)", f"{hint}numbers", []))
+    elif m:
+        order = np.argsort(counts, kind="stable").tolist()
+        # A rare number far from all others, which follow each other, is a code.
+        codes = numbers.tolist() if whole and not many else []
+        for end, rest in ((codes[-1:], codes[:-1]), (codes[:1], codes[1:])):
+            if len(rest) < 2 or rest[-1] - rest[0] != len(rest) - 1:
+                continue
+            place, gap = labels.index(end[0]), min(abs(end[0] - other) for other in rest)
+            if gap >= max(_GAP, len(rest)) and counts[place] <= _FEW_CODES * counts.sum():
+                order.remove(place)
+                others = ", ".join(map(str, rest[:_SHOWN]))
+                what = (
+                    f"has {labels[place]} in {counted(counts[place], 'row')} beside {others}"
+                    f"{', ...' if m > 4 else ''}: a code of missing values, or an error; it is "
+                    "treated as a class"
+                )
+                noted.append(("code outside", what, "leave these rows out", [labels[place]]))
+                break
+        n = int(counts[order].sum())
+        rare = [i for i in order if counts[i] < _FEW_ROWS]
+        if rare and n >= 4 * _FEW_ROWS and not many:
+            listed = ", ".join(f"{quoted(labels[i])} ({counts[i]})" for i in rare[:_SHOWN])
+            more = f" and {len(rare) - _SHOWN:,} more" if len(rare) > _SHOWN else ""
+            what = f"has classes with few rows, about which little can be learned: {listed}{more}"
+            hint = "merge them with others or leave their rows out"
+            noted.append(("rare class", what, hint, [labels[i] for i in rare]))
+        least, most = order[0], order[-1]
+        if counts[least] < _RARE * n and counts[most] > n / 2 and not many:
+            what = (
+                f"has {quoted(labels[least])} in {counts[least]:,} of {n:,} rows, so that a forest "
+                f"that always predicts {quoted(labels[most])} is right in {counts[most] / n:.0%}"
+            )
+            hint = "class_weight='balanced', which rank takes, gives each class the same weight"
+            noted.append(("imbalance", what, hint, []))
+        if many or (whole and task == "auto" and m >= _ORDERED):
+            what = f"has {m:,} different numbers, which are treated as {m:,} classes without an "
+            hint = "task='regression' treats them as numbers"
+            noted.append(("classes of numbers", f"{what}order", hint, []))
+    refused = ("target missing", "one class", "target identifier")
+    return [
+        Finding(kind, (name,), f"target {quoted(name)} {what}", hint, kind in refused, words)
+        for kind, what, hint, words in ((*note[:3], tuple(map(str, note[3]))) for note in noted)
+    ]
+
+
+def merged_labels(column: Any, name: str) -> tuple[Any, Finding | None]:
+    """Merge labels of a target that are equal up to case and spaces, each into the most frequent.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray or pyarrow.Array
+        Anything but text comes back as it is.
+    name : str
+        Its name, for the sentence.
+
+    Returns
+    -------
+    column : pyarrow.ChunkedArray or pyarrow.Array
+    finding : Finding or None
+        What was merged.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from duramen.findings.table import merged_labels
+    >>> column, finding = merged_labels(pa.array(["yes", "Yes ", "no", "yes"]), "ill")
+    >>> column.to_pylist()
+    ['yes', 'yes', 'no', 'yes']
+    >>> print(finding.message)
+    target 'ill' has labels that differ by case or spaces only, merged: 'Yes ' (1 row) into 'yes'
+    """
+    column = without_dictionary(column)
+    if not is_text(column.type):
+        return column, None
+    distinct = pc.value_counts(column.drop_null())
+    rows = {row["values"]: row["counts"] for row in distinct.to_pylist()}
+    alike: dict[str, list[str]] = defaultdict(list)
+    for label in sorted(rows, key=lambda label: (-rows[label], label)):
+        alike[" ".join(label.split()).casefold()].append(label)
+    into = {label: labels[0] for labels in alike.values() for label in labels[1:]}
+    if not into:
+        return column, None
+    merged = pa.array([into.get(label, label) for label in column.to_pylist()], column.type)
+    listed = ", ".join(
+        f"{quoted(label)} ({counted(rows[label], 'row')}) into {quoted(frequent)}"
+        for label, frequent in [*into.items()][:_SHOWN]
+    )
+    more = f" and {len(into) - _SHOWN:,} more" if len(into) > _SHOWN else ""
+    return merged, Finding(
+        "labels merged",
+        (name,),
+        f"target {quoted(name)} has labels that differ by case or spaces only, merged: {listed}"
+        f"{more}",
+        f"as_text={[name]!r} keeps them apart",
+        values=tuple(into),
+    )
+
+
+# --- columns ------------------------------------------------------------------------------------
 
 READ_AS_MISSING = "read it as missing"
 IDENTIFIER = "identifier"
-NODE = 10
-"""Rows of a node: with 10, MDI of irrelevant features in random forests is nearly proportional."""
-
-LARGE = 2.0
-"""Ratio of the diversities of two columns from which it is told of."""
-
-MDI = "MDI"
-"""Title of the measure to which the ratio of diversities applies."""
-
-_FEWEST_ROWS = 10  # among fewer, different values in all rows are no surprise
 _MOST_READ = 256  # columns of a store that are read for a closer look
-_SHOWN = 3
 _COMPARED = 20  # columns whose names are compared with their values
-_COUNTED = 1000  # columns that are counted, spread evenly over all
-_TAIL = 0.05  # fraction of the columns at either end that do not matter
 _SIGNS_OF_MISSING = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
 _INDEX = ("", "Unnamed: 0", "index", "rownames", "level_0", "__index_level_0__")
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+")
 _OF_ROWS = re.compile(r"(^|.*[ _.-])(id|ids|iid|uid|uuid|guid|key|barcode|index)|.*[a-z]ID", re.A)
 _DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([ T]\d.*)?")
-_SAID = {  # of one column, and of several
-    "constant": ("is constant and cannot be important", "are constant and cannot be important"),
-    IDENTIFIER: (
-        "has a different value in each row and looks like an identifier",
-        "have different values in all rows and look like identifiers",
-    ),
-    "index": (
-        "has a name like that of an index saved with the table",
-        "have names like those of an index saved with the table",
-    ),
-    "row order": (
-        "increases from row to row, as row numbers do",
-        "increase from row to row, as row numbers do",
-    ),
-    "date": (
-        "has dates as text, each of which is treated as a category",
-        "have dates as text, each of which is treated as a category",
-    ),
-    "many values": (
-        "has different text in most rows, which raises its importance by chance",
-        "have different text in most rows, which raises their importance by chance",
-    ),
-    "duplicate": (
-        "has the same order of values as {}, so that the importance is divided among them",
-        "have the same order of values as {}, so that the importance is divided among them",
-    ),
-    "missing code": (
-        "has {} far from its other numbers, as codes of missing values are",
-        "have {} far from their other numbers, as codes of missing values are",
-    ),
+_SAID = {
+    "constant": "{is_} constant and cannot be important",
+    IDENTIFIER: "{has} a different value in each row and look{s} like an identifier",
+    "index": "{has} a name like that of an index saved with the table",
+    "row order": "increase{s} from row to row, as row numbers do",
+    "date": "{has} dates as text, each of which is treated as a category",
+    "many values": "{has} different text in most rows, which raises {its} importance by chance",
+    "duplicate": "{has} the same order of values as {of}, so that the importance is divided among "
+    "them",
+    "missing code": "{has} {of} far from {its} other numbers, as codes of missing values are",
 }
-
-
-def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]:
-    """Look at a table, and at a target, for what is seldom meant to be analyzed as it is.
-
-    Parameters
-    ----------
-    X : table of shape (n, p), EncodedTable or ColumnStore
-        Of a store, only columns with many values are read, 256 at most, and as many to compare
-        values, and duplicates are not looked for.
-    y : array-like of shape (n,), optional
-        Classes or numbers.
-    target : str
-        Name of the target, for the sentences.
-
-    Returns
-    -------
-    tuple of Finding
-        Those that the command line refuses first; it leaves identifiers out. "unequal values" is
-        for rankings by MDI and other measures that favor many values; commands tell of it only if
-        they rank by one.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X cannot be encoded for another reason than dates.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import duramen as dm
-    >>> table = pa.table({"id": range(20), "site": [1] * 20, "age": [3, 5] * 10})
-    >>> for finding in dm.findings.findings(table):
-    ...     print(finding.kind, finding.columns)
-    constant ('site',)
-    identifier ('id',)
-    """
-    listed: list[Finding] = [] if y is None else of_target(y, target)
-    stray: list[StrayValues] = []
-    if not isinstance(X, EncodedTable | ColumnStore):
-        dates = dates_of(X)
-        listed += of_dates(dates)
-        if dates:
-            import narwhals as nw
-
-            frame = nw.from_native(X, eager_only=True).drop(*dates)
-            if not frame.columns:
-                return in_order(listed)
-            X = frame.to_native()
-        with gathered_warnings() as gathered:
-            X = encode(X)
-        for warning in gathered:
-            stray += warning.columns if isinstance(warning, StrayValuesWarning) else ()
-        listed += map(of_stray, stray)
-    listed += of_codes(X, [values.name for values in stray])
-    unequal = unequal_values(X, named=names_in(listed))
-    listed += [] if unequal is None else [unequal]
-    listed += [] if y is None else of_rows(X, y, target, "auto")
-    return in_order(listed)
-
-
-def names_in(findings: Iterable[Finding]) -> frozenset[str]:
-    """Return the columns that findings name."""
-    return frozenset(name for finding in findings for name in finding.columns)
-
-
-def left_out(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Return the columns that look like identifiers, which analyses leave out by default."""
-    return tuple(
-        name for finding in findings if finding.kind == IDENTIFIER for name in finding.columns
-    )
-
-
-def without_identifiers(findings: Iterable[Finding], keep: str) -> list[Finding]:
-    """Return findings that say so of columns that are left out, of which nothing else is said.
-
-    `keep` is the option that keeps them, such as "--keep-identifiers keeps {}".
-    """
-    findings = list(findings)
-    gone, remaining = frozenset(left_out(findings)), []
-    for finding in findings:
-        if finding.kind == IDENTIFIER:
-            it = "it was" if len(finding.columns) == 1 else "they were"
-            message, hint = f"{finding.message}: {it} left out", keep.format(them(finding.columns))
-            remaining.append(replace(finding, message=message, hint=hint, refused=False))
-        elif not finding.columns or not gone.issuperset(finding.columns):
-            remaining.append(finding)
-    return remaining
-
-
-def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Put what is refused first, then leaks and rows that depend on each other."""
-    first = ("leak", *DEPENDENT)
-    return tuple(
-        sorted(findings, key=lambda finding: (not finding.refused, finding.kind not in first))
-    )
-
-
-# --- before encoding ----------------------------------------------------------------------------
-
-
-def dates_of(X: Any) -> tuple[str, ...]:
-    """Return the names of the columns of dates and times of a data frame."""
-    if type(X).__module__.partition(".")[0] == "pyarrow":
-        return tuple(column.name for column in X.schema if pa.types.is_temporal(column.type))
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return ()
-    return tuple(name for name, kind in frame.schema.items() if kind.is_temporal())
+_ONE = {"is_": "is", "has": "has", "s": "s", "its": "its"}
+_SEVERAL = {"is_": "are", "has": "have", "s": "", "its": "their"}
 
 
 def of_dates(names: Sequence[str]) -> list[Finding]:
-    """Tell of columns of dates, which cannot be encoded."""
+    """Refuse columns of dates, which cannot be encoded."""
     if not names:
         return []
     have = "has" if len(names) == 1 else "have"
@@ -209,7 +236,7 @@ def of_dates(names: Sequence[str]) -> list[Finding]:
 
 
 def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
-    """Tell of a file without a line of names, whose first row was read as one.
+    """Find out that a file has no line of names, so that its first row was read as one.
 
     Of the first columns, more than half have a name that is one of their values, or a decimal
     number above numbers; or the first two names are the numbers of rows and of features, as in
@@ -247,92 +274,44 @@ def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
     return [Finding("names", tuple(like), message, "write a line of names above the rows")]
 
 
-def of_stray(stray: StrayValues) -> Finding:
-    """Tell of a column of text that is nearly one of numbers."""
-    message = f"{stray.describe()}; it is treated as categorical"
-    hint = "read the words as missing values, or convert the column to numbers"
-    return Finding("stray values", (stray.name,), message, hint, values=stray.values)
+def of_codes(table: EncodedTable | ColumnStore, named: Sequence[str] = ()) -> list[Finding]:
+    """Find identifiers, constant and duplicate columns, and signs of missing values.
 
-
-# --- columns ------------------------------------------------------------------------------------
-
-
-def of_codes(table: Codes, named: Sequence[str] = ()) -> list[Finding]:
-    """Tell of identifiers, constant and duplicate columns, and signs of missing values.
-
-    Columns of text that are told of already, as nearly numbers, are no identifiers.
+    Columns of text that other findings name already, as nearly numbers, are no identifiers.
     """
-    findings: list[Finding] = []
-
-    def tell(kind: str, names: Sequence[str], of: str = "", **more: Any) -> None:
-        if names:
-            said = _SAID[kind][len(names) > 1].format(of)
-            hint = more.pop("hint", dropping(names))
-            findings.append(Finding(kind, tuple(names), f"{columns(names)} {said}", hint, **more))
-
-    n_codes = table.n_codes()
+    # Kind of the finding, columns, values or columns in the sentence, hint.
+    noted: list[tuple[str, Sequence[str], str, str]] = []
+    n_codes, stored = table.n_codes(), isinstance(table, ColumnStore)
     constant = np.flatnonzero(n_codes <= 1)
-    stored = isinstance(table, ColumnStore)
+    if 0 < len(constant) < table.n_columns:
+        all_names = table.names_of(constant) if isinstance(table, ColumnStore) else table.names
+        names = all_names if stored else [all_names[j] for j in constant.tolist()]
+        noted.append(("constant", names, "", dropping(names)))
     if isinstance(table, ColumnStore):
-        names: Sequence[str] = table.names_of(constant)
-    else:
-        names = [table.names[j] for j in constant.tolist()]
-    if len(constant) < table.n_columns:
-        tell("constant", names)
-    if isinstance(table, ColumnStore):
-        places = {table._columns.find(name) for name in _INDEX} - {None}
-        places |= set(np.flatnonzero(2 * n_codes > table.n_rows)[:_MOST_READ].tolist())
-        if not places:
-            return findings
-        chosen = np.array(sorted(j for j in places if j is not None))
-        table = without_unused(table.take_columns(chosen))  # some rows may be left out
-    of_kind = _kinds_of_values(table, named)
-    if table.named:
-        known = of_kind[IDENTIFIER]
-        of_kind["index"] = [name for name in table.names if name in _INDEX and name not in known]
-    for kind in (IDENTIFIER, "index", "row order", "date", "many values"):
-        tell(kind, of_kind[kind])
-    for value, names, ordinary in _missing_codes(table):
-        hint = READ_AS_MISSING
-        if ordinary:
-            inside = f"{value:g} is a number within the range of {columns(ordinary)}"
-            hint = f"leave these cells of the file empty; {inside}"
-        tell("missing code", names, f"{value:g}", hint=hint, values=(f"{value:g}",))
-    if not stored:
-        alike: dict[Any, list[str]] = defaultdict(list)
-        for j in np.flatnonzero(~table.constant()).tolist():
-            block, data = int(table.block_of[j]), table.codes(j)
-            contents: Any = np.ascontiguousarray(data)
-            if table.sparse is not None and block == SPARSE:
-                contents = table.sparse.contents(int(table.slot[j]))
-            alike[block, blake2b(contents, digest_size=16).digest()].append(table.names[j])
-        groups = [names for names in alike.values() if len(names) > 1]
-        first = [quoted(names[0]) for names in groups[:_SHOWN]]
-        others = ", ..." if len(groups) > _SHOWN else ""
-        again = [name for names in groups for name in names[1:]]
-        tell("duplicate", again, f"{', '.join(first)}{others}")
-    return findings
+        read = {j for name in _INDEX if (j := table._columns.find(name)) is not None}
+        read |= set(np.flatnonzero(2 * n_codes > table.n_rows)[:_MOST_READ].tolist())
+        if not read:
+            return _findings(noted)
+        # Some rows may be left out.
+        table = without_unused(table.take_columns(np.array(sorted(read), dtype=np.int64)))
+    offsets, cuts = table.value_offsets, table.cut_values
+    starts, sizes = offsets[:-1], np.diff(offsets)
+    numeric = table.kind_codes == _NUMERIC
 
-
-def _kinds_of_values(table: EncodedTable, named: Sequence[str]) -> dict[str, list[str]]:
-    """Return columns whose values are seldom meant as they are, by the kind of the finding."""
+    # Columns whose values are seldom meant as they are.
     of_kind: dict[str, list[str]] = defaultdict(list)
-    if table.n_rows < _FEWEST_ROWS:
-        return of_kind
-    starts, sizes = table.value_offsets[:-1], np.diff(table.value_offsets)
-    numeric = (table.kind_codes == KINDS.index("numeric")) & (sizes >= _FEWEST_ROWS)
-    places = np.flatnonzero(numeric & (table.missing.astype(bool) | (sizes == table.n_rows)))
-    ends = table.cut_values[np.stack([starts[places], starts[places] + sizes[places] - 1])]
+    long = numeric & (sizes >= _FEWEST_ROWS)
+    places = np.flatnonzero(long & (table.missing.astype(bool) | (sizes == table.n_rows)))
+    ends = cuts[np.stack([starts[places], starts[places] + sizes[places] - 1])]
     whole = places[(ends == np.floor(ends)).all(axis=0)]  # few columns of measurements stay
-    nominal = np.flatnonzero(table.kind_codes == KINDS.index("nominal"))
-    for j in np.sort(np.concatenate([whole, nominal])).tolist():
+    nominal = np.flatnonzero(table.kind_codes == _NOMINAL)
+    several_rows = table.n_rows >= _FEWEST_ROWS
+    for j in np.sort(np.concatenate([whole, nominal])).tolist() if several_rows else ():
         name, values, codes = table.names[j], table.values(j), table.codes(j)
         m, present = len(values), table.n_rows
         if table.missing[j]:
             present = int(np.count_nonzero(codes != m))
-        if not numeric[j]:
-            if name in named:
-                continue
+        if not numeric[j] and name not in named:
             some = map(str, values[:: max(1, m // 5)].tolist())
             if m > 2 and all(_DATE.fullmatch(label.strip()) for label in some):
                 of_kind["date"].append(name)
@@ -340,43 +319,84 @@ def _kinds_of_values(table: EncodedTable, named: Sequence[str]) -> dict[str, lis
                 of_kind[IDENTIFIER].append(name)
             elif 2 * m > present:
                 of_kind["many values"].append(name)
-        elif m == present and (values == np.floor(values)).all():
+        elif numeric[j] and m == present and (values == np.floor(values)).all():
             steps = np.diff(values)
             if (steps == steps[0]).all() or _OF_ROWS.fullmatch(name.strip().lower()):
                 of_kind[IDENTIFIER].append(name)
             elif (np.diff(codes.astype(np.int64)) == 1).all():
                 of_kind["row order"].append(name)
-    return of_kind
+    if table.named:
+        identifiers = of_kind[IDENTIFIER]
+        of_kind["index"] = [one for one in table.names if one in _INDEX and one not in identifiers]
+    for kind in (IDENTIFIER, "index", "row order", "date", "many values"):
+        noted.append((kind, of_kind[kind], "", dropping(of_kind[kind])))
 
-
-def _missing_codes(table: EncodedTable) -> list[tuple[float, list[str], list[str]]]:
-    """Return numbers such as -999, columns where they are far from all others, and others.
-
-    Others are columns that have the number within their range; where these are more, it is no code.
-    """
-    offsets, cuts = table.value_offsets, table.cut_values
-    numeric = table.kind_codes == KINDS.index("numeric")
-    places = np.flatnonzero(numeric & (np.diff(offsets) >= 4))
+    # Numbers such as -999 that are far from all others.
+    places = np.flatnonzero(numeric & (sizes >= 4))
     first, last = offsets[places], offsets[places + 1] - 1
     odd_columns: dict[float, list[str]] = defaultdict(list)
     for end, inward, other in ((first, 1, last), (last, -1, first)):
-        ends, near, far = cuts[end], cuts[end + inward], cuts[other]
-        below = (ends < 0) & (near >= 0)  # negative beside numbers that cannot be
-        odd = below | (np.abs(near - ends) > np.abs(far - near))
-        odd &= np.isin(ends, _SIGNS_OF_MISSING)
-        for j, value in zip(places[odd].tolist(), ends[odd].tolist(), strict=True):
+        at_end, near, far = cuts[end], cuts[end + inward], cuts[other]
+        below = (at_end < 0) & (near >= 0)  # negative beside numbers that cannot be
+        odd = below | (np.abs(near - at_end) > np.abs(far - near))
+        odd &= np.isin(at_end, _SIGNS_OF_MISSING)
+        for j, value in zip(places[odd].tolist(), at_end[odd].tolist(), strict=True):
             odd_columns[value].append(table.names[j])
-    codes = []
     for value, names in odd_columns.items():
         holding = np.searchsorted(offsets, np.flatnonzero(cuts == value), side="right") - 1
         within = np.isin(places, holding) & (cuts[first] < value) & (value < cuts[last])
         ordinary = [table.names[j] for j in places[within].tolist()]
-        if len(ordinary) <= len(names):
-            codes.append((value, names, ordinary))
-    return codes
+        if ordinary and len(ordinary) <= len(names):
+            inside = f"{value:g} is a number within the range of {columns(ordinary)}"
+            hint = f"leave these cells of the file empty; {inside}"
+            noted.append(("missing code", names, f"{value:g}", hint))
+        elif not ordinary:
+            noted.append(("missing code", names, f"{value:g}", READ_AS_MISSING))
+
+    alike: dict[Any, list[str]] = defaultdict(list)
+    for j in [] if stored else np.flatnonzero(~table.constant()).tolist():
+        block, data = int(table.block_of[j]), table.codes(j)
+        contents: Any = np.ascontiguousarray(data)
+        if table.sparse is not None and block == SPARSE:
+            contents = table.sparse.contents(int(table.slot[j]))
+        alike[block, blake2b(contents, digest_size=16).digest()].append(table.names[j])
+    groups = [names for names in alike.values() if len(names) > 1]
+    shown = ", ".join(quoted(names[0]) for names in groups[:_SHOWN])
+    again = [name for names in groups for name in names[1:]]
+    noted.append(("duplicate", again, shown + ", ..." * (len(groups) > _SHOWN), dropping(again)))
+    return _findings(noted)
+
+
+def _findings(noted: Iterable[tuple[str, Sequence[str], str, str]]) -> list[Finding]:
+    """Return findings about columns, those that are about any."""
+    findings = []
+    for kind, names, of, hint in noted:
+        if names:
+            words = _ONE if len(names) == 1 else _SEVERAL
+            message = f"{columns(names)} {_SAID[kind].format(of=of, **words)}"
+            values = (of,) if kind == "missing code" else ()
+            findings.append(Finding(kind, tuple(names), message, hint, values=values))
+    return findings
+
+
+def left_out(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """Return the columns that look like identifiers, which analyses leave out by default."""
+    return tuple(
+        name for finding in findings if finding.kind == IDENTIFIER for name in finding.columns
+    )
 
 
 # --- numbers of values --------------------------------------------------------------------------
+
+NODE = 10
+"""Rows of a node: with 10, MDI of irrelevant features in random forests is nearly proportional."""
+
+MDI = "MDI"
+"""Title of the measure to which the ratio of diversities applies."""
+
+_LARGE = 2.0  # ratio of the diversities of two columns from which it is told of
+_COUNTED = 1000  # columns that are counted, spread evenly over all
+_TAIL = 0.05  # fraction of the columns at either end that do not matter
 
 
 def diversity(counts: ArrayLike, n_rows: int = NODE) -> float:
@@ -404,9 +424,9 @@ def diversity(counts: ArrayLike, n_rows: int = NODE) -> float:
 
 
 def unequal_values(
-    table: Codes, measure: str = MDI, *, named: Collection[str] = ()
+    table: EncodedTable | ColumnStore, measure: str = MDI, *, findings: Iterable[Finding] = ()
 ) -> Finding | None:
-    """Tell of columns that differ so much in their values that some are favored by chance.
+    """Find columns that differ so much in their values that some are favored by chance.
 
     Constant columns aside, the 5 % of lowest and the 5 % of highest diversity are passed over; of
     20 columns and fewer, none is. Of many columns, 1000 are counted, spread evenly over the table,
@@ -418,14 +438,14 @@ def unequal_values(
         Columns of n rows.
     measure : str
         Title of the measure, for the sentence.
-    named : collection of str
-        Columns that are passed over, because other findings name them.
+    findings : iterable of Finding
+        Findings whose columns are passed over.
 
     Returns
     -------
     Finding or None
         Of kind "unequal values", about the column of lowest and that of highest diversity of the
-        others, if the ratio is `LARGE` or more.
+        others, if the ratio is 2 or more.
 
     Examples
     --------
@@ -443,10 +463,10 @@ MDI than those like 'sex', up to about 9.0 times as much
     if isinstance(table, ColumnStore):
         table = table.take_columns(spread(varied, _MOST_READ))
         varied = np.arange(table.n_columns)
-    left_out = frozenset(named)
+    named = {name for finding in findings for name in finding.columns}
     columns_counted = []
     for j in spread(varied, _COUNTED).tolist():
-        if table.names[j] not in left_out:
+        if table.names[j] not in named:
             counts = np.bincount(table.codes(j))
             columns_counted.append((diversity(counts), table.names[j], counts))
     # A code can be without rows.
@@ -456,15 +476,14 @@ MDI than those like 'sex', up to about 9.0 times as much
     skipped = int(_TAIL * (len(ordered) - 1))
     low, high = ordered[skipped], ordered[-1 - skipped]
     ratio = high[0] / low[0]
-    if ratio < LARGE:
+    if ratio < _LARGE:
         return None
-
-    def held(counts: IntArray) -> tuple[str, str]:
+    held = []
+    for _, _, counts in (low, high):
         part = float(counts.max() / counts.sum())
         percent = "less than 1%" if part < 0.01 else f"{min(part, 0.99):.0%}"
-        return f"{np.count_nonzero(counts):,}", percent
-
-    (few, often), (many, seldom) = held(low[2]), held(high[2])
+        held.append((f"{np.count_nonzero(counts):,}", percent))
+    (few, often), (many, seldom) = held
     first, last = quoted(low[1]), quoted(high[1])
     number = f"{ratio:.1f}" if ratio < 10 else f"{ratio:,.0f}"
     times = f", up to about {number} times as much" if measure == MDI else ""

@@ -37,11 +37,18 @@ from duramen.data.text_numbers import (
     places_of_text,
     stray_values_of,
 )
-from duramen.findings.rows import dependence, of_rows
-from duramen.findings.table import dates_of, left_out, of_codes, of_dates, of_names
-from duramen.findings.target import merged_labels, of_leaks, of_target
+from duramen.findings.rows import dependence, of_leaks
+from duramen.findings.table import (
+    left_out,
+    merged_labels,
+    of_codes,
+    of_dates,
+    of_names,
+    of_target,
+)
 from duramen.io import ColumnStore, open_store
 from duramen.io.formats import format_of
+from duramen.io.formats.format import READING
 from duramen.io.store.column_store import of_rows as store_of_rows
 from duramen.io.store.column_store import with_columns, without_names
 from duramen.io.store.packing import pack_table
@@ -51,11 +58,19 @@ from duramen.io.store.row_ids import (
     names_of,
     of_table,
     pair,
+    refuse_pairing,
     samples_table,
     texts_of,
 )
-from duramen.reading.answers import answered, of_stray_values
-from duramen.reading.text import FileOptions
+from duramen.reading.text import (
+    answered,
+    arguments_for,
+    check_options,
+    of_numbers_in_text,
+    of_stray_values,
+    table_of,
+    table_of_samples,
+)
 from duramen.support.arrow import is_number, is_text, pa, pc
 from duramen.support.checks import check_optional_integer, check_seed
 from duramen.support.files import expanded
@@ -64,6 +79,7 @@ from duramen.support.warning import gathered_warnings, warn
 
 _SHOWN = 10  # columns that a message names
 _RECORDED = 1000  # values of a parameter that the record of a run has, at the most
+_UNRECORDED = ("source", "target", "citation", "random_state", "n_jobs")
 
 
 def read(
@@ -223,62 +239,61 @@ def read(
     >>> print(data.provenance.findings[0])  # doctest: +SKIP
     """
     arguments = dict(locals())
-    defaults = signature(read).parameters
-    given = {
-        name: value
-        for name, value in arguments.items()
-        if not _is_default(value, defaults[name].default)
-    }
+    given = {}  # parameters other than the defaults
+    for parameter, default in signature(read).parameters.items():
+        value = arguments[parameter]
+        plain = isinstance(value, str | int | float) and value == default.default
+        empty = isinstance(value, list | tuple) and not value
+        if not (plain or empty or value is default.default):
+            given[parameter] = value
     if isinstance(source, LearningSet):
         allowed = {"source", "keep_identifiers", "n_jobs", "random_state"}
         refuse_beside("read", **{name: given[name] for name in given if name not in allowed})
         return source if source.provenance.inspected else _inspected(source, keep_identifiers)
     check_optional_integer("read", "max_rows", max_rows, 2)
-    options = FileOptions(
-        as_text=tuple(as_text),
-        na_values=tuple(na_values),
-        decimal=decimal,
-        separator=separator,
-        encoding=encoding,
-        skip_rows=skip_rows,
-        member=member,
-        sheet=sheet,
-    )
-    where = Path(source).name if isinstance(source, str | Path) else "the table"
-    pairing = Pairing(samples_id, samples_match, where, "read")
-    if samples is None:
-        pairing.check_unused()
+    options = {name: given[name] for name in READING if name in given}
+    pairing = None
+    if samples is not None:
+        where = Path(source).name if isinstance(source, str | Path) else "the table"
+        pairing = Pairing(samples_id, samples_match, where, "read")
+    elif samples_id is not None or samples_match != "exact":
+        refuse_pairing(samples_id, samples_match, "read")
     names = None if names is None else list(names)
     with ExitStack() as stack:
-        wanted = kinds or dict.fromkeys(categorical, "nominal") or None
+        kinds_asked = kinds or dict.fromkeys(categorical, "nominal") or None
         if isinstance(source, str | Path):
-            table = _of_file(source, samples, pairing, options, transpose, layer, wanted, stack)
+            how = {"transpose": transpose, "layer": layer, "kinds": kinds_asked}
+            table = _of_file(source, samples, pairing, options, how, stack)
         elif transpose:
             raise ValueError("read: transpose is for files; transpose a table in memory yourself")
         else:
-            table = _of_memory(source, samples, pairing, layer, names, wanted)
-        columns = table.columns.to_native() if isinstance(table.columns, nw.DataFrame) else None
-        if table.file and isinstance(columns, pa.Table):
-            table.findings += of_names(columns)
+            table = _of_memory(source, samples, pairing, layer, names, kinds_asked)
+        if table.file and isinstance(table.columns, nw.DataFrame):
+            columns = table.columns.to_native()
+            table.findings += of_names(columns) if isinstance(columns, pa.Table) else []
         if target is None:
-            asked = {"task": task != "auto", "event": event is not None}
-            asked |= {"covariates": bool(covariates), "drop_missing_target": drop_missing_target}
-            for name in (name for name, is_given in asked.items() if is_given):
-                raise ValueError(f"read: {name} needs target=NAME")
-            if not transpose:
-                table.look_at_rows()
+            for name in ("task", "event", "covariates", "drop_missing_target"):
+                if name in given:
+                    raise ValueError(f"read: {name} needs target=NAME")
+            n, p = table.columns.shape
+            named = table.file and isinstance(table.columns, nw.DataFrame) and not transpose
+            if named and n >= p and table.names_rows():
+                message = (
+                    f"{n:,} rows, named by column {quoted(table.columns.columns[0])}, are taken "
+                    f"for samples, and {p - 1:,} columns for features"
+                )
+                hint = "transpose=True if rows are features, such as genes"
+                table.findings.append(Finding("names", (), message, hint))
         roles = {"event": event, "strata": strata, "groups": groups, "sample_weight": sample_weight}
         table.set_apart(target, roles, covariates, samples_features, drop, task)
-        if drop_missing_target:
-            table.drop_missing_target()
-        if missing == "drop":
-            table.drop_incomplete()
+        if drop_missing_target or missing == "drop":
+            table.drop_rows(of_target=drop_missing_target, incomplete=missing == "drop")
         data = table.encoded(task, names, kinds, tuple(categorical), keep_identifiers, n_jobs)
         if max_rows is not None and data.n_rows > max_rows:
             data = _sample(data, max_rows, check_seed("read", random_state))
         if table.in_folder:  # which is removed here
             data = data.in_memory()
-    chosen = None
+    positive_class = None
     if positive is not None:
         classes = data.target.classes
         if classes is None:
@@ -292,51 +307,61 @@ def read(
                 "read: positive must be a class of the target, one of "
                 f"{joined(list(labels), shown=20)}, got {positive!r}"
             )
-        chosen = labels[str(positive)]
-    unrecorded = ("source", "target", "citation", "random_state", "n_jobs")
-    settings = {
-        name: _recorded(Path(value) if name == "samples" and isinstance(value, str) else value)
-        for name, value in given.items()
-        if name not in unrecorded
-    }
+        positive_class = labels[str(positive)]
+    settings: dict[str, Any] = {}  # names as they are, data by their type
+    for name, value in given.items():
+        if name in _UNRECORDED:
+            continue
+        if isinstance(value, Path) or (name == "samples" and isinstance(value, str)):
+            settings[name] = Path(value).name
+        elif isinstance(value, list | tuple) and len(value) <= _RECORDED:
+            settings[name] = list(value)
+        else:
+            plain = isinstance(value, str | int | float)
+            settings[name] = value if plain else type(value).__name__
     provenance = replace(data.provenance, settings=settings, citation=citation, inspected=True)
-    return replace(data, provenance=provenance, positive=chosen)
+    return replace(data, provenance=provenance, positive=positive_class)
 
 
 class _Table:
-    """Columns that are features, columns set apart, and what was found, on the way to encoding."""
+    """Columns that are features, columns set apart, and findings, on the way to encoding."""
 
     def __init__(
         self,
         columns: nw.DataFrame[Any] | EncodedTable | ColumnStore,
         *,
         source: str | Path = "",
-        as_text: tuple[str, ...] = (),
+        as_text: Sequence[str] = (),
         annotations: pa.Table | None = None,
-        row_names: RowNames | None = None,
-        notes: Iterable[str | None] = (),
-        in_folder: bool = False,
+        row_names: RowNames,
     ) -> None:
         self.columns: Any = columns
         self.path = str(source)
         self.file = self.path if "://" in self.path else Path(source).name
         self.as_text = as_text
         self.annotations, self.samples_file = annotations, ""
-        self.row_names = row_names or RowNames()
-        self.notes = [note for note in notes if note]
+        self.row_names = row_names
+        self.notes: list[str] = []
         self.findings: list[Finding] = []
         self.warned: list[str] = []  # warnings of reading the file
-        self.in_folder = in_folder  # whether a store lies in a temporary folder
+        self.in_folder = False  # whether a store lies in a temporary folder
         self.target, self.values = "", None  # name and values; None without a target
         self.roles: dict[str, tuple[str, Any]] = {}  # name and values by parameter
         self.covariates: dict[str, Any] = {}
         self.dropped_rows = 0
 
-    @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
+        """Return the names of the columns."""
         columns = self.columns
         return tuple(columns.columns if isinstance(columns, nw.DataFrame) else columns.names)
+
+    def names_rows(self) -> bool:
+        """Tell whether the first column is text that differs in each row, others mostly numbers."""
+        first, *others = self.columns.to_arrow().columns
+        if not is_text(first.type) or not others:
+            return False
+        numbers = sum(is_number(column.type) for column in others)
+        return 2 * numbers > len(others) and len(first.unique()) == len(first)
 
     def column(self, parameter: str, name: str) -> Any:
         """Return the values of a column of the table, or else of the annotations."""
@@ -350,52 +375,42 @@ class _Table:
                 return columns.target(name)[1]
         if annotations is not None and name in annotations.column_names:
             return annotations.column(name)
-        raise self._absent(parameter, name)
+        raise self.absent(parameter, name)
 
-    def _absent(self, parameter: str, name: str) -> ValueError:
+    def absent(self, parameter: str, name: str) -> ValueError:
         """Return the error about a name that is no column."""
+        names = self.names()
         where = "table" if self.annotations is None else "table or its sample annotations"
         others = [] if self.annotations is None else self.annotations.column_names
-        candidates = [*others, *(self.names if len(self.names) <= 100_000 else ())]
+        candidates = [*others, *(names if len(names) <= 100_000 else ())]
         folded = [other for other in candidates if other.strip().lower() == name.strip().lower()]
         close = folded or difflib.get_close_matches(name, candidates, n=1, cutoff=0.5)
         message = f"read: {parameter} {quoted(name)} is not a column of the {where}"
         if close:
             return ValueError(f"{message}; did you mean {quoted(close[0])}?")
-        shown = ", ".join(map(quoted, [*others, *self.names][:_SHOWN]))
+        shown = ", ".join(map(quoted, [*others, *names][:_SHOWN]))
         message += f"; its columns are {shown}{', ...' if len(candidates) > _SHOWN else ''}"
         if parameter == "target" and self.annotations is None:
-            (first, *more) = self.names
-            if not more and any(sign in first for sign in ",;\t|"):
+            if len(names) == 1 and any(sign in names[0] for sign in ",;\t| "):
                 message += (
-                    f". Hint: each line of {self.file} is a single field, as where quotes surround "
-                    "whole lines; take these quotes away"
+                    f". Hint: each line of {self.file} is a single field; separator='space' if "
+                    "spaces separate the fields, and take quotes around whole lines away"
                 )
-            elif not more and " " in first:
-                message += ". Hint: separator='space', if spaces separate the fields"
-            elif not isinstance(self.columns, nw.DataFrame) or self._names_rows():
+            elif not isinstance(self.columns, nw.DataFrame) or self.names_rows():
                 message += (
-                    f". Hint: the first column, {quoted(first)}, names the rows. If these are "
+                    f". Hint: the first column, {quoted(names[0])}, names the rows. If these are "
                     "features, such as genes, and columns are samples: transpose=True and "
                     "samples=FILE, a table with the target of each sample; if rows are samples: "
                     "samples=FILE"
                 )
             else:  # such as a first line that is taken for names
-                told = [f"{note}".rstrip(".") for note in (*self.warned, *self.findings)]
+                told = [*self.warned, *(str(finding) for finding in self.findings)]
                 message = "; note: ".join([message, *told])
         return ValueError(message)
 
-    def _names_rows(self) -> bool:
-        """Tell whether the first column is text that differs in each row, others mostly numbers."""
-        first, *others = self.columns.to_arrow().columns
-        if not is_text(first.type) or not others:
-            return False
-        numbers = sum(is_number(column.type) for column in others)
-        return 2 * numbers > len(others) and len(first.unique()) == len(first)
-
     def drop(self, names: Iterable[str]) -> None:
         """Leave columns out; names that the table lacks do not matter."""
-        there = set(self.names)
+        there = set(self.names())
         gone = [name for name in dict.fromkeys(names) if name in there]
         if len(gone) == len(there):
             raise ValueError(
@@ -404,41 +419,23 @@ class _Table:
         is_frame = isinstance(self.columns, nw.DataFrame)
         self.columns = self.columns.drop(*gone) if is_frame else without_names(self.columns, gone)
 
-    def keep_rows(self, present: NDArray[np.bool_], what: str) -> None:
-        """Leave out the rows that are not present, of which a note says `what`."""
-        rows = present.nonzero()[0]
-        dropped = len(present) - len(rows)
-        if not dropped:
-            return
-        if isinstance(self.columns, nw.DataFrame):
-            self.columns = self.columns[rows.tolist()]
-        elif isinstance(self.columns, EncodedTable):
-            self.columns = self.columns.take_rows(rows)
-        else:
-            self.columns = store_of_rows(self.columns, rows)
-        if self.annotations is not None:
-            self.annotations = self.annotations.take(rows)
-        self.row_names = self.row_names.take(rows)
-        self.values = _rows_of(self.values, rows)
-        self.roles = {role: (name, _rows_of(of, rows)) for role, (name, of) in self.roles.items()}
-        self.covariates = {name: _rows_of(of, rows) for name, of in self.covariates.items()}
-        self.notes.append(f"{dropped:,} of {len(present):,} rows {what}")
-        self.dropped_rows += dropped
-
     # --- the steps of `read` ----------------------------------------------------------------------
 
-    def look_at_rows(self) -> None:
-        """Tell of rows of a file without a target that may be features."""
-        if not self.file or not isinstance(self.columns, nw.DataFrame):
-            return
-        n, p = self.columns.shape
-        if n >= p and self._names_rows():
-            message = (
-                f"{n:,} rows, named by column {quoted(self.names[0])}, are taken for samples, and "
-                f"{p - 1:,} columns for features"
-            )
-            hint = "transpose=True if rows are features, such as genes"
-            self.findings.append(Finding("names", (), message, hint))
+    def role(self, parameter: str, asked: Any) -> tuple[str, Any, bool]:
+        """Return name and values of a column, and whether it is one of the table.
+
+        Values that are passed in Python take the place of a column of their name if they are equal.
+        """
+        if isinstance(asked, str):
+            return asked, self.column(parameter, asked), True
+        name = str(getattr(asked, "name", None) or "")
+        if not name or name not in self.names() or np.ndim(asked) != 1:
+            return name, asked, False
+        try:
+            column, values = _arrow(self.column("target", name)), _arrow(asked)
+        except (pa.ArrowException, TypeError, ValueError):
+            return name, asked, False  # the check of the parameter says what is wrong
+        return name, asked, bool(column.to_pylist() == values.to_pylist())
 
     def set_apart(
         self,
@@ -450,11 +447,14 @@ class _Table:
         task: str,
     ) -> None:
         """Set apart the target and the columns that are no features, and leave columns out."""
-        name, values = (None, None) if target is None else self._values("target", target)
-        own = name if isinstance(target, str) or self._holds(name, values) else None
-        self.roles = {
-            role: self._values(role, asked) for role, asked in roles.items() if asked is not None
-        }
+        name, values, is_column = ("", None, False)
+        if target is not None:
+            name, values, is_column = self.role("target", target)
+            name = name or "y"
+        for role, asked in roles.items():
+            if asked is not None:
+                column, of_role, there = self.role(role, asked)
+                self.roles[role] = (column if there else "", of_role)
         if "event" in self.roles and task not in ("auto", "survival"):
             raise ValueError(f"read: event is for task='survival', got task={task!r}")
         two_columns = is_structured(values) or (
@@ -475,32 +475,59 @@ class _Table:
                     f"read: {role} must have an entry for each of the {n_rows:,} rows, got "
                     f"{len(of_role):,}"
                 )
-            if own is not None and column == own:
+            if is_column and column == name:
                 raise ValueError(f"read: {role} {quoted(column)} is the target")
-        apart = {column for column, _ in self.roles.values()}
+        apart = [column for column, _ in self.roles.values() if column]
+        if drop or covariates or samples_features:
+            own = name if is_column else ""
+            self._join_and_leave_out(own, apart, covariates, samples_features, drop)
+        labels: Any = values if isinstance(values, pa.ChunkedArray | pa.Array) else None
+        if isinstance(values, np.ndarray) and values.dtype == object:
+            labels = pa.array(values.tolist(), pa.string())
+        if labels is not None and name not in self.as_text:
+            # Labels that are equal up to case and spaces are one.
+            merged, finding = merged_labels(labels, name)
+            if finding is not None:
+                self.findings.append(finding)
+                is_array = isinstance(values, np.ndarray)
+                values = np.array(merged.to_pylist(), dtype=object) if is_array else merged
+        self.target, self.values = name, values
+        if gone := [*([name] if is_column else []), *apart, *drop]:
+            self.drop(gone)
+
+    def _join_and_leave_out(
+        self,
+        target: str,
+        apart: Collection[str],
+        covariates: Sequence[str],
+        samples_features: Sequence[str],
+        drop: Sequence[str],
+    ) -> None:
+        """Join covariates and features of the annotations to the columns; check what is dropped."""
+        names, columns, annotations = self.names(), self.columns, self.annotations
         lists = {"drop": drop, "covariates": covariates, "samples_features": samples_features}
-        for parameter, columns in lists.items():
-            if own in columns:
-                raise ValueError(f"read: {parameter} {quoted(own)} is the target")
+        for parameter, listed in lists.items():
+            if target and target in listed:
+                raise ValueError(f"read: {parameter} {quoted(target)} is the target")
         for column in drop:
-            if column not in self.names:
-                raise self._absent("drop", column)
+            if column not in names:
+                raise self.absent("drop", column)
             if column in apart:
                 raise ValueError(f"read: drop must not name {quoted(column)}, which is set apart")
         self.covariates = {column: self.column("covariates", column) for column in covariates}
         for column in samples_features:
-            if column in self.names:
+            if column in names:
                 raise ValueError(
                     f"read: samples_features {quoted(column)} is a column of the table"
                 )
-            if self.annotations is None:
+            if annotations is None:
                 raise ValueError("read: samples_features needs samples=FILE, sample annotations")
-            if column not in self.annotations.column_names:
-                raise self._absent("samples_features", column)
-        there, columns = set(self.names), self.columns
+            if column not in annotations.column_names:
+                raise self.absent("samples_features", column)
+        there = set(names)
         more = [x for x in dict.fromkeys((*samples_features, *covariates)) if x not in there]
-        if more and self.annotations is not None:
-            added = self.annotations.select(more)
+        if more and annotations is not None:
+            added = annotations.select(more)
             if isinstance(columns, nw.DataFrame):
                 backend: Any = columns.implementation
                 series = (
@@ -517,55 +544,24 @@ class _Table:
         if isinstance(self.columns, nw.DataFrame) and self.row_names.labels is None and drop:
             native = self.columns.select(*drop).to_native()
             naming = of_table(native)[:1] if isinstance(native, pa.Table) else []
-            for named in naming:
-                self.row_names = replace(self.row_names, labels=named.labels)
-        labels: Any = values if isinstance(values, pa.ChunkedArray | pa.Array) else None
-        if isinstance(values, np.ndarray) and values.dtype == object:
-            labels = pa.array(values.tolist(), pa.string())
-        if labels is not None and name not in self.as_text:
-            # Labels that are equal up to case and spaces are one.
-            merged, finding = merged_labels(labels, name or "")
-            if finding is not None:
-                self.findings.append(finding)
-                is_array = isinstance(values, np.ndarray)
-                values = np.array(merged.to_pylist(), dtype=object) if is_array else merged
-        self.target, self.values = name or "", values
-        self.drop([*([] if own is None else [own]), *apart, *drop])
+            for column_of_names in naming:
+                self.row_names = replace(self.row_names, labels=column_of_names.labels)
 
-    def _values(self, parameter: str, asked: Any) -> tuple[str, Any]:
-        """Return the name and the values of a column that is named, or of values given."""
-        if isinstance(asked, str):
-            return asked, self.column(parameter, asked)
-        name = str(getattr(asked, "name", None) or "")
-        if parameter == "target":
-            return name or "y", asked
-        return name if self._holds(name, asked) else "", asked
-
-    def _holds(self, name: str | None, values: Any) -> bool:
-        """Tell whether values that were given in Python are those of the column of this name."""
-        if not name or name not in self.names or np.ndim(values) != 1:
-            return False
-        try:
-            column, given = _arrow(self.column("target", name)), _arrow(values)
-        except (pa.ArrowException, TypeError, ValueError):
-            return False  # values of which the check of their parameter says what is wrong
-        return bool(column.to_pylist() == given.to_pylist())
-
-    def drop_missing_target(self) -> None:
-        """Leave out the rows where the target is missing."""
-        present = ~_missing(self.values)
-        if "event" in self.roles:
-            present &= ~_missing(self.roles["event"][1])
-        if not present.any():
-            raise ValueError(
-                f"read: drop_missing_target=True leaves no row: {self.target} has no value"
-            )
-        several = (~present).sum() > 1
-        verbs = "have no target and were" if several else "has no target and was"
-        self.keep_rows(present, f"{verbs} left out")
-
-    def drop_incomplete(self) -> None:
-        """Leave out the rows where a feature or the target is missing."""
+    def drop_rows(self, *, of_target: bool, incomplete: bool) -> None:
+        """Leave out the rows where the target, or any feature too, is missing."""
+        if of_target:
+            present = ~_missing(self.values)
+            if "event" in self.roles:
+                present &= ~_missing(self.roles["event"][1])
+            if not present.any():
+                raise ValueError(
+                    f"read: drop_missing_target=True leaves no row: {self.target} has no value"
+                )
+            several = (~present).sum() > 1
+            verbs = "have no target and were" if several else "has no target and was"
+            self._keep_rows(present, verbs)
+        if not incomplete:
+            return
         columns = self.columns
         complete = np.ones(columns.shape[0], dtype=np.bool_)
         if self.values is not None:
@@ -583,8 +579,28 @@ class _Table:
                 "with many, or use missing='category'"
             )
         several = (~complete).sum() > 1
-        verbs = "are incomplete and were" if several else "is incomplete and was"
-        self.keep_rows(complete, f"{verbs} left out")
+        self._keep_rows(complete, "are incomplete and were" if several else "is incomplete and was")
+
+    def _keep_rows(self, present: NDArray[np.bool_], verbs: str) -> None:
+        """Leave out the rows that are not present, with a note."""
+        rows = present.nonzero()[0]
+        dropped = len(present) - len(rows)
+        if not dropped:
+            return
+        if isinstance(self.columns, nw.DataFrame):
+            self.columns = self.columns[rows.tolist()]
+        elif isinstance(self.columns, EncodedTable):
+            self.columns = self.columns.take_rows(rows)
+        else:
+            self.columns = store_of_rows(self.columns, rows)
+        if self.annotations is not None:
+            self.annotations = self.annotations.take(rows)
+        self.row_names = self.row_names.take(rows)
+        self.values = _rows_of(self.values, rows)
+        self.roles = {role: (name, _rows_of(of, rows)) for role, (name, of) in self.roles.items()}
+        self.covariates = {name: _rows_of(of, rows) for name, of in self.covariates.items()}
+        self.notes.append(f"{dropped:,} of {len(present):,} rows {verbs} left out")
+        self.dropped_rows += dropped
 
     def encoded(
         self,
@@ -596,38 +612,50 @@ class _Table:
         n_jobs: int | None,
     ) -> LearningSet[Any]:
         """Encode the columns and the target, and look at them."""
-        findings = [*self.findings]
-        survival = "event" in self.roles
-        words = "regression" if survival else task
-        if self.values is not None:
-            findings += self._of_target(task, words)
+        findings, values = [*self.findings], self.values
+        event, events = self.roles.get("event", ("", None))
+        survival = events is not None
+        if values is not None:
+            of_y = of_target(values, self.target, "regression" if survival else task)
+            stray = None
+            if task == "auto" and self.target not in self.as_text:
+                stray = stray_values_of(self.target, _arrow(values))
+            if stray is not None:
+                of_y = [finding for finding in of_y if finding.kind != "target identifier"]
+                annotations = self.annotations
+                of_samples = annotations is not None and self.target in annotations.column_names
+                file = self.samples_file if of_samples else self.file
+                of_y += of_stray_values([stray], file, target=True)
+            findings += of_y
+        if survival:
+            of_event = of_target(events, event or "event", "classification")
+            findings += [one for one in of_event if one.kind not in ("one class", "imbalance")]
         if isinstance(self.columns, nw.DataFrame):
             frame = self.columns
-            dates = dates_of(frame.to_native())
+            dates = [name for name, kind in frame.schema.items() if kind.is_temporal()]
             findings += of_dates(dates)
             for name in categorical:
                 if name not in frame.columns:
-                    raise self._absent("categorical", name)
+                    raise self.absent("categorical", name)
             if len(dates) == len(frame.columns):
                 answered(findings, self.file, keep_identifiers=keep_identifiers)
             native: Any = frame.drop(*dates).to_native()
-            wanted = dict.fromkeys((name for name in categorical if name not in dates), "nominal")
+            nominal = dict.fromkeys((name for name in categorical if name not in dates), "nominal")
             if isinstance(native, pa.Table):
                 there = native.column_names
                 texts = [there[j] for j in places_of_text(native, there, self.as_text)]
-                wanted |= dict.fromkeys(texts, "nominal")
+                nominal |= dict.fromkeys(texts, "nominal")
             with gathered_warnings() as gathered:
-                table: Any = encode(
-                    native, names=names, kinds=kinds or wanted or None, n_jobs=n_jobs
-                )
-            stray: list[StrayValues] = []
+                asked = kinds or nominal or None
+                table: Any = encode(native, names=names, kinds=asked, n_jobs=n_jobs)
+            strays: list[StrayValues] = []
             for warning in gathered:
                 if isinstance(warning, StrayValuesWarning):
-                    stray += warning.columns
+                    strays += warning.columns
                 else:
                     warn(warning)
-            findings += of_stray_values(stray, self.file)
-            findings += of_codes(table, [*wanted, *(values.name for values in stray)])
+            findings += of_stray_values(strays, self.file)
+            findings += of_codes(table, [*nominal, *(of_text.name for of_text in strays)])
         elif categorical:
             raise ValueError(
                 f"read: categorical={list(categorical)!r} has no effect on an encoded table, such "
@@ -637,32 +665,33 @@ class _Table:
             table = self.columns
             shrunk = self.dropped_rows and isinstance(table, EncodedTable)
             findings += of_codes(without_unused(table) if shrunk else table)
-        if self.values is not None:
+        if values is not None:
             groups = self.roles.get("groups", ("", None))[1]
             if survival:
-                name, events = self.roles["event"]
-                findings += of_leaks(table, events, name or "event", "classification")
-                of_times = dependence(table, self.values, self.target, "regression", groups)
-                findings += [] if of_times is None else [of_times]
+                leaks = of_leaks(table, events, event or "event", "classification")
             else:
-                findings += of_rows(table, self.values, self.target, words, groups)
-        listed = answered(findings, self.file, keep_identifiers=keep_identifiers)
+                leaks = of_leaks(table, values, self.target, task)
+            kind = "regression" if survival else task
+            if dependent := dependence(table, values, self.target, kind, groups):
+                leaks = [leak for leak in leaks if not {*leak.columns} & {*dependent.columns}]
+                leaks.append(dependent)
+            findings += leaks
+        table, listed = _without_identifiers(
+            table, findings, self.file, self.target, keep_identifiers
+        )
         gone = () if keep_identifiers else left_out(findings)
-        _refuse_nothing_left(table, gone, self.target)
         if gone and self.row_names.labels is None:
             labels = texts_of(_arrow(self.column("target", gone[0])))
             self.row_names = replace(self.row_names, labels=labels)
-        table = without_names(table, gone)
         function = f"read: target={self.target!r}"
         outcome: Target
-        if self.values is None:
+        if values is None:
             outcome = NoTarget(np.zeros(table.shape[0]))
         elif survival:
-            both = (self.values, self.roles["event"][1])
-            arrays = (target_array(values, function=function) for values in both)
+            arrays = (target_array(column, function=function) for column in (values, events))
             outcome = SurvivalTarget.of_columns(*arrays, function=f"{function} and event")
         else:
-            outcome = encode_target(self.values, task, function=function)
+            outcome = encode_target(values, task, function=function)
         rows: dict[str, Any] = {
             role: self.roles[role][1] for role in ("strata", "groups") if role in self.roles
         }
@@ -673,15 +702,16 @@ class _Table:
         ]
         covariates = None
         if self.covariates:
-            columns = {name: _arrow(values) for name, values in self.covariates.items()}
+            columns = {name: _arrow(of_name) for name, of_name in self.covariates.items()}
             if "strata" in rows:
                 columns["strata"] = _arrow(rows["strata"]).cast(pa.string()).dictionary_encode()
             covariates = pa.table(columns)
-            for name in dates_of(covariates):
-                raise ValueError(
-                    f"read: covariates {quoted(name)} holds dates; convert them to numbers, such "
-                    "as days"
-                )
+            for field in covariates.schema:
+                if pa.types.is_temporal(field.type):
+                    raise ValueError(
+                        f"read: covariates {quoted(field.name)} holds dates; convert them to "
+                        "numbers, such as days"
+                    )
             try:
                 rows["strata"] = covariate_strata(covariates, outcome.labels)
             except ValueError as error:
@@ -694,15 +724,9 @@ class _Table:
                 for name in self.covariates
             ]
         weight = self.roles.get("sample_weight")
-        data = learning_set_of(
-            table,
-            outcome,
-            "read",
-            sample_weight=None if weight is None else np.asarray(weight[1]),
-            **rows,
-        )
-        constant = isinstance(data.table, EncodedTable) and data.table.constant().all()
-        if constant and self.values is not None:
+        weights = None if weight is None else np.asarray(weight[1])
+        data = learning_set_of(table, outcome, "read", sample_weight=weights, **rows)
+        if values is not None and isinstance(table, EncodedTable) and table.constant().all():
             raise ValueError(
                 f"read: every column is constant: none can be relevant for {self.target}"
             )
@@ -720,98 +744,80 @@ class _Table:
         )
         return replace(data, provenance=provenance)
 
-    def _of_target(self, task: Any, words: Any) -> list[Finding]:
-        """Look at the values of the target."""
-        findings = of_target(self.values, self.target, words)
-        if task == "auto" and self.target not in self.as_text:
-            stray = stray_values_of(self.target, _arrow(self.values))
-            if stray is not None:
-                findings = [finding for finding in findings if finding.kind != "target identifier"]
-                annotated = self.annotations
-                of_samples = annotated is not None and self.target in annotated.column_names
-                file = self.samples_file if of_samples else self.file
-                findings += of_stray_values([stray], file, target=True)
-        if "event" in self.roles:
-            name, values = self.roles["event"]
-            looked = of_target(values, name or "event", "classification")
-            findings += [one for one in looked if one.kind not in ("one class", "imbalance")]
-        return findings
-
 
 def _of_file(
     source: str | Path,
     samples: Any,
-    pairing: Pairing,
-    options: FileOptions,
-    transpose: bool,
-    layer: str | None,
-    kinds: Any,
+    pairing: Pairing | None,
+    options: Mapping[str, Any],
+    how: Mapping[str, Any],
     stack: ExitStack,
 ) -> _Table:
-    """Open a file, a folder or a URL, with its sample annotations."""
+    """Open a file, a folder or a URL, with its sample annotations.
+
+    `how` has ``transpose``, ``layer`` and ``kinds``.
+    """
     url = isinstance(source, str) and "://" in source
     path: Any = source if url else expanded(source)
     kind = None if url else format_of(path)
     stored = url or (path.is_dir() if kind is None else kind.columns is not None)
-    options.check(None if url else path, samples if isinstance(samples, str | Path) else None)
-    described: dict[str, Any] = {"source": source if url else path, "as_text": options.as_text}
-    if stored and (transpose or layer is not None):
-        word = "transpose" if transpose else "layer"
+    samples_path = samples if isinstance(samples, str | Path) else None
+    check_options(options, None if url else path, samples_path)
+    as_text, asked = options.get("as_text", ()), how["transpose"] or how["layer"] is not None
+    if stored and asked:
+        word = "transpose" if how["transpose"] else "layer"
         raise ValueError(
             f"read: {word} has no effect on a table that is read in place, such as a store; "
             f"duramen.pack with {word} makes one"
         )
-    if not stored and kind is not None and kind.read and not transpose and layer is None:
-        findings: list[Finding] = []
+    findings: list[Finding] = []
+    if not stored and kind is not None and kind.read and not asked:
         with gathered_warnings() as gathered:
-            frame = nw.from_native(options.table(path, findings), eager_only=True)
-        table = _Table(frame, **described)
+            frame = nw.from_native(table_of(path, options, findings), eager_only=True)
+        table = _Table(frame, source=path, as_text=as_text, row_names=RowNames())
         table.findings = findings
         for warning in gathered:
             warn(warning)
-            table.warned.append(str(warning).removeprefix("read: "))
-        if samples is not None:
+            table.warned.append(str(warning).removeprefix("read: ").rstrip("."))
+        if pairing is not None:
             _annotate(table, samples, pairing, options)
         return table
     annotated: dict[str, Any] = {}
-    if samples is not None:
-        of_samples = isinstance(samples, str | Path)
-        annotated["samples"] = options.table_of_samples(samples, []) if of_samples else samples
-        annotated |= {"samples_id": pairing.samples_id, "samples_match": pairing.match}
-    if stored:
-        table = _of_store(open_store(path, **annotated), **described)
-    else:
+    if pairing is not None:
+        if samples_path is not None:
+            samples = table_of_samples(samples_path, options, [])
+        annotated = {"samples": samples, "samples_id": pairing.samples_id}
+        annotated["samples_match"] = pairing.match
+    place = path
+    if not stored:
         place = Path(stack.enter_context(TemporaryDirectory(prefix="duramen-"))) / path.name
-        arguments, detected = options.arguments(path)
-        how: dict[str, Any] = {"transpose": transpose, "layer": layer, "reading": arguments}
+        arguments, findings = arguments_for(path, options)
         with gathered_warnings() as gathered:
-            pack_table(path, place, kinds=kinds, **how, function="read")
-        stray = [warning for warning in gathered if isinstance(warning, StrayValuesWarning)]
+            pack_table(path, place, **how, reading=arguments, function="read")
+        strays = [warning for warning in gathered if isinstance(warning, StrayValuesWarning)]
         others = [warning for warning in gathered if not isinstance(warning, StrayValuesWarning)]
-        table = _of_store(open_store(place, **annotated), in_folder=True, **described)
-        table.findings = [*detected, *options.found(others, path)]
-        for warning in stray:
-            table.findings += of_stray_values(warning.columns, path.name)
-    table.samples_file = Path(samples).name if isinstance(samples, str | Path) else ""
+        findings += of_numbers_in_text(others, path)
+        for warning in strays:
+            findings += of_stray_values(warning.columns, path.name)
+    table = _of_store(open_store(place, **annotated), source=path, as_text=as_text)
+    table.findings, table.in_folder = findings, not stored
+    table.samples_file = "" if samples_path is None else Path(samples_path).name
     return table
 
 
 def _of_store(store: ColumnStore, **described: Any) -> _Table:
     names = names_of(store.samples)
-    table = _Table(
-        store,
-        annotations=store.samples,
-        row_names=RowNames(None if names is None else names.labels),
-        notes=[store.samples_pairing],
-        **described,
-    )
+    row_names = RowNames(None if names is None else names.labels)
+    table = _Table(store, annotations=store.samples, row_names=row_names, **described)
+    if store.samples_pairing:
+        table.notes.append(store.samples_pairing)
     if store._id_column is not None:
         table.drop([store._id_column])
     return table
 
 
 def _of_memory(
-    source: Any, samples: Any, pairing: Pairing, layer: str | None, names: Any, kinds: Any
+    source: Any, samples: Any, pairing: Pairing | None, layer: str | None, names: Any, kinds: Any
 ) -> _Table:
     """Return a table in memory; its rows are numbered from 0."""
     labels = getattr(
@@ -835,16 +841,16 @@ def _of_memory(
         codes = source if encoded else encode(source, names=names, kinds=kinds)
         return _Table(codes, row_names=row_names)
     table = _Table(frame, row_names=row_names)
-    if samples is not None:
-        _annotate(table, samples, pairing, FileOptions())
+    if pairing is not None:
+        _annotate(table, samples, pairing, {})
     return table
 
 
-def _annotate(data: _Table, samples: Any, pairing: Pairing, options: FileOptions) -> None:
+def _annotate(data: _Table, samples: Any, pairing: Pairing, options: Mapping[str, Any]) -> None:
     """Pair sample annotations with a table, which loses its column of names."""
     if isinstance(samples, str | Path):
         data.samples_file = Path(samples).name
-        samples = options.table_of_samples(samples, data.findings)
+        samples = table_of_samples(samples, options, data.findings)
     table = data.columns.to_arrow()
     if pairing.samples_id is not None and pairing.samples_id in table.column_names:
         labels = texts_of(table.column(pairing.samples_id))
@@ -883,27 +889,35 @@ def _inspected(data: LearningSet[Any], keep_identifiers: bool) -> LearningSet[An
     if not isinstance(target, NoTarget):
         kind = "regression" if target.censored else data.task
         values = target.association_scores()[:, 0] if target.censored else data.y
-        findings = [*of_target(data.y, name), *findings]
-        findings += of_rows(data.table, values, name, kind, data.exchangeability.groups)
-    listed = answered(findings, provenance.file, keep_identifiers=keep_identifiers)
-    gone = () if keep_identifiers else left_out(findings)
-    _refuse_nothing_left(data.table, gone, name)
-    row_names = provenance.row_names if provenance.file else RowNames(start=0)
-    return replace(
-        data,
-        table=without_names(data.table, gone) if gone else data.table,
-        provenance=replace(provenance, findings=listed, row_names=row_names, inspected=True),
+        leaks = of_leaks(data.table, values, name, kind)
+        groups = data.exchangeability.groups
+        if dependent := dependence(data.table, values, name, kind, groups):
+            leaks = [leak for leak in leaks if not {*leak.columns} & {*dependent.columns}]
+            leaks.append(dependent)
+        findings = [*of_target(data.y, name), *findings, *leaks]
+    table, listed = _without_identifiers(
+        data.table, findings, provenance.file, name, keep_identifiers
     )
+    row_names = provenance.row_names if provenance.file else RowNames(start=0)
+    provenance = replace(provenance, findings=listed, row_names=row_names, inspected=True)
+    return replace(data, table=table, provenance=provenance)
 
 
-def _refuse_nothing_left(table: Any, gone: Collection[str], target: str) -> None:
-    """Raise ValueError if all columns are left out."""
+def _without_identifiers(
+    table: Any, findings: Sequence[Finding], file: str, target: str, keep: bool
+) -> tuple[Any, tuple[Finding, ...]]:
+    """Return a table without columns that look like identifiers, and its findings with answers."""
+    listed = answered(findings, file, keep_identifiers=keep)
+    gone = () if keep else left_out(findings)
+    if not gone:
+        return table, listed
     if len(set(gone)) == table.shape[1]:
         besides = f"the target {target} and " if target else ""
         raise ValueError(
             f"read: no column is left besides {besides}columns that look like identifiers "
             f"({', '.join(sorted(gone))}). Hint: keep_identifiers=True keeps them"
         )
+    return without_names(table, gone), listed
 
 
 def _sample(data: LearningSet[Any], n: int, seed: int) -> LearningSet[Any]:
@@ -943,19 +957,3 @@ def _arrow(values: Any) -> Any:
 def _missing(values: Any) -> NDArray[np.bool_]:
     """Tell which values are missing."""
     return np.asarray(pc.is_null(_arrow(values), nan_is_null=True))
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    """Tell whether a parameter has its default."""
-    if isinstance(value, str | int | float | Path):
-        return bool(value == default)
-    return value is default or (isinstance(value, list | tuple) and not value)
-
-
-def _recorded(value: Any) -> Any:
-    """Return a parameter as the record of a run has it: names as they are, data by its type."""
-    if isinstance(value, Path):
-        return value.name
-    if isinstance(value, list | tuple) and len(value) <= _RECORDED:
-        return list(value)
-    return value if isinstance(value, str | int | float) else type(value).__name__

@@ -13,7 +13,7 @@ from duramen.analyses.ranking.forest import is_let_go
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.target import target_class
 from duramen.estimators.base import fit_by_parts
-from duramen.findings.table import names_in, unequal_values
+from duramen.findings.table import unequal_values
 from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, catalogue
 from duramen.importances.comparison import Measured
@@ -74,7 +74,7 @@ def with_bias(
 ) -> LearningSet[EncodedTable]:
     """Return the data with a finding on columns that the first measure favors by chance."""
     findings = data.provenance.findings
-    unequal = unequal_values(data.table, first.title, named=names_in(findings))
+    unequal = unequal_values(data.table, first.title, findings=findings)
     if unequal is None:
         return data
     fair = ", ".join(

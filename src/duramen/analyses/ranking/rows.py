@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from duramen.data import EncodedTable, LearningSet, encode
 from duramen.data.provenance import RowNames
 from duramen.importances import local_mdi
 from duramen.importances.refit import leaves_rows_out
+from duramen.io.formats.format import READING
 from duramen.io.store.row_ids import of_table as naming_columns
 from duramen.io.store.row_ids import texts_of
 from duramen.plots.local import BEESWARM, WATERFALL
-from duramen.reading.text import FileOptions
+from duramen.reading.text import table_of
 from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section
 from duramen.results.columns import counted
 from duramen.results.local_importances import LocalImportances
@@ -226,9 +227,8 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
     new, start = explain_rows, 0
     if isinstance(explain_rows, str | Path):
         settings, owner = data.provenance.settings, "rank: explain_rows"
-        names = [one.name for one in fields(FileOptions) if one.name in settings]
-        options = FileOptions(**{name: settings[name] for name in names})
-        new, start = options.table(expanded(explain_rows, owner), [], owner), 1
+        options = {name: settings[name] for name in READING if name in settings}
+        new, start = table_of(expanded(explain_rows, owner), options, [], owner), 1
         others = [name for name in new.column_names if name not in data.names]
         naming = [named.columns[0] for named in naming_columns(new.select(others))]
         labels = texts_of(new[naming[0]].combine_chunks()) if naming else None

@@ -24,7 +24,14 @@ from duramen.io.formats.format import Columns
 from duramen.io.store import layout
 from duramen.io.store.packed import PackedColumns
 from duramen.io.store.reader import Place, place_of
-from duramen.io.store.row_ids import Pairing, names_of, of_store, pair, samples_table
+from duramen.io.store.row_ids import (
+    Pairing,
+    names_of,
+    of_store,
+    pair,
+    refuse_pairing,
+    samples_table,
+)
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import IntArray
@@ -384,10 +391,10 @@ def open_store(
     """
     function = "open_store"
     columns, place = _opened(path, function)
-    asked = Pairing(samples_id, samples_match, Path(columns.where).name, function)
     if samples is None:
-        asked.check_unused()
+        refuse_pairing(samples_id, samples_match, function)
         return ColumnStore(columns, place)
+    asked = Pairing(samples_id, samples_match, Path(columns.where).name, function)
     if isinstance(samples, str | os.PathLike):
         samples = samples_table(samples, function)
     paired = pair(samples, of_store(columns, samples, asked), columns.n_rows, asked)

@@ -34,6 +34,7 @@ from duramen.io.store.row_ids import (
     of_store,
     of_table,
     pair,
+    refuse_pairing,
     texts_of,
 )
 from duramen.io.store.writer import StoreWriter, check_place, check_repeated, making, part_of
@@ -113,7 +114,7 @@ def pack_table(
     row_names = names_of(annotations)
     by_column = samples is not None and row_names is None and chosen is not None
     if samples is None:
-        pairing.check_unused()
+        refuse_pairing(samples_id, samples_match, function)
     elif by_column:
         _check_pairing(source_, samples, pairing)
     else:

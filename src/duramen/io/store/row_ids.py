@@ -142,15 +142,16 @@ class Pairing:
                 "samples_match='position' by their order; give one of them."
             )
 
-    def check_unused(self) -> None:
-        """Check that nothing is asked of annotations that are not there."""
-        if self.samples_id is not None or self.match != "exact":
-            asked = "samples_match" if self.samples_id is None else "samples_id"
-            raise self.error(f"{asked} needs samples=FILE.")
-
     def error(self, text: str) -> ValueError:
         """Return an error about what is to be paired."""
         return ValueError(f"{self.function}: {text}")
+
+
+def refuse_pairing(samples_id: str | None, match: str, function: str) -> None:
+    """Refuse a way to pair rows without sample annotations."""
+    if samples_id is not None or match != "exact":
+        asked = "samples_match" if samples_id is None else "samples_id"
+        raise ValueError(f"{function}: {asked} needs samples=FILE.")
 
 
 # --- names --------------------------------------------------------------------------------------
