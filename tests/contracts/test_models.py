@@ -15,7 +15,7 @@ from tests.contracts.models import MODELS, RECORDS, RESULTS, SELECTORS, WITHOUT_
 
 import duramen as dm
 from duramen import selection
-from duramen.results.saved import Saved
+from duramen.results.archive import Saved
 
 N = 60
 

@@ -19,7 +19,6 @@ from tests.results.test_intervals import example as intervals
 from tests.results.test_significance import example as significance
 
 from duramen.results.result import Result
-from duramen.results.saved import named_fields
 from duramen.results.summary import Summary
 
 
@@ -162,6 +161,6 @@ def test_results_of_features_survive_files_and_pickles(example, tmp_path):
     assert example().equals(example(metadata={}))
     with pytest.raises(AttributeError):
         example().names = ("another",)
-    for array in (part for _, part in named_fields(example()) if isinstance(part, np.ndarray)):
+    for array in (part for part in vars(example()).values() if isinstance(part, np.ndarray)):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0.5

@@ -7,7 +7,9 @@ disk, and stops early where the method says that it is decided.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -257,8 +259,10 @@ def run_replicates(
         hint="ask for fewer replicates",
     )
     results = Rows(n_replicates, width)
-    whole = identity_of(identity, seed=seed, width=width)
-    checkpoint = Checkpoint(plan.checkpoint, results.kind, whole, function, _INTERVAL)
+    checkpoint = None
+    if plan.checkpoint is not None:
+        whole = identity_of(identity, seed=seed, width=width)
+        checkpoint = Checkpoint(plan.checkpoint, results.kind, whole, function, _INTERVAL)
     steering.setdefault("unit", "forest")
     done = _run(task, n_replicates, results, checkpoint, seed, plan, function, **steering)
     return results.first(done)
@@ -312,8 +316,10 @@ def run_jobs(
         If the checkpoint belongs to another run, or its folder does not exist.
     """
     results = Records(n_jobs)
-    whole = identity_of(identity, seed=seed)
-    checkpoint = Checkpoint(plan.checkpoint, results.kind, whole, function, _INTERVAL)
+    checkpoint = None
+    if plan.checkpoint is not None:
+        whole = identity_of(identity, seed=seed)
+        checkpoint = Checkpoint(plan.checkpoint, results.kind, whole, function, _INTERVAL)
     try:
         done = _run(task, n_jobs, results, checkpoint, seed, plan, function, **steering)
     except KeyboardInterrupt:
@@ -327,7 +333,7 @@ def _run(
     task: Callable[..., Any],
     n_jobs: int,
     results: Rows | Records,
-    checkpoint: Checkpoint,
+    checkpoint: Checkpoint | None,
     seed: int,
     plan: Plan,
     function: str,
@@ -343,8 +349,8 @@ def _run(
     def job(b: int) -> tuple[Any, ...]:
         return b, replicate_seed(seed, b), *(arguments(b) if arguments else ())
 
-    with checkpoint.held():
-        written = checkpoint.read(results.take)
+    with checkpoint.held() if checkpoint else nullcontext():
+        written = checkpoint.read(results.take) if checkpoint else 0
         for done in range(1, len(results) + 1):
             if decided is not None and decided(results.first(done)):
                 return done
@@ -362,13 +368,13 @@ def _run(
                         advance()
                         if ended:
                             return len(results)
-                        if checkpoint.due:
+                        if checkpoint and time.monotonic() >= checkpoint.due:
                             checkpoint.write(results.to_arrays())
                             written = len(results)
                     if until <= done:
                         return done
             finally:  # at the end, and when interrupted
-                if checkpoint.wanted and len(results) > written:
+                if checkpoint and len(results) > written:
                     checkpoint.write(results.to_arrays())
 
 

@@ -18,9 +18,9 @@ from duramen.plots.canvas import (
     tidy,
 )
 from duramen.plots.network import label_circle
+from duramen.results.archive import is_sparse
 from duramen.results.pair_interactions import PairInteractions
 from duramen.results.result import figure
-from duramen.results.saved import is_sparse
 from duramen.support.checks import check_integer, check_real
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from markupsafe import escape
 
 from duramen.io import write_table
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT
+from duramen.results.archive import Savable, Saved
 from duramen.results.columns import Column
 from duramen.results.result import ResultFigure
-from duramen.results.saved import Savable, Saved
 from duramen.results.summary import Framed, Summary
 from duramen.support.arrow import pa
 from duramen.support.files import expanded, replacing

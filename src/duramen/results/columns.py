@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.saved import Savable
+from duramen.results.archive import Savable
 from duramen.support.arrays import FloatArray
 from duramen.support.text import fixed
 

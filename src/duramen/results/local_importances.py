@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.archive import is_sparse
 from duramen.results.columns import Column, counted, features, hidden
 from duramen.results.fields import frozen
 from duramen.results.importances import Importances
 from duramen.results.result import Result
-from duramen.results.saved import is_sparse
 from duramen.results.summary import Summary
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import check_integer

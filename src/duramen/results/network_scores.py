@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from duramen.results.result import Result
-from duramen.results.saved import named_fields
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import quoted
 
@@ -112,7 +111,7 @@ class Orientation(Result):
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame`, in one row: the attributes."""
-        return {name: [value] for name, value in named_fields(self)}
+        return {name: [value] for name, value in vars(self).items()}
 
     def _heading(self) -> tuple[str, ...]:
         return (

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.catalogue import Catalogue, Entry
+from duramen.results.archive import Saved, is_sparse, unpacked_fields
 from duramen.results.columns import Column, counted, features, hidden, places
 from duramen.results.fields import ANY, checked_names, checked_notes, frozen, ranks
-from duramen.results.saved import Saved, is_sparse, named_fields, unpacked_fields
 from duramen.results.summary import Framed, Summary
 from duramen.support import checks
 from duramen.support.provenance import frozen_metadata
@@ -85,7 +85,7 @@ class Result(Saved, Framed):
     def __post_init__(self) -> None:
         """Check names, metadata and notes, where there are such fields, and lock the arrays."""
         owner = type(self).__name__
-        for what, value in named_fields(self):
+        for what, value in [*vars(self).items()]:
             if what in _CHECKS:
                 object.__setattr__(self, what, _CHECKS[what](owner, value))
             elif type(value) is np.ndarray and value.flags.writeable:
@@ -175,7 +175,7 @@ class Result(Saved, Framed):
         """
         return isinstance(other, type(self)) and all(
             _same(mine, getattr(other, name), rtol, atol)
-            for name, mine in named_fields(self)
+            for name, mine in vars(self).items()
             if name not in _NOT_COMPARED
         )
 
@@ -355,7 +355,7 @@ class FeatureResult(Result, Generic[NumberT]):
         """Return what the other fields are for these features, where it changes."""
         taken: dict[str, Any] = {
             name: value[index]
-            for name, value in named_fields(self)
+            for name, value in vars(self).items()
             if isinstance(value, np.ndarray)
         }
         if hasattr(self, "details"):

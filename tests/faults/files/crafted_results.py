@@ -29,9 +29,8 @@ import duramen.analyses.select
 import duramen.selection.known_truth
 from duramen import theory
 from duramen.reports import Report
-from duramen.results.archive import read_archive, write_archive
+from duramen.results.archive import Saved, _kinds, read_archive, write_archive
 from duramen.results.result import Result
-from duramen.results.saved import Saved, _kinds
 
 # Cases of tests/contracts that return, or compute on their way, results of most classes.
 CASES = (

@@ -15,9 +15,9 @@ from duramen.importances import Inputs, interactions
 from duramen.plots.interactions import INTERACTION_NETWORK
 from duramen.reports.facts import LEVEL
 from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section, Table
+from duramen.results.archive import Savable
 from duramen.results.columns import Column, places
 from duramen.results.pair_interactions import PairInteractions
-from duramen.results.saved import Savable
 from duramen.significance import interaction_test
 from duramen.significance.pair_contrasts import check_rows
 from duramen.support.text import fixed, joined, printable

@@ -22,9 +22,9 @@ from duramen.io.store.row_ids import texts_of
 from duramen.plots.local import BEESWARM, WATERFALL
 from duramen.reading.text import table_of
 from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section
+from duramen.results.archive import Savable
 from duramen.results.columns import counted
 from duramen.results.local_importances import LocalImportances
-from duramen.results.saved import Savable
 from duramen.support import checks
 from duramen.support.arrow import pa
 from duramen.support.files import expanded

@@ -25,10 +25,10 @@ from duramen.data.categories import (
     without_gaps,
 )
 from duramen.data.weights import row_weights
+from duramen.results.archive import Saved
 from duramen.results.columns import Column as ShownColumn
 from duramen.results.columns import counted
 from duramen.results.fields import checked_names
-from duramen.results.saved import Saved
 from duramen.results.summary import Summarized, Summary
 from duramen.support.arrays import OF_DISTRIBUTIONS, FloatArray, check_magnitude
 from duramen.support.checks import check_choice, check_integer, is_integer, refuse
