@@ -9,7 +9,7 @@ from rich.console import Console
 from duramen.cli.show import _drawn, fitting, show
 from duramen.reports import Report, Run
 from duramen.reports.report import OF_GROUPS, Fact, Facts, Prose, Table
-from duramen.results.columns import Column, places
+from duramen.results.summary import Column, places
 
 WIDE = 14
 

@@ -7,7 +7,7 @@ import pytest
 
 import duramen as dm
 from duramen.results.result import Result
-from duramen.results.summary import Column, Summarized, Summary, bars
+from duramen.results.summary import bars
 from duramen.significance import AdjustedSignificance, ErrorRates, Intervals
 
 VOID = {"br", "rect", "path"}
@@ -146,18 +146,6 @@ def test_size_does_not_grow_with_the_features():
     html = many._repr_html_()
     assert len(html) < 5000
     assert "... and 999990 more" in html
-
-
-def test_tables_are_cut():
-    class Wide(Summarized):
-        def _summary(self, rows):
-            return Summary(("wide",), [Column("c", ["x"] * 1200)] * 30)
-
-    page = Page(html := Wide()._repr_html_())
-    assert len(page.rows) == 1001
-    assert len(page.rows[0]) == 20
-    assert "rows not shown here: 200" in html
-    assert "columns not shown here: 10" in html
 
 
 def test_results_inside_results_are_found_below_their_base(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from tests.grid import one_test
 
 from duramen import Importances, Significance
-from duramen.results.fields import checked_notes, note_lines, warn_of
+from duramen.results.fields import checked_notes, warn_of
 from duramen.results.significance import ErrorRates, Intervals
 
 FIRST = "only 3 of 9 importances are negative; p-values are coarse"
@@ -54,7 +54,6 @@ def test_results_carry_print_and_keep_their_notes(kind, tmp_path):
 def test_without_notes_nothing_is_printed():
     assert all(kind().notes == () and "note:" not in repr(kind()) for kind in KINDS)
     assert Importances(NAMES, [1.0, 2.0], "mdi", "1").notes == ()
-    assert note_lines(()) == []
 
 
 @one_test

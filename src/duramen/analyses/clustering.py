@@ -15,9 +15,9 @@ from duramen.io.positions import UNPLACED, Positions
 from duramen.plots.importances import MANHATTAN
 from duramen.reports.facts import LEVEL
 from duramen.reports.report import Chart, Plot, Prose, Report, Section, Table
-from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.results.significance import AdjustedSignificance
+from duramen.results.summary import Column, counted
 from duramen.support.arrow import pa, pc
 from duramen.support.text import joined
 

@@ -20,7 +20,7 @@ from duramen.reading.tables import read
 from duramen.reports import Report
 from duramen.reports.facts import page, sizes, subject
 from duramen.reports.report import Chart, Plot, Run, Table
-from duramen.results.columns import Column, counted
+from duramen.results.summary import Column, counted
 from duramen.selection import catalogue as selectors
 from duramen.support import checks
 from duramen.support.provenance import references

@@ -25,7 +25,6 @@ from duramen.plots.context import CONTEXT_EFFECTS
 from duramen.reading.tables import read
 from duramen.reports.facts import page, plain, sizes, subject, unit_words
 from duramen.reports.report import DRAWN, HELD, Chart, Plot, Prose, Report, Run, Section, Table
-from duramen.results.columns import Column, counted, small
 from duramen.results.context_importances import (
     INDEPENDENT,
     ContextImportances,
@@ -33,6 +32,7 @@ from duramen.results.context_importances import (
     check_level,
 )
 from duramen.results.fields import adjusted
+from duramen.results.summary import Column, counted, small
 from duramen.support.provenance import references
 from duramen.support.text import fixed, joined, quoted
 

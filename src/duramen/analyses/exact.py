@@ -17,8 +17,8 @@ from duramen.reading.tables import read
 from duramen.reports import Report, Run
 from duramen.reports.facts import importance_charts, page, rows_note, sizes, subject, thousands
 from duramen.reports.report import HELD, Prose, Section, Table
-from duramen.results.columns import Column, places
 from duramen.results.importances import Importances
+from duramen.results.summary import Column, places
 from duramen.support import checks
 from duramen.support.arrow import pa
 from duramen.support.provenance import references

@@ -21,9 +21,9 @@ from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL
 from duramen.reading.tables import read
 from duramen.reports.facts import ReportT, page, thousands
 from duramen.reports.report import HELD, Chart, Plot, Prose, Report, Section, Table
-from duramen.results.columns import Column, counted, places, small
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
+from duramen.results.summary import Column, counted, places, small
 from duramen.support import checks
 from duramen.support.files import expanded
 from duramen.support.provenance import references

@@ -21,7 +21,7 @@ from duramen.reading.text import arguments_for, check_options, table_of_samples
 from duramen.reports import Report, Run
 from duramen.reports.facts import about
 from duramen.reports.report import HELD, Fact, Facts, Prose, Table
-from duramen.results.columns import Column
+from duramen.results.summary import Column
 from duramen.support.arrow import pc
 from duramen.support.files import expanded
 from duramen.support.provenance import versions

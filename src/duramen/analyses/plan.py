@@ -12,7 +12,7 @@ from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.io.store.reader import memory_bytes
 from duramen.reports.facts import page
 from duramen.reports.report import Prose, Report, Table
-from duramen.results.columns import Column, counted
+from duramen.results.summary import Column, counted
 from duramen.support.checks import check_integer
 from duramen.theory.subspaces.planning import Plan, search_plan
 

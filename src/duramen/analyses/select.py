@@ -31,8 +31,8 @@ from duramen.reading.tables import read
 from duramen.reports import Report
 from duramen.reports.facts import OTHER_METHODS, page, sizes, subject, unit_words
 from duramen.reports.report import HELD, Chart, Plot, Prose, Run, Section, Table
-from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
+from duramen.results.summary import Column, counted
 from duramen.selection import BaseSelector, Selector, catalogue
 from duramen.selection.sequential_random_subspace.search import TEST_OF, TESTS
 from duramen.selection.sequential_random_subspace.selector import seconds_of_tree, widest_within
@@ -352,7 +352,7 @@ def selection_report(model: BaseSelector, record: Selector, run: Run) -> Selecti
                 "Features found",
                 (
                     Column("feature", [scores.names[j] for j in best.tolist()], "name"),
-                    *(column.take(best).written() for column in summary.columns),
+                    *(column.take(best) for column in summary.columns),
                     Column("importance", fixed(scores.values[best], 5)),
                 ),
                 f"{some}, in the order of their importance; result.csv and result.parquet hold all "

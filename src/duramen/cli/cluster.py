@@ -29,7 +29,7 @@ def connected(command: str, scheduler: str | None, quiet: bool) -> Iterator[Any]
     if scheduler is None:
         yield None
         return
-    from duramen.results.columns import counted
+    from duramen.results.summary import counted
     from duramen.support.checks import extra_package
 
     distributed = extra_package("distributed", f"duramen {command}: --scheduler", "distributed")

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from duramen.reports import Report
-from duramen.results.columns import Column
+from duramen.results.summary import Column
 from duramen.support.text import printable, width
 
 _LONGEST = 4000  # characters of a line
@@ -30,7 +30,7 @@ def show(report: Report, top: int, out: Path) -> None:
     for line in filter(None, (report.conclusion, *report.subject)):
         console.print(_line(line), soft_wrap=True)
     if (table := report.main) is not None:
-        columns, left_out = fitting([column.first(top) for column in table.columns], console.width)
+        columns, left_out = fitting([column.take(top) for column in table.columns], console.width)
         if columns[0].cells:
             console.print(_drawn(columns, console.width))
         if hidden := table.hidden(len(columns[0].cells)):

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from duramen import _kernel
 from duramen.data.schema import KINDS, KernelOwner, Schema
 from duramen.results.archive import Savable
-from duramen.results.columns import Column, hidden
-from duramen.results.summary import Summarized, Summary
+from duramen.results.summary import Column, Summarized, Summary, hidden
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import ArrayDigest, fingerprint
 from duramen.support.text import quoted

@@ -18,8 +18,7 @@ from duramen.data.provenance import Provenance
 from duramen.data.sources import table_like
 from duramen.data.target import Target, Task, encode_target
 from duramen.data.weights import row_weights, whole_ratios
-from duramen.results.columns import Column, hidden
-from duramen.results.summary import Summarized, Summary
+from duramen.results.summary import Column, Summarized, Summary, hidden
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted

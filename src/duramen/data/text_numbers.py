@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duramen.data.provenance import Finding
-from duramen.results.columns import counted
+from duramen.results.summary import counted
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import is_text, pa, pc
 from duramen.support.text import quoted

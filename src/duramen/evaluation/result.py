@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from duramen.evaluation.performance import catalogue as performances
-from duramen.results.columns import Column, counted
 from duramen.results.result import Result
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary, counted
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import duration

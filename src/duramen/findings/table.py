@@ -22,7 +22,7 @@ from duramen.data.schema import KINDS
 from duramen.data.target import are_classes
 from duramen.findings.rows import as_arrow, spread
 from duramen.io.store.column_store import ColumnStore
-from duramen.results.columns import counted
+from duramen.results.summary import counted
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import is_number, is_text, pa, pc, without_dictionary
 from duramen.support.text import quoted

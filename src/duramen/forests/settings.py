@@ -9,7 +9,7 @@ from typing import Any
 
 from duramen import _kernel
 from duramen.forests.criteria import CRITERIA, criterion_named
-from duramen.results.columns import counted
+from duramen.results.summary import counted
 from duramen.support import checks
 
 # What each family of splits does to the values of a feature; in the order of the kernel.

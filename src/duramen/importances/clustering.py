@@ -14,10 +14,9 @@ from duramen.data.memory import require_memory
 from duramen.importances.arguments import check_importances
 from duramen.io import ColumnStore
 from duramen.io.positions import Positions
-from duramen.results.columns import Column, hidden
 from duramen.results.importances import Importances
 from duramen.results.result import Result
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary, hidden
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, of_unit_size
 from duramen.support.provenance import versions

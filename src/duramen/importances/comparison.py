@@ -10,12 +10,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from duramen.results.columns import Column
 from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
 from duramen.results.result import Result
 from duramen.results.significance import Significance
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr
 
-from duramen.results.columns import Column
 from duramen.results.network_scores import NetworkScores
 from duramen.results.result import Result
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import fixed

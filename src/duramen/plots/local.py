@@ -23,9 +23,9 @@ from duramen.plots.canvas import (
     signed_colors,
     tidy,
 )
-from duramen.results.columns import counted
 from duramen.results.local_importances import LocalImportances
 from duramen.results.result import figure
+from duramen.results.summary import counted
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
 

@@ -19,9 +19,9 @@ from duramen.reports.report import (
     Run,
     Section,
 )
-from duramen.results.columns import counted
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
+from duramen.results.summary import counted
 from duramen.support.text import joined, printable
 
 ReportT = TypeVar("ReportT", bound=Report)

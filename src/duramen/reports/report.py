@@ -22,9 +22,8 @@ from markupsafe import escape
 from duramen.io import write_table
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT
 from duramen.results.archive import Savable, Saved
-from duramen.results.columns import Column
 from duramen.results.result import ResultFigure
-from duramen.results.summary import Framed, Summary
+from duramen.results.summary import Column, Framed, Summary
 from duramen.support.arrow import pa
 from duramen.support.files import expanded, replacing
 from duramen.support.text import printable
@@ -241,7 +240,7 @@ class Table(Savable):
 def shown_columns(columns: Sequence[Column], n: int) -> tuple[Column, ...]:
     """Return the first rows of the columns with a title and any content, for a page."""
     return tuple(
-        column.first(n).written()
+        column.take(n)
         for column in columns
         if column.title and (column.numbers is not None or any(column.cells))
     )
@@ -419,7 +418,7 @@ class Report(Saved, Framed):
         heading = (self.conclusion or self.title,)
         if (main := self.main) is None:
             return Summary(heading, notes=self.notes)
-        columns = [column.first(rows) for column in main.columns if not column.minor]
+        columns = [column.take(rows) for column in main.columns if not column.minor]
         more = main.hidden(len(columns[0].cells))
         below = (f"... and {more} more",) if more else ()
         return Summary(heading, columns, below, self.notes)

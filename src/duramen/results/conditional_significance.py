@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column
 from duramen.results.fields import PROBABILITY
 from duramen.results.significance import Significance
+from duramen.results.summary import Column
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 

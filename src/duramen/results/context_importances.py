@@ -10,11 +10,10 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column, counted, small
 from duramen.results.fields import ANY, PROBABILITY, adjusted, checked_names, frozen
 from duramen.results.network import Network
 from duramen.results.result import Result
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary, counted, small
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, native_frame
 from duramen.support.text import fixed, quoted

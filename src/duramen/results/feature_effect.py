@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from duramen.results.columns import Column, Kind
 from duramen.results.result import Result
+from duramen.results.summary import Column, Kind
 from duramen.support.arrays import FloatArray
 
 METHODS = {

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -75,9 +74,6 @@ def ranks(order: NDArray[np.intp]) -> IntArray:
     return rank
 
 
-_WIDTH = 100
-
-
 def checked_notes(owner: str, notes: Any) -> tuple[str, ...]:
     """Return notes of a result of the class `owner` as a tuple of sentences, each one once."""
     if isinstance(notes, str):
@@ -89,15 +85,6 @@ def checked_notes(owner: str, notes: Any) -> tuple[str, ...]:
         if not note.strip():
             raise ValueError(f"{owner}: notes must not be empty, got {note!r}.")
     return tuple(dict.fromkeys(checked))
-
-
-def note_lines(notes: Sequence[str]) -> list[str]:
-    """Return the lines with which a result prints its notes."""
-    return [
-        line
-        for note in notes
-        for line in textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="  ")
-    ]
 
 
 def warn_of(function: str, notes: Iterable[str]) -> None:

@@ -10,10 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column, counted, features
 from duramen.results.fields import ANY, checked_names, ranks
 from duramen.results.result import FeatureResult, Result
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary, counted, features
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, native_frame
 from duramen.support.text import fixed

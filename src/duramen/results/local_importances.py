@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.archive import is_sparse
-from duramen.results.columns import Column, counted, features, hidden
 from duramen.results.fields import frozen
 from duramen.results.importances import Importances
 from duramen.results.result import Result
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary, counted, features, hidden
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import check_integer
 from duramen.support.text import fixed

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from duramen.results import link_weights
-from duramen.results.columns import Column, hidden, small
 from duramen.results.fields import adjusted
 from duramen.results.network_scores import (
     PAIRS,
@@ -25,7 +24,7 @@ from duramen.results.network_scores import (
     score_ranking,
 )
 from duramen.results.result import Result
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary, hidden, small
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, native_frame
 from duramen.support.files import replacing

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.archive import is_sparse
-from duramen.results.columns import Column
 from duramen.results.link_weights import at
 from duramen.results.local_importances import checked_matrix
 from duramen.results.result import Result
+from duramen.results.summary import Column
 from duramen.support.arrays import FloatArray
 
 

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from duramen.catalogue import Catalogue, Entry
 from duramen.results.archive import Saved, is_sparse, unpacked_fields
-from duramen.results.columns import Column, counted, features, hidden, places
 from duramen.results.fields import ANY, checked_names, checked_notes, frozen, ranks
-from duramen.results.summary import Framed, Summary
+from duramen.results.summary import Column, Framed, Summary, counted, features, hidden, places
 from duramen.support import checks
 from duramen.support.provenance import frozen_metadata
 
@@ -134,7 +133,7 @@ class Result(Saved, Framed):
         columns = [column for column in self.table() if column.title]
         n = len(columns[0].values) if columns else 0
         best = self._best(n)[:rows]
-        shown = [places(len(best)), *(column.take(best).written() for column in columns)]
+        shown = [places(len(best)), *(column.take(best) for column in columns)]
         return Summary(self._heading(), shown, hidden(n, len(best), self._WHAT), self.notes)
 
     def plot(self, figure: str | None = None, **options: Any) -> Any:
@@ -265,7 +264,7 @@ class FeatureResult(Result, Generic[NumberT]):
 
     def _summary(self, rows: int) -> Summary:
         best = self.order()[:rows]
-        shown = [column.take(best).written() for column in self.table() if column.title]
+        shown = [column.take(best) for column in self.table() if column.title]
         columns = [
             *features(self.names, best, self._TITLE),
             *(c for c in shown if any(c.cells) or not len(best)),

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column, counted
 from duramen.results.fields import (
     ADJUSTMENTS,
     ANY,
@@ -21,6 +20,7 @@ from duramen.results.fields import (
     least_replicates,
 )
 from duramen.results.result import FeatureResult
+from duramen.results.summary import Column, counted
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import quoted

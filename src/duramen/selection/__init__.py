@@ -1,7 +1,7 @@
 """Selectors: which features to keep."""
 
 from duramen.catalogue import Catalogue
-from duramen.results.columns import Column
+from duramen.results.summary import Column
 from duramen.selection.artificial_contrasts import ArtificialContrasts
 from duramen.selection.backward_elimination import BackwardElimination
 from duramen.selection.boruta import Boruta

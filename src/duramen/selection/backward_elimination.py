@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from duramen.jobs.replicates import Steps
-from duramen.results.columns import counted
+from duramen.results.summary import counted
 from duramen.selection.refitting import Opening, RefittingSelector, require_out_of_bag, trial
 from duramen.selection.selector import folds_of, places
 from duramen.support import checks

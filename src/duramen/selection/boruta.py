@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from duramen.importances.arguments import refuse_overlaps
 from duramen.importances.groups import grouping_of
-from duramen.results.columns import Column, counted
 from duramen.results.fields import adjusted
+from duramen.results.summary import Column, counted
 from duramen.selection.refitting import Opening, RefittingSelector, shadow_round
 from duramen.selection.selector import places
 from duramen.support import checks

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.columns import Column
+from duramen.results.summary import Column
 from duramen.selection.selector import BaseSelector, Data, without_forest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray

@@ -10,7 +10,7 @@ import numpy as np
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.encoded import refuse_unordered
-from duramen.results.columns import Column
+from duramen.results.summary import Column
 from duramen.selection.selector import BaseSelector, Data, numbers_of, splits_of, without_forest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray

@@ -18,8 +18,8 @@ from duramen.forests.prediction import estimate_out_of_bag, predict, rows_of
 from duramen.importances import Inputs, catalogue
 from duramen.importances.measures.mda import SCALED_MDA
 from duramen.importances.refit import seeded, template_of
-from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
+from duramen.results.summary import Column, counted
 from duramen.selection.selector import BaseSelector, Data
 from duramen.significance.measured import Measured, MeasureLike, Refits, automatic, measured
 from duramen.support import checks

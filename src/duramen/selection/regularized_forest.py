@@ -15,8 +15,8 @@ from duramen.forests.growth import Guidance, grow
 from duramen.forests.structure import trees_of_nodes
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.replicates import OBSERVED, replicate_seed
-from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
+from duramen.results.summary import Column, counted
 from duramen.selection.refitting import ForestSelector, Opening
 from duramen.support import checks
 from duramen.support.arrays import FloatArray

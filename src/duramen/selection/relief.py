@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from joblib import parallel_config
 
-from duramen.results.columns import Column
+from duramen.results.summary import Column
 from duramen.selection.selector import BaseSelector, numbers_of, without_forest
 from duramen.support import checks
 from duramen.support.threads import end_with

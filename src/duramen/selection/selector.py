@@ -21,8 +21,8 @@ from duramen.data.learning_sets import unweighted_set
 from duramen.data.routing import routing_values
 from duramen.io import ColumnStore
 from duramen.jobs.replicates import Plan
-from duramen.results.columns import Column
 from duramen.results.importances import Importances
+from duramen.results.summary import Column
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.checks import check_integer, refuse
 from duramen.support.provenance import versions

@@ -12,8 +12,8 @@ import numpy as np
 from duramen.data import EncodedTable
 from duramen.data.recoding import with_knockoffs, with_probes
 from duramen.jobs.replicates import OBSERVED, Steps, replicate_seed
-from duramen.results.columns import Column
 from duramen.results.importances import Importances
+from duramen.results.summary import Column
 from duramen.selection.linear_models import linear_columns, standardized
 from duramen.selection.refitting import RefittingSelector
 from duramen.selection.selector import numbers_of

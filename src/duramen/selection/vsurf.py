@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from duramen.jobs.replicates import Steps
-from duramen.results.columns import Column
+from duramen.results.summary import Column
 from duramen.selection.refitting import Opening, RefittingSelector, require_out_of_bag, trial
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray

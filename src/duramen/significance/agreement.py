@@ -16,11 +16,10 @@ from duramen.importances import Inputs
 from duramen.importances.arguments import forest_of
 from duramen.importances.samples import training_set
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
-from duramen.results.columns import Column, features, hidden
 from duramen.results.fields import PROBABILITY, checked_names, ranks
 from duramen.results.importances import Importances
 from duramen.results.result import FeatureResult, Result
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary, features, hidden
 from duramen.significance.measured import Data, MeasureLike, Refits, measure_of
 from duramen.significance.resampling import (
     SamplingUnits,

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.jobs.replicates import ExecutionParameters, Steps, replicate_seed
-from duramen.results.columns import counted
 from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance
+from duramen.results.summary import counted
 from duramen.significance.hypotheses import Hypotheses
 from duramen.significance.measured import MeasureLike, Refits
 from duramen.significance.null_distributions import (

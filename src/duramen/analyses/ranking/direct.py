@@ -18,7 +18,6 @@ from duramen.data import EncodedTable
 from duramen.importances import Inputs, representatives
 from duramen.plots.direct import DIRECT_FEATURES
 from duramen.reports.report import DRAWN, Chart, Group, Part, Plot, Prose, Section
-from duramen.results.columns import Column, counted
 from duramen.results.conditional_significance import (
     DIRECT,
     LEVEL,
@@ -26,6 +25,7 @@ from duramen.results.conditional_significance import (
     UNDECIDED,
     ConditionalSignificance,
 )
+from duramen.results.summary import Column, counted
 from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.support.text import joined
 

@@ -16,8 +16,8 @@ from duramen.plots.interactions import INTERACTION_NETWORK
 from duramen.reports.facts import LEVEL
 from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section, Table
 from duramen.results.archive import Savable
-from duramen.results.columns import Column, places
 from duramen.results.pair_interactions import PairInteractions
+from duramen.results.summary import Column, places
 from duramen.significance import interaction_test
 from duramen.significance.pair_contrasts import check_rows
 from duramen.support.text import fixed, joined, printable

@@ -14,8 +14,8 @@ from duramen.analyses.ranking.significance import announce
 from duramen.importances import Inputs, Measure, catalogue
 from duramen.jobs.replicates import checkpoint_beside
 from duramen.reports.report import Part, Prose
-from duramen.results.columns import Column
 from duramen.results.significance import Intervals
+from duramen.results.summary import Column
 from duramen.significance import (
     Stability,
     TreesNeeded,

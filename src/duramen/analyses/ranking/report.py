@@ -48,10 +48,10 @@ from duramen.reports.report import (
     Table,
     shown_columns,
 )
-from duramen.results.columns import Column, counted
 from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.importances import Importances
 from duramen.results.significance import CANDIDATE, CONFIRMED, NOISE, Significance
+from duramen.results.summary import Column, counted
 from duramen.significance import catalogue as tests
 
 _ROWS = 100  # features of the table on the page

@@ -23,8 +23,8 @@ from duramen.plots.local import BEESWARM, WATERFALL
 from duramen.reading.text import table_of
 from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section
 from duramen.results.archive import Savable
-from duramen.results.columns import counted
 from duramen.results.local_importances import LocalImportances
+from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrow import pa
 from duramen.support.files import expanded

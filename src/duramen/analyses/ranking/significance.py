@@ -22,7 +22,6 @@ from duramen.jobs.progress import estimates
 from duramen.plots.importances import P_VALUES
 from duramen.reports.facts import LEVEL, adjusted_words, as_importances
 from duramen.reports.report import Chart, Part, Plot, Prose
-from duramen.results.columns import Column, counted
 from duramen.results.conditional_significance import DIRECT, ConditionalSignificance
 from duramen.results.importances import Importances
 from duramen.results.significance import (
@@ -36,6 +35,7 @@ from duramen.results.significance import (
     ErrorRates,
     Significance,
 )
+from duramen.results.summary import Column, counted
 from duramen.significance import SignificanceTest, catalogue
 from duramen.significance.measured import automatic, estimate_cost
 from duramen.support import checks

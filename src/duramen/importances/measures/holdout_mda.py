@@ -14,8 +14,8 @@ from duramen.importances.refit import data_for, seeded, template_of
 from duramen.importances.samples import Sample
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import Threads
-from duramen.results.columns import counted
 from duramen.results.importances import Importances
+from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrays import IntArray
 

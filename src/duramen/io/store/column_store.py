@@ -32,8 +32,7 @@ from duramen.io.store.row_ids import (
     refuse_pairing,
     samples_table,
 )
-from duramen.results.columns import Column, hidden
-from duramen.results.summary import Summarized, Summary
+from duramen.results.summary import Column, Summarized, Summary, hidden
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 from duramen.support.files import expanded

@@ -18,7 +18,7 @@ import numpy as np
 from duramen.data.encoded import EncodedTable
 from duramen.data.schema import KINDS
 from duramen.io.formats.format import ROW_NAMES, named_rows
-from duramen.results.columns import counted
+from duramen.results.summary import counted
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import is_number, is_text, pa, pc, without_dictionary
 from duramen.support.text import printable, quoted

@@ -19,9 +19,8 @@ from scipy import sparse
 
 from duramen.data.memory import require_memory
 from duramen.networks.connectome.filters import Signal, as_signal, blocks
-from duramen.results.columns import Column
 from duramen.results.result import Result
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 

@@ -20,8 +20,8 @@ from duramen.importances.refit import template_of
 from duramen.io import ColumnStore
 from duramen.io.store.reader import COLUMN_BYTES, memory_bytes
 from duramen.jobs.replicates import run_jobs
-from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
+from duramen.results.summary import Column, counted
 from duramen.selection.refitting import task_of
 from duramen.selection.selector import BaseSelector, Data
 from duramen.selection.sequential_random_subspace.search import (

@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 
 from duramen.results.archive import Saved
-from duramen.results.columns import Column
 from duramen.results.result import Result
+from duramen.results.summary import Column
 from duramen.support.arrays import BoolArray
 from duramen.support.text import escaped
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution

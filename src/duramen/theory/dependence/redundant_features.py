@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from duramen.results.columns import Column, hidden
 from duramen.results.result import Result
-from duramen.results.summary import Summary
+from duramen.results.summary import Column, Summary, hidden
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.theory.dependence.relevant_features import conditionings_of
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution

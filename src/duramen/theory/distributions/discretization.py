@@ -17,8 +17,7 @@ from duramen.data.categories import (
     objects,
     table_and_target,
 )
-from duramen.results.columns import Column, hidden
-from duramen.results.summary import Summarized, Summary
+from duramen.results.summary import Column, Summarized, Summary, hidden
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, check_integer
 

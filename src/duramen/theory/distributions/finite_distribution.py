@@ -26,10 +26,9 @@ from duramen.data.categories import (
 )
 from duramen.data.weights import row_weights
 from duramen.results.archive import Saved
-from duramen.results.columns import Column as ShownColumn
-from duramen.results.columns import counted
 from duramen.results.fields import checked_names
-from duramen.results.summary import Summarized, Summary
+from duramen.results.summary import Column as ShownColumn
+from duramen.results.summary import Summarized, Summary, counted
 from duramen.support.arrays import OF_DISTRIBUTIONS, FloatArray, check_magnitude
 from duramen.support.checks import check_choice, check_integer, is_integer, refuse
 from duramen.support.provenance import frozen_metadata

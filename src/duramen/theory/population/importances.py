@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from duramen.results.columns import Column, counted
 from duramen.results.importances import Importances
 from duramen.results.result import Result
+from duramen.results.summary import Column, counted
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, check_integer
 from duramen.support.provenance import fingerprint, versions

@@ -32,8 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.results.columns import Column
-from duramen.results.summary import Summarized, Summary
+from duramen.results.summary import Column, Summarized, Summary
 from duramen.support.checks import check_integer, check_real, refuse
 from duramen.theory.samples import information_threshold
 from duramen.theory.subspaces.convergence import (
