@@ -93,7 +93,7 @@ svg, DRAWN = report.svg, set[tuple[str, type]]()
 
 def drawn_once(plot: report.Plot, text: str, prefix: str) -> str:
     """Draw a figure of a report the first time that it shows a class of results."""
-    kind = plot.figure.name, type(plot.of)
+    kind = plot.figure.draw.__name__, type(plot.of)
     if kind in DRAWN:
         return undrawn(plot, text, prefix)
     DRAWN.add(kind)

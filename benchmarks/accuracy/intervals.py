@@ -27,7 +27,7 @@ from scipy import stats
 import duramen as dm
 from benchmarks.error_rates.rejections import short
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
-from duramen.results.fields import least_replicates
+from duramen.results.adjustment import least_replicates
 from duramen.significance.resampling import shrinking_size, subsample_size, subsamples
 from duramen.significance.resampling_intervals import (
     FRACTION,

@@ -63,7 +63,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
-from duramen.results.fields import adjusted
+from duramen.results.adjustment import adjusted
 from duramen.support.arrays import FloatArray
 
 TREES, LEVEL = 20, 0.05

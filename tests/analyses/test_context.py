@@ -14,7 +14,7 @@ import duramen as dm
 from duramen.analyses.context import _n_dependent, effect_columns, report_of
 from duramen.reports import render
 from duramen.reports.report import Chart
-from duramen.results.fields import adjusted
+from duramen.results.adjustment import adjusted
 from duramen.support.text import printable
 
 SETTINGS = {"n_estimators": 100, "n_permutations": 999}
@@ -96,7 +96,7 @@ def test_report_of_features():
     assert (facts["p of time itself"], facts["depend on time"]) == ("0.004", "2")
     assert (facts["trees"], facts["permutations"]) == ("100", "999")
     charts = [s for s in report.sections if isinstance(s, Chart)]
-    assert [chart.plot.figure.name for chart in charts] == ["context_effects"] * 2
+    assert [chart.plot.figure.draw.__name__ for chart in charts] == ["context_effects"] * 2
     assert "Those that depend on it, with the signed effect: a" in charts[0].text
     table = report.main
     assert [column.title for column in table.columns] == [

@@ -202,7 +202,7 @@ def test_direction_and_curve_are_those_within_strata():
     assert Numbers((y == "ill") + 0.0).trend(np.argsort(np.argsort(X["marker"])))[0] < -0.1
     assert marker.values[-1, 0] - marker.values[0, 0] > 0.5
     assert words[1] == ["up for ill", "no direction", "ill most likely at north"]
-    assert marker.title == "effect within strata"
+    assert marker.method == "within_strata"
     assert marker.values.sum(axis=1) == pytest.approx(np.zeros(10), abs=1e-12)
     assert marker.values.mean(axis=0) == pytest.approx([0, 0])  # intervals of 24 rows each
     assert ward.labels == ("north", "south")  # by the effect on the second class, well

@@ -7,7 +7,7 @@ import pytest
 from tests.grid import one_test
 
 from duramen import Importances, Significance
-from duramen.results.fields import checked_notes, warn_of
+from duramen.results.result import warn_of
 from duramen.results.significance import ErrorRates, Intervals
 
 FIRST = "only 3 of 9 importances are negative; p-values are coarse"
@@ -60,14 +60,14 @@ def test_without_notes_nothing_is_printed():
 @pytest.mark.parametrize(
     ("notes", "kind", "message"),
     [
-        ("one", TypeError, "notes must be a sequence of strings, got 'one' alone"),
-        ([1], TypeError, "notes must be strings, got 1"),
+        ("one", TypeError, "notes must be a sequence of strings, got 'one'"),
+        ([1], TypeError, r"notes must be a sequence of strings, got \[1\]"),
         ([" "], ValueError, "notes must not be empty"),
     ],
 )
 def test_refuses(notes, kind, message):
     with pytest.raises(kind, match=message):
-        checked_notes("Significance", notes)
+        significance(notes=notes)
 
 
 def test_warnings_name_the_function_and_the_caller():

@@ -1,11 +1,7 @@
-"""Importances on the data and under permuted labels: checks, threshold, table, files."""
-
-import math
+"""Importances on the data and under permuted labels: checks of fields."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.grid import one_test
 
 import duramen as dm
@@ -45,25 +41,3 @@ def test_fields_are_read_only_and_of_the_right_shapes():
 def test_wrong_fields_are_refused(changes, error, message):
     with pytest.raises(error, match=f"PermutedImportances: {message}"):
         made(**changes)
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    draws=st.integers(1, 40),
-    alpha=st.sampled_from([0.0, 0.05, 0.1, 0.25, 0.5]),
-)
-@settings(max_examples=100)
-def test_what_is_above_the_threshold_has_a_small_p_value_among_the_maxima(seed, draws, alpha):
-    random = np.random.default_rng(seed)
-    permuted = random.integers(0, 8, (draws, 3)).astype(float)  # with ties
-    result = made(permuted=permuted)
-    for value in np.arange(-0.5, 9.0, 0.5):
-        reached = sum(max(row) >= value for row in permuted.tolist())
-        significant = 20 * (1 + reached) <= round(20 * alpha) * (draws + 1)
-        assert (value > result.threshold(alpha)) == significant
-
-
-def test_too_few_permutations_have_no_threshold():
-    assert made().threshold() == math.inf
-    with pytest.raises(ValueError, match=r"PermutedImportances\.threshold: alpha must be"):
-        made().threshold(1)

@@ -21,9 +21,9 @@ from duramen.networks.connectome.filters import blocks
 from duramen.networks.connectome.methods import METHODS, Inputs, Method, Settings
 from duramen.reports.facts import thousands
 from duramen.reports.report import Prose, Report
-from duramen.results.fields import checked_names
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores, undirected_ceiling
+from duramen.results.result import checked_names
 from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrays import FloatArray

@@ -25,13 +25,13 @@ from duramen.plots.context import CONTEXT_EFFECTS
 from duramen.reading.tables import read
 from duramen.reports.facts import page, plain, sizes, subject, unit_words
 from duramen.reports.report import DRAWN, HELD, Chart, Plot, Prose, Report, Run, Section, Table
+from duramen.results.adjustment import adjusted
 from duramen.results.context_importances import (
     INDEPENDENT,
     ContextImportances,
     Control,
     check_level,
 )
-from duramen.results.fields import adjusted
 from duramen.results.summary import Column, counted, small
 from duramen.support.provenance import references
 from duramen.support.text import fixed, joined, quoted

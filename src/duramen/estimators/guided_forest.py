@@ -15,7 +15,7 @@ from duramen.estimators.forests import RandomForestClassifier, RandomForestRegre
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import Guidance, grow
 from duramen.forests.settings import GrowthSettings
-from duramen.results.fields import adjusted
+from duramen.results.adjustment import adjusted
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
-from duramen.results.result import Result
+from duramen.results.result import ANY, Result
 from duramen.results.significance import Significance
 from duramen.results.summary import Column, Summary
 from duramen.support import checks
@@ -63,11 +62,8 @@ class Comparison(Result):
     ranks: FloatArray
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        measures = checked_names("Comparison", "measures", self.measures)
-        object.__setattr__(self, "measures", measures)
-        self._freeze(["scores", "ranks"], (len(measures), len(self.names)))
+    _NAMES: ClassVar = {"names": "p", "measures": "m"}
+    _ARRAYS: ClassVar = {"scores": ("mp", ANY), "ranks": ("mp", ANY)}
 
     # --- agreement -------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from duramen.data.memory import require_memory
 from duramen.importances.arguments import check_importances
 from duramen.io.groups import members_of
-from duramen.results.fields import checked_names
 from duramen.results.importances import Importances
+from duramen.results.result import checked_names
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 

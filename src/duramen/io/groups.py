@@ -13,7 +13,7 @@ from duramen.io.files import read_table
 from duramen.io.positions import Positions
 from duramen.io.store.column_store import ColumnStore
 from duramen.io.store.row_ids import as_arrow
-from duramen.results.fields import checked_names
+from duramen.results.result import checked_names
 from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrays import IntArray

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from duramen.importances.groups import Aggregation, Grouping, grouping_of
-from duramen.results.link_weights import dense
 from duramen.results.network import Network
+from duramen.results.result import dense
 from duramen.support.arrays import FloatArray
 
 _FUNCTION = "group_links"

@@ -24,8 +24,8 @@ from duramen.networks.targets import (
     template_of_targets,
 )
 from duramen.networks.time_series import decay_rates, pairs_of, responses_of
-from duramen.results.fields import warn_of
 from duramen.results.network import Network
+from duramen.results.result import warn_of
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions

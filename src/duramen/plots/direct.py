@@ -16,8 +16,8 @@ from duramen.plots.canvas import (
     finish,
     rows_height,
 )
-from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
 from duramen.results.result import figure
+from duramen.results.significance import LEVEL, ConditionalSignificance
 from duramen.support import checks
 
 if TYPE_CHECKING:

@@ -113,8 +113,7 @@ PermutedImportances
         Number of features to show.
     threshold : float, optional
         Where to draw a dashed line, such as the smallest importance that a test selected; by
-        default the cut-off of a `MonteCarloSelection` with two shuffled runs or more, and the
-        `threshold()` of `PermutedImportances` with 19 permutations or more.
+        default the cut-off of a `MonteCarloSelection` with two shuffled runs or more.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, which is `ax.figure`.
 
@@ -139,7 +138,6 @@ PermutedImportances
             threshold = result.cutoff()
         result = result.importances
     if isinstance(result, PermutedImportances):
-        threshold = result.threshold() if threshold is None else threshold
         result = result.importances
     checks.check_integer("plots.ranking", "k", k, 1)
     if not len(result):

@@ -67,8 +67,6 @@ def svg(plot: Plot, text: str, prefix: str) -> str:
     from matplotlib.figure import Figure
 
     figure, buffer = plot.figure, StringIO()
-    if figure.height is None:
-        raise ValueError(f"reports: the figure {figure.name} needs a height to be in a report.")
     canvas = Figure(figsize=(_INCHES, figure.height(plot.of, plot.options)), layout="constrained")
     figure.draw(plot.of, **plot.options, ax=canvas.add_subplot())
     style = {"svg.fonttype": "none", "svg.hashsalt": prefix, "font.family": "DejaVu Sans"}

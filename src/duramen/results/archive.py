@@ -39,9 +39,10 @@ def write_archive(
     ``"json"``. A digest of all of them goes into the header.
     """
     text = json.dumps({**header, _DIGEST: _digest(header, arrays)}, allow_nan=False)
-    members: dict[str, Any] = {_HEADER: np.frombuffer(text.encode("ascii"), dtype=np.uint8)}
+    content = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
+    members: dict[str, Any] = {_HEADER: content, **arrays}
     with replacing(Path(path)) as file:
-        np.savez(file, **members, **arrays)
+        np.savez(file, **members)
 
 
 def read_archive(

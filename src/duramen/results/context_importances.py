@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.fields import ANY, PROBABILITY, adjusted, checked_names, frozen
+from duramen.results.adjustment import adjusted
 from duramen.results.network import Network
-from duramen.results.result import Result
+from duramen.results.result import ANY, POSITIVE, PROBABILITY, Result, checked_names
 from duramen.results.summary import Column, Summary, counted, small
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, native_frame
@@ -46,17 +46,6 @@ KINDS = (
 )
 
 _OWNER = "ContextImportances"
-_BY_CONTEXT = (
-    "absolute",
-    "signed",
-    "conditional",
-    "plain",
-    "within",
-    "absolute_p_values",
-    "signed_p_values",
-    "plain_p_values",
-)
-_BY_FEATURE = ("importances", "overall", "overall_p_values")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,17 +148,20 @@ class ContextImportances(Result):
     notes: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    _NAMES: ClassVar = {"names": "p", "contexts": "C"}
+    _ARRAYS: ClassVar = {
+        "fractions": ("C", ANY),
+        **dict.fromkeys(("importances", "overall"), ("p", ANY)),
+        "absolute": ("Cp", POSITIVE),
+        **dict.fromkeys(("signed", "conditional", "plain", "within"), ("Cp", ANY)),
+        **{f"{effect}_p_values": ("Cp", PROBABILITY) for effect in EFFECTS},
+        "overall_p_values": ("p", PROBABILITY),
+        "relevance": ("", ANY),
+        "relevance_p_value": ("", PROBABILITY),
+    }
+
+    def __post_init__(self, **_: int) -> None:
         super().__post_init__()
-        settle = object.__setattr__
-        settle(self, "contexts", checked_names(_OWNER, "contexts", self.contexts))
-        n_contexts, p = len(self.contexts), len(self.names)
-        self._freeze(["fractions"], (n_contexts,))
-        for what in (*_BY_CONTEXT, *_BY_FEATURE):
-            self._freeze([what], (n_contexts, p) if what in _BY_CONTEXT else (p,), _bounds(what))
-        for what in ("relevance", "relevance_p_value"):
-            if (values := getattr(self, what)) is not None:
-                settle(self, what, float(frozen(_OWNER, what, values, (), _bounds(what))))
         checks.check_choice(_OWNER, "empty", self.empty, EMPTY)
         checks.check_real(_OWNER, "tolerance", self.tolerance, 0, 1, ends="[)")
         checks.check_choice(_OWNER, "permute", self.permute, PERMUTE)
@@ -380,13 +372,6 @@ def check_level(owner: str, alpha: float, control: str) -> None:
     checks.check_choice(owner, "control", control, ("fdr", "fwer", "none"))
 
 
-def _bounds(what: str) -> tuple[float, float]:
-    """Return the bounds of a field."""
-    if what.endswith(("_p_values", "_p_value")):
-        return PROBABILITY
-    return (0.0, np.inf) if what == "absolute" else ANY
-
-
 _LEVEL = 0.05
 _NETWORK = "ContextNetwork"
 _MATRICES = (*EFFECTS, "conditional", "within")
@@ -423,7 +408,7 @@ class ContextNetwork(Network):
 
     analyses: Mapping[str, ContextImportances] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, **_: int) -> None:
         super().__post_init__()
         object.__setattr__(self, "analyses", MappingProxyType(dict(self.analyses)))
         _check(self.names, self.analyses)

@@ -66,11 +66,6 @@ class FeatureEffect(Result):
     def __len__(self) -> int:
         return len(self.points)
 
-    @property
-    def title(self) -> str:
-        """Name of the method in words."""
-        return METHODS[self.method]
-
     def table(self) -> list[Column]:
         """Return the points and the effect on each class, or on the mean."""
         cells = list(self.labels) or [f"{value:.4g}" for value in self.points.tolist()]
@@ -87,7 +82,7 @@ class FeatureEffect(Result):
     _WHAT = "points"
 
     def _heading(self) -> tuple[str, ...]:
-        return (f"FeatureEffect: {self.title} of {self.name} at {len(self)} points",)
+        return (f"FeatureEffect: {METHODS[self.method]} of {self.name} at {len(self)} points",)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

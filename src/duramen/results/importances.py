@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.fields import ANY, checked_names, ranks
-from duramen.results.result import FeatureResult, Result
+from duramen.results.result import ANY, POSITIVE, FeatureResult, Result, ranks
 from duramen.results.summary import Column, Summary, counted, features
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, native_frame
@@ -74,19 +73,13 @@ class Importances(FeatureResult[float]):
     classes: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
-    _NUMBERS: ClassVar = {"values": ANY, "standard_error": (0.0, np.inf)}
-    _TABLES = ("by_degree", "by_class")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        classes = checked_names("Importances", "classes", self.classes)
-        object.__setattr__(self, "classes", classes)
-        n_classes = 0 if self.by_class is None else self.by_class.shape[1]
-        if len(classes) != n_classes:
-            raise ValueError(
-                f"Importances: classes must name the {n_classes} columns of by_class, got "
-                f"{len(classes)} names."
-            )
+    _NAMES: ClassVar = {"names": "p", "classes": "C"}
+    _ARRAYS: ClassVar = {
+        "values": ("p", ANY),
+        "standard_error": ("p", POSITIVE),
+        "by_degree": ("pD", ANY),
+        "by_class": ("pC", ANY),
+    }
 
     # --- ranking ---------------------------------------------------------------------------
 
@@ -128,7 +121,9 @@ class Importances(FeatureResult[float]):
         values, error = self.values, self.standard_error
         ends = None if error is None else (values - error, values + error)
         title = self.unit if self.unit != "1" else "importance"
-        columns = [_bars(title, "importance", values, ends)]
+        columns = [
+            Column(title, digits=4, bars=values, whiskers=ends, name="importance", numbers=values)
+        ]
         if error is not None:
             columns.append(Column("std. error", digits=2, name="standard_error", numbers=error))
         if self.by_degree is not None:
@@ -144,13 +139,6 @@ class Importances(FeatureResult[float]):
         unit = "a pure number" if self.unit == "1" else f"in {self.unit}"
         return (f"Importances: {self.measure} of {counted(len(self), 'feature')}, {unit}",)
 
-
-def _bars(title: str, name: str, values: FloatArray, ends: Any = None) -> Column:
-    """Return a column of values with bars, and the ends of their error bars."""
-    return Column(title, digits=4, bars=values, whiskers=ends, name=name, numbers=values)
-
-
-_ROUNDING = 1e-9  # .05 (19 + 1) is 1
 
 NULL = (
     "The target is independent of all features together: its values could be permuted among the "
@@ -208,18 +196,19 @@ class PermutedImportances(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        owner = type(self).__name__
+    _ARRAYS: ClassVar = {
+        "permuted": ("Bp", ANY),
+        "marginal": ("Rp", ANY),
+        "joint": ("Rp", ANY),
+    }
+
+    def __post_init__(self, **_: int) -> None:
+        owner, kind, n = type(self).__name__, type(self.importances), len(self.permuted)
         if not isinstance(self.importances, Importances):
-            raise TypeError(
-                f"{owner}: importances must be Importances, got {type(self.importances).__name__}."
-            )
-        p = len(self.importances)
-        self._freeze(["permuted"], (-1, p))
-        if not len(self.permuted):
+            raise TypeError(f"{owner}: importances must be Importances, got {kind.__name__}.")
+        if not n:
             raise ValueError(f"{owner}: permuted must have a row for each permutation, got none.")
-        self._freeze(["marginal", "joint"], (len(self.permuted) + 1, p))
+        super().__post_init__(p=len(self.importances), R=n + 1)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -237,31 +226,15 @@ class PermutedImportances(Result):
         maxima: FloatArray = self.permuted.max(axis=1, initial=-np.inf)
         return maxima
 
-    def threshold(self, alpha: float = 0.05) -> float:
-        """Return the importance above which a feature has a max-T adjusted p-value up to `alpha`.
-
-        It is the k-th largest of `maxima`, k = floor(alpha (B + 1)), and infinite with fewer than
-        1 / alpha - 1 permutations. The p-value is that of the single step (Westfall and Young
-        1993) without standardization; `max_t` finds more.
-
-        Raises
-        ------
-        ValueError
-            If `alpha` is not in [0, 1).
-        """
-        owner = "PermutedImportances.threshold"
-        alpha = checks.check_real(owner, "alpha", alpha, 0, 1, ends="[)")
-        k = math.floor(alpha * (len(self.permuted) + 1) + _ROUNDING)
-        return float(np.sort(self.maxima)[-k]) if k else math.inf
-
     def table(self) -> list[Column]:
         """Return name, rank, importance, and mean, deviation and maximum under permutation."""
         values, unit, mean = self.importances.values, self.importances.unit, "null_mean"
+        title = "importance" if unit == "1" else unit
         average, largest = self.permuted.mean(axis=0), self.permuted.max(axis=0)
         return [
             Column("feature", self.names, "name", name="name"),
             Column(name="rank", numbers=ranks(self.importances.order())),
-            _bars("importance" if unit == "1" else unit, "importance", values),
+            Column(title, digits=4, bars=values, name="importance", numbers=values),
             Column("mean under permutation", digits=4, name=mean, numbers=average),
             Column(name="null_sd", numbers=self.permuted.std(axis=0)),
             Column("largest", digits=4, name="null_max", numbers=largest),
@@ -326,12 +299,17 @@ class MonteCarloSelection(Result):
     weight: FloatArray
     maxima: FloatArray = field(default_factory=lambda: np.empty(0))
 
-    def __post_init__(self) -> None:
-        p, edges = len(self.importances), (np.size(self.weight),)
-        self._freeze(["n_drawn"], (p,), dtype=np.int64)
-        self._freeze(["source", "target"], edges, dtype=np.int64)
-        self._freeze(["weight"], edges)
-        self._freeze(["maxima"], (-1,))
+    _ARRAYS: ClassVar = {
+        "n_drawn": ("p", ANY, np.int64),
+        "source": ("E", ANY, np.int64),
+        "target": ("E", ANY, np.int64),
+        "weight": ("E", ANY),
+        "maxima": ("B", ANY),
+    }
+
+    def __post_init__(self, **_: int) -> None:
+        p = len(self.importances)
+        super().__post_init__(p=p)
         if self.source.size and not (
             min(self.source.min(), self.target.min()) >= 0
             and max(self.source.max(), self.target.max()) < p

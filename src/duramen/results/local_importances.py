@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.archive import is_sparse
-from duramen.results.fields import frozen
 from duramen.results.importances import Importances
-from duramen.results.result import Result
+from duramen.results.result import ANY, POSITIVE, Result, checked_matrix, dense
 from duramen.results.summary import Column, Summary, counted, features, hidden
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import check_integer
@@ -68,13 +67,13 @@ class LocalImportances(Result):
     start: FloatArray
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        owner, shape = "LocalImportances", (int(np.shape(self.values)[0]), len(self.names))
-        values = checked_matrix(owner, "values", self.values, shape)
+    _ARRAYS: ClassVar = {"weights": ("n", POSITIVE), "start": ("n", ANY)}
+
+    def __post_init__(self, **_: int) -> None:
+        owner, n = "LocalImportances", int(np.shape(self.values)[0])
+        super().__post_init__(n=n)
+        values = checked_matrix(owner, "values", self.values, (n, len(self.names)))
         object.__setattr__(self, "values", values)
-        self._freeze(["weights"], shape[:1], (0.0, np.inf))
-        self._freeze(["start"], shape[:1])
         total = self.weights.sum()
         if len(self.weights) and not np.isclose(total, 1.0):
             raise ValueError(f"{owner}: weights must sum to 1, got a sum of {total:g}.")
@@ -121,8 +120,7 @@ class LocalImportances(Result):
         self, rows: NDArray[np.integer] | slice = slice(None), columns: Any = slice(None)
     ) -> FloatArray:
         """Return the values of some rows and columns as a dense array."""
-        some = self.values[rows][:, columns]
-        return np.asarray(some.toarray() if self.is_sparse else some)
+        return dense(self.values[rows][:, columns])
 
     def clustered(self) -> IntArray:
         """Return the order of the rows in which those of similar importances are neighbors.
@@ -177,19 +175,3 @@ class LocalImportances(Result):
             f"{counted(len(self), 'row')}, unit: {self.unit}"
         )
         return Summary((heading,), columns, hidden(len(self.names), len(order)))
-
-
-def checked_matrix(owner: str, what: str, values: Any, shape: tuple[int, int]) -> Any:
-    """Return a read-only matrix of finite numbers, dense or sparse as it came."""
-    if not is_sparse(values):
-        return frozen(owner, what, values, shape)
-    from scipy.sparse import csr_array
-
-    matrix = csr_array(values, dtype=np.float64, copy=True)
-    if matrix.shape != shape:
-        raise ValueError(f"{owner}: {what} must have shape {shape}, got {matrix.shape}.")
-    if not np.isfinite(matrix.data).all():
-        raise ValueError(f"{owner}: {what} must be finite, got NaN or infinity.")
-    for part in (matrix.data, matrix.indices, matrix.indptr):
-        part.setflags(write=False)
-    return matrix

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from duramen.results import link_weights
-from duramen.results.fields import adjusted
+from duramen.results.adjustment import adjusted
+from duramen.results.archive import is_sparse
 from duramen.results.network_scores import (
     PAIRS,
     NetworkScores,
@@ -23,7 +23,7 @@ from duramen.results.network_scores import (
     orientation_of,
     score_ranking,
 )
-from duramen.results.result import Result
+from duramen.results.result import Result, checked_matrix, dense, entries
 from duramen.results.summary import Column, Summary, hidden, small
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, native_frame
@@ -87,14 +87,26 @@ class Network(Result):
     notes: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, **_: int) -> None:
         settle, p = object.__setattr__, len(self.names)
         for what in ("sources", "targets"):
             settle(self, what, _mask(what, getattr(self, what), p))
+        if is_sparse(self.p_values):
+            raise ValueError(f"{_OWNER}: p_values must be a dense matrix, got a sparse one.")
         for what in ("weights", "p_values"):
             if (numbers := getattr(self, what)) is not None:
-                settle(self, what, link_weights.checked(_OWNER, what, numbers, p))
-        if link_weights.outside(self.weights, self.sources, self.targets):
+                settle(self, what, checked_matrix(_OWNER, what, numbers, (p, p)))
+        if is_sparse(self.weights):
+            i, j = self.weights.nonzero()
+            outside = bool((~self.sources[i] | ~self.targets[j] | (i == j)).any())
+        else:
+            blocks = _blocks(np.arange(p), p)
+            outside = bool(self.weights.diagonal().any()) or any(
+                self.weights[rows][~self.sources[rows]].any()
+                or self.weights[rows][:, ~self.targets].any()
+                for rows in blocks
+            )
+        if outside:
             raise ValueError(
                 f"{_OWNER}: weights must be 0 on the diagonal, in rows of variables that are not "
                 "sources, and in columns of variables that are not targets."
@@ -127,7 +139,7 @@ class Network(Result):
         best = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
         rows = np.flatnonzero(self.sources)
         for here in _blocks(rows if keep else _NONE, len(self.names), keep):
-            block = link_weights.rows_of(self.weights, here)
+            block = dense(self.weights[here])
             candidates = self._candidates(here)
             # Lighter links than the lightest of `keep` links that are known are out.
             weights = block[candidates]
@@ -189,7 +201,7 @@ class Network(Result):
                 transposed = transposed.tocsr()
             parts = [(_NONE, _NONE)]
             for columns in _blocks(np.flatnonzero(self.targets), len(self.names)):
-                block = link_weights.rows_of(transposed, columns)[:, sources].astype(np.float64)
+                block = dense(transposed[columns])[:, sources].astype(np.float64)
                 block[columns[:, None] == sources] = -np.inf
                 order = np.argsort(-block, axis=1, kind="stable")[:, :k]
                 i, j = sources[order].ravel(), np.repeat(columns, order.shape[1])
@@ -199,7 +211,10 @@ class Network(Result):
             i, j = np.concatenate([i, j]), np.concatenate([j, i])
             first = np.unique(i * len(self.names) + j, return_index=True)[1]
             i, j = i[first], j[first]
-        return self.reweighted(link_weights.only(self.weights, i, j))
+        from scipy.sparse import csr_array
+
+        kept = entries(self.weights, i, j).astype(self.weights.dtype)
+        return self.reweighted(csr_array((kept, (i, j)), shape=self.weights.shape))
 
     def top(self, k: int) -> list[tuple[str, str, float]]:
         """Return source, target and weight of the `k` heaviest links."""
@@ -213,7 +228,7 @@ class Network(Result):
         columns: dict[str, Any] = {
             "source": [self.names[a] for a in i.tolist()],
             "target": [self.names[b] for b in j.tolist()],
-            "weight": link_weights.at(self.weights, i, j),
+            "weight": entries(self.weights, i, j),
         }
         if self.p_values is not None:
             columns["p_value"] = self.p_values[i, j]
@@ -329,7 +344,7 @@ class Network(Result):
     def _heaviest(self, n: int | None) -> Iterator[tuple[str, str, float]]:
         """Yield source, target and weight of the heaviest links."""
         i, j = self.ranked(n)
-        weights = link_weights.at(self.weights, i, j).tolist()
+        weights = entries(self.weights, i, j).tolist()
         for a, b, weight in zip(i.tolist(), j.tolist(), weights, strict=True):
             yield self.names[a], self.names[b], weight
 
@@ -384,7 +399,7 @@ class Network(Result):
         scored = np.logical_and(scored, ~np.eye(len(self.names), dtype=np.bool_))
         if not self.directed and pairs != "directed":
             links, scored = links | links.T, np.triu(np.asarray(scored | scored.T))
-        weights = np.where(candidates[scored], link_weights.dense(self.weights)[scored], -np.inf)
+        weights = np.where(candidates[scored], dense(self.weights)[scored], -np.inf)
         return score_ranking(weights.astype(np.float64), links[scored])
 
     def orientation(self, gold: Any) -> Orientation:
@@ -415,7 +430,7 @@ class Network(Result):
                 f"{_OWNER}.orientation: gold must have links in one direction only, between "
                 "variables that are both sources and targets of a directed network."
             )
-        forward, backward = link_weights.at(self.weights, i, j), link_weights.at(self.weights, j, i)
+        forward, backward = entries(self.weights, i, j), entries(self.weights, j, i)
         return orientation_of(forward, backward)
 
     def q_values(self) -> FloatArray:
@@ -442,7 +457,10 @@ class Network(Result):
         """Return the network of pairs: each has the larger weight of its two directions."""
         ends = self.sources | self.targets
         changes = {"sources": ends, "targets": ends, "directed": False, "p_values": None}
-        return self.reweighted(link_weights.larger(self.weights), **changes)
+        other = self.weights.T
+        sparse = is_sparse(self.weights)
+        larger = self.weights.maximum(other) if sparse else np.maximum(self.weights, other)
+        return self.reweighted(larger, **changes)
 
     def reweighted(self, weights: Any, **changes: Any) -> Network:
         """Return a network of other weights, and perhaps other fields, between the same variables.

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.archive import is_sparse
-from duramen.results.link_weights import at
-from duramen.results.local_importances import checked_matrix
-from duramen.results.result import Result
+from duramen.results.result import Result, checked_matrix, entries
 from duramen.results.summary import Column
 from duramen.support.arrays import FloatArray
 
@@ -67,7 +65,7 @@ class PairInteractions(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, **_: int) -> None:
         super().__post_init__()
         owner, shape = "PairInteractions", (len(self.names), len(self.names))
         for what in ("values", "standard_error", "p_adjusted"):
@@ -101,13 +99,13 @@ class PairInteractions(Result):
             first, second = (index[row < column].astype(np.intp) for index in (row, column))
         else:
             first, second = np.triu_indices(len(self.names), 1)
-        order = np.argsort(-np.abs(at(self.values, first, second)), kind="stable")
+        order = np.argsort(-np.abs(entries(self.values, first, second)), kind="stable")
         return first[order], second[order]
 
     def table(self) -> list[Column]:
         """Return the two features of each pair, value, error and adjusted p-value."""
         first, second = self.order()
-        values = at(self.values, first, second)
+        values = entries(self.values, first, second)
         error = None if self.standard_error is None else self.standard_error[first, second]
         columns = [
             Column("feature", [self.names[j] for j in first], "name", name="feature"),
@@ -124,7 +122,7 @@ class PairInteractions(Result):
         if error is not None:
             columns.append(Column("std. error", digits=2, name="standard_error", numbers=error))
         if self.p_adjusted is not None:
-            p = at(self.p_adjusted, first, second)
+            p = entries(self.p_adjusted, first, second)
             columns.append(Column("adj. p", digits=4, name="p_adjusted", numbers=p))
         return columns
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, cast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.fields import (
+from duramen.results.adjustment import (
     ADJUSTMENTS,
-    ANY,
-    PROBABILITY,
     Adjustment,
     false_discovery,
-    frozen,
     holm,
     least_replicates,
 )
-from duramen.results.result import FeatureResult
+from duramen.results.result import ANY, POSITIVE, PROBABILITY, FeatureResult, frozen
 from duramen.results.summary import Column, counted
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray
@@ -99,9 +96,13 @@ class Significance(FeatureResult[float]):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    _NUMBERS: ClassVar = {"p_values": PROBABILITY, "scores": ANY, "q_values": PROBABILITY}
+    _ARRAYS: ClassVar = {
+        "p_values": ("p", PROBABILITY),
+        "scores": ("p", ANY),
+        "q_values": ("p", PROBABILITY),
+    }
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, **_: int) -> None:
         super().__post_init__()
         owner, settle = "Significance", object.__setattr__
         if not isinstance(self.null, str) or not self.null.strip():
@@ -248,9 +249,13 @@ class AdjustedSignificance(Significance):
     p_adjusted: FloatArray = None  # type: ignore[assignment]
     statistics: FloatArray = None  # type: ignore[assignment]
 
-    _NUMBERS: ClassVar = {**Significance._NUMBERS, "p_adjusted": PROBABILITY, "statistics": ANY}
+    _ARRAYS: ClassVar = {
+        **Significance._ARRAYS,
+        "p_adjusted": ("p", PROBABILITY),
+        "statistics": ("p", ANY),
+    }
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, **_: int) -> None:
         owner = "AdjustedSignificance"
         for what in ("q_values", "p_adjusted", "statistics"):
             if getattr(self, what) is None:
@@ -285,8 +290,9 @@ class AdjustedSignificance(Significance):
         ValueError
             If `alpha` is no probability.
         """
-        sure = self.mask(alpha, "fwer")
-        likely = self.mask(alpha, "fdr") & self.mask(alpha, "none")
+        checks.check_real("AdjustedSignificance", "alpha", alpha, 0, 1)
+        sure = self.p_adjusted <= alpha
+        likely = (self.q_values <= alpha) & (self.p_values <= alpha)
         return tuple(np.where(sure, CONFIRMED, np.where(likely, CANDIDATE, NOISE)).tolist())
 
     def mask(
@@ -374,6 +380,130 @@ class AdjustedSignificance(Significance):
         return heading, f"null: {self.null}"
 
 
+DIRECT, SHARED, UNDECIDED = "direct", "shared", "undecided"
+
+LEVEL = 0.1
+"""False discovery rate of the verdicts of a conditional test."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConditionalSignificance(Significance):
+    """Scores of p features with p-values for what each tells that the others do not.
+
+    Parameters
+    ----------
+    names, scores, p_values, method, null, unit, q_values, adjustment, n_tests, details, metadata
+        As for `Significance`; the hypotheses are about a feature given all others.
+    notes : tuple of str
+        As for `Significance`.
+    association : ndarray of float64, shape (p,)
+        Q-values of the association of each feature with the target, whatever the others tell.
+    explained_by : tuple of p tuples of str
+        Features through which most of the association of each feature with the target goes, the
+        largest part first.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ValueError
+        If a field is missing or not as described.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from duramen.significance import ConditionalSignificance
+    >>> result = ConditionalSignificance(
+    ...     ("a", "b", "c"),
+    ...     scores=np.array([3.0, 0.1, 0.0]),
+    ...     p_values=np.array([0.001, 0.4, 0.7]),
+    ...     method="conditional",
+    ...     null="The feature is independent of the target given all others.",
+    ...     association=np.array([0.001, 0.01, 0.6]),
+    ...     explained_by=((), ("a",), ()),
+    ... )
+    >>> result.verdicts()
+    ('direct', 'shared with a', 'undecided')
+    """
+
+    association: FloatArray = None  # type: ignore[assignment]
+    explained_by: tuple[tuple[str, ...], ...] = field(default=(), metadata={"of_features": True})
+
+    _ARRAYS: ClassVar = {**Significance._ARRAYS, "association": ("p", PROBABILITY)}
+
+    def __post_init__(self, **_: int) -> None:
+        owner = "ConditionalSignificance"
+        if self.association is None:
+            raise ValueError(f"{owner}: association must be given, one number per feature.")
+        super().__post_init__()
+        if len(self.explained_by) != len(self):
+            raise ValueError(
+                f"{owner}: explained_by must have one tuple of names per feature, "
+                f"{len(self)}, got {len(self.explained_by)}."
+            )
+        object.__setattr__(self, "explained_by", tuple(map(tuple, self.explained_by)))
+
+    def verdicts(self, alpha: float = LEVEL) -> tuple[str, ...]:
+        """Return the verdict on each feature, in the order of the columns.
+
+        Parameters
+        ----------
+        alpha : float
+            Bound of the false discovery rate, in [0, 1].
+
+        Returns
+        -------
+        tuple of str
+            ``"direct"`` if the q-value is at most `alpha`: the feature tells something that the
+            others do not; else ``"shared with A, B"`` if it is associated with the target
+            (`association` at most `alpha`), where A and B carry most of that association, or
+            ``"shared"`` where none stands out; else ``"undecided"``. Neither of these two says that
+            a feature tells nothing beside the others, only that the rows do not show it.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is no probability.
+        """
+        checks.check_real("ConditionalSignificance", "alpha", alpha, 0, 1)
+        return tuple(
+            DIRECT
+            if direct
+            else UNDECIDED
+            if associated > alpha
+            else f"{SHARED} with {', '.join(others)}"
+            if others
+            else SHARED
+            for direct, associated, others in zip(
+                self.mask(alpha), self.association, self.explained_by, strict=True
+            )
+        )
+
+    def table(self) -> list[Column]:
+        """Return the columns of `Significance`, then ``association`` and the verdict at .1."""
+        return [
+            *super().table(),
+            Column(name="association", numbers=self.association),
+            Column("given the others", self.verdicts(), "words", name="direct"),
+        ]
+
+    def _heading(self) -> tuple[str, ...]:
+        verdicts = [verdict.split(" ")[0] for verdict in self.verdicts()]
+        heading = (
+            f"ConditionalSignificance: {self.method} of {self._tested()}, "
+            f"{verdicts.count(DIRECT)} direct (false discovery rate {LEVEL:g}), "
+            f"{verdicts.count(SHARED)} more associated, {verdicts.count(UNDECIDED)} undecided"
+        )
+        lines = [heading, f"null: {self.null}"]
+        if (diagnosis := self.metadata.get("diagnosis")) is not None:
+            lines.append(
+                f"draws: a forest tells them from the data with an AUC of {diagnosis['auc']:.2f} "
+                f"(95% interval {diagnosis['low']:.2f} to {diagnosis['high']:.2f}), .5 or less if "
+                "they fit"
+            )
+        return tuple(lines)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorRates(FeatureResult[float]):
     """A ranking of p features, and an error rate of taking the first i of them, for each i.
@@ -438,10 +568,10 @@ class ErrorRates(FeatureResult[float]):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    _NUMBERS: ClassVar = {"rates": PROBABILITY, "scores": ANY}
+    _ARRAYS: ClassVar = {"rates": ("p", PROBABILITY), "scores": ("p", ANY)}
     _TITLE = "up to"
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, **_: int) -> None:
         super().__post_init__()
         owner = "ErrorRates"
         if (np.diff(self.scores) > 0).any():
@@ -482,9 +612,11 @@ class ErrorRates(FeatureResult[float]):
         """Return the indices of the features, which are ranked already."""
         return np.arange(len(self))
 
-    def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
+    def take(self, index: NDArray[np.integer], *, names: Iterable[str] | None = None) -> Self:
+        """Return the features at these indices, in their order; see `FeatureResult.take`."""
         n_known = int(np.count_nonzero(np.asarray(index) < self.n_known))
-        return {**super()._taken(index), "n_known": n_known}
+        taken = FeatureResult.take(replace(self, n_known=0), index, names=names)
+        return replace(taken, n_known=n_known)
 
     # --- in and out ------------------------------------------------------------------------
 
@@ -590,14 +722,14 @@ class Intervals(FeatureResult[tuple[float, float]]):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    _NUMBERS: ClassVar = {
-        **dict.fromkeys(("values", "low", "high", "replicate_mean"), ANY),
-        "standard_error": (0.0, np.inf),
-        "p_values": PROBABILITY,
-        "degrees_of_freedom": (1.0, np.inf),
+    _ARRAYS: ClassVar = {
+        **dict.fromkeys(("values", "low", "high", "replicate_mean"), ("p", ANY)),
+        "standard_error": ("p", POSITIVE),
+        "p_values": ("p", PROBABILITY),
+        "degrees_of_freedom": ("p", (1.0, np.inf)),
     }
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, **_: int) -> None:
         super().__post_init__()
         owner, settle = "Intervals", object.__setattr__
         settle(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from duramen.importances.arguments import refuse_overlaps
 from duramen.importances.groups import grouping_of
-from duramen.results.fields import adjusted
+from duramen.results.adjustment import adjusted
 from duramen.results.summary import Column, counted
 from duramen.selection.refitting import Opening, RefittingSelector, shadow_round
 from duramen.selection.selector import places

@@ -2,9 +2,13 @@
 
 from duramen.catalogue import Catalogue
 from duramen.data.strata import covariate_strata
-from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.importances import PermutedImportances
-from duramen.results.significance import AdjustedSignificance, ErrorRates, Intervals
+from duramen.results.significance import (
+    AdjustedSignificance,
+    ConditionalSignificance,
+    ErrorRates,
+    Intervals,
+)
 from duramen.significance.agreement import (
     Stability,
     TreesNeeded,

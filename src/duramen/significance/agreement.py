@@ -16,9 +16,15 @@ from duramen.importances import Inputs
 from duramen.importances.arguments import forest_of
 from duramen.importances.samples import training_set
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
-from duramen.results.fields import PROBABILITY, checked_names, ranks
 from duramen.results.importances import Importances
-from duramen.results.result import FeatureResult, Result
+from duramen.results.result import (
+    ANY,
+    PROBABILITY,
+    FeatureResult,
+    Result,
+    checked_names,
+    ranks,
+)
 from duramen.results.summary import Column, Summary, features, hidden
 from duramen.significance.measured import Data, MeasureLike, Refits, measure_of
 from duramen.significance.resampling import (
@@ -87,7 +93,7 @@ class Stability(FeatureResult[float]):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    _NUMBERS: ClassVar = {"frequency": PROBABILITY}
+    _ARRAYS: ClassVar = {"frequency": ("p", PROBABILITY)}
 
     @property
     def mean_size(self) -> float:
@@ -479,10 +485,7 @@ class TreesNeeded(Result):
     trees_to_see: float
     n_unused: int
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._freeze(("sizes",), (len(self.sizes),), dtype=np.int64)
-        self._freeze(("agreement",), (len(self.sizes),))
+    _ARRAYS: ClassVar = {"sizes": ("S", ANY, np.int64), "agreement": ("S", ANY)}
 
     @property
     def trees(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from duramen.importances.arguments import refuse_overlaps
 from duramen.importances.groups import Aggregation, Grouping, grouping_of
-from duramen.results.fields import false_discovery
+from duramen.results.adjustment import false_discovery
 from duramen.support.arrays import FloatArray, IntArray
 
 YEKUTIELI = 2.0 * 1.44

@@ -9,8 +9,8 @@ import numpy as np
 from duramen.data.exchangeability import EXCHANGEABLE
 from duramen.importances import catalogue
 from duramen.importances.arguments import check_importances
-from duramen.results.fields import warn_of
 from duramen.results.importances import Importances
+from duramen.results.result import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks

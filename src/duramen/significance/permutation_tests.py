@@ -14,8 +14,8 @@ from duramen.data import EncodedTable, encode
 from duramen.data.exchangeability import Exchangeability
 from duramen.data.sources import names_of
 from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed, run_replicates
-from duramen.results.fields import warn_of
 from duramen.results.importances import Importances, PermutedImportances
+from duramen.results.result import warn_of
 from duramen.results.significance import ErrorRates, Significance
 from duramen.significance.measured import PROMISE, MeasureLike, qualified
 from duramen.significance.null_distributions import (

@@ -155,7 +155,7 @@ def test_columns_follow_the_names_and_tell_what_was_not_computed():
     (column,) = columns_of(rated, ["c", "a", "b"])
     assert column.cells == ["> 0.05", "0.01", "0.5"]
     assert column.numbers.tolist() == [1.0, 0.01, 0.5]
-    with pytest.raises(ValueError, match="lacks 'd'"):
+    with pytest.raises(ValueError, match="'d', which is none of the 3 features"):
         columns_of(rated, ["d"])
 
 

@@ -18,7 +18,7 @@ from duramen.data import EncodedTable
 from duramen.importances import Inputs, representatives
 from duramen.plots.direct import DIRECT_FEATURES
 from duramen.reports.report import DRAWN, Chart, Group, Part, Plot, Prose, Section
-from duramen.results.conditional_significance import (
+from duramen.results.significance import (
     DIRECT,
     LEVEL,
     SHARED,

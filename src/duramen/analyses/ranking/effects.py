@@ -13,6 +13,7 @@ from duramen.effects import EffectsDescription
 from duramen.forests.prediction import concordance
 from duramen.plots.effects import AGAINST_TARGET, EFFECT
 from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section
+from duramen.results.feature_effect import METHODS
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import printable
@@ -76,7 +77,7 @@ def sections_of(
         if reach > 0:  # without a split on the feature there is nothing to draw
             of = effect.classes[output] if effect.classes else None
             on = f"the probability of {of}" if of else "risk" if risk else target
-            what = effect.title[0].upper() + effect.title[1:]
+            what = METHODS[effect.method].capitalize()
             charts.append(
                 Chart(
                     f"{name}: effect on {on}",

@@ -13,9 +13,13 @@ from duramen.importances.comparison import Measured
 from duramen.io.groups import CLUSTERS, DISTANCE, members_of
 from duramen.reports.facts import as_importances, unit_words
 from duramen.reports.report import Table, shown_columns
-from duramen.results.conditional_significance import DIRECT, ConditionalSignificance
 from duramen.results.importances import Importances
-from duramen.results.significance import AdjustedSignificance, ErrorRates
+from duramen.results.significance import (
+    DIRECT,
+    AdjustedSignificance,
+    ConditionalSignificance,
+    ErrorRates,
+)
 from duramen.results.summary import Column
 from duramen.support import checks
 from duramen.support.text import fixed, joined, quoted

@@ -165,7 +165,7 @@ def columns_of(
             if values is not None
         ]
     if stability is not None:
-        frequency = stability.frequency[stability.places(names)]
+        frequency = stability.of(names).frequency
         columns.append(
             Column("selected", digits=2, minor=1, name="selection_frequency", numbers=frequency)
         )

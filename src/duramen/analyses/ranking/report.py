@@ -48,9 +48,14 @@ from duramen.reports.report import (
     Table,
     shown_columns,
 )
-from duramen.results.conditional_significance import ConditionalSignificance
 from duramen.results.importances import Importances
-from duramen.results.significance import CANDIDATE, CONFIRMED, NOISE, Significance
+from duramen.results.significance import (
+    CANDIDATE,
+    CONFIRMED,
+    NOISE,
+    ConditionalSignificance,
+    Significance,
+)
 from duramen.results.summary import Column, counted
 from duramen.significance import catalogue as tests
 

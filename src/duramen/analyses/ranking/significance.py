@@ -22,16 +22,17 @@ from duramen.jobs.progress import estimates
 from duramen.plots.importances import P_VALUES
 from duramen.reports.facts import LEVEL, adjusted_words, as_importances
 from duramen.reports.report import Chart, Part, Plot, Prose
-from duramen.results.conditional_significance import DIRECT, ConditionalSignificance
 from duramen.results.importances import Importances
 from duramen.results.significance import (
     ALONE,
     CANDIDATE,
     CONFIRMED,
+    DIRECT,
     JOINTLY,
     NOISE,
     WITH_OTHERS,
     AdjustedSignificance,
+    ConditionalSignificance,
     ErrorRates,
     Significance,
 )
@@ -367,7 +368,7 @@ def columns_of(result: Tested, names: Sequence[str]) -> list[Column]:
     """Return p and q, or the error rate, or the verdicts, of these features."""
     test = catalogue[result.method]
     if isinstance(result, ErrorRates):
-        places = result.places(names)
+        places = np.array(checks.places_of(names, result.names, "rank"), dtype=np.intp)
         rates, known = result.rates[places], places < result.n_known
         pairs = zip(rates.tolist(), known.tolist(), strict=True)
         cells = [f"{rate:.2g}" if here else f"> {LEVEL:g}" for rate, here in pairs]

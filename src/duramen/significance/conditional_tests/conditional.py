@@ -13,8 +13,9 @@ from duramen.data import ClassTarget, NumberTarget
 from duramen.data.strata import centered_within
 from duramen.importances.refit import data_for, for_task, leaves_rows_out, template_of
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed, run_jobs
-from duramen.results.conditional_significance import LEVEL, ConditionalSignificance
-from duramen.results.fields import false_discovery, warn_of
+from duramen.results.adjustment import false_discovery
+from duramen.results.result import warn_of
+from duramen.results.significance import LEVEL, ConditionalSignificance
 from duramen.significance.association import marginal_statistics
 from duramen.significance.conditional_tests.cross_fitted import CrossFitting, Design, folds_of
 from duramen.significance.conditional_tests.diagnosis import diagnosis, misfit_notes

@@ -13,7 +13,7 @@ from duramen.data.recoding import with_knockoffs
 from duramen.importances import catalogue, mdi
 from duramen.importances.refit import for_task, leaves_rows_out, seeded
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed, run_replicates
-from duramen.results.fields import warn_of
+from duramen.results.result import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.conditional_tests.conditional import NULL, prepared
 from duramen.significance.conditional_tests.cross_fitted import Design, folds_of, lasso

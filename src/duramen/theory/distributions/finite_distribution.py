@@ -26,7 +26,7 @@ from duramen.data.categories import (
 )
 from duramen.data.weights import row_weights
 from duramen.results.archive import Saved
-from duramen.results.fields import checked_names
+from duramen.results.result import checked_names
 from duramen.results.summary import Column as ShownColumn
 from duramen.results.summary import Summarized, Summary, counted
 from duramen.support.arrays import OF_DISTRIBUTIONS, FloatArray, check_magnitude
