@@ -59,7 +59,7 @@ def mixed(scale: Scale) -> Any:
                     subspace=q,
                     keep=keep,
                     n_trees=n_trees,
-                    max_features=fraction or 1 / q,
+                    max_features=max(1, int(fraction * q)),
                     n_repeats=scale.of(2, 50, 500),
                     random_state=0,
                 ).curve

@@ -167,10 +167,10 @@ def plan(
             "places_kept": [option.places for option in options],
             **{name: [float(getattr(option, name)) for option in options] for name in _TREES},
         }
-        for i, degree in enumerate(advice.relevant):
-            columns[f"chance_degree_{degree}"] = [option.chances[i][1] for option in options]
+        for degree in advice.relevant:
+            columns[f"chance_degree_{degree}"] = [option.chances[degree] for option in options]
             columns[f"trees_degree_{degree}"] = [
-                float(option.trees_by_degree[i][1]) for option in options
+                float(option.trees_by_degree[degree]) for option in options
             ]
         why, sample = (
             Prose(name, lines, points=True, caution=caution, brief=tuple(f"- {x}" for x in lines))

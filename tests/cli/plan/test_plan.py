@@ -73,7 +73,7 @@ def test_writes_four_files(out):
         "n_relevant": 3,
     }
     assert table["chain_trees"] == [expected_trees(**chain, keep=a) for a in (0.0, 0.5, 1.0)]
-    assert table["chance_degree_2"] == [option.chances[2][1] for option in expected.options]
+    assert table["chance_degree_2"] == [option.chances[2] for option in expected.options]
 
 
 # --- what it is given ----------------------------------------------------------------------------

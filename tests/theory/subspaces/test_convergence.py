@@ -337,7 +337,7 @@ def test_kept_places_are_whole():
 @pytest.mark.parametrize(
     "scenario, changes, message",
     [
-        ("tree", {}, "scenario must be one of 'chain', 'clique', 'marginal', got 'tree'.*simulate"),
+        ("tree", {}, "scenario must be 'chain', 'clique' or 'marginal', got 'tree'.*simulate"),
     ],
 )
 def test_clear_errors(scenario, changes, message):

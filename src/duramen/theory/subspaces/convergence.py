@@ -27,7 +27,6 @@ any p.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from decimal import Decimal, localcontext
 from math import inf
 from typing import Literal
@@ -37,7 +36,7 @@ import numpy as np
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import check_integer, check_real, refuse
 
-_ROUNDING = 1e-14  # of a probability
+_ROUNDING = 1e-14  # of a probability, and of a number of draws
 
 Scenario = Literal["chain", "clique", "marginal"]
 
@@ -96,11 +95,7 @@ def expected_trees(
     >>> round(expected_trees("chain", **setting, keep=1), 2)
     301.02
     """
-    return _expected(Chain("expected_trees", scenario, n_features, subspace, n_relevant, keep))
-
-
-def _expected(chain: Chain) -> float:
-    """Return the expected number of steps of a chain from 0 to r."""
+    chain = Chain("expected_trees", scenario, n_features, subspace, n_relevant, keep)
     remaining = np.zeros(chain.r + 1)
     for i in range(chain.r - 1, -1, -1):
         jumps = chain.row(i)[1:]
@@ -153,8 +148,11 @@ def trees_to_find_all(
     allowed = check_real(function, "risk", risk, 0.0, 1.0, ends="()")
     # A probability of exactly 1 - risk is enough, on whichever side rounding puts it.
     wanted = 1.0 - allowed - min(_ROUNDING, 1e-3 * allowed)
-    if math.isinf(_expected(chain)):
-        return math.inf
+    expected = expected_trees(
+        scenario, n_features=chain.p, subspace=chain.q, n_relevant=chain.r, keep=keep
+    )
+    if expected == inf:
+        return inf
     # Powers less the identity, so that a probability of 1e-30 is not lost beside 1.
     powers = [chain.matrix(function)]
     np.fill_diagonal(powers[0], 0.0)
@@ -352,54 +350,6 @@ def kept_places(subspace: int, keep: float) -> int:
     return near if abs(places - near) < 1e-9 * subspace else math.floor(places)
 
 
-def rounded_up(number: float) -> int:
-    """Return the least whole number not below a number, but for the rounding of the latter."""
-    near = round(number)
-    return near if abs(number - near) <= 1e-14 * abs(number) else math.ceil(number)
-
-
-# --- one step of each chain -----------------------------------------------------------------------
-#
-# A step function gives, with i of r features found, the probabilities that i, i+1, .., r are found
-# after the next tree. `a` places are taken by features that were found before.
-
-
-def _chain_step(p: int, q: int, r: int, a: int, i: int) -> FloatArray:
-    """P(i -> j) = C(p-j-1, q-j) / C(p-a, q-a) for i < j < r, and C(p-r, q-r) / C(p-a, q-a)."""
-    place = np.arange(a, r)
-    all_of = np.concatenate([[1.0], np.cumprod(ratio_of_places(p, q, place))])[i - a :]
-    first_missing = np.append((p - q) / (p - np.arange(i, r)), 1.0)
-    step: FloatArray = all_of * first_missing
-    # With feature i+1 missing, or some of those found that it needs, nothing new is found.
-    step[0] = 1.0 - all_of[1] if i < r else 1.0
-    return step
-
-
-def _clique_step(p: int, q: int, r: int, a: int, i: int) -> FloatArray:
-    """P(i -> i+1) = C(p-r, q-r) / C(p-a, q-a) * (r-i) / r."""
-    step = np.zeros(r - i + 1)
-    missed = float(np.prod(ratio_of_places(p, q, np.arange(a, r)))) * (r - i) / r
-    step[0] = 1.0 - missed
-    if i < r:
-        step[1] = missed
-    return step
-
-
-def _marginal_step(p: int, q: int, r: int, a: int, i: int) -> FloatArray:
-    """P(i -> j) = C(r-i, j-i) C(p-a-r+i, q-a-j+i) / C(p-a, q-a): hypergeometric."""
-    step = np.zeros(r - i + 1)
-    probabilities = hypergeometric(p - a, r - i, q - a)
-    step[: probabilities.size] = probabilities
-    return step
-
-
-_STEPS: dict[str, Callable[[int, int, int, int, int], FloatArray]] = {
-    "chain": _chain_step,
-    "clique": _clique_step,
-    "marginal": _marginal_step,
-}
-
-
 def ratio_of_places(p: int, q: int, place: IntArray) -> FloatArray:
     """Return (q-l)/(p-l) for every l, and 0 from l = q on."""
     return np.asarray(np.maximum(q - place, 0) / (p - place))
@@ -436,15 +386,10 @@ class Chain:
         n_relevant: int,
         keep: float,
     ) -> None:
-        if scenario not in _STEPS:
-            raise refuse(
-                function,
-                "scenario",
-                "one of 'chain', 'clique', 'marginal'",
-                scenario,
-                "for others, give their conditionings to simulate",
-            )
-        self.step = _STEPS[scenario]
+        if scenario not in ("chain", "clique", "marginal"):
+            hint = "for others, give their conditionings to simulate"
+            raise refuse(function, "scenario", "'chain', 'clique' or 'marginal'", scenario, hint)
+        self.scenario = scenario
         self.p = check_integer(function, "n_features", n_features, 1, most=inf)
         self.q = check_integer(
             function, "subspace", subspace, 1, most=self.p, hint="it holds at most all features"
@@ -453,8 +398,35 @@ class Chain:
         self.places = kept_places(self.q, check_real(function, "keep", keep, 0.0, 1.0))
 
     def row(self, i: int) -> FloatArray:
-        """Return the probabilities that i, i+1, .., r features are found after the next tree."""
-        return self.step(self.p, self.q, self.r, min(self.places, i), i)
+        r"""Return the probabilities that i, i+1, .., r features are found after the next tree.
+
+        With a places taken by features that were found before, :math:`P(i \to j)` for j > i is
+
+        .. math::
+
+            \text{chain} &: \binom{p-j-1}{q-j} \Big/ \binom{p-a}{q-a} \; (j < r), \quad
+            \binom{p-r}{q-r} \Big/ \binom{p-a}{q-a} \; (j = r)
+
+            \text{clique} &: \frac{r-i}{r} \binom{p-r}{q-r} \Big/ \binom{p-a}{q-a} \; (j = i+1)
+
+            \text{marginal} &: \binom{r-i}{j-i} \binom{p-a-r+i}{q-a-j+i} \Big/ \binom{p-a}{q-a}
+        """
+        p, q, r, a = self.p, self.q, self.r, min(self.places, i)
+        step = np.zeros(r - i + 1)
+        if self.scenario == "marginal":
+            probabilities = hypergeometric(p - a, r - i, q - a)
+            step[: probabilities.size] = probabilities
+        elif i == r:
+            step[0] = 1.0
+        elif self.scenario == "chain":
+            all_of = np.append(1.0, np.cumprod(ratio_of_places(p, q, np.arange(a, r))))[i - a :]
+            step = all_of * np.append((p - q) / (p - np.arange(i, r)), 1.0)
+            # With feature i+1 missing, or some of those found that it needs, nothing new is found.
+            step[0] = 1.0 - all_of[1]
+        else:
+            step[1] = float(np.prod(ratio_of_places(p, q, np.arange(a, r)))) * (r - i) / r
+            step[0] = 1.0 - step[1]
+        return step
 
     def matrix(self, function: str) -> FloatArray:
         """Return the transition matrix."""
@@ -507,7 +479,10 @@ def unseen_probability(n_features: int, drawn: int, n_draws: int) -> float:
     >>> round(unseen_probability(20, 4, n_draws=10), 4)
     0.1074
     """
-    p, K, M = _checked("unseen_probability", n_features, drawn, n_draws)
+    function = "unseen_probability"
+    p = check_integer(function, "n_features", n_features, 1, most=inf)
+    K = check_integer(function, "drawn", drawn, 1, most=p)
+    M = check_integer(function, "n_draws", n_draws, 0, most=inf)
     if p == K:
         return float(M == 0)
     return math.exp(M * math.log1p(-K / p))
@@ -545,10 +520,15 @@ def all_seen_probability(n_features: int, drawn: int, n_draws: int) -> float:
     >>> round(all_seen_probability(20, 4, 25), 5)
     0.92637
     """
-    p, K, M = _checked("all_seen_probability", n_features, drawn, n_draws)
+    function = "all_seen_probability"
+    p = check_integer(function, "n_features", n_features, 1, most=inf)
+    K = check_integer(function, "drawn", drawn, 1, most=p)
+    M = check_integer(function, "n_draws", n_draws, 0, most=inf)
     if p == K:
         return float(M > 0)
-    unseen = unseen_probability(p, K, M)
+    unseen = math.exp(M * math.log1p(-K / p))
+    if p * unseen < 2.0**-54:  # the expected number of unseen features is lost beside 1
+        return 1.0
     # That a feature is seen makes it less likely that others are: the product is an upper bound.
     if p > K * M or p * math.log1p(-unseen) < -745.0:
         return 0.0
@@ -560,9 +540,9 @@ def _some_unseen(p: int, K: int, M: int, decimals: int) -> Decimal:
 
     The terms of the series add up to (1 + (1 - K/p)^M)^p at most: so many digits more are carried.
     """
-    unseen = unseen_probability(p, K, M)
     with localcontext() as context:
-        context.prec = decimals + 10 + math.ceil(p * math.log1p(unseen) / math.log(10))
+        log = p * math.log1p(math.exp(M * math.log1p(-K / p)))
+        context.prec = decimals + 10 + math.ceil(log / math.log(10))
         total, term, smallest = Decimal(0), Decimal(-1), Decimal(10) ** -decimals
         for s in range(1, p - K + 1):
             missed = Decimal(p - K - s + 1) / (p - s + 1)
@@ -602,11 +582,15 @@ def draws_needed(n_features: int, drawn: int, risk: float = 0.05) -> int:
     >>> draws_needed(20, 4)
     27
     """
-    p, K, _ = _checked("draws_needed", n_features, drawn, 0)
-    delta = check_real("draws_needed", "risk", risk, 0.0, 1.0, ends="()")
+    function = "draws_needed"
+    p = check_integer(function, "n_features", n_features, 1, most=inf)
+    K = check_integer(function, "drawn", drawn, 1, most=p)
+    delta = check_real(function, "risk", risk, 0.0, 1.0, ends="()")
     if p == K:
         return 1
-    return max(1, rounded_up(math.log(p / delta) / -math.log1p(-K / p)))
+    number = math.log(p / delta) / -math.log1p(-K / p)
+    near = round(number)
+    return max(1, near if abs(number - near) <= _ROUNDING * number else math.ceil(number))
 
 
 def expected_draws(n_features: int, drawn: int) -> float:
@@ -638,7 +622,9 @@ def expected_draws(n_features: int, drawn: int) -> float:
     >>> round(expected_draws(20, 4), 2)
     16.95
     """
-    p, K, _ = _checked("expected_draws", n_features, drawn, 0)
+    function = "expected_draws"
+    p = check_integer(function, "n_features", n_features, 1, most=inf)
+    K = check_integer(function, "drawn", drawn, 1, most=p)
     if p <= _MANY or p == K:
         return expected_trees("marginal", n_features=p, subspace=K, n_relevant=p, keep=0)
     step = max(1, p // (4 * K))
@@ -650,9 +636,3 @@ def expected_draws(n_features: int, drawn: int) -> float:
         some_unseen = float(_some_unseen(p, K, M, _DECIMALS_OF_A_SUM))
         total += some_unseen
     return start + 0.5 + step * (0.5 + total)
-
-
-def _checked(function: str, n_features: int, drawn: int, n_draws: int) -> tuple[int, int, int]:
-    p = check_integer(function, "n_features", n_features, 1, most=inf)
-    K = check_integer(function, "drawn", drawn, 1, most=p, hint="a draw takes different features")
-    return p, K, check_integer(function, "n_draws", n_draws, 0, most=inf)

@@ -26,7 +26,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from math import inf
 from typing import Any
 
@@ -42,7 +41,6 @@ from duramen.theory.subspaces.convergence import (
     expected_trees,
     hypergeometric,
     kept_places,
-    rounded_up,
     trees_to_find_all,
 )
 
@@ -112,37 +110,25 @@ class Plan(Summarized):
     @property
     def reasons(self) -> tuple[str, ...]:
         """Reasons for the advice, in sentences."""
-        p, q, r, counts = self.n_features, self.subspace, self.n_relevant, self.relevant
-        best = next(option for option in self.options if option.keep == self.keep)
-        highest = max(counts)
-        sentences = []
+        p, q, r, highest = self.n_features, self.subspace, self.n_relevant, max(self.relevant)
         if q == p:
-            sentences.append(
+            sentences = [
                 f"All {p:,} features fit into memory: no subspace and no kept features are needed."
-            )
+            ]
         else:
             held = companions_probability(p, q, highest)
             one_in = _count(1.0 / held if held else inf)
-            companions = f"of degree {highest} and all its companions" if highest else ""
-            sentences.append(
+            companions = f" of degree {highest} and all its companions" if highest else ""
+            sentences = [
                 f"Besides {_count(self.overhead)} bytes for growing a tree, memory holds the codes "
                 f"of {q:,} of {p:,} features, {_count(self.bytes_per_feature)} bytes each; every "
-                "probability of a discovery increases with their number."
-            )
-            sentences.append(
+                "probability of a discovery increases with their number.",
                 f"{blind_probability(p, q, r):.1%} of the trees on random features hold none of "
-                f"the {r:,} relevant ones; one in {one_in} holds a given relevant one "
-                f"{companions}".rstrip()
-                + "."
-            )
-        others = "; ".join(
-            f"keep = {option.keep:g} needs {_count(option.trees)}"
-            for option in self.options
-            if option is not best
-        )
-        if others:
-            sentences.append(f"keep = {best.keep:g} needs {_count(best.trees)} trees; {others}.")
-        together = [str(degree) for degree in counts if not comes_after(degree, counts)]
+                f"the {r:,} relevant ones; one in {one_in} holds a given relevant one{companions}.",
+            ]
+        together = [
+            str(degree) for degree in self.relevant if not comes_after(degree, self.relevant)
+        ]
         if together:
             sentences.append(
                 "There are too few features of lower degree to be the companions of those of "
@@ -150,6 +136,7 @@ class Plan(Summarized):
                 "of an exclusive or do."
             )
         if r > q:
+            best = next(option for option in self.options if option.keep == self.keep)
             sentences.append(
                 f"The {r:,} relevant features do not all fit into one tree; of those found, it "
                 f"keeps at most {best.places:,}."
@@ -160,11 +147,10 @@ class Plan(Summarized):
     def cautions(self) -> tuple[str, ...]:
         """Limits on finitely many rows, in sentences."""
         n, q = self.n_rows, self.subspace
+        score = chance_of_the_best(n, q, self.n_classes)
+        chance = f"has about {score:.2g} bits of information on the target"
         if self.n_classes == 1:
-            chance = f"explains about {chance_of_the_best(n, q, 1):.2g} of the target's variance"
-        else:
-            bits = chance_of_the_best(n, q, self.n_classes)
-            chance = f"has about {bits:.2g} bits of information on the target"
+            chance = f"explains about {score:.2g} of the target's variance"
         return (
             "The numbers of trees assume infinitely many rows, so that a tree that holds a feature "
             f"and its companions finds the feature. On {n:,} rows they are lower bounds: searches "
@@ -172,46 +158,36 @@ class Plan(Summarized):
             f"By chance the best of {q:,} irrelevant features with two values {chance} at the root "
             "of a tree, and twice as much at a node with half of the rows. A relevant feature with "
             "less information there loses the split to an irrelevant one.",
-            "Rank all features with one forest (duramen rank), with as many trees as a stable "
-            "ranking needs (duramen.significance.trees_needed), and let a test decide which are "
-            "relevant."
-            if q == self.n_features
-            else "Let a test decide which features are found, as duramen select does, and grow "
-            "trees until more trees find no new feature.",
+            "Let a test decide which features are relevant, and grow trees until more trees find "
+            "no new feature (duramen select); where one forest holds all features, duramen rank "
+            "does both.",
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain data that JSON can hold; infinity becomes None."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        plain["relevant"] = {str(degree): number for degree, number in self.relevant.items()}
-        plain |= {"reasons": list(self.reasons), "cautions": list(self.cautions), "options": []}
-        for option in self.options:
-            numbers = {**asdict(option), "trees": option.trees}
-            for name in ("chances", "trees_by_degree"):
-                numbers[name] = {
-                    str(degree): None if value == inf else value for degree, value in numbers[name]
-                }
-            plain["options"].append(
-                {name: None if value == inf else value for name, value in numbers.items()}
-            )
-        return plain
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, Mapping):
+                return {str(key): plain(item) for key, item in value.items()}
+            if isinstance(value, tuple):
+                return [plain(item) for item in value]
+            return None if value == inf else value
+
+        texts = {"reasons": self.reasons, "cautions": self.cautions}
+        fields: dict[str, Any] = plain(asdict(self) | texts)
+        return fields
 
     def _summary(self, rows: int) -> Summary:
         heading = (
             f"Plan: at least {_count(self.n_trees)} trees on {self.subspace} of {self.n_features} "
             f"features each, keep = {self.keep:g}"
         )
-        titles = {
-            "trees": "trees",
-            "to find all": "trees_to_find",
-            "to see all": "trees_to_see",
-            "a chain": "chain_trees",
-            "all of degree 0": "marginal_trees",
-        }
-        columns = [Column("keep", [f"{option.keep:g}" for option in self.options])]
-        columns += [
-            Column(title, [_count(getattr(option, name)) for option in self.options])
-            for title, name in titles.items()
+        options = self.options
+        columns = [
+            Column("keep", [f"{option.keep:g}" for option in options]),
+            Column("trees", [_count(option.trees) for option in options]),
+            Column("to find all", [_count(option.trees_to_find) for option in options]),
+            Column("to see all", [_count(option.trees_to_see) for option in options]),
         ]
         below = tuple(f"- {words}" for words in self.reasons + self.cautions)
         return Summary((heading,), columns, below)
@@ -280,12 +256,10 @@ def search_plan(
     budget = check_integer(function, "memory", memory, 1, most=inf, hint="it is a number of bytes")
     if not isinstance(relevant, Mapping) or not relevant:
         raise refuse(function, "relevant", "a mapping of degrees to numbers of features", relevant)
-    counts = {
-        check_integer(function, "a degree in relevant", degree, 0): check_integer(
-            function, f"relevant[{degree!r}]", number, 1
-        )
-        for degree, number in sorted(relevant.items())
-    }
+    counts: dict[int, int] = {}
+    for degree, number in sorted(relevant.items()):
+        degree = check_integer(function, "a degree in relevant", degree, 0)
+        counts[degree] = check_integer(function, f"relevant[{degree}]", number, 1)
     highest = max(counts)
     if not highest < sum(counts.values()) <= p:
         allowed = f"at least {highest + 1} features if one has degree {highest}, and at most {p}"
@@ -295,10 +269,8 @@ def search_plan(
         raise refuse(function, "bytes_per_value", "1, 2 or 4", bytes_per_value)
     classes = check_integer(function, "n_classes", n_classes, 1)
     delta = check_real(function, "risk", risk, 0.0, 1.0, ends="()")
-    fractions_asked = keep if isinstance(keep, Iterable) else [keep]
-    fractions = sorted(
-        {check_real(function, "keep", fraction, 0.0, 1.0) for fraction in fractions_asked}
-    )
+    several = keep if isinstance(keep, Iterable) else [keep]
+    fractions = sorted({check_real(function, "keep", fraction, 0.0, 1.0) for fraction in several})
     if not fractions:
         raise refuse(function, "keep", "at least one fraction", keep)
 
@@ -357,10 +329,10 @@ class PlanOption:
         Fraction :math:`\alpha` of the subspace that may be taken by features found before.
     places : int
         The most places of a tree that are then taken by relevant features found before.
-    chances : tuple of (int, float)
-        Degree, and the probability at the worst that a tree finds a given feature of that degree.
-    trees_by_degree : tuple of (int, float)
-        Degree, and the trees that find all features of that degree, but for its part of the risk.
+    chances : mapping of int to float
+        Probability at the worst that a tree finds a given feature, by its degree.
+    trees_by_degree : mapping of int to float
+        Trees that find all features of a degree, but for its part of the risk, by degree.
     trees_to_find : float
         Trees with which all relevant features are found, but for the risk; or infinity.
     trees_to_see : float
@@ -371,6 +343,8 @@ class PlanOption:
     marginal_trees : float
         Exact expected number of trees until all features of degree 0 are found, were they the
         only relevant ones; 0 if there are none.
+    trees : float
+        Trees to see every feature and to find all relevant ones, but for the risk.
 
     Examples
     --------
@@ -383,17 +357,13 @@ class PlanOption:
 
     keep: float
     places: int
-    chances: tuple[tuple[int, float], ...]
-    trees_by_degree: tuple[tuple[int, float], ...]
+    chances: Mapping[int, float]
+    trees_by_degree: Mapping[int, float]
     trees_to_find: float
     trees_to_see: float
     chain_trees: float
     marginal_trees: float
-
-    @property
-    def trees(self) -> float:
-        """Trees to see every feature and to find all relevant ones, but for the risk."""
-        return max(self.trees_to_find, self.trees_to_see)
+    trees: float
 
 
 def plan_option(p: int, q: int, counts: Mapping[int, int], keep: float, risk: float) -> PlanOption:
@@ -405,9 +375,12 @@ def plan_option(p: int, q: int, counts: Mapping[int, int], keep: float, risk: fl
         """Return the probability that the places left in a tree hold all of some features."""
         return companions_probability(p - kept, q - kept, wanted - 1) if wanted <= q - kept else 0.0
 
-    chances, trees, in_turn, together = {}, {}, [0.0], [0.0]
+    chances: dict[int, float] = {}
+    trees: dict[int, float] = {}
+    in_turn, together = [0.0], [0.0]
+    part = risk / len(counts)
     for degree, number in counts.items():
-        part = risk / len(counts)
+        trees[degree] = inf
         if comes_after(degree, counts):
             # Of the r - 1 others, all found, some are kept at random; companions among them are
             # held, the rest and the feature itself have to be drawn.
@@ -415,16 +388,17 @@ def plan_option(p: int, q: int, counts: Mapping[int, int], keep: float, risk: fl
             among = hypergeometric(r - 1, degree, kept)
             drawn = np.array([held(kept, degree - i + 1) for i in range(among.size)])
             chance = chances[degree] = float(among @ drawn)
-            trees[degree] = inf if chance == 0.0 else 1.0
-            if 0.0 < chance < 1.0:  # trees after which it has happened, but for the risk
-                needed = rounded_up(math.log(part / number) / math.log1p(-chance))
-                trees[degree] = max(1, needed)
+            if chance >= 1.0:
+                trees[degree] = 1.0
+            elif chance > 0.0:  # trees after which it has happened, but for the risk
+                needed = math.log(part / number) / math.log1p(-chance)
+                exactly = abs(needed - round(needed)) <= 1e-14 * needed
+                trees[degree] = max(1, round(needed) if exactly else math.ceil(needed))
             in_turn.append(trees[degree])
         else:
             others, size = min(places, r - 1 - degree), degree + 1
             chances[degree] = held(others, size) / size
             left = q - others
-            trees[degree] = inf
             if left >= size:
                 trees[degree] = trees_to_find_all(
                     "clique",
@@ -435,16 +409,21 @@ def plan_option(p: int, q: int, counts: Mapping[int, int], keep: float, risk: fl
                     risk=part / -(-number // size),
                 )
             together.append(trees[degree])
-    expected = partial(expected_trees, n_features=p, subspace=q, keep=keep)
+    to_find = max([sum(in_turn) if places else max(in_turn), *together])
+    to_see = draws_needed(p - taken, q - taken, risk) if taken < q else inf
+    setting: dict[str, Any] = {"n_features": p, "subspace": q, "keep": keep}
     return PlanOption(
         keep=keep,
         places=taken,
-        chances=tuple(chances.items()),
-        trees_by_degree=tuple(trees.items()),
-        trees_to_find=max([sum(in_turn) if places else max(in_turn), *together]),
-        trees_to_see=draws_needed(p - taken, q - taken, risk) if taken < q else inf,
-        chain_trees=expected("chain", n_relevant=highest + 1),
-        marginal_trees=expected("marginal", n_relevant=counts[0]) if 0 in counts else 0.0,
+        chances=chances,
+        trees_by_degree=trees,
+        trees_to_find=to_find,
+        trees_to_see=to_see,
+        chain_trees=expected_trees("chain", n_relevant=highest + 1, **setting),
+        marginal_trees=(
+            expected_trees("marginal", n_relevant=counts[0], **setting) if 0 in counts else 0.0
+        ),
+        trees=max(to_find, to_see),
     )
 
 

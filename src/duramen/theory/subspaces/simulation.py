@@ -17,11 +17,9 @@ tree. A smaller K lets features be used up before they are active.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import inf
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,45 +92,8 @@ def random_conditionings(
     return tuple(chosen)
 
 
-class ConditioningTable:
-    """Conditionings as arrays: the features that each one holds, and the feature it belongs to."""
-
-    def __init__(self, conditionings: Conditionings) -> None:
-        self.r = len(conditionings)
-        for m, conditions in enumerate(conditionings):
-            inside = isinstance(conditions, Sequence) and all(
-                isinstance(members, Collection)
-                and all(is_integer(j) and 0 <= j < self.r and j != m for j in members)
-                for members in conditions
-            )
-            if (
-                not inside
-                or not conditions
-                or any(set(b) < set(a) for a in conditions for b in conditions)
-            ):
-                allowed = (
-                    f"a list of minimal sets of indices in 0..{self.r - 1}, without {m} itself, "
-                    "none within another"
-                )
-                raise refuse("simulate", f"conditionings[{m}]", allowed, conditions)
-        sets = list(itertools.chain.from_iterable(conditionings))
-        self.starts = np.cumsum([0, *map(len, conditionings[:-1])])
-        self.holds = np.zeros((self.r, len(sets)), dtype=bool)
-        for column, members in enumerate(sets):
-            self.holds[list(map(int, members)), column] = True
-        self.sizes = self.holds.sum(axis=0).astype(np.int16)
-        self.degrees = np.minimum.reduceat(self.sizes, self.starts).astype(np.int64)
-
-    def satisfied(self, missing: NDArray[np.int16]) -> BoolArray:
-        """Return which features have a conditioning of which nothing is missing."""
-        return np.logical_or.reduceat(missing == 0, self.starts, axis=1)
-
-
 # Features of trees that are grown side by side, to bound the memory.
 _CELLS = 2_000_000
-
-
-# --- the result -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,7 +214,7 @@ def simulate(
     keep: float,
     n_trees: int,
     n_relevant: int | None = None,
-    max_features: int | float | None = None,
+    max_features: int | None = None,
     n_repeats: int = 200,
     random_state: RandomState = None,
 ) -> Simulation:
@@ -278,8 +239,8 @@ def simulate(
         Number of trees of each ensemble.
     n_relevant : int, optional
         Number r of relevant features of a named scenario.
-    max_features : int, float or None, default=None
-        Number K of candidates at each level; a float is a fraction of q; None is q.
+    max_features : int, optional
+        Number K of candidates at each level, at most q; by default q.
     n_repeats : int, default=200
         Number R of ensembles.
     random_state : int, Generator or None, default=None
@@ -313,30 +274,31 @@ def simulate(
     q = check_integer(
         function, "subspace", subspace, 1, most=p, hint="it holds at most all features"
     )
-    if not isinstance(scenario, str | Sequence) or not scenario:
-        allowed = "'chain', 'clique', 'marginal', or for each relevant feature its conditionings"
-        raise refuse(function, "scenario", allowed, scenario)
     if isinstance(scenario, str):
         check_choice(function, "scenario", scenario, ("chain", "clique", "marginal"))
         r = check_integer(function, "n_relevant", n_relevant, 1)
-        everyone = set(range(r))
         needed: dict[str, list[set[int]]] = {
             "chain": [set(range(m)) for m in range(r)],
-            "clique": [everyone - {m} for m in range(r)],
+            "clique": [set(range(r)) - {m} for m in range(r)],
             "marginal": [set() for _ in range(r)],
         }
-        scenario = [(members,) for members in needed[scenario]]
+        conditionings: Conditionings = [(members,) for members in needed[scenario]]
+    elif not isinstance(scenario, Sequence) or not scenario:
+        allowed = "'chain', 'clique', 'marginal', or for each relevant feature its conditionings"
+        raise refuse(function, "scenario", allowed, scenario)
     elif n_relevant not in (None, len(scenario)):
         allowed = f"{len(scenario)} (one a conditioning) or None"
         raise refuse(function, "n_relevant", allowed, n_relevant)
-    network = ConditioningTable(scenario)
-    if network.r > p:
-        raise refuse(function, "n_features", f"at least the {network.r} relevant features", p)
-    K = q if max_features is None else max_features
-    if isinstance(K, Real) and not isinstance(K, Integral):
-        K = max(1, int(check_real(function, "max_features", K, 0.0, 1.0) * q))
-    K = check_integer(function, "max_features", K, 1, most=q, hint="a tree sees q features")
-    grower = _Grower(network, p, q, K, np.random.default_rng(random_state))
+    else:
+        conditionings = scenario
+    if len(conditionings) > p:
+        allowed = f"at least the {len(conditionings)} relevant features"
+        raise refuse(function, "n_features", allowed, p)
+    K = q
+    if max_features is not None:
+        hint = "a tree sees q features"
+        K = check_integer(function, "max_features", max_features, 1, most=q, hint=hint)
+    grower = _Grower(conditionings, p, q, K, np.random.default_rng(random_state))
     found_at = _ensembles(
         grower,
         kept_places(q, check_real(function, "keep", keep, 0.0, 1.0)),
@@ -345,10 +307,10 @@ def simulate(
     )
     return Simulation(
         found_at=found_at,
-        degrees=network.degrees,
+        degrees=np.minimum.reduceat(grower.sizes, grower.starts).astype(np.int64),
         n_features=p,
         subspace=q,
-        max_features=grower.K,
+        max_features=K,
         n_trees=int(n_trees),
         keep=float(keep),
     )
@@ -356,7 +318,7 @@ def simulate(
 
 def _ensembles(grower: _Grower, places: int, n_trees: int, n_repeats: int) -> IntArray:
     """Return the tree that found each feature in each ensemble, shape (R, r)."""
-    r = grower.network.r
+    r = len(grower.holds)
     found_at = np.full((n_repeats, r), n_trees + 1, dtype=np.int64)
     relevant = np.zeros((n_repeats, r), dtype=bool)
     grown = np.zeros(n_repeats, dtype=np.int64)
@@ -385,16 +347,40 @@ class _Grower:
     """Trees grown side by side, with the features that each of them finds."""
 
     def __init__(
-        self, network: ConditioningTable, p: int, q: int, candidates: int, rng: np.random.Generator
+        self, conditionings: Conditionings, p: int, q: int, K: int, rng: np.random.Generator
     ) -> None:
-        self.network = network
-        self.p, self.q, self.K = p, q, candidates
-        self.rng = rng
+        r = len(conditionings)
+        for m, sets in enumerate(conditionings):
+            valid = isinstance(sets, Sequence) and bool(sets)
+            valid = valid and all(
+                isinstance(members, Collection)
+                and all(is_integer(j) and 0 <= j < r and j != m for j in members)
+                for members in sets
+            )
+            if not valid or any(set(b) < set(a) for a in sets for b in sets):
+                allowed = (
+                    f"a list of minimal sets of indices in 0..{r - 1}, without {m} itself, "
+                    "none within another"
+                )
+                raise refuse("simulate", f"conditionings[{m}]", allowed, sets)
+        sets = [members for some in conditionings for members in some]
+        self.starts = np.cumsum([0, *map(len, conditionings[:-1])])  # first set of each feature
+        self.holds = np.zeros((r, len(sets)), dtype=bool)  # which features each set has
+        for column, members in enumerate(sets):
+            self.holds[list(map(int, members)), column] = True
+        self.sizes = self.holds.sum(axis=0).astype(np.int16)
+        self.p, self.q, self.rng = p, q, rng
         # With K = q every active feature is a candidate: levels of irrelevant features, which come
         # before and after, do not matter and are left out.
-        self.skips_irrelevant = candidates == q
-        levels = min(q, network.r) if self.skips_irrelevant else q
-        self.none_active = _none_among_candidates(levels, min(q, network.r), candidates)
+        self.skips_irrelevant = all_candidates = q == K
+        levels, most_active = min(q, r) if all_candidates else q, min(q, r)
+        # C(u-a, K) / C(u, K), the probability that none of a active features of u unused ones is
+        # among the K candidates; 0 when u - a < K.
+        unused = np.arange(levels + 1, dtype=np.float64)
+        self.none_active = np.ones((levels + 1, most_active + 1))
+        for a in range(1, most_active + 1):
+            factor = np.maximum(unused - K - a + 1, 0.0) / np.maximum(unused - a + 1, 1.0)
+            self.none_active[:, a] = self.none_active[:, a - 1] * factor
 
     def found_by_trees(self, relevant: BoolArray, places: int) -> BoolArray:
         """Return what N new trees find that was not in `found`, shape (N, r)."""
@@ -403,7 +389,7 @@ class _Grower:
         drawn = relevant.copy()
         drawn[crowded] = self._some_of(relevant[crowded], np.full(crowded.sum(), places))
         taken = drawn.sum(axis=1)
-        r = self.network.r
+        r = len(self.holds)
         more = self.rng.hypergeometric(r - taken, self.p - r, self.q - taken)
         tree = np.flatnonzero(more)
         held = drawn[tree] | self._some_of(~drawn[tree], more[tree])
@@ -420,15 +406,19 @@ class _Grower:
 
     def _grow(self, held: BoolArray, wanted: BoolArray) -> BoolArray:
         """Return which of the `wanted` features each tree finds among those it holds."""
-        network = self.network
+
+        def satisfied(missing: NDArray[np.int16]) -> BoolArray:
+            """Return which features have a conditioning of which nothing is missing."""
+            return np.logical_or.reduceat(missing == 0, self.starts, axis=1)
+
         useful_features = np.zeros_like(held)
         tree = np.arange(len(held))
         unused = held.copy()
-        missing = np.tile(network.sizes, (len(held), 1))
+        missing = np.tile(self.sizes, (len(held), 1))
         irrelevant = self.q - held.sum(axis=1)
         if self.skips_irrelevant:
             irrelevant[:] = 0
-        active = unused & network.satisfied(missing)
+        active = unused & satisfied(missing)
         n_active, n_idle = active.sum(axis=1), (unused & ~active).sum(axis=1)
         while tree.size:
             left = n_idle + irrelevant
@@ -442,8 +432,8 @@ class _Grower:
             feature = np.where(pool, self.rng.random(pool.shape), -1.0).argmax(axis=1)
             useful_features[tree[row[useful]], feature[useful]] = True
             unused[row, feature] = False
-            missing[row] -= network.holds[feature]
-            active[row] = unused[row] & network.satisfied(missing[row])
+            missing[row] -= self.holds[feature]
+            active[row] = unused[row] & satisfied(missing[row])
             n_active[row] = active[row].sum(axis=1)
             n_idle[row] = unused[row].sum(axis=1) - n_active[row]
             going = (unused & wanted[tree]).any(axis=1)
@@ -456,13 +446,3 @@ class _Grower:
                 )
                 irrelevant, n_active, n_idle = irrelevant[going], n_active[going], n_idle[going]
         return useful_features & wanted
-
-
-def _none_among_candidates(levels: int, most_active: int, K: int) -> FloatArray:
-    """Return C(u-a, K) / C(u, K) for u unused features of which a are active; 0 when u - a < K."""
-    unused = np.arange(levels + 1, dtype=np.float64)
-    table = np.ones((levels + 1, most_active + 1))
-    for a in range(1, most_active + 1):
-        factor = np.maximum(unused - K - a + 1, 0.0) / np.maximum(unused - a + 1, 1.0)
-        table[:, a] = table[:, a - 1] * factor
-    return table
