@@ -189,7 +189,6 @@ MEASURES: dict[str, Callable[[Any, Any], Any]] = {
     "context": lambda X, y: _context(X, y, np.arange(len(y)) % 3),
     "context of numbers": lambda X, y: _context(X[:, :3], y, X[:, 3], n_bins=3),
     "quantiles": lambda X, y: _intervals(X, "quantile"),
-    "mdl": lambda X, y: _intervals(X, "mdl", y),
     "party": lambda X, y: (
         dm.importances.conditional_mda(_forest(X, y), X, y, association="party").values
     ),
@@ -198,7 +197,7 @@ MEASURES: dict[str, Callable[[Any, Any], Any]] = {
     "uniform": lambda X, y: _intervals(X, "uniform"),
 }
 # Those for which the order of the values is enough.
-BY_RANK = ("spearman", "quantiles", "mdl")
+BY_RANK = ("spearman", "quantiles")
 
 
 def _estimator() -> Any:
@@ -225,8 +224,8 @@ def _context(X: Any, y: Any, context: Any, **options: Any) -> Any:
     ).absolute
 
 
-def _intervals(X: Any, method: Any, y: Any = None) -> Any:
-    made = dm.theory.discretize(X, y, method=method, n_bins=4)
+def _intervals(X: Any, method: Any) -> Any:
+    made = dm.theory.discretize(X, method=method, n_bins=4)
     return np.array([made.codes(j) for j in range(4)])
 
 

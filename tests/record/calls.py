@@ -487,7 +487,7 @@ def _() -> Any:
 
 @call("theory-discretize")
 def _() -> Any:
-    table = theory.discretize(inputs.values(), target("grade"), method="mdl", names=inputs.NUMERIC)
+    table = theory.discretize(inputs.values(), n_bins=4, names=inputs.NUMERIC)
     return {"codes": [table.codes(j)[:12] for j in range(4)], "cuts": table.cuts}
 
 

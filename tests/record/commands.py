@@ -426,7 +426,6 @@ for discretize, words in {
     "auto": "",
     "quantile": "--bins 3",
     "uniform": "--bins 3",
-    "mdl": "",
     "none": "",
 }.items():
     command(

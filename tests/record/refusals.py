@@ -81,4 +81,3 @@ refusal("survival-without-event", "rank survival.csv --target months --task surv
 refusal("samples-id-alone", f"{RANK} --samples-id id", "--samples-id", "--samples")
 refusal("rounds", "select ill.csv --target ill --rounds 3", "--rounds", "--method")
 refusal("relieff", "select ill.csv --target ill --method relieff --trees 5", "--trees", "relieff")
-refusal("mdl", "exact response.csv --target response --discretize mdl", "--discretize", "quantile")

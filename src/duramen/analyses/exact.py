@@ -98,7 +98,7 @@ def exact(
     data: Any,
     y: Any = None,
     *,
-    discretize: Literal["auto", "quantile", "uniform", "mdl", "none"] = "auto",
+    discretize: Literal["auto", "quantile", "uniform", "none"] = "auto",
     n_bins: int = 5,
     criterion: Literal["auto", "gini", "entropy", "variance"] = "auto",
     max_features: int = 1,
@@ -122,7 +122,7 @@ def exact(
         Table and target.
     y : str or array-like of shape (n,), optional
         Target, where `data` is a table.
-    discretize : {"auto", "quantile", "uniform", "mdl", "none"}
+    discretize : {"auto", "quantile", "uniform", "none"}
         Method that cuts numeric columns into intervals; auto cuts columns of more than 10 distinct
         numbers at quantiles.
     n_bins : int
@@ -270,20 +270,13 @@ def _distribution(
 ) -> tuple[FiniteDistribution, dict[str, list[float]]]:
     """Return the rows of a table as a distribution, and the cut points of columns in intervals."""
     table: Any = data.table
-    if method == "mdl" and not data.target.categorical:
-        raise ValueError(
-            "exact: discretize='mdl' needs a target of classes, got numbers; use "
-            "discretize='quantile'"
-        )
     cuts: dict[str, list[float]] = {}
     if method != "none":
         if method == "auto":  # columns of few numbers are categories
             kinds = enumerate(table.kinds)
             few = ("nominal" if len(table.values(j)) <= FEW else kind for j, kind in kinds)
             table, method = replace(table, kinds=tuple(few)), "quantile"
-        table = discretized(
-            table, data.y if method == "mdl" else None, method=method, n_bins=n_bins
-        )
+        table = discretized(table, method=method, n_bins=n_bins)
         cuts = {name: points.tolist() for name, points in table.cuts.items()}
     dist = FiniteDistribution.from_table(table, data.y, weights=data.weights)
     return dist, cuts

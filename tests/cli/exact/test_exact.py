@@ -225,10 +225,6 @@ def test_progress_is_shown_if_asked_for(capsys):
             ["FILE", "--target", "score", "--criterion", "gini"],
             "must be auto or variance",
         ),
-        (
-            ["FILE", "--target", "score", "--discretize", "mdl"],
-            "--discretize mdl needs a target of classes",
-        ),
         (["FILE", "--target", "risk", "--cut", "best"], "cut must be 'random'"),
         (["FILE", "--target", "risk", "--splits", "any"], "'patient'"),
         (["FILE", "--target", "risk", "--jobs", "0"], "--n-jobs must be"),

@@ -1,12 +1,9 @@
-from itertools import permutations
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
-from tests.oracles import mdl as oracle
 
 import duramen as dm
 from duramen.theory import FiniteDistribution, discretize
@@ -94,60 +91,6 @@ def test_huge_and_tiny_numbers():
     assert column(neighbors, n_bins=3)[0] == column(range(4), n_bins=3)[0] == [0, 0, 1, 2]
 
 
-# --- minimum description length ----------------------------------------------------------------
-
-
-def test_mdl_finds_the_steps_of_a_step_function():
-    x = np.arange(60)
-    y = np.select([x < 20, x < 45], ["a", "b"], "a")
-    codes, cuts = column(x, y=y, method="mdl")
-    assert cuts.tolist() == [19.5, 44.5]
-    assert np.array_equal(codes, np.digitize(x, cuts))
-
-
-def test_mdl_makes_one_interval_of_a_column_that_tells_nothing():
-    x = np.arange(40)
-    codes, cuts = column(x, y=x % 2, method="mdl")
-    assert cuts.tolist() == []
-    assert set(codes) == {0}
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2)), min_size=3, max_size=60),
-    st.booleans(),
-)
-def test_mdl_against_oracle(rows, step):
-    x = [a for a, _ in rows]
-    y = [min(a // 4, 2) if step and a % 5 else b for a, b in rows]
-    _, cuts = column(x, y=y, method="mdl", n_bins=2)
-    if cuts is None:
-        assert len(set(x)) <= 2
-    else:
-        assert cuts.tolist() == oracle.cuts(x, y)
-
-
-@one_test
-@pytest.mark.parametrize("first", ["00001120112222", "000000120211221200220102111111"])
-def test_mdl_does_not_depend_on_the_order_of_the_classes(first):
-    """Of two cuts that leave equally much the lower one is taken, whatever order sums have."""
-    y = np.array(list(map(int, first)))
-    results = [
-        column(range(len(y)), y=np.array(names)[y], method="mdl", n_bins=2)[1].tolist()
-        for names in permutations(range(3))
-    ]
-    assert all(cuts == oracle.cuts(range(len(y)), y.tolist()) for cuts in results)
-
-
-def test_cuts_between_neighbouring_floats_separate_them():
-    low, high = 1.0 + 2**-52, 1.0 + 2**-51  # their middle rounds to the upper one
-    assert (low + high) / 2 == high
-    codes, cuts = column(
-        [0.5] * 9 + [low] * 9 + [high] * 20, y=[0] * 18 + [1] * 20, n_bins=2, method="mdl"
-    )
-    assert codes == [0] * 18 + [1] * 20
-    assert cuts.tolist() == [low]
-
-
 # --- tables ------------------------------------------------------------------------------------
 
 
@@ -188,10 +131,10 @@ def test_missing_values_stay_missing(frame):
     assert discretize(nullable, n_bins=2).codes(0).tolist() == [0, 0, 2, 0, 1, 1]
 
 
-@pytest.mark.parametrize("method", ["quantile", "uniform", "mdl"])
+@pytest.mark.parametrize("method", ["quantile", "uniform"])
 def test_a_distribution_records_how_its_columns_were_cut(frame, method, tmp_path):
     y = frame["age"] > 30
-    result = discretize(frame, y, method=method, n_bins=4)
+    result = discretize(frame, method=method, n_bins=4)
     dist = FiniteDistribution.from_table(result, y, context=frame["group"])
     record = dist.metadata["discretization"]
     assert (record["method"], record["n_bins"]) == (method, 4)
@@ -216,9 +159,7 @@ def test_encoded_tables_tell_which_columns_are_numeric(frame):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"method": "kmeans"}, "method must be one of 'quantile', 'uniform', 'mdl', got 'kmeans'"),
-        ({"method": "mdl"}, "method='mdl' needs the target y"),
-        ({"method": "mdl", "y": [0]}, "y must have one value per row of X"),
+        ({"method": "kmeans"}, "method must be one of 'quantile', 'uniform', got 'kmeans'"),
         ({"X": [[1.0], [2.0], [np.inf]], "n_bins": 2}, "column 'x0' holds an infinite value"),
     ],
 )

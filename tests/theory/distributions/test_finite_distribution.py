@@ -145,7 +145,7 @@ def test_a_learning_set_stands_for_table_target_and_weights():
     data = dm.learning_set(frame, ["no", "yes", "no", "yes"], sample_weight=weights)
     dist = from_table(data)
     assert dist.equals(from_table(frame, ["no", "yes", "no", "yes"], weights=weights))
-    binned = dm.theory.discretize(data, method="mdl", n_bins=2)
+    binned = dm.theory.discretize(data, n_bins=2)
     assert binned.names == tuple(FRAME)
 
 

@@ -1,30 +1,19 @@
-"""Discretization of numeric columns by quantiles, equal widths or minimum description length."""
+"""Discretization of numeric columns by quantiles or equal widths."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.categories import (
-    Codes,
-    coded_columns,
-    coded_variable,
-    objects,
-    table_and_target,
-)
+from duramen.data.categories import Codes, coded_columns, objects, table_and_target
 from duramen.results.summary import Column, Summarized, Summary, hidden
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, check_integer
-
-Method: TypeAlias = Literal["quantile", "uniform", "mdl"]
-METHODS: tuple[str, ...] = ("quantile", "uniform", "mdl")
-
-_TIE = 1e-12  # descriptions no farther apart, in bits a row, are equally long
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +33,7 @@ class Discretized(Summarized):
         Cut points of each column that was discretized, ascending; x lies in interval number
         #{cuts < x}, so intervals are closed on the right.
     method : str
-        "quantile", "uniform" or "mdl".
+        "quantile" or "uniform".
     n_bins : int
         Number of bins that was asked for.
     n_rows : int
@@ -100,9 +89,8 @@ class Discretized(Summarized):
 
 def discretize(
     X: Any,
-    y: Any = None,
     *,
-    method: Method = "quantile",
+    method: Literal["quantile", "uniform"] = "quantile",
     n_bins: int = 5,
     names: Iterable[str] | None = None,
 ) -> Discretized:
@@ -115,9 +103,7 @@ def discretize(
     ----------
     X : table of shape (n, p)
         Whatever `FiniteDistribution.from_table` takes.
-    y : array-like of shape (n,), optional
-        The target, for ``method="mdl"`` alone.
-    method : {"quantile", "uniform", "mdl"}
+    method : {"quantile", "uniform"}
         How to cut.
 
         "quantile"
@@ -125,21 +111,8 @@ def discretize(
         "uniform"
             Into `n_bins` intervals of one width from the smallest to the largest value; those
             without a value are joined to a neighbor.
-        "mdl"
-            By recursion at the cut that leaves the least entropy of y, as long as the gain pays
-            for describing it (Fayyad and Irani 1993):
-
-            .. math::
-
-                G > \frac{\log_2(N-1)}{N}
-                    + \frac{\log_2(3^c - 2) - c\,H(Y) + c_1 H(Y_1) + c_2 H(Y_2)}{N}
-
-            with N rows and c classes in the interval, and c1, c2 on both sides of the cut. A
-            column that is irrelevant by itself gets a single interval, even if it is relevant
-            together with others.
     n_bins : int, default=5
-        Number of bins, at least 2; for "mdl" only the number of distinct numbers up to which
-        columns are left as they are.
+        Number of bins, at least 2.
     names : iterable of str, optional
         Names of the columns; by default those of the table, else ``x0``, ``x1``, ...
 
@@ -151,13 +124,8 @@ def discretize(
     Raises
     ------
     ValueError
-        If `method` is unknown, `n_bins` is below 2, "mdl" has no `y`, or a column to be
-        discretized holds an infinite value.
-
-    References
-    ----------
-    U. M. Fayyad, K. B. Irani (1993). Multi-interval discretization of continuous-valued attributes
-    for classification learning. IJCAI 13.
+        If `method` is unknown, `n_bins` is below 2, or a column to be discretized holds an
+        infinite value.
 
     Examples
     --------
@@ -166,15 +134,9 @@ def discretize(
     >>> ages.cuts["age"].tolist()
     [6.5]
     """
-    check_choice("discretize", "method", method, METHODS)
+    check_choice("discretize", "method", method, ("quantile", "uniform"))
     check_integer("discretize", "n_bins", n_bins, 2)
-    X, y, _ = table_and_target(X, y)
-    if method == "mdl" and y is None:
-        raise ValueError("discretize: method='mdl' needs the target y.")
-    table = coded_columns(X, names, "discretize")
-    classes = None
-    if method == "mdl":
-        classes = coded_variable(y, "y", table.n_rows, "discretize")[1]
+    table = coded_columns(table_and_target(X, None)[0], names, "discretize")
     columns, labels, cuts = [], [], {}
     kinds = table.kinds or ("numeric",) * len(table.names)
     for name, kind, codes, values in zip(
@@ -191,12 +153,7 @@ def discretize(
         if not np.all(np.isfinite(numbers)):
             raise ValueError(f"discretize: column {name!r} holds an infinite value.")
         present = codes < len(numbers)
-        if classes is None:
-            points = _evenly(method, numbers, codes[present], int(n_bins))
-        else:
-            counts = np.zeros((len(numbers), int(classes.max()) + 1))
-            np.add.at(counts, (codes[present], classes[present]), 1.0)
-            points = _least_description(numbers, counts)
+        points = _evenly(method, numbers, codes[present], int(n_bins))
         # Cuts with values on both sides, one where several do the same.
         below, first = np.unique(np.searchsorted(numbers, points, side="right"), return_index=True)
         cuts[name] = points = points[first[(below > 0) & (below < len(numbers))]]
@@ -238,56 +195,3 @@ def _evenly(method: str, numbers: FloatArray, codes: Codes, n_bins: int) -> Floa
     lower, upper = ordered[place], ordered[place + (rest > 0)]
     cuts = np.quantile(ordered, inner / n_bins)
     return np.asarray(np.where((cuts < lower) | (cuts >= upper), lower, cuts) / factor)
-
-
-# --- minimum description length ----------------------------------------------------------------
-
-
-def _least_description(numbers: FloatArray, counts: FloatArray) -> FloatArray:
-    """Return the cuts of Fayyad and Irani, midway between neighboring numbers.
-
-    `numbers` are distinct and ascend; `counts`, of shape (m, n_classes), says how often each comes
-    with each class.
-    """
-    below = np.vstack([np.zeros(counts.shape[1]), np.cumsum(counts, axis=0)])
-    cuts = []
-    pending = [(0, len(numbers))]
-    while pending:
-        first, end = pending.pop()
-        middle = _worth_cutting(below[first : end + 1] - below[first])
-        if middle is not None:
-            middle += first
-            low, high = numbers[middle - 1], numbers[middle]
-            between = low / 2 + high / 2
-            cuts.append(between if low <= between < high else low)  # rounding may take it to high
-            pending += [(first, middle), (middle, end)]
-    return np.sort(np.array(cuts, dtype=np.float64))
-
-
-def _worth_cutting(below: FloatArray) -> int | None:
-    """Return the number of distinct values of an interval below its best cut, None for no cut.
-
-    `below`, of shape (k + 1, n_classes), counts by class the first 0, 1, ... k of its numbers.
-    """
-    whole = below[-1]
-    if len(below) < 3 or np.count_nonzero(whole) < 2:
-        return None
-    left, right = below[1:-1], whole - below[1:-1]
-    n, n_left, n_right = whole.sum(), left.sum(axis=1), right.sum(axis=1)
-    h_left, h_right = _entropies(left), _entropies(right)
-    after = (n_left * h_left + n_right * h_right) / n
-    best = int(np.argmax(after <= after.min() + _TIE))
-    (entropy,) = _entropies(whole[np.newaxis])
-    c, c_left, c_right = (np.count_nonzero(part) for part in (whole, left[best], right[best]))
-    description = (
-        np.log2(3.0**c - 2.0) - c * entropy + c_left * h_left[best] + c_right * h_right[best]
-    )
-    paid = entropy - after[best] > (np.log2(n - 1) + description) / n + _TIE
-    return best + 1 if paid else None
-
-
-def _entropies(counts: FloatArray) -> FloatArray:
-    """Return the entropy in bits of each row of counts."""
-    fraction = counts / counts.sum(axis=1, keepdims=True)
-    logs = np.log2(fraction, out=np.zeros_like(fraction), where=fraction > 0)
-    return np.asarray(-np.sum(fraction * logs, axis=1))
