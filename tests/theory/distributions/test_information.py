@@ -6,7 +6,7 @@ from tests.oracles.theory import information as oracle
 from tests.theory.drawn import as_table, with_sets
 
 from duramen.theory import CONTEXT, TARGET, FiniteDistribution
-from duramen.theory.distributions.variables import Partition
+from duramen.theory.distributions.information import Partition
 
 EXACT = 1e-12
 CRITERIA = ["entropy", "gini", "variance"]

@@ -11,12 +11,15 @@ import numpy as np
 from duramen.results.archive import Saved
 from duramen.results.result import Result
 from duramen.results.summary import Column
-from duramen.support.arrays import BoolArray
+from duramen.support.arrays import BoolArray, IntArray
 from duramen.support.text import escaped
-from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
+from duramen.theory.distributions.finite_distribution import (
+    TARGET,
+    FiniteDistribution,
+    check_distribution,
+)
 from duramen.theory.distributions.information import TOLERANCE
 from duramen.theory.distributions.subsets import joint_entropies
-from duramen.theory.distributions.variables import TARGET, IndexArray
 
 _EXPLAINED = {
     "strictly_positive": "strictly positive",
@@ -192,7 +195,7 @@ def properties(dist: FiniteDistribution) -> Properties:
             i: int,
             j: int,
             dropped: int,
-            place: IndexArray = layer.without,
+            place: IntArray = layer.without,
             independent: BoolArray = below,
         ) -> BoolArray:
             """Return whether members i and j are independent given the rest less one member."""

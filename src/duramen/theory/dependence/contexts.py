@@ -11,9 +11,8 @@ import numpy as np
 from duramen.support.arrays import FloatArray, native_frame
 from duramen.support.checks import check_real
 from duramen.theory.dependence.relevant_features import searched_degree
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.finite_distribution import CONTEXT, FiniteDistribution
 from duramen.theory.distributions.information import TOLERANCE
-from duramen.theory.distributions.variables import CONTEXT
 from duramen.theory.population.context import check_context
 
 Change = Literal["independent", "complementary", "redundant", "uncharacterized"]

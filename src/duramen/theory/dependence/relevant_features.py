@@ -9,10 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from duramen.support.arrays import BoolArray, FloatArray, native_frame
+from duramen.support.arrays import BoolArray, FloatArray, IntArray, native_frame
 from duramen.support.checks import check_integer, check_real
-from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
-from duramen.theory.distributions.information import TOLERANCE, conditional_entropy
+from duramen.theory.distributions.finite_distribution import (
+    FiniteDistribution,
+    Variable,
+    check_distribution,
+)
+from duramen.theory.distributions.information import TOLERANCE, Partition, conditional_entropy
 from duramen.theory.distributions.subsets import (
     LIMIT,
     Layer,
@@ -22,7 +26,6 @@ from duramen.theory.distributions.subsets import (
     layers,
     minimal,
 )
-from duramen.theory.distributions.variables import IndexArray, Partition, Variable
 from duramen.theory.population.importances import last_level_decreases
 from duramen.theory.population.splits import as_integer
 
@@ -624,7 +627,7 @@ def _differences(dist: FiniteDistribution) -> BoolArray:
     return np.asarray(differ[np.argsort(differ.sum(axis=1), kind="stable")])
 
 
-def _levels(probabilities: FloatArray) -> IndexArray:
+def _levels(probabilities: FloatArray) -> IntArray:
     """Number the distinct probabilities; digits would separate some that rounding takes apart."""
     order = np.argsort(probabilities, kind="stable")
     levels = np.empty(len(order), dtype=np.int64)

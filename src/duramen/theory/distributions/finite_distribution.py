@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from enum import Enum
 from functools import cached_property
 from itertools import combinations
 from math import prod
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,26 +30,74 @@ from duramen.results.archive import Saved
 from duramen.results.result import checked_names
 from duramen.results.summary import Column as ShownColumn
 from duramen.results.summary import Summarized, Summary, counted
-from duramen.support.arrays import OF_DISTRIBUTIONS, FloatArray, check_magnitude
+from duramen.support.arrays import (
+    OF_DISTRIBUTIONS,
+    FloatArray,
+    IntArray,
+    check_magnitude,
+    is_missing,
+)
 from duramen.support.checks import check_choice, check_integer, is_integer, refuse
 from duramen.support.provenance import frozen_metadata
-from duramen.theory.distributions import information
-from duramen.theory.distributions.information import CRITERIA, Criterion
-from duramen.theory.distributions.variables import (
-    CONTEXT,
-    TARGET,
-    Column,
-    IndexArray,
+from duramen.support.text import joined
+from duramen.theory.distributions.information import (
+    CRITERIA,
+    Criterion,
     Partition,
-    Role,
-    Variable,
-    Variables,
-    as_list,
+    cell_means,
+    concentration,
+    conditional_entropy,
+    conditional_information,
 )
 
 _MOST_CELLS = 1 << 26
 _SHOWN_FEATURES = 10
+_SHOWN_VALUES = 8
 _SUM = 1e-9  # how far from 1 probabilities may sum
+
+
+class Role(Enum):
+    """Role of a variable that is not a feature."""
+
+    TARGET = "target"
+    CONTEXT = "context"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+TARGET: Literal[Role.TARGET] = Role.TARGET
+CONTEXT: Literal[Role.CONTEXT] = Role.CONTEXT
+
+Variable: TypeAlias = str | int | Role
+Variables: TypeAlias = Variable | Iterable[Variable]
+
+
+def as_list(variables: Variables) -> list[Variable]:
+    """Return one variable or several as a list."""
+    if isinstance(variables, (str, Role)) or not isinstance(variables, Iterable):
+        return [variables]
+    return list(variables)
+
+
+class Column(NamedTuple):
+    """One variable: its name, the code of each row, and the values that the codes stand for."""
+
+    name: str
+    codes: Codes
+    values: NDArray[Any]
+
+
+def code_of(name: str, values: NDArray[Any], value: Any) -> int:
+    """Return the code of a value of a variable; a ValueError if it has no such value."""
+    labels = values.tolist()
+    for code, label in enumerate(labels):
+        if label == value or (is_missing(label) and is_missing(value)):
+            return code
+    raise ValueError(
+        f"FiniteDistribution: {name} has no value {value!r}; it has "
+        f"{joined(list(map(repr, labels)), shown=_SHOWN_VALUES)}."
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +191,7 @@ class FiniteDistribution(Saved, Summarized):
         return 0 if self.context_values is None else len(self.context_values)
 
     @cached_property
-    def cardinalities(self) -> IndexArray:
+    def cardinalities(self) -> IntArray:
         """Number of values of each feature; int64 of shape (p,)."""
         return np.array([len(labels) for labels in self.labels], dtype=np.int64)
 
@@ -275,24 +324,28 @@ class FiniteDistribution(Saved, Summarized):
         """
         if not isinstance(other, FiniteDistribution):
             return False
-        mine, theirs = self._columns, other._columns
-        return (
-            mine.keys() == theirs.keys()
-            and all(column.equals(theirs[place]) for place, column in mine.items())
-            and bool(np.allclose(self.weights, other.weights, rtol=0.0, atol=atol))
-        )
+        if self._columns.keys() != other._columns.keys() or self.n_rows != other.n_rows:
+            return False
+        for place, column in self._columns.items():
+            theirs = other._columns[place]
+            pairs = zip(column.values.tolist(), theirs.values.tolist(), strict=False)
+            if (
+                column.name != theirs.name
+                or len(column.values) != len(theirs.values)
+                or any(a != b and not (is_missing(a) and is_missing(b)) for a, b in pairs)
+                or not np.array_equal(column.codes, theirs.codes)
+            ):
+                return False
+        return bool(np.allclose(self.weights, other.weights, rtol=0.0, atol=atol))
 
     _rows_shown = 12
 
     def _summary(self, rows: int) -> Summary:
         p, shown = self.n_features, min(rows, self.n_rows)
-        counts = [
-            counted(self.n_rows, "row"),
-            counted(p, "feature"),
-            f"{counted(self.n_classes, 'value')} of {self.target_name}",
-        ]
+        counts = f"{counted(self.n_rows, 'row')}, {counted(p, 'feature')}, "
+        counts += f"{counted(self.n_classes, 'value')} of {self.target_name}"
         if self.context is not None:
-            counts.append(f"{counted(self.n_contexts, 'value')} of the context")
+            counts += f", {counted(self.n_contexts, 'value')} of the context"
         columns = list(self._columns.values())
         cells = [
             ShownColumn(column.name, list(map(str, column.values[column.codes[:shown]].tolist())))
@@ -300,15 +353,9 @@ class FiniteDistribution(Saved, Summarized):
         ]
         first = self.weights[:shown]
         cells.append(ShownColumn("probability", [f"{weight:.6g}" for weight in first], bars=first))
-        below = [
-            f"... and {counted(count, noun)}"
-            for noun, count in (
-                ("more row", self.n_rows - shown),
-                ("more feature", p - _SHOWN_FEATURES),
-            )
-            if count > 0
-        ]
-        return Summary((f"FiniteDistribution: {', '.join(counts)}",), cells, tuple(below))
+        rest = {"more row": self.n_rows - shown, "more feature": p - _SHOWN_FEATURES}
+        below = [f"... and {counted(count, noun)}" for noun, count in rest.items() if count > 0]
+        return Summary((f"FiniteDistribution: {counts}",), cells, tuple(below))
 
     @classmethod
     def from_table(
@@ -445,19 +492,17 @@ class FiniteDistribution(Saved, Summarized):
             raise ValueError(f"{function}: target and context are the same axis {context!r}.")
         features = [axis for axis in range(n) if axis not in (y, c)]
         if names is None:
-            numbered = {axis: f"X{number}" for number, axis in enumerate(features, start=1)}
-            names = [{y: "Y", c: "Xc"}.get(axis) or numbered[axis] for axis in range(n)]
-        if unknown := [name for name in labels or () if name not in names]:
-            raise ValueError(
-                f"{function}: labels names {unknown[0]!r}, which is not a variable here."
-            )
+            named = {axis: f"X{number}" for number, axis in enumerate(features, start=1)}
+            names = [named.get(axis, "Y" if axis == y else "Xc") for axis in range(n)]
         values = []
         for name, size in zip(names, table.shape, strict=True):
-            own = np.asarray((labels or {}).get(name, range(size))).tolist()
-            if len(own) != size or len(set(own)) != size:
+            of_axis = np.asarray((labels or {}).get(name, range(size))).tolist()
+            if len(of_axis) != size or len(set(of_axis)) != size:
                 allowed = f"{size} different values, one for each position along its axis"
-                raise refuse(function, f"labels[{name!r}]", allowed, own)
-            values.append(labels_of(own))
+                raise refuse(function, f"labels[{name!r}]", allowed, of_axis)
+            values.append(labels_of(of_axis))
+        if not set(labels or ()) <= set(names):
+            raise refuse(function, "labels", f"a mapping of some of {list(names)}", labels)
         occupied = np.nonzero(table)
         codes = [codes.astype(np.uint32) for codes in occupied]
         return cls.from_codes(
@@ -554,7 +599,7 @@ class FiniteDistribution(Saved, Summarized):
         """
         condition = self.partition(given)
         joint = self._refined(condition, variables)
-        return information.conditional_entropy(self.weights, joint, condition)
+        return conditional_entropy(self.weights, joint, condition)
 
     def mutual_information(
         self, m: Variables, given: Variables = (), *, other: Variables = TARGET
@@ -577,7 +622,7 @@ class FiniteDistribution(Saved, Summarized):
         """
         condition = self.partition(given)
         left, right = (self._refined(condition, part) for part in (m, other))
-        return information.conditional_information(
+        return conditional_information(
             self.weights, self._refined(left, other), left, right, condition
         )
 
@@ -609,9 +654,7 @@ class FiniteDistribution(Saved, Summarized):
                 joint = condition
                 for part in chosen:
                     joint = self._refined(joint, part)
-                total -= (-1) ** size * information.conditional_entropy(
-                    self.weights, joint, condition
-                )
+                total -= (-1) ** size * conditional_entropy(self.weights, joint, condition)
         return total
 
     def total_correlation(self, *variables: Variables, given: Variables = ()) -> float:
@@ -670,10 +713,15 @@ class FiniteDistribution(Saved, Summarized):
         criterion : {"entropy", "gini", "variance"}
             The entropy in bits, Gini's index or the variance (of a numeric Y).
         """
-        numbers = self.centered_numbers("FiniteDistribution.impurity", criterion)
-        return information.impurity(
-            criterion, self.weights, self.target, numbers, self.partition(given)
-        )
+        numbers = self.centered_numbers("FiniteDistribution.impurity", criterion)[self.target]
+        cells = self.partition(given)
+        if criterion == "variance":
+            spread = numbers - cell_means(self.weights, numbers, cells)[cells.cell]
+            return float(np.sum(self.weights * spread**2))
+        joint = cells.refined(self.target, self.n_classes)
+        if criterion == "entropy":
+            return conditional_entropy(self.weights, joint, cells)
+        return max(0.0, 1.0 - concentration(self.weights, joint, cells))
 
     def impurity_decrease(
         self, m: Variables, given: Variables = (), *, criterion: Criterion = "entropy"
@@ -697,11 +745,22 @@ class FiniteDistribution(Saved, Summarized):
         return self.decrease_between(coarse, self._refined(coarse, m), criterion)
 
     def decrease_between(self, coarse: Partition, fine: Partition, criterion: str) -> float:
-        """Return `impurity_decrease` for partitions of the rows by B, and by A and B."""
+        """Return `impurity_decrease` for partitions of the rows by B, and by A and B.
+
+        What rounding leaves below zero is set to zero.
+        """
+        weights = self.weights
         numbers = self.centered_numbers("FiniteDistribution.impurity_decrease", criterion)
-        return information.impurity_decrease(
-            criterion, self.weights, self.target, numbers, coarse, fine
-        )
+        if criterion == "variance":
+            before = cell_means(weights, numbers[self.target], coarse)[coarse.cell]
+            after = cell_means(weights, numbers[self.target], fine)
+            apart = after - before[fine.first_rows()]
+            return float(np.sum(fine.masses(weights) * apart**2))
+        left, joint = (part.refined(self.target, self.n_classes) for part in (coarse, fine))
+        if criterion == "entropy":
+            return conditional_information(weights, joint, fine, left, coarse)
+        gain = concentration(weights, joint, fine) - concentration(weights, left, coarse)
+        return max(0.0, gain)
 
     def marginal(self, features: Variables, *, keep_context: bool = True) -> Self:
         """Return the distribution of some features and Y, in the order given.
@@ -740,7 +799,7 @@ class FiniteDistribution(Saved, Summarized):
                     f"got the target {self.target_name!r}."
                 )
             column = self._columns[place]
-            alive &= column.codes == column.code_of(value)
+            alive &= column.codes == code_of(column.name, column.values, value)
             fixed.add(place)
         if not alive.any():
             raise ValueError(
@@ -853,3 +912,108 @@ def check_distribution(function: str, dist: object) -> None:
             f"{function}: dist must be a FiniteDistribution, got {type(dist).__name__}. Hint: "
             "FiniteDistribution.from_table(X, y) makes one."
         )
+
+
+# --- the Bayes model -----------------------------------------------------------------------------
+
+
+_TIE = 1e-12  # probabilities of classes no farther apart, relative to the larger, are equal
+
+
+@dataclass(frozen=True, eq=False)
+class BayesModel:
+    """Best prediction of Y for every combination of values of some features.
+
+    Attributes
+    ----------
+    values : dict of str to ndarray, shape (M,)
+        Values of each feature in each combination that occurs, by name.
+    predictions : ndarray, shape (M,)
+        Class or number that is predicted.
+    probabilities : float64 array, shape (M,)
+        Probability of each combination.
+    losses : float64 array, shape (M,)
+        Expected loss given each combination.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.distributions import bayes_model
+    >>> model = bayes_model(dm.theory.examples.noisy_copy(0.25), features="X3")
+    >>> model.predictions.tolist(), round(model.residual_error, 4)
+    ([0, 1], 0.25)
+    """
+
+    values: dict[str, NDArray[Any]]
+    predictions: NDArray[Any]
+    probabilities: FloatArray
+    losses: FloatArray
+
+    @property
+    def residual_error(self) -> float:
+        """Expected loss: no model of these features has a smaller one."""
+        return float(self.probabilities @ self.losses)
+
+
+def bayes_model(
+    dist: FiniteDistribution, features: Variables | None = None, *, loss: str = "zero-one"
+) -> BayesModel:
+    r"""Compute the Bayes model of Y given some features: the predictions of least expected loss.
+
+    .. math:: f_B(x) = \arg\min_{y'} E_{y|x} \{ L(y', y) \}
+
+    (thesis, definition 2.2 and eq. 2.7): the most probable class for the zero-one loss, the first
+    of several; the mean of Y for the squared loss. The expected loss of the model is the residual
+    error.
+
+    Parameters
+    ----------
+    dist : FiniteDistribution
+        Joint distribution of p features and Y.
+    features : variable or list of variables, optional
+        Features that the model uses, by name or index; by default all.
+    loss : {"zero-one", "squared"}, default="zero-one"
+        Loss L; the squared one needs a numeric Y.
+
+    Returns
+    -------
+    BayesModel
+        One prediction for each combination of values that occurs, in the order of the values.
+
+    Raises
+    ------
+    TypeError
+        If `dist` is not a distribution.
+    ValueError
+        If a feature is not there, the loss is not allowed, or Y is not numeric where it has to be.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.distributions import bayes_model
+    >>> xor = dm.theory.examples.xor()
+    >>> bayes_model(xor).residual_error, bayes_model(xor, "X1").residual_error
+    (0.0, 0.5)
+    """
+    check_distribution("bayes_model", dist)
+    check_choice("bayes_model", "loss", loss, ("zero-one", "squared"))
+    chosen = list(range(dist.n_features)) if features is None else features
+    part = dist.partition(chosen)
+    place = part.cell * dist.n_classes + dist.target
+    mass = np.bincount(place, dist.weights, part.n_cells * dist.n_classes)
+    table = mass.reshape(part.n_cells, dist.n_classes)
+    table = table / table.sum(axis=1, keepdims=True)
+    predictions: NDArray[Any]
+    if loss == "zero-one":
+        best = np.argmax(table >= (1.0 - _TIE) * table.max(axis=1, keepdims=True), axis=1)
+        predictions, losses = dist.classes[best], 1.0 - table[np.arange(len(best)), best]
+    else:
+        dist.centered_numbers("bayes_model", "variance")  # refuses what is not numeric
+        numbers = dist.classes.astype(np.float64)
+        predictions = numbers[0] + table @ (numbers - numbers[0])
+        losses = (table * (numbers - predictions[:, np.newaxis]) ** 2).sum(axis=1)
+    rows = part.first_rows()
+    values = {
+        dist.names[j]: np.asarray(dist.labels[j])[dist.codes[rows, j]] for j in dist.indices(chosen)
+    }
+    return BayesModel(values, predictions, part.masses(dist.weights), losses)

@@ -1,4 +1,4 @@
-"""Entropy, mutual information and decrease of impurity of partitions of weighted rows.
+"""Partitions of weighted rows, and entropy and mutual information between them.
 
 A variable, or a set of variables, enters as the partition of the rows by its values; weights are
 the probabilities of the rows. All functions are plug-in formulas, exact up to rounding.
@@ -6,13 +6,14 @@ the probabilities of the rows. All functions are plug-in formulas, exact up to r
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.support.arrays import FloatArray
-from duramen.theory.distributions.variables import Partition
+from duramen.support.arrays import FloatArray, IntArray
 
 Criterion: TypeAlias = Literal["entropy", "gini", "variance"]
 
@@ -20,6 +21,63 @@ TOLERANCE = 1e-10
 """Information of at most this many bits counts as zero, everywhere in this package."""
 
 CRITERIA: tuple[str, ...] = ("entropy", "gini", "variance")
+
+
+_DENSE = 8  # a table of marks with at most so many entries a row is quicker than sorting
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition of N rows into cells 0 .. n_cells - 1, each of which has a row.
+
+    Cells are numbered in the lexicographic order of the values that they stand for.
+    """
+
+    cell: IntArray
+    n_cells: int
+
+    @classmethod
+    def whole(cls, n_rows: int) -> Self:
+        """Return the partition with all rows in one cell."""
+        return cls(np.zeros(n_rows, dtype=np.int64), min(n_rows, 1))
+
+    @classmethod
+    def by(cls, columns: Iterable[tuple[NDArray[Any], int]], n_rows: int) -> Self:
+        """Group rows that agree in every column, of codes 0 .. n_codes - 1."""
+        partition = cls.whole(n_rows)
+        for codes, n_codes in columns:
+            partition = partition.refined(codes, n_codes)
+        return partition
+
+    def refined(self, codes: NDArray[Any], n_codes: int) -> Self:
+        """Split every cell by one more column.
+
+        Cells are renumbered at once, so the product of cells and codes is all that must fit in 64
+        bits, however many columns there are.
+        """
+        n_rows = len(self.cell)
+        if n_codes <= 1 or self.n_cells == n_rows:
+            return self
+        mixed = self.cell * np.int64(n_codes) + codes
+        size = self.n_cells * int(n_codes)
+        if size <= _DENSE * n_rows:
+            occupied = np.zeros(size, dtype=bool)
+            occupied[mixed] = True
+            number = np.cumsum(occupied) - 1
+            return type(self)(number[mixed], int(number[-1]) + 1)
+        cells, cell = np.unique(mixed, return_inverse=True)
+        return type(self)(cell.astype(np.int64, copy=False), len(cells))
+
+    def masses(self, weights: FloatArray) -> FloatArray:
+        """Return the total weight of each cell, shape (n_cells,)."""
+        mass = np.bincount(self.cell, weights=weights, minlength=self.n_cells)
+        return np.asarray(mass, dtype=np.float64)
+
+    def first_rows(self) -> IntArray:
+        """Return the first row of each cell, shape (n_cells,)."""
+        first = np.empty(self.n_cells, dtype=np.int64)
+        first[self.cell[::-1]] = np.arange(len(self.cell) - 1, -1, -1)
+        return first
 
 
 def conditional_entropy(weights: FloatArray, joint: Partition, given: Partition) -> float:
@@ -48,75 +106,12 @@ def conditional_information(
     return max(0.0, float(np.sum(p * np.log2((p / a) * (b / c)))))
 
 
-def impurity(
-    criterion: str,
-    weights: FloatArray,
-    target: NDArray[np.uint32],
-    centered: FloatArray,
-    given: Partition,
-) -> float:
-    r"""Compute the mean impurity of the target in the cells of a partition.
-
-    .. math:: i(Y|B) = \sum_b P(b)\, i(Y|b)
-
-    with i the entropy in bits, Gini's index :math:`1 - \sum_y p_y^2` or the variance (thesis,
-    eq. 6.13 and below).
-
-    Parameters
-    ----------
-    criterion : {"entropy", "gini", "variance"}
-    weights : ndarray of float64, shape (N,)
-        Probabilities of the rows.
-    target : ndarray of uint32, shape (N,)
-        Codes of the target.
-    centered : ndarray of float64, shape (n_classes,)
-        Number that each code stands for, less their mean; used by the variance alone.
-    given : Partition
-        The rows by B.
-    """
-    if criterion == "variance":
-        numbers = centered[target]
-        spread = numbers - _means(weights, numbers, given)[given.cell]
-        return float(np.sum(weights * spread**2))
-    joint = given.refined(target, len(centered))
-    if criterion == "entropy":
-        return conditional_entropy(weights, joint, given)
-    return max(0.0, 1.0 - _concentration(weights, joint, given))
-
-
-def impurity_decrease(
-    criterion: str,
-    weights: FloatArray,
-    target: NDArray[np.uint32],
-    centered: FloatArray,
-    given: Partition,
-    finer: Partition,
-) -> float:
-    r"""Compute the mean decrease of impurity when the cells of a partition are split.
-
-    .. math:: G(Y;X|B) = i(Y|B) - i(Y|B,X)
-
-    The parameters are those of `impurity`, and `finer`, the rows by B and X. What rounding leaves
-    below zero is set to zero.
-    """
-    if criterion == "variance":
-        numbers = centered[target]
-        row = finer.first_rows()
-        coarse = _means(weights, numbers, given)[given.cell[row]]
-        fine = _means(weights, numbers, finer)
-        return float(np.sum(finer.masses(weights) * (fine - coarse) ** 2))
-    left, joint = (part.refined(target, len(centered)) for part in (given, finer))
-    if criterion == "entropy":
-        return conditional_information(weights, joint, finer, left, given)
-    gain = _concentration(weights, joint, finer) - _concentration(weights, left, given)
-    return max(0.0, gain)
-
-
-def _concentration(weights: FloatArray, joint: Partition, given: Partition) -> float:
+def concentration(weights: FloatArray, joint: Partition, given: Partition) -> float:
     """Return the probability that two draws of the same cell agree in the target."""
     p = joint.masses(weights)
     return float(np.sum(p * (p / given.masses(weights)[given.cell[joint.first_rows()]])))
 
 
-def _means(weights: FloatArray, numbers: FloatArray, part: Partition) -> FloatArray:
+def cell_means(weights: FloatArray, numbers: FloatArray, part: Partition) -> FloatArray:
+    """Return the mean of numbers, one a row, in each cell of a partition."""
     return part.masses(weights * numbers) / part.masses(weights)

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from duramen.data.categories import in_order, labels_of
 from duramen.support.arrays import is_missing
-from duramen.support.checks import check_choice, check_integer, check_real, refuse
+from duramen.support.checks import check_choice, check_integer, check_real, is_integer, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_probabilities
 
 __all__ = [
@@ -48,7 +48,7 @@ __all__ = [
 Outcomes: TypeAlias = Mapping[Any, float]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Factor:
     """Distribution of one variable given others, made by `uniform`, `xor`, `table` and others.
 
@@ -59,8 +59,6 @@ class Factor:
     outcomes : callable
         ``outcomes(values, domains)`` gives the probability of each value, with the values of the
         parents, and all values that each of them can have.
-    text : str
-        How it is written.
     values : tuple or None
         The values in their order, where the factor knows them; otherwise they are sorted.
 
@@ -73,11 +71,7 @@ class Factor:
 
     parents: tuple[str, ...]
     outcomes: Callable[[tuple[Any, ...], tuple[tuple[Any, ...], ...]], Outcomes]
-    text: str
     values: tuple[Any, ...] | None = None
-
-    def __repr__(self) -> str:
-        return self.text
 
 
 ROUNDING = 1e-15
@@ -94,21 +88,18 @@ def uniform(values: int | Iterable[Any]) -> Factor:
 
     Examples
     --------
-    >>> from duramen.theory.distributions.specification import uniform
-    >>> uniform(["red", "green"])
-    uniform(['red', 'green'])
+    >>> from duramen.theory.distributions.specification import specify, uniform
+    >>> specify({"Y": uniform(["red", "green"])}).classes.tolist()
+    ['red', 'green']
     """
-    if isinstance(values, int | np.integer) and not isinstance(values, bool):
-        domain: tuple[Any, ...] = tuple(range(check_integer("uniform", "values", values, 1)))
-        text = f"uniform({values})"
-    else:
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            raise refuse("uniform", "values", "a whole number or a list", values)
-        domain = tuple(values)
-        if not domain or len(set(domain)) < len(domain):
-            raise refuse("uniform", "values", "different, and at least one", list(domain))
-        text = f"uniform({list(domain)!r})"
-    return _independent({value: 1.0 / len(domain) for value in domain}, text)
+    if is_integer(values):
+        values = range(check_integer("uniform", "values", values, 1))
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise refuse("uniform", "values", "a whole number or a list", values)
+    domain = tuple(values)
+    if not domain or len(set(domain)) < len(domain):
+        raise refuse("uniform", "values", "different, and at least one", list(domain))
+    return categorical({value: 1.0 / len(domain) for value in domain})
 
 
 def bernoulli(probability: float) -> Factor:
@@ -121,7 +112,7 @@ def bernoulli(probability: float) -> Factor:
     0.5
     """
     p = check_real("bernoulli", "probability", probability, 0.0, 1.0)
-    return _independent({0: 1.0 - p, 1: p}, f"bernoulli({p})")
+    return categorical({0: 1.0 - p, 1: p})
 
 
 def categorical(probabilities: Mapping[Any, float]) -> Factor:
@@ -146,7 +137,7 @@ def categorical(probabilities: Mapping[Any, float]) -> Factor:
         )
     outcomes = dict(probabilities)
     _checked(outcomes, "categorical: the probabilities")
-    return _independent(outcomes, f"categorical({outcomes!r})")
+    return Factor((), lambda values, domains: outcomes, tuple(outcomes))
 
 
 def xor(*parents: str) -> Factor:
@@ -167,7 +158,7 @@ def xor(*parents: str) -> Factor:
             )
         return {reduce(exclusive_or, values): 1.0}
 
-    return Factor(parents, outcomes, f"xor({', '.join(map(repr, parents))})")
+    return Factor(parents, outcomes)
 
 
 def copy(
@@ -207,8 +198,7 @@ def copy(
         probabilities[value] = probabilities.get(value, 0.0) + p
         return probabilities
 
-    tail = "" if otherwise == "other" else ", otherwise='any'"
-    return Factor((parent,), outcomes, f"copy({parent!r}, {p}{tail})")
+    return Factor((parent,), outcomes)
 
 
 def function(rule: Callable[..., Any], *parents: str) -> Factor:
@@ -231,13 +221,12 @@ def function(rule: Callable[..., Any], *parents: str) -> Factor:
     """
     if not callable(rule):
         raise TypeError(f"function: rule must be callable, got {rule!r}. Hint: see `table`.")
-    name = getattr(rule, "__name__", type(rule).__name__)
 
     def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
         result = rule(*values)
         return result if isinstance(result, Mapping) else {result: 1.0}
 
-    return Factor(parents, outcomes, f"function({', '.join([name, *map(repr, parents)])})")
+    return Factor(parents, outcomes)
 
 
 def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
@@ -272,7 +261,7 @@ def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
             "probability."
         )
 
-    return Factor(parents, outcomes, f"table({rows_of!r}, {', '.join(map(repr, parents))})")
+    return Factor(parents, outcomes)
 
 
 def _checked(outcomes: Outcomes, what: str) -> Outcomes:
@@ -289,10 +278,6 @@ def _checked(outcomes: Outcomes, what: str) -> Outcomes:
     function, _, name = what.partition(": ")
     check_probabilities(np.array(list(positive.values()), dtype=np.float64), name, function)
     return positive
-
-
-def _independent(probabilities: Outcomes, text: str) -> Factor:
-    return Factor((), lambda values, domains: probabilities, text, tuple(probabilities))
 
 
 def _setting(parents: Sequence[str], values: Sequence[Any]) -> str:
@@ -327,7 +312,6 @@ def specify(
     Returns
     -------
     FiniteDistribution
-        Its `metadata` hold the specification.
 
     Raises
     ------
@@ -421,6 +405,5 @@ def specify(
         target_name=target,
         context=None if context is None else codes[context],
         context_values=None if context is None else values[context],
-        context_name="Xc" if context is None else context,
-        metadata={"specification": {name: factor.text for name, factor in factors.items()}},
+        context_name=context or "Xc",
     )

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.support.arrays import BoolArray, FloatArray
-from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.variables import TARGET, IndexArray, Partition
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.theory.distributions.finite_distribution import TARGET, FiniteDistribution
+from duramen.theory.distributions.information import Partition
 
 LIMIT = 2**20
 """The most subsets that one call looks at: some ten seconds for some hundred rows."""
@@ -26,9 +26,9 @@ class Layer:
     column c to the i-th subset of k - 1 columns below c gives subset ``comb(c, k) + i``.
     """
 
-    members: IndexArray  # shape (C(n, k), k): columns of each subset, ascending
+    members: IntArray  # shape (C(n, k), k): columns of each subset, ascending
     # Same shape: place, one layer down, of the subset that lacks its i-th member.
-    without: IndexArray
+    without: IntArray
 
 
 def layers(n_columns: int, largest: int) -> list[Layer]:
@@ -158,7 +158,7 @@ def count_codes(codes: NDArray[Any]) -> int:
 class _Open:
     """Rows that a further column could still separate, by the cells they lie in."""
 
-    rows: IndexArray
+    rows: IntArray
     part: Partition
     settled: float
 
@@ -256,7 +256,7 @@ class _Refinement:
             layers[k][places[sizes == k]] = entropies[sizes == k]
 
 
-def _doubled(part: Partition, growing: BoolArray, codes: IndexArray, n_codes: int) -> Partition:
+def _doubled(part: Partition, growing: BoolArray, codes: IntArray, n_codes: int) -> Partition:
     """Return the rows followed by a copy of those growing, the copy split by one more column."""
     copied = part.cell[growing]
     # As cells of those rows alone: some of all cells may have none.

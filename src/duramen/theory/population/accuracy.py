@@ -10,13 +10,13 @@ from itertools import permutations
 import numpy as np
 
 from duramen.results.importances import Importances
-from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.checks import check_choice, check_integer
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
+    Variable,
     check_distribution,
 )
-from duramen.theory.distributions.variables import IndexArray, Variable
 from duramen.theory.population.importances import importances_record
 from duramen.theory.population.lattice import check_depth
 from duramen.theory.population.recursion import Nodes
@@ -248,7 +248,7 @@ def population_mda(
 Payoff = Callable[[FloatArray], FloatArray]
 """Payoff of every row, shape (n, N), at leaves of some class probabilities, shape (n, C)."""
 
-_Waiting = defaultdict[int, list[tuple[Words, FloatArray, IndexArray]]]
+_Waiting = defaultdict[int, list[tuple[Words, FloatArray, IntArray]]]
 """Ways into nodes that are not looked at so far: their rows, probabilities, and where from."""
 
 
@@ -395,7 +395,7 @@ class Routes:
 
     def _look(
         self, rows: Words, reach: FloatArray, first: int, key: int, waiting: _Waiting
-    ) -> IndexArray:
+    ) -> IntArray:
         """Add a layer; return where values lead, as far as known, of shape (n, values + 1)."""
         n, p, n_values = len(rows), self.dist.n_features, self.nodes.n_values
         masses = unpacked(rows, self.dist.n_rows) @ self.weights

@@ -11,10 +11,10 @@ from duramen.results.context_importances import ContextImportances
 from duramen.results.importances import Importances
 from duramen.support.checks import check_choice, refuse
 from duramen.theory.distributions.finite_distribution import (
+    CONTEXT,
     FiniteDistribution,
     check_distribution,
 )
-from duramen.theory.distributions.variables import CONTEXT
 from duramen.theory.population.importances import (
     UNITS,
     importances_record,

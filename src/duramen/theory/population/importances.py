@@ -20,8 +20,7 @@ from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     check_distribution,
 )
-from duramen.theory.distributions.information import CRITERIA, Criterion
-from duramen.theory.distributions.variables import Partition
+from duramen.theory.distributions.information import CRITERIA, Criterion, Partition
 from duramen.theory.population.lattice import HOURS, Progress, check_depth, lattice_importances
 from duramen.theory.population.recursion import Trees
 from duramen.theory.population.splits import FAMILIES

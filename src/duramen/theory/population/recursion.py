@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.checks import check_choice, check_integer, check_real, refuse
 from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
-from duramen.theory.distributions.variables import IndexArray
 from duramen.theory.population.lattice import Progress, check_depth
 from duramen.theory.population.splits import (
     FAMILIES,
@@ -348,11 +347,11 @@ class Splits:
         Probability of every value and class given each node.
     """
 
-    node: IndexArray
-    feature: IndexArray
+    node: IntArray
+    feature: IntArray
     decrease: FloatArray
     width: FloatArray
-    split: IndexArray
+    split: IntArray
     rows: Words
     fraction: FloatArray
     scale: FloatArray
@@ -492,6 +491,6 @@ def numbers_of_a_node(dist: FiniteDistribution, family: str) -> int:
     return total
 
 
-def _sums(place: IndexArray, amount: FloatArray, size: int) -> FloatArray:
+def _sums(place: IntArray, amount: FloatArray, size: int) -> FloatArray:
     total = np.bincount(place, weights=amount, minlength=size)
     return total.astype(np.float64, copy=False)

@@ -18,9 +18,9 @@ from duramen.support.checks import check_choice
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     check_distribution,
+    code_of,
 )
 from duramen.theory.distributions.information import Criterion
-from duramen.theory.distributions.variables import Column
 from duramen.theory.population.importances import UNITS, importances_of, importances_record
 from duramen.theory.population.lattice import HOURS, Progress, lattice_importances
 
@@ -366,21 +366,14 @@ def _coded(
             f"({n}, {len(table.codes)})."
         )
     codes = np.empty((n, dist.n_features), dtype=np.uint32)
-    for j, own in enumerate(table.codes):
-        codes[:, j] = _of_labels(dist.names[j], dist.labels[j], own, table.labels[j])
+    for j, (column, labels) in enumerate(zip(table.codes, table.labels, strict=True)):
+        codes_of = [code_of(dist.names[j], dist.labels[j], label) for label in labels.tolist()]
+        codes[:, j] = np.array(codes_of, dtype=np.uint32)[column]
     classes = None
     if of == "class":
-        own, labels = factorize(y, "y", _FUNCTION)
-        if len(own) != n:
-            raise ValueError(f"{_FUNCTION}: y must have one class a row, {n}, got {len(own)}.")
-        classes = _of_labels(dist.target_name, dist.classes, own, labels)
+        column, labels = factorize(y, "y", _FUNCTION)
+        if len(column) != n:
+            raise ValueError(f"{_FUNCTION}: y must have one class a row, {n}, got {len(column)}.")
+        codes_of = [code_of(dist.target_name, dist.classes, label) for label in labels.tolist()]
+        classes = np.array(codes_of, dtype=np.uint32)[column]
     return codes, classes, np.full(n, 1.0 / n)
-
-
-def _of_labels(
-    name: str, values: NDArray[Any], codes: NDArray[np.uint32], labels: NDArray[Any]
-) -> NDArray[np.uint32]:
-    """Return the codes that values of rows have in a distribution."""
-    column = Column(name, codes, values)
-    number = np.array([column.code_of(label) for label in labels.tolist()], dtype=np.uint32)
-    return number[codes]

@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_choice, check_integer, check_real, places_of, refuse
-from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_distribution
+from duramen.theory.distributions.finite_distribution import (
+    FiniteDistribution,
+    Variable,
+    check_distribution,
+)
 from duramen.theory.distributions.information import Criterion
-from duramen.theory.distributions.variables import Variable
 from duramen.theory.population.importances import importances_record
 
 CRITERIA = ("variance", "gini")

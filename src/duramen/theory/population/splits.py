@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.support.arrays import BoolArray, FloatArray
-from duramen.theory.distributions.variables import IndexArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 Words = NDArray[np.uint64]
 """Sets of rows, shape (n, words): bit i of them stands for row i."""
@@ -32,7 +31,7 @@ def unpacked(rows: Words, n_rows: int) -> BoolArray:
     return bits.view(np.bool_)
 
 
-def in_order(rows: Words) -> tuple[IndexArray, IndexArray]:
+def in_order(rows: Words) -> tuple[IntArray, IntArray]:
     """Return an order of sets of rows that puts equal ones together, and where each begins."""
     order = np.lexsort(rows.T)
     ordered = rows[order]
@@ -217,7 +216,7 @@ def chosen_features(
     return wins * can_split[:, np.newaxis], stays * can_split
 
 
-def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> BoolArray:
+def best_cuts(node: IntArray, feature: IntArray, decrease: FloatArray) -> BoolArray:
     """Select the splits that are the best of their feature at their node, ties included.
 
     Each of the T splits has a node and a feature; those of a feature at a node are neighbors.
@@ -230,8 +229,8 @@ def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> Bo
 
 
 def best_of_cuts(
-    node: IndexArray,
-    feature: IndexArray,
+    node: IntArray,
+    feature: IntArray,
     decrease: FloatArray,
     shape: tuple[int, int],
     max_features: int,
@@ -289,7 +288,7 @@ def best_of_cuts(
     return np.asarray(probability * wins[node, feature, rank])
 
 
-def _unbeaten(below: FloatArray, equal: FloatArray, others: BoolArray, k: IndexArray) -> FloatArray:
+def _unbeaten(below: FloatArray, equal: FloatArray, others: BoolArray, k: IntArray) -> FloatArray:
     """Return the probability to be among the k drawn and to win there, of shape (Q,).
 
     `below` and `equal`, of shape (Q, p), are the probabilities that each feature's offer is lower,
