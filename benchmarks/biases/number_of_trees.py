@@ -17,7 +17,7 @@ from benchmarks.biases.tables import Cell, Table
 from duramen.forests import Forest
 from duramen.support.arrays import FloatArray
 from duramen.theory import FiniteDistribution
-from duramen.theory.population.splits import best_of_features
+from duramen.theory.population.recursion import best_of_features
 from duramen.theory.subspaces import draws_needed, expected_draws, unseen_probability
 
 DATA_SETS = 10

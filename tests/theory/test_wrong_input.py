@@ -58,11 +58,14 @@ def test_names_are_no_string():
         gaussian_mda(np.eye(2), [1, 2], names="ab")
 
 
-def test_the_function_that_was_called_is_named():
+def test_the_function_that_was_called_is_named(monkeypatch):
     with pytest.raises(ValueError, match=r"simulate: scenario must be one of .*, got 'ring'"):
         simulate("ring", n_relevant=2, n_features=9, subspace=3, keep=0, n_trees=5)
-    with pytest.raises(ValueError, match="population_importances: trees have more than max_nodes"):
-        theory.population_importances(theory.examples.digits7(), max_features=2, max_nodes=3)
+    monkeypatch.setattr("duramen.theory.population.recursion.MOST_NODES", 3)
+    monkeypatch.setattr("duramen.theory.population.accuracy.MOST_NODES", 3)
+    for function in ("population_importances", "population_mda"):
+        with pytest.raises(ValueError, match=f"{function}: trees have more than 3 distinct nodes"):
+            getattr(theory, function)(theory.examples.digits7(), max_features=2)
 
 
 def test_thousands_of_features_are_refused_with_a_depth_within_reach():

@@ -31,12 +31,6 @@ POPULATION = theory.population_importances
 @case("population_importances/ordered, best", splits="ordered", cut="best", max_features=2)
 @case("population_importances/one-vs-rest", splits="one-vs-rest")
 @case("population_importances/any", splits="any")
-@case(
-    "population_importances/limits of nodes",
-    splits="ordered",
-    min_samples_split=0.2,
-    min_impurity_decrease=0.01,
-)
 def _population(make: Any = None, number: bool = False, **options: Any) -> Any:
     dist = make() if make else empirical(y=numbers().round(0) if number else None)
     jobs_too = {} if options.get("max_features") or options.get("splits") else {"n_jobs": jobs()}

@@ -116,14 +116,12 @@ def importances(
     criterion="entropy",
     cut="random",
     max_depth=None,
-    least_fraction=0,
-    least_decrease=0,
 ):
     """Expected importance of (feature, depth), as a dictionary."""
     result = defaultdict(float)
 
     def grow(node, unused, depth, chance):
-        if len({y for _, y, _ in node}) < 2 or depth == max_depth or mass(node) < least_fraction:
+        if len({y for _, y, _ in node}) < 2 or depth == max_depth:
             return
         if family == "multiway":
             features = unused
@@ -134,8 +132,6 @@ def importances(
         for (m, split), fraction in winners(node, features, k, family, cut, criterion):
             left = [other for other in unused if other != m]
             gain = 0 if split is None else decrease(node, split, criterion)
-            if mass(node) * gain < least_decrease:
-                continue
             if split is None:
                 grow(node, left, depth + 1, chance * fraction)
                 continue

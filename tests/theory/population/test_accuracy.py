@@ -293,7 +293,6 @@ def test_the_vote_of_a_large_forest_is_the_ensemble():
         ({"given": 3}, "given must be one of 'associated', got 3"),
         ({"given": {"X1": ["X1"]}}, "cannot be permuted given itself"),
         ({"given": {"X9": []}}, "there is no feature 'X9'"),
-        ({"max_nodes": 1}, "more than 1 distinct nodes"),
     ],
 )
 def test_wrong_input_is_refused(chosen, message):

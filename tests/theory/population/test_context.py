@@ -26,8 +26,7 @@ from duramen.theory import (
 )
 from duramen.theory.dependence import feature_context_dependence
 from duramen.theory.dependence.contexts import EQUATIONS
-from duramen.theory.population.recursion import Trees
-from duramen.theory.population.splits import unpacked
+from duramen.theory.population.recursion import Trees, unpacked
 
 CRITERIA = ("entropy", "gini", "variance")
 EFFECTS = ("absolute", "signed", "conditional")
@@ -533,12 +532,13 @@ def test_wrong_parameters_of_dependence(options, message):
         context_dependence(examples.problem_1(), **options)
 
 
-def test_what_is_too_large_is_refused():
+def test_what_is_too_large_is_refused(monkeypatch):
     random = np.random.default_rng(0)
     X, y = random.integers(0, 2, (300, 40)), random.integers(0, 2, 300)
     dist = FiniteDistribution.from_table(X, y, context=random.integers(0, 2, 300))
-    with pytest.raises(ValueError, match=r"trees have more than max_nodes=100 .* set max_depth"):
-        population_context_importances(dist, max_nodes=100, max_depth=3)
+    monkeypatch.setattr("duramen.theory.population.recursion.MOST_NODES", 100)
+    with pytest.raises(ValueError, match=r"trees have more than 100 .* set max_depth"):
+        population_context_importances(dist, max_depth=3)
     with pytest.raises(ValueError, match=r"subsets of up to 40, .* Hint: max_degree=4 is possible"):
         context_dependence(dist)
 

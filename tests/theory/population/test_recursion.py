@@ -16,11 +16,10 @@ from tests.theory.drawn import table_with_an_outlier
 
 import duramen as dm
 from duramen.importances import mdi
-from duramen.theory import FiniteDistribution, examples, population_importances
+from duramen.theory import FiniteDistribution
 from duramen.theory.dependence.relevant_features import strong_informations
 from duramen.theory.distributions import TOLERANCE
-from duramen.theory.population.recursion import Trees
-from duramen.theory.population.splits import best_of_cuts, best_of_features
+from duramen.theory.population.recursion import Trees, best_of_cuts, best_of_features
 
 FAMILIES = ("multiway", "ordered", "one-vs-rest", "any")
 BINARY = FAMILIES[1:]
@@ -195,49 +194,6 @@ def test_agrees_with_growing_every_tree(rows, trees, max_depth):
     assert_agrees_with_every_tree(rows, trees, max_depth)
 
 
-LIMITS = [(Fraction(1, 3), 0), (Fraction(1, 2), 0), (0, Fraction(1, 50)), (0, Fraction(1, 10))]
-
-
-@given(tables(), settings_of_trees(), st.sampled_from([*LIMITS, (Fraction(1, 4), Fraction(1, 9))]))
-@settings(max_examples=40)
-def test_limits_of_nodes_agree_with_growing_every_tree(rows, trees, limits):
-    trees = {**trees, "criterion": "gini"} if trees["criterion"] == "entropy" else trees
-    assert_agrees_with_every_tree(rows, trees, None, *limits)
-
-
-def test_limits_of_nodes_by_hand():
-    dist = examples.digits7()
-    full = tree_importances(dist, max_features=2)
-    root = tree_importances(dist, max_features=2, max_depth=1)
-    # The children of the root have at most nine of ten digits.
-    only = tree_importances(dist, max_features=2, min_samples_split=0.95)
-    np.testing.assert_allclose(only[:, 0], root[:, 0])
-    assert not only[:, 1:].any()
-    every = tree_importances(dist, max_features=2, min_samples_split=0.2)  # two digits or more
-    np.testing.assert_allclose(every, full)
-    # A split of n digits into two groups has at most n / 10 bits.
-    assert not tree_importances(dist, max_features=2, min_impurity_decrease=1.01).any()
-    pairs = tree_importances(dist, max_features=1, min_impurity_decrease=0.3).sum()
-    assert 0 < pairs < full.sum()
-    by_name = population_importances(dist, min_samples_split=0.3)
-    assert by_name.metadata["population"]["min_samples_split"] == 0.3
-    single = tree_importances(dist, max_features=1, min_samples_split=0.3)
-    np.testing.assert_array_equal(by_name.by_degree, single)
-
-
-@one_test
-@pytest.mark.parametrize(
-    "limits", [{"min_samples_split": 0.2}, {"min_impurity_decrease": 0.02}], ids=str
-)
-@pytest.mark.parametrize("K", [1, 3])
-def test_forests_with_limits_of_nodes_converge_to_it(limits, K):
-    X, y = table_for_forests()
-    forest = dm.ExtraTreesClassifier(
-        2000, max_features=K, criterion="entropy", splits="ordered", random_state=3, **limits
-    )
-    assert_forest_agrees(forest, X, y, max_features=K, splits="ordered", **limits)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("K", [1, 2, 3])
@@ -283,7 +239,7 @@ def test_agrees_with_growing_every_tree_on_deterministic_tables():
         deterministic_table_agrees(seed)
 
 
-def assert_agrees_with_every_tree(rows, trees, max_depth, least_fraction=0, least_decrease=0):
+def assert_agrees_with_every_tree(rows, trees, max_depth):
     p = len(rows[0][0])
     expected = oracle.importances(
         rows,
@@ -293,16 +249,8 @@ def assert_agrees_with_every_tree(rows, trees, max_depth, least_fraction=0, leas
         criterion=trees["criterion"],
         cut=trees["cut"],
         max_depth=max_depth,
-        least_fraction=least_fraction,
-        least_decrease=least_decrease,
     )
-    actual = tree_importances(
-        of_rows(rows),
-        max_depth=max_depth,
-        min_samples_split=float(least_fraction),
-        min_impurity_decrease=float(least_decrease),
-        **trees,
-    )
+    actual = tree_importances(of_rows(rows), max_depth=max_depth, **trees)
     depths = max([actual.shape[1], *(depth + 1 for _, depth in expected)])
     table = np.zeros((p, depths))
     for (m, depth), value in expected.items():
@@ -512,7 +460,6 @@ def test_batches_do_not_show(monkeypatch, family):
     X, y = table_for_forests()
     whole = tree_importances(distribution(X, y), max_features=3, splits=family, max_depth=4)
     monkeypatch.setattr("duramen.theory.population.recursion._NUMBERS", 3000)
-    monkeypatch.setattr("duramen.theory.population.splits._MOST_NUMBERS", 500)
     parts = tree_importances(distribution(X, y), max_features=3, splits=family, max_depth=4)
     np.testing.assert_allclose(parts, whole, atol=1e-13)
 
@@ -814,7 +761,6 @@ def test_theorem_5_26_needs_more_than_composition():
             "cut must be 'random' or 'best' unless splits are ordered",
         ),
         ({"cut": "best"}, "cut must be 'random' for multiway splits, got 'best'"),
-        ({"max_nodes": 5}, "more than max_nodes=5 distinct nodes. Hint: set max_depth"),
     ],
 )
 def test_errors(options, message):
@@ -824,7 +770,7 @@ def test_errors(options, message):
 
 def test_errors_for_features_of_too_many_values():
     wide = distribution(np.arange(3000)[:, np.newaxis], np.arange(3000) % 2)
-    with pytest.raises(ValueError, match="'x0', which has 3000 values, has more than max_nodes"):
+    with pytest.raises(ValueError, match=r"'x0' has 3000 values\. Hint: discretize"):
         tree_importances(wide, max_features=1, splits="any")
     wider = distribution(np.arange(9000)[:, np.newaxis], np.arange(9000) % 2)
     with pytest.raises(ValueError, match=r"'x0' has 9000 values\. Hint: discretize"):

@@ -27,7 +27,6 @@ from duramen.theory.distributions.subsets import (
     minimal,
 )
 from duramen.theory.population.importances import last_level_decreases
-from duramen.theory.population.splits import as_integer
 
 Kind = Literal["irrelevant", "weak", "strong", "unknown"]
 
@@ -576,7 +575,8 @@ def smallest_boundary(dist: FiniteDistribution) -> tuple[str, ...]:
     differ = _differences(dist)
     # Bit i of entry j: pair i differs in feature j. The lowest bits are the pairs that differ in
     # the fewest features, which leave the fewest choices.
-    told_by = [as_integer(rows) for rows in differ.T]
+    packed = [np.packbits(pairs, bitorder="little").tobytes() for pairs in differ.T]
+    told_by = [int.from_bytes(bits, "little") for bits in packed]
     steps = 0
 
     def within(left: int, size: int, out: frozenset[int]) -> tuple[int, ...] | None:

@@ -1,6 +1,11 @@
 """Importances in the population: those of infinitely many trees, computed exactly."""
 
-from duramen.theory.population.accuracy import population_mda
+from duramen.theory.population.accuracy import (
+    additive_mda,
+    block_mda,
+    gaussian_mda,
+    population_mda,
+)
 from duramen.theory.population.context import population_context_importances
 from duramen.theory.population.importances import (
     ConditioningTerms,
@@ -8,18 +13,13 @@ from duramen.theory.population.importances import (
     last_level_importances,
     population_importances,
     redundant_importances,
+    total_sobol_indices,
 )
 from duramen.theory.population.lattice import LatticeCost, lattice_cost
 from duramen.theory.population.shapley import (
     population_interactions,
     population_local_mdi,
     shapley_effects,
-)
-from duramen.theory.population.sobol import (
-    additive_mda,
-    block_mda,
-    gaussian_mda,
-    total_sobol_indices,
 )
 
 __all__ = [

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from math import inf
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.results.importances import Importances
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
-from duramen.support.checks import check_choice, check_integer
+from duramen.support.checks import check_choice, check_integer, check_real, places_of, refuse
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     Variable,
@@ -19,10 +21,11 @@ from duramen.theory.distributions.finite_distribution import (
 )
 from duramen.theory.population.importances import importances_record
 from duramen.theory.population.lattice import check_depth
-from duramen.theory.population.recursion import Nodes
-from duramen.theory.population.splits import (
+from duramen.theory.population.recursion import (
+    MOST_NODES,
+    Nodes,
     Words,
-    chosen_features,
+    best_of_features,
     in_order,
     unpacked,
 )
@@ -40,6 +43,7 @@ _UNITS = {"zero-one": "accuracy", "squared": "squared error"}
 _ASSOCIATED_BITS = 0.01  # information above which features are associated
 _MOST_NUMBERS = 1 << 27  # payoffs of rows at nodes, 8 bytes each
 _NOWHERE = -1
+_ROUNDING = 1e-10  # of correlations
 
 
 def population_mda(
@@ -51,7 +55,6 @@ def population_mda(
     loss: str | None = None,
     votes: str = "tree",
     given: Given = None,
-    max_nodes: int = 1_000_000,
 ) -> Importances:
     r"""Compute the mean decrease of accuracy of infinitely many trees grown on a distribution.
 
@@ -91,8 +94,6 @@ def population_mda(
         Features within whose values X_m is permuted, by the name of X_m: v is then drawn from the
         distribution of X_m given them, at their values in x. "associated" takes all features with
         :math:`I(X_m; X_k)` above .01 bits. By default none, for the marginal distribution.
-    max_nodes : int, default=1_000_000
-        The most distinct nodes.
 
     Returns
     -------
@@ -156,7 +157,6 @@ def population_mda(
     check_choice(_FUNCTION, "loss", wanted, LOSSES)
     numbers = dist.centered_numbers(_FUNCTION, "variance" if wanted == "squared" else criterion)
     check_choice(_FUNCTION, "votes", votes, VOTES)
-    check_integer(_FUNCTION, "max_nodes", max_nodes, 1)
     conditions: list[list[int]] = [[] for _ in range(dist.n_features)]
     if isinstance(given, Mapping):
         for name, features in given.items():
@@ -169,7 +169,7 @@ def population_mda(
         for m, k in permutations(range(dist.n_features), 2):
             if dist.mutual_information(m, other=k) > _ASSOCIATED_BITS:
                 conditions[m].append(k)
-    routes = Routes(dist, min(K, p), depth, criterion, int(max_nodes))
+    routes = Routes(dist, min(K, p), depth, criterion)
     dist, target = routes.dist, routes.dist.target
 
     # What the loss is computed from, a mean over trees, has the shape (k, N, values + 1), and the
@@ -269,7 +269,7 @@ class Routes:
     r"""Graph of the nodes of infinitely many multiway trees, and the routes of rows through it.
 
     Targets of routes are numbered: the pure leaves of the C classes first, then the nodes. Raises
-    ValueError if there are more than `max_nodes` nodes, or more payoffs of rows at nodes than fit
+    ValueError if there are more than `MOST_NODES` nodes, or more payoffs of rows at nodes than fit
     into memory.
 
     A node of such trees is a set of rows, whatever splits made it: what happens below depends on
@@ -296,7 +296,6 @@ class Routes:
         max_features: int,
         max_depth: int,
         criterion: str,
-        max_nodes: int,
     ) -> None:
         self.max_features = max_features
         self.nodes = Nodes(_FUNCTION, dist, criterion, "multiway")
@@ -314,7 +313,7 @@ class Routes:
         # counts: nodes are then told apart by their rows alone, and met by decreasing size.
         self.by_size = max_features == 1 and self.depth == dist.n_features
         self.layers: list[_Layer] = []
-        self._grow(max_nodes)
+        self._grow()
 
     def expected(self, payoff: Payoff, only: int | None = None) -> FloatArray:
         """Return the expected payoff of every row with each value put in, and as it is, last.
@@ -357,14 +356,14 @@ class Routes:
         root = n_classes if len(self.child) else int(self.dist.target[0])
         return np.asarray(table[root][:, np.newaxis] + shift.T)
 
-    def _grow(self, max_nodes: int) -> None:
+    def _grow(self) -> None:
         """Find all nodes, from the root on, and where values lead from each."""
         waiting: _Waiting = defaultdict(list)
         if self.dist.n_classes > 1:
             waiting[0].append((self.nodes.root, np.ones(1), np.array([_NOWHERE])))
         children = [np.zeros((0, self.nodes.n_values + 1), dtype=np.int64)]
         slots, targets, n_nodes = [], [], 0
-        limit = min(max_nodes, _MOST_NUMBERS // self.dist.n_rows)
+        limit = min(MOST_NODES, _MOST_NUMBERS // self.dist.n_rows)
         while waiting:
             key = min(waiting)
             ways = zip(*waiting.pop(key), strict=True)
@@ -376,9 +375,9 @@ class Routes:
             rows, reach = rows[order[first]], np.add.reduceat(reach[order], first)
             if n_nodes + len(rows) > limit:
                 raise ValueError(
-                    f"{_FUNCTION}: trees have more than {limit} distinct nodes, the most that "
-                    f"max_nodes={max_nodes} and {self.dist.n_rows} distinct rows allow. "
-                    "Hint: set max_depth, leave features out, or take fewer rows or values."
+                    f"{_FUNCTION}: trees have more than {limit} distinct nodes, the most for "
+                    f"{self.dist.n_rows} distinct rows. Hint: set max_depth, leave features out, "
+                    "or take fewer rows or values."
                 )
             step = self.nodes.at_a_time
             for i in range(0, len(rows), step):
@@ -410,7 +409,7 @@ class Routes:
         elif self.by_size:
             wins = divides / np.maximum(divides.sum(axis=1, keepdims=True), 1)
         else:
-            wins, stays = chosen_features(decrease, divides, p - depth, self.max_features)
+            wins, stays = best_of_features(decrease, divides, p - depth, self.max_features)
         self.layers.append(_Layer(first, rows, masses, reach, wins, stays))
         child = np.full((n, n_values + 1), _NOWHERE, dtype=np.int64)
         size = cells.sum(axis=2)
@@ -441,3 +440,205 @@ class Routes:
                 (rows[staying], reach[staying] * stays[staying], last),
             ]
         return child
+
+
+# --- additive and Gaussian models -----------------------------------------------------------------
+
+
+Groups = Mapping[str, Sequence[int | str]]
+
+
+def additive_mda(
+    covariance: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    feature_groups: Groups | None = None,
+) -> Importances:
+    r"""Compute the population MDA of an additive model, of single features or of groups.
+
+    Parameters
+    ----------
+    covariance : array_like, shape (p,) or (p, p)
+        Variances of the p components :math:`f_j(X_j)`, or their covariance matrix, which groups
+        need.
+    names : sequence of str, optional
+        Names of the features; ``x0``, ``x1`` ... by default.
+    feature_groups : mapping of str to sequences of int or str, optional
+        Features, by index or name, that are permuted together; one value a group is returned then.
+
+    Returns
+    -------
+    Importances
+        With measure ``"population mda"`` and unit ``"variance"``: a rise of squared error.
+
+    Raises
+    ------
+    ValueError
+        If `covariance` is not symmetric or has a negative eigenvalue, or a group names a feature
+        that is not there.
+
+    Examples
+    --------
+    Y = X1 - X2, where X2 equals X1: the two together do not matter.
+
+    >>> from duramen.theory.population import additive_mda
+    >>> covariance = [[1, -1], [-1, 1]]
+    >>> additive_mda(covariance).values.tolist()
+    [2.0, 2.0]
+    >>> additive_mda(covariance, feature_groups={"both": [0, 1]}).values.tolist()
+    [0.0]
+    """
+    function = "additive_mda"
+    values = np.asarray(covariance, dtype=np.float64)
+    if values.ndim == 1 and feature_groups is not None:
+        raise refuse(function, "covariance", "a matrix when there are groups", covariance)
+    matrix = _covariances(
+        function, np.diag(values) if values.ndim == 1 else values, least=-_ROUNDING
+    )
+    return _importances(function, matrix, names, feature_groups, "additive")
+
+
+def gaussian_mda(
+    covariance: ArrayLike,
+    with_target: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    feature_groups: Groups | None = None,
+) -> Importances:
+    r"""Compute the population MDA when features and target are jointly Gaussian.
+
+    The best predictor is linear with coefficients :math:`\alpha = C^{-1} \tau`, so that
+
+    .. math:: I_j = 2 \alpha_j^2 \operatorname{Var} X_j, \qquad I_J = 2 \alpha_J' C_{JJ} \alpha_J .
+
+    Parameters
+    ----------
+    covariance : array_like, shape (p, p)
+        Covariance matrix C of the features, positive definite.
+    with_target : array_like, shape (p,)
+        Covariance :math:`\tau` of each feature with the target.
+    names, feature_groups
+        As for `additive_mda`.
+
+    Returns
+    -------
+    Importances
+
+    Raises
+    ------
+    ValueError
+        If `covariance` is not symmetric and positive definite, or shapes disagree.
+
+    Notes
+    -----
+    After Gregorutti et al. 2017. The same holds for any features when the best predictor is
+    linear.
+
+    Examples
+    --------
+    >>> from duramen.theory.population import gaussian_mda
+    >>> gaussian_mda([[1, 0.6], [0.6, 1]], [0.5, 0.3]).values.round(6).tolist()
+    [0.5, 0.0]
+    """
+    function = "gaussian_mda"
+    C = _covariances(function, covariance, least=_ROUNDING)
+    tau = np.asarray(with_target, dtype=np.float64)
+    if tau.shape != (len(C),) or not np.all(np.isfinite(tau)):
+        raise refuse(function, "with_target", f"{len(C)} finite numbers", with_target)
+    alpha = np.linalg.solve(C, tau)
+    return _importances(function, np.outer(alpha, alpha) * C, names, feature_groups, "Gaussian")
+
+
+def block_mda(correlation: float, size: int, with_target: float) -> float:
+    r"""Compute the population MDA of each of q features that are all equally correlated.
+
+    .. math:: I_j = 2 \left( \frac{\tau}{1 - c + q c} \right)^2
+
+    for features of variance 1: it falls with the number of features and with their correlation.
+
+    Parameters
+    ----------
+    correlation : float
+        Correlation c of any two of them, strictly between -1/(q-1) and 1.
+    size : int
+        Number q of features.
+    with_target : float
+        Covariance :math:`\tau` of each of them with the target.
+
+    Returns
+    -------
+    float
+        In units of the target's variance.
+
+    Raises
+    ------
+    ValueError
+        If the matrix of correlations would not be positive definite.
+
+    Notes
+    -----
+    After Gregorutti et al. 2017.
+
+    Examples
+    --------
+    >>> from duramen.theory.population import block_mda
+    >>> round(block_mda(0.6, 3, 0.5), 5)
+    0.10331
+    """
+    function = "block_mda"
+    q = check_integer(function, "size", size, 1)
+    lowest = -1.0 / (q - 1) if q > 1 else -1.0
+    c = check_real(function, "correlation", correlation, lowest, 1.0, ends="()")
+    tau = check_real(function, "with_target", with_target, -inf)
+    return 2.0 * (tau / (1.0 + (q - 1) * c)) ** 2
+
+
+def _importances(
+    function: str,
+    parts: FloatArray,
+    names: Sequence[str] | None,
+    feature_groups: Groups | None,
+    model: str,
+) -> Importances:
+    """Return 2 Var of each component, or of a group's sum, given the covariances of components."""
+    p = len(parts)
+    features = tuple(f"x{j}" for j in range(p)) if names is None else tuple(names)
+    if isinstance(names, str) or len(features) != p:
+        raise refuse(function, "names", f"a list of {p} names", names)
+    groups = feature_groups or {name: [name] for name in features}
+    members = [
+        places_of(group, features, f"{function}: group {name!r}") for name, group in groups.items()
+    ]
+    # A variance that is 0 may come out a little below.
+    values = np.array([max(0.0, 2.0 * float(parts[np.ix_(j, j)].sum())) for j in members])
+    return Importances(
+        names=tuple(groups),
+        values=values,
+        measure="population mda",
+        unit="variance",
+        metadata={"model": model},
+    )
+
+
+def _covariances(function: str, covariance: ArrayLike, *, least: float) -> FloatArray:
+    """Return a covariance matrix whose correlations have no eigenvalue below `least`."""
+    matrix = np.asarray(covariance, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ValueError(
+            f"{function}: covariance must be a square matrix, got shape {matrix.shape}."
+        )
+    if not np.all(np.isfinite(matrix)):
+        raise ValueError(f"{function}: covariance must be finite, but holds nan or infinity.")
+    variances = np.diag(matrix)
+    scale = np.sqrt(np.where(variances > 0.0, variances, 1.0))
+    correlation = matrix / np.outer(scale, scale)
+    if np.any(np.abs(correlation - correlation.T) > _ROUNDING):
+        raise ValueError(f"{function}: covariance must be symmetric, but is not.")
+    lowest = float(np.linalg.eigvalsh(correlation)[0])
+    if lowest < least:
+        definite = "positive definite" if least > 0.0 else "without negative eigenvalues"
+        raise ValueError(
+            f"{function}: covariance must be {definite}, but its correlations have the "
+            f"eigenvalue {lowest:.3g}. Hint: drop features that others determine."
+        )
+    return matrix

@@ -21,7 +21,7 @@ from duramen.theory.population.importances import (
     population_importances,
 )
 from duramen.theory.population.lattice import HOURS
-from duramen.theory.population.recursion import MOST_NODES, Trees
+from duramen.theory.population.recursion import Trees
 
 _FUNCTION = "population_context_importances"
 _ROUNDING = 1e-13  # a decrease, or a difference of two, of so little is none
@@ -36,7 +36,6 @@ def population_context_importances(
     criterion: str = "entropy",
     max_depth: int | None = None,
     max_hours: float | None = HOURS,
-    max_nodes: int = MOST_NODES,
     n_jobs: int | None = None,
 ) -> ContextImportances:
     r"""Compute the effects of a context on the importances of infinitely many trees.
@@ -79,8 +78,6 @@ def population_context_importances(
         processors. The result does not depend on it.
     max_hours : float, optional
         As in `population_importances`, for the importances and those within contexts.
-    max_nodes : int, default=1_000_000
-        The most distinct cells of more than one class.
 
     Returns
     -------
@@ -138,11 +135,10 @@ def population_context_importances(
         "criterion": criterion,
     }
     settings = {**trees, "empty": empty}
-    limits = {**trees, "max_nodes": max_nodes}
-    trees_of_all = Trees(_FUNCTION, dist, **limits)
+    trees_of_all = Trees(_FUNCTION, dist, **trees)
 
     def population(table: FiniteDistribution) -> Importances:
-        return population_importances(table, **limits, max_hours=max_hours, n_jobs=n_jobs)
+        return population_importances(table, **trees, max_hours=max_hours, n_jobs=n_jobs)
 
     with_context = FiniteDistribution.from_codes(  # as one more feature
         codes=[*dist.codes.T, cast("NDArray[np.uint32]", dist.context)],

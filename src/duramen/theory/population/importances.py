@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
@@ -18,12 +18,12 @@ from duramen.support.checks import check_choice, check_integer
 from duramen.support.provenance import fingerprint, versions
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
+    Variable,
     check_distribution,
 )
 from duramen.theory.distributions.information import CRITERIA, Criterion, Partition
 from duramen.theory.population.lattice import HOURS, Progress, check_depth, lattice_importances
-from duramen.theory.population.recursion import Trees
-from duramen.theory.population.splits import FAMILIES
+from duramen.theory.population.recursion import FAMILIES, Trees
 
 UNITS: Mapping[str, str] = {"entropy": "bits", "gini": "gini", "variance": "variance"}
 """Unit of the importances by criterion."""
@@ -41,11 +41,8 @@ def population_importances(
     criterion: str = "entropy",
     splits: str = "multiway",
     cut: str = "random",
-    min_samples_split: float = 0.0,
-    min_impurity_decrease: float = 0.0,
     progress: Progress | None = None,
     max_hours: float | None = HOURS,
-    max_nodes: int = 1_000_000,
     n_jobs: int | None = None,
 ) -> Importances:
     r"""Compute the mean decrease of impurity of infinitely many trees grown on a distribution.
@@ -87,11 +84,6 @@ def population_importances(
         For binary splits: which of its splits a drawn feature offers, any, all alike; that of a
         uniform cut between the least and the largest value at the node, for ordered splits of
         numbers; or the best.
-    min_samples_split : float, default=0.0
-        Least probability of a node that is split: the fraction of the rows of a learning set.
-    min_impurity_decrease : float, default=0.0
-        Least decrease of impurity of a split, times the probability of the node; a node whose best
-        candidate has less is a leaf.
     n_jobs : int, optional
         Number of threads of the sum over sets; None is 1, -1 all processors. The result does not
         depend on it, not in a single bit.
@@ -99,9 +91,8 @@ def population_importances(
         Called with the fraction of the work done, from 0 to 1, as far as it can be foreseen.
     max_hours : float, optional
         A sum over sets that is estimated to take longer is refused, with the depth that is within
-        reach; None refuses nothing. `lattice_cost` gives the estimate.
-    max_nodes : int, default=1_000_000
-        The most distinct nodes of one depth where there is no sum over sets.
+        reach; None refuses nothing. `lattice_cost` gives the estimate. Where there is no sum over
+        sets, at most a million distinct nodes are looked at.
 
     Returns
     -------
@@ -149,56 +140,45 @@ def population_importances(
     check_depth(_FUNCTION, max_depth, p)
     check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
     check_choice(_FUNCTION, "splits", splits, FAMILIES)
-    settings: dict[str, Any] = {
+    trees: dict[str, Any] = {
         "max_features": max_features,
         "max_depth": max_depth,
-        "subspace": subspace,
         "criterion": criterion,
         "splits": splits,
         "cut": cut,
     }
-    limited = min_samples_split != 0 or min_impurity_decrease != 0
-    if limited:
-        settings["min_samples_split"] = float(min_samples_split)
-        settings["min_impurity_decrease"] = float(min_impurity_decrease)
     one_feature = max_features == 1 or (max_features is None and p < 2)
-    if one_feature and splits == "multiway" and cut == "random" and not limited:
-        bounds = [bound for bound in (max_depth, subspace) if bound is not None]
+    n_subspaces = 1 if subspace is None else comb(p, subspace)
+    if one_feature and splits == "multiway" and cut == "random":
         by_degree = lattice_importances(
             dist,
-            max_depth=min(bounds, default=None),
+            max_depth=min((n for n in (max_depth, subspace) if n is not None), default=None),
             criterion=criterion,
             n_jobs=n_jobs,
             progress=progress,
             max_hours=max_hours,
             function=_FUNCTION,
         )
+    elif n_subspaces == 1:
+        by_degree = Trees(_FUNCTION, dist, **trees).importances(progress)
+    elif n_subspaces > _MOST_SUBSPACES:
+        raise ValueError(
+            f"{_FUNCTION}: subspace={subspace} of {p} features gives {n_subspaces} subspaces, more "
+            f"than {_MOST_SUBSPACES}; a formula for so many exists only for max_features=1 and "
+            "splits='multiway'. Hint: leave features out."
+        )
     else:
-        of_trees = {name: value for name, value in settings.items() if name != "subspace"}
-
-        def trees(part: FiniteDistribution) -> Trees:
-            return Trees(_FUNCTION, part, **of_trees, max_nodes=max_nodes)
-
-        n_subspaces = 1 if subspace is None else comb(p, subspace)
-        if n_subspaces > _MOST_SUBSPACES:
-            raise ValueError(
-                f"{_FUNCTION}: subspace={subspace} of {p} features gives {n_subspaces} subspaces, "
-                f"more than {_MOST_SUBSPACES}; a formula for so many exists only for "
-                "max_features=1 and splits='multiway'. Hint: leave features out."
-            )
-        if n_subspaces == 1:
-            by_degree = trees(dist).importances(progress)
-        else:
-            by_degree = np.zeros((p, 1))
-            for done, chosen in enumerate(combinations(range(p), subspace or p), start=1):
-                part = trees(dist.marginal(chosen, keep_context=False)).importances()
-                missing = max(0, part.shape[1] - by_degree.shape[1])
-                by_degree = np.pad(by_degree, ((0, 0), (0, missing)))
-                by_degree[list(chosen), : part.shape[1]] += part
-                if progress is not None:
-                    progress(done / n_subspaces)
-            by_degree /= n_subspaces
-    return importances_of(dist, by_degree, criterion, settings)
+        by_degree = np.zeros((p, 1))
+        for done, columns in enumerate(combinations(range(p), subspace or p), start=1):
+            part = dist.marginal(columns, keep_context=False)
+            of_part = Trees(_FUNCTION, part, **trees).importances()
+            missing = max(0, of_part.shape[1] - by_degree.shape[1])
+            by_degree = np.pad(by_degree, ((0, 0), (0, missing)))
+            by_degree[list(columns), : of_part.shape[1]] += of_part
+            if progress is not None:
+                progress(done / n_subspaces)
+        by_degree /= n_subspaces
+    return importances_of(dist, by_degree, criterion, {**trees, "subspace": subspace})
 
 
 def importances_of(
@@ -305,6 +285,77 @@ def last_level_decreases(function: str, dist: FiniteDistribution, criterion: str
         values[m] = dist.decrease_between(others, fine, criterion)
         before = before.refined(codes, size)
     return values
+
+
+def total_sobol_indices(
+    dist: FiniteDistribution,
+    *,
+    criterion: Criterion = "variance",
+    feature_groups: Mapping[str, Sequence[Variable]] | None = None,
+) -> Importances:
+    r"""Compute the total Sobol index of each feature, exactly.
+
+    .. math:: ST_j = \frac{E \operatorname{Var}(Y | V^{-j}) - E \operatorname{Var}(Y | V)}
+       {\operatorname{Var} Y}
+
+    Parameters
+    ----------
+    dist : FiniteDistribution
+        Joint distribution of p features and Y; a context is left out.
+    criterion : {"variance", "gini"}, default="variance"
+        "variance" of a numeric Y; "gini" for classes: the variances of the indicators of all
+        classes are added up.
+    feature_groups : mapping of str to features, optional
+        Features that are left out together; the result then has one value a group.
+
+    Returns
+    -------
+    Importances
+        ``measure="total Sobol index"``, each in [0, 1]; all are 0 where Y is constant.
+
+    Raises
+    ------
+    TypeError
+        If `dist` is not a distribution.
+    ValueError
+        If `criterion` is not allowed, needs a numeric Y, or a group names a feature that is not
+        there.
+
+    Notes
+    -----
+    It is :func:`~duramen.theory.population.last_level_importances` divided by the impurity of Y.
+    The values of two copies are 0, those of the two features of an xor are 1 each.
+
+    References
+    ----------
+    C. Bénard, S. Da Veiga, E. Scornet (2022). Mean decrease accuracy for random forests:
+    inconsistency, and a practical solution via the Sobol-MDA. Biometrika 109(4). T. Homma,
+    A. Saltelli (1996). Importance measures in global sensitivity analysis of nonlinear models.
+    Reliability Engineering and System Safety 52.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.total_sobol_indices(dm.theory.examples.xor()).values.tolist()
+    [1.0, 1.0]
+    """
+    function = "total_sobol_indices"
+    check_distribution(function, dist)
+    check_choice(function, "criterion", criterion, ("variance", "gini"))
+    dist.centered_numbers(function, criterion)
+    groups = feature_groups or {name: [name] for name in dist.names}
+    variance = dist.impurity(criterion=criterion)
+    values = np.zeros(len(groups))
+    for place, group in enumerate(map(dist.indices, groups.values())):
+        rest = [m for m in range(dist.n_features) if m not in group]
+        values[place] = dist.impurity_decrease(sorted(group), rest, criterion=criterion)
+    return Importances(
+        names=tuple(map(str, groups)),
+        values=values / variance if variance > 0.0 else np.zeros(len(groups)),
+        measure="total Sobol index",
+        unit="total Sobol index",
+        metadata=importances_record(dist, {"criterion": criterion}),
+    )
 
 
 # --- decomposition of an importance into one term a conditioning set ------------------------------
