@@ -4,6 +4,7 @@ from duramen.theory import distributions, population, samples, subspaces
 from duramen.theory.dependence import (
     context_dependence,
     markov_boundaries,
+    population_context_importances,
     properties,
     redundancy,
     relevance,
@@ -17,7 +18,6 @@ from duramen.theory.distributions import (
     specify,
 )
 from duramen.theory.population import (
-    population_context_importances,
     population_importances,
     population_interactions,
     population_local_mdi,

@@ -498,11 +498,10 @@ def test_errors_about_the_context(function):
     name = function.__name__
     with pytest.raises(TypeError, match=f"{name}: dist must be a FiniteDistribution, got list"):
         function([1, 2])
-    with pytest.raises(ValueError, match=rf"{name}: dist .* with a context, .*context=\.\.\.\)"):
-        function(examples.xor())
     constant = FiniteDistribution.from_table([[0], [1]], [0, 1], context=["a", "a"])
-    with pytest.raises(ValueError, match=rf"{name}: dist .* two values .*, got \['a'\]"):
-        function(constant)
+    for dist, count in ((examples.xor(), 0), (constant, 1)):
+        with pytest.raises(ValueError, match=rf"{name}: dist .* two values or more, got {count}"):
+            function(dist)
 
 
 @one_test

@@ -20,7 +20,7 @@ def drawn(seed):
     weights = random.integers(1, 9, n).astype(float)
     dist = FiniteDistribution.from_table(X, y, weights=weights)
     rows = [(tuple(x), int(z), w) for x, z, w in zip(X.tolist(), y, weights, strict=True)]
-    return dist, rows, X, y
+    return dist, rows, X
 
 
 @pytest.mark.slow
@@ -29,7 +29,7 @@ def drawn(seed):
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_brute_force_over_subsets(first, criterion):
     for seed in range(first, first + 50):
-        dist, rows, X, _ = drawn(seed)
+        dist, rows, X = drawn(seed)
         i = seed % len(X)
         local = exact(dist, X[i : i + 1], criterion=criterion)
         wanted = oracle.shapley(dist.n_features, partial(oracle.worth, rows, X[i], criterion))
@@ -37,18 +37,6 @@ def test_brute_force_over_subsets(first, criterion):
         assert local.end[0] == pytest.approx(
             oracle.worth(rows, X[i], criterion, range(dist.n_features)), abs=1e-12
         )
-
-
-@one_test
-@pytest.mark.parametrize("first", range(0, 200, 50))
-def test_bits_of_the_class_by_brute_force(first):
-    for seed in range(first, first + 50):
-        dist, rows, X, y = drawn(seed)
-        i = seed % len(X)
-        local = exact(dist, X[i : i + 1], y[i : i + 1], of="class")
-        worth = partial(oracle.worth, rows, X[i], "", y=int(y[i]))
-        wanted = oracle.shapley(dist.n_features, worth)
-        np.testing.assert_allclose(local.values[0], wanted, atol=1e-12)
 
 
 @one_test
@@ -60,37 +48,31 @@ def test_the_mean_is_mdi(seed, criterion):
     mean = exact(dist, criterion=criterion).mean()
     np.testing.assert_allclose(mean.values, mdi.values, atol=1e-12)
     assert mean.unit == mdi.unit
-    if criterion == "entropy":
-        np.testing.assert_allclose(exact(dist, of="class").mean().values, mdi.values, atol=1e-12)
+
+
+def class_bits(rows, X, y):
+    """Shapley values of log2 P(y | V_S = x_S) of each row and its class."""
+    worths = [partial(oracle.worth, rows, x, "", y=int(c)) for x, c in zip(X, y, strict=True)]
+    return np.array([oracle.shapley(len(X[0]), worth) for worth in worths])
 
 
 def test_a_row_that_its_noisy_feature_misleads():
-    dist = examples.noisy_copy(0.05)
-    right, wrong = exact(dist, [[0, 1, 1], [0, 1, 0]], [1, 1], of="class").values
+    rows = [((a, b, (a ^ b) ^ e), a ^ b, q) for a in (0, 1) for b in (0, 1)
+            for e, q in ((0, 0.95), (1, 0.05))]  # fmt: skip
+    right, wrong = class_bits(rows, [[0, 1, 1], [0, 1, 0]], [1, 1])
     # X3 alone tells log2(.95 / .5) bits, or log2(.05 / .5); X1 and X2 the rest of one bit.
-    alone = np.log2([1.9, 0.1])
-    for values, bits in zip((right, wrong), alone, strict=True):
-        # Y is known given X1 and X2: X3 counts where it comes first or second.
-        third = (2 * bits) / 6 + 2 * bits / 6
+    for values, bits in zip((right, wrong), np.log2([1.9, 0.1]), strict=True):
+        third = 2 * bits / 3  # Y is known given X1 and X2: X3 counts where it comes first or second
         np.testing.assert_allclose(values, [(1 - third) / 2, (1 - third) / 2, third], atol=1e-12)
+    entropy = exact(examples.noisy_copy(0.05), [[0, 1, 1], [0, 1, 0]]).values
+    np.testing.assert_allclose(entropy[0], entropy[1], atol=1e-12)
 
 
-@one_test
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        ({"of": "probability"}, "of must be one of 'impurity', 'class'"),
-        ({"of": "class", "criterion": "gini"}, 'criterion must be "entropy" for of="class"'),
-        ({"y": [0]}, "y must be given with rows"),
-        ({"rows": [[0, 1]], "of": "class"}, "y must be given with rows"),
-        ({"rows": [[0, 1]], "y": [0]}, "y must be given with rows"),
-        ({"rows": [[0, 1]], "y": [0, 1], "of": "class"}, "y must have one class a row, 1, got 2"),
-        ({"rows": [[0, 1, 1]]}, r"rows must have the shape \(n, 2\) with n above 0, got \(1, 3\)"),
-    ],
-)
-def test_wrong_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        exact(examples.xor(), **arguments)
+def test_wrong_rows():
+    with pytest.raises(ValueError, match=r"rows must have the shape \(n, 2\) .*, got \(1, 3\)"):
+        exact(examples.xor(), [[0, 1, 1]])
+    with pytest.raises(ValueError, match="rows must have positive probability, got row 1"):
+        exact(examples.noisy_copy(0.0), [[0, 1, 1], [0, 1, 0]])
 
 
 def test_too_many_features():
@@ -102,15 +84,20 @@ def test_too_many_features():
 @pytest.mark.slow
 def test_forests_of_10000_trees_converge():
     data = dm.datasets.digits7()
-    for of, y in (("impurity", None), ("class", data.y)):
-        local = exact(examples.digits7(), data.X, y, of=of)
-        forest = dm.TotallyRandomizedTreesClassifier(10_000, random_state=1).fit(data.X, data.y)
+    rows = [(tuple(x), int(y), 0.1) for x, y in zip(data.X.tolist(), data.y, strict=True)]
+    forest = dm.TotallyRandomizedTreesClassifier(10_000, random_state=1).fit(data.X, data.y)
+    limits = {
+        "impurity": exact(examples.digits7(), data.X).values,
+        "class": class_bits(rows, data.X, data.y),
+    }
+    for of, limit in limits.items():
+        y = data.y if of == "class" else None
         grown = dm.importances.local_mdi(forest, data.X, y, of=of)
         parts = [
             dm.importances.local_mdi(forest.forest_.part(k, k + 100), data.X, y, of=of).values
             for k in range(0, 10_000, 100)
         ]
         error = np.std(parts, axis=0, ddof=1) / 10
-        z = np.abs(grown.values - local.values) / np.maximum(error, 1e-12)
+        z = np.abs(grown.values - limit) / np.maximum(error, 1e-12)
         assert z.max() < 3.5
         assert error.max() > 1e-4

@@ -1,18 +1,17 @@
 """Relevance, redundancy, Markov boundaries and context-dependence of features."""
 
-from duramen.theory.dependence.assumptions import (
-    Counterexample,
-    Properties,
-    properties,
-)
 from duramen.theory.dependence.contexts import (
     ContextDependence,
     ContextWitness,
     context_dependence,
     feature_context_dependence,
+    population_context_importances,
 )
-from duramen.theory.dependence.redundant_features import (
+from duramen.theory.dependence.independences import (
+    Counterexample,
+    Properties,
     Redundancy,
+    properties,
     redundancy,
 )
 from duramen.theory.dependence.relevant_features import (
@@ -40,6 +39,7 @@ __all__ = [
     "feature_relevance",
     "markov_boundaries",
     "minimal_optimal",
+    "population_context_importances",
     "properties",
     "redundancy",
     "relevance",

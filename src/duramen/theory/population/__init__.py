@@ -6,7 +6,6 @@ from duramen.theory.population.accuracy import (
     gaussian_mda,
     population_mda,
 )
-from duramen.theory.population.context import population_context_importances
 from duramen.theory.population.importances import (
     ConditioningTerms,
     conditioning_terms,
@@ -31,7 +30,6 @@ __all__ = [
     "gaussian_mda",
     "last_level_importances",
     "lattice_cost",
-    "population_context_importances",
     "population_importances",
     "population_interactions",
     "population_local_mdi",

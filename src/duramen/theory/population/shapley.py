@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import comb
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.categories import coded_columns, factorize
+from duramen.data.categories import coded_columns
 from duramen.results.importances import Importances
 from duramen.results.local_importances import LocalImportances
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support.arrays import FloatArray
-from duramen.support.checks import check_choice
 from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     check_distribution,
@@ -193,17 +192,11 @@ def population_interactions(
 
 
 _FUNCTION = "population_local_mdi"
-_OF = ("impurity", "class")
 _MOST_NUMBERS = 1 << 27  # subsets times classes: 1 GiB
 
 
 def population_local_mdi(
-    dist: FiniteDistribution,
-    rows: Any = None,
-    y: Any = None,
-    *,
-    of: Literal["impurity", "class"] = "impurity",
-    criterion: Criterion = "entropy",
+    dist: FiniteDistribution, rows: Any = None, *, criterion: Criterion = "entropy"
 ) -> LocalImportances:
     r"""Compute local MDI in infinitely many totally randomized multiway trees.
 
@@ -223,19 +216,13 @@ def population_local_mdi(
     rows : table of shape (n, p), optional
         Values of the features in the rows to explain, of positive probability; by default the rows
         of the distribution.
-    y : array-like of shape (n,), optional
-        Class of each row, for ``of="class"`` with `rows`.
-    of : {"impurity", "class"}
-        The impurity; or the bits by which the class y of the row is expected, with the game
-        :math:`\log_2 P(y | V_S = x_S) - \log_2 P(y)`, whose mean over the rows is MDI as well.
     criterion : {"entropy", "gini", "variance"}, default="entropy"
         Impurity: in bits, Gini's index, or the variance of a numeric Y.
 
     Returns
     -------
     LocalImportances
-        ``measure="population local mdi"``; those of a row add up to i(Y) - i(Y|x), or to the
-        pointwise information.
+        ``measure="population local mdi"``; those of a row add up to i(Y) - i(Y|x).
 
     Raises
     ------
@@ -259,56 +246,53 @@ def population_local_mdi(
     [[0.262, 0.262, 0.476], [0.262, 0.262, 0.476]]
     """
     check_distribution(_FUNCTION, dist)
-    check_choice(_FUNCTION, "of", of, _OF)
-    if of == "class" and criterion != "entropy":
-        raise ValueError(
-            f'{_FUNCTION}: criterion must be "entropy" for of="class", which is in bits, got '
-            f"{criterion!r}."
-        )
+    numbers = dist.centered_numbers(_FUNCTION, criterion)
     if dist.n_classes << dist.n_features > _MOST_NUMBERS:
         raise ValueError(
             f"{_FUNCTION}: 2^{dist.n_features} sets of features times {dist.n_classes} classes are "
             "more than 2^27. Hint: leave features out with dist.marginal."
         )
-    codes, classes, weights = _coded(dist, rows, y, of)
-    numbers = dist.centered_numbers(_FUNCTION, criterion)
-    values = np.empty(codes.shape)
-    start = np.empty(len(codes))
-    keys = codes if classes is None else np.column_stack([codes, classes])
-    _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    for number, i in enumerate(first.tolist()):
-        label = None if classes is None else int(classes[i])
-        worth = _worths(dist, criterion, numbers, codes[i], label)
+    codes, weights = dist.codes, dist.weights
+    if rows is not None:
+        table = coded_columns(rows, None, _FUNCTION)
+        n, p = table.n_rows, len(table.codes)
+        if p != dist.n_features or not n:
+            raise ValueError(
+                f"{_FUNCTION}: rows must have the shape (n, {dist.n_features}) with n above 0, got "
+                f"({n}, {p})."
+            )
+        codes, weights = np.empty((n, p), dtype=np.uint32), np.full(n, 1.0 / n)
+        for j, (column, labels) in enumerate(zip(table.codes, table.labels, strict=True)):
+            code = [code_of(dist.names[j], dist.labels[j], label) for label in labels.tolist()]
+            codes[:, j] = np.array(code, dtype=np.uint32)[column]
+    distinct, first, place = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    values, start = np.empty(distinct.shape), np.empty(len(distinct))
+    for number, x in enumerate(distinct):
+        worth = _worths(dist, criterion, numbers, x)
         if np.isnan(worth[-1]):
             raise ValueError(
-                f"{_FUNCTION}: rows must have positive probability, got row {i} that no row of the "
-                "distribution equals. Hint: local_mdi explains any row in a forest."
+                f"{_FUNCTION}: rows must have positive probability, got row {first[number]} that "
+                "no row of the distribution equals. Hint: local_mdi explains any row in a forest."
             )
-        same = place.ravel() == number
-        values[same] = shapley_values(worth)
-        start[same] = worth[0]
+        values[number], start[number] = shapley_values(worth), worth[0]
     return LocalImportances(
         names=dist.names,
-        values=values,
-        measure="population local mdi" + ("" if of == "impurity" else " of the class"),
+        values=values[place.ravel()],
+        measure="population local mdi",
         unit=UNITS[criterion],
         weights=weights,
-        start=start,
-        metadata=importances_record(dist, {"of": of, "criterion": criterion}),
+        start=start[place.ravel()],
+        metadata=importances_record(dist, {"criterion": criterion}),
     )
 
 
 def _worths(
-    dist: FiniteDistribution,
-    criterion: str,
-    numbers: FloatArray,
-    x: NDArray[np.uint32],
-    y: int | None,
+    dist: FiniteDistribution, criterion: str, numbers: FloatArray, x: NDArray[np.uint32]
 ) -> FloatArray:
     """Return the worth of each set of features: bit j of its number tells whether j is in it.
 
-    It is the negative impurity, or log2 P(y) given the values of x; NaN at sets whose values have
-    the probability 0.
+    It is the negative impurity given the values of x; NaN at sets whose values have the
+    probability 0.
     """
     p = dist.n_features
     # The sets on which a row agrees with x are the subsets of one: sums over supersets.
@@ -320,9 +304,6 @@ def _worths(
         halves[:, 0] += halves[:, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         fractions: FloatArray = mass / mass.sum(axis=1, keepdims=True)
-        if y is not None:
-            logs = np.log2(fractions[:, y])
-            return np.where(np.isinf(logs), np.nan, logs)
     if criterion == "variance":
         means = fractions @ numbers
         return np.asarray(-np.sum(fractions * (numbers - means[:, np.newaxis]) ** 2, axis=1))
@@ -348,32 +329,3 @@ def shapley_values(worths: FloatArray) -> FloatArray:
         worth, weight = (array.reshape(-1, 2, 1 << j) for array in (worths, weights))
         values[j] = np.sum(weight[:, 0] * (worth[:, 1] - worth[:, 0]))
     return values
-
-
-def _coded(
-    dist: FiniteDistribution, rows: Any, y: Any, of: str
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32] | None, FloatArray]:
-    """Return the codes, the classes (None unless they matter) and the weights of rows."""
-    if (y is not None) != (rows is not None and of == "class"):
-        raise ValueError(f'{_FUNCTION}: y must be given with rows for of="class", and only then.')
-    if rows is None:
-        return dist.codes, dist.target if of == "class" else None, dist.weights
-    table = coded_columns(rows, None, _FUNCTION)
-    n = table.n_rows
-    if len(table.codes) != dist.n_features or not n:
-        raise ValueError(
-            f"{_FUNCTION}: rows must have the shape (n, {dist.n_features}) with n above 0, got "
-            f"({n}, {len(table.codes)})."
-        )
-    codes = np.empty((n, dist.n_features), dtype=np.uint32)
-    for j, (column, labels) in enumerate(zip(table.codes, table.labels, strict=True)):
-        codes_of = [code_of(dist.names[j], dist.labels[j], label) for label in labels.tolist()]
-        codes[:, j] = np.array(codes_of, dtype=np.uint32)[column]
-    classes = None
-    if of == "class":
-        column, labels = factorize(y, "y", _FUNCTION)
-        if len(column) != n:
-            raise ValueError(f"{_FUNCTION}: y must have one class a row, {n}, got {len(column)}.")
-        codes_of = [code_of(dist.target_name, dist.classes, label) for label in labels.tolist()]
-        classes = np.array(codes_of, dtype=np.uint32)[column]
-    return codes, classes, np.full(n, 1.0 / n)
