@@ -54,7 +54,13 @@ def layers(n_columns: int, largest: int) -> list[Layer]:
 
 def count_subsets(n_columns: int, largest: int) -> int:
     """Return the number of subsets of at most `largest` of `n_columns` columns."""
-    return sum(comb(n_columns, k) for k in range(min(largest, n_columns) + 1))
+    if largest >= n_columns:
+        return 1 << n_columns
+    total = subsets = 1
+    for k in range(1, largest + 1):
+        subsets = subsets * (n_columns - k + 1) // k
+        total += subsets
+    return total
 
 
 def gains(lattice: Sequence[Layer], entropies: Sequence[FloatArray]) -> list[FloatArray]:

@@ -16,6 +16,7 @@ from duramen.theory.distributions.finite_distribution import (
     FiniteDistribution,
     check_distribution,
 )
+from duramen.theory.distributions.subsets import count_subsets
 
 Progress = Callable[[float], None]
 
@@ -34,6 +35,7 @@ _ROUNDING = 1e-13
 
 # So little work needs no estimate: a second at most.
 _FEW = 1e6
+_FEW_SIZES = 20  # depths above give more subsets
 _QUICK_SECONDS = 0.5
 
 _FIRST_SETS = 32
@@ -83,12 +85,10 @@ class LatticeCost:
     by_size: tuple[float, ...]
 
     def __str__(self) -> str:
-        number = self.n_subsets
-        count, power = f"{number:,}", number.bit_length() - 1
+        number, power = self.n_subsets, self.n_subsets.bit_length() - 1
+        count = f"{number:,}" if number < 1e12 else f"some 10^{math.log10(number):.0f}"
         if power > 9 and number == 1 << power:
             count = f"2^{power}"
-        elif number >= 1e12:
-            count = f"some 10^{math.log10(number):.0f}"
         return f"{count} subsets, {_duration(self.seconds)}"
 
 
@@ -129,8 +129,7 @@ def lattice_importances(
     p = dist.n_features
     if p == 0 or dist.n_classes == 1:
         return np.zeros((p, depth))
-    few = _FEW / (1 + dist.n_rows / 64)
-    if _n_subsets(p, depth, few) <= few:
+    if depth <= _FEW_SIZES and count_subsets(p, depth) * (1 + dist.n_rows / 64) <= _FEW:
         costs = np.array([float(math.comb(p, k)) for k in range(depth)])
         costs *= _QUICK_SECONDS / costs.sum()
     else:
@@ -249,19 +248,6 @@ def multiplicities(weights: FloatArray) -> IntArray | None:
     return None
 
 
-def _n_subsets(p: int, depth: int, enough: float = math.inf) -> int:
-    """Return the number of sets of up to `depth` of p features, or of some if they are enough."""
-    if depth == p:
-        return 1 << p
-    total = sets = 1
-    for size in range(1, depth + 1):
-        if total > enough:
-            break
-        sets = sets * (p - size + 1) // size
-        total += sets
-    return total
-
-
 def _estimated(table: _kernel.LatticeTable, p: int, depth: int, n_threads: int) -> LatticeCost:
     """Estimate the cost from the work measured at random subsets of each size.
 
@@ -282,14 +268,14 @@ def _estimated(table: _kernel.LatticeTable, p: int, depth: int, n_threads: int) 
         seconds += taken
         measured += all_work
 
-    def scaled(size: int, of_works: Callable[[list[float]], float]) -> float:
-        """Return a number that is made of the works of some sets, for all sets of a size."""
-        number = of_works(works[size])
-        return min(math.comb(p, size), _ENDLESS) * number if number else 0.0
+    def total(size: int, work: float) -> float:
+        """Return the work of all sets of a size."""
+        return min(math.comb(p, size), _ENDLESS) * work if work else 0.0
 
     def error(size: int) -> float:
         single = math.comb(p, size) == 1
-        return 0.0 if single else scaled(size, lambda w: float(np.std(w)) / math.sqrt(len(w)))
+        deviation = float(np.std(works[size])) / math.sqrt(len(works[size]))
+        return 0.0 if single else total(size, deviation)
 
     small = table.n_rows <= _LONG and table.n_rows * p <= _LARGE
     first = _FIRST_SETS if small else _FIRST_SETS_OF_LARGE_TABLES
@@ -297,7 +283,7 @@ def _estimated(table: _kernel.LatticeTable, p: int, depth: int, n_threads: int) 
     for size in range(depth):
         works.append([])
         probe(size, first if size else 1)
-        so_far += scaled(size, lambda w: float(np.mean(w)))
+        so_far += total(size, float(np.mean(works[size])))
         barren = 0 if any(works[size]) else barren + 1
         if barren == _BARREN or so_far * seconds > _LIFETIME * measured * n_threads:
             break
@@ -307,9 +293,9 @@ def _estimated(table: _kernel.LatticeTable, p: int, depth: int, n_threads: int) 
             break
         probe(widest, len(works[widest]))
     rate = seconds / measured / n_threads if measured else 0.0
-    by_size = [rate * scaled(size, lambda w: float(np.mean(w))) for size in range(len(works))]
+    by_size = [rate * total(size, float(np.mean(work))) for size, work in enumerate(works)]
     return LatticeCost(
-        n_subsets=_n_subsets(p, depth),
+        n_subsets=count_subsets(p, depth),
         seconds=sum(by_size),
         by_size=(*by_size, *[0.0] * (depth - len(by_size))),
     )
