@@ -28,7 +28,7 @@ from scipy import stats
 import duramen as dm
 from benchmarks.error_rates.rejections import short
 from duramen.effects import Direction, describe_effects
-from duramen.effects.response import Response
+from duramen.effects.association import between_categories
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -143,23 +143,19 @@ def forest_for(task: str, seed: int) -> Any:
     return kinds[task](TREES, random_state=seed % 2**32, n_jobs=1)
 
 
-def between_groups(codes: IntArray, y: Response) -> float:
+def between_groups(codes: IntArray, y: FloatArray, *rows: IntArray | None, censored: bool) -> float:
     """Return the p-value of the rule before: twice that of the test between five intervals."""
     groups = np.argsort(np.argsort(codes, kind="stable"), kind="stable") * 5 // len(codes)
     if len(np.unique(codes)) <= 5:
         groups = codes
-    statistic, degrees = y.between(groups)
-    return 2.0 * float(stats.chi2.sf(statistic, degrees)) if degrees else 1.0
+    return 2.0 * between_categories(groups, y, *rows, censored=censored)[1]
 
 
 def directions(forest: Any, data: Any) -> tuple[Direction, ...]:
     """Return the directions of all features, without interactions, which take four fifths of it."""
     names = list(data.table.names)
-    with mock.patch("duramen.effects.direction._interactions", return_value=(None, [])):
-        result = describe_effects(
-            forest, data, names, relevant=names, max_rows=EFFECT_ROWS, n_jobs=1
-        )
-    return result.directions
+    with mock.patch("duramen.effects.direction._interactions", return_value=[]):
+        return describe_effects(forest, data, names, relevant=names, max_rows=EFFECT_ROWS, n_jobs=1)
 
 
 def called(setting: Setting, groups: bool) -> Callable[[int, int], FloatArray]:

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,7 @@ import duramen as dm
 from benchmarks.accuracy.directions import forest_for
 from benchmarks.error_rates.rejections import short
 from duramen.effects import describe_effects
+from duramen.effects.interactions import interaction_p_value
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.significance import covariate_strata
 from duramen.support.arrays import FloatArray
@@ -201,12 +203,21 @@ def described(draw: Callable[[Random], Rows], restricted: bool = True) -> Callab
         data = dm.learning_set(X, y, task=kind, **(rows if restricted else {}))
         forest = forest_for(kind, seed).fit(data)
         positive = "ill" if "ill" in np.asarray(y).ravel().tolist() else None
-        result = describe_effects(forest, data, data.names, pos_label=positive, n_jobs=1)
-        first = result.directions[0]
+        tested = list[float]()
+
+        def interaction(*arguments: Any) -> float:
+            tested.append(interaction_p_value(*arguments))
+            return tested[-1]
+
+        with mock.patch("duramen.effects.direction.interaction_p_value", interaction):
+            result = describe_effects(forest, data, data.names, pos_label=positive, n_jobs=1)
+        first = result[0]
         up = first.kind == "up" or first.partner == "up"
         down = first.kind == "down" or first.partner == "down"
-        directed = sum(direction.kind != "none" for direction in result.directions)
-        return np.array([float(up) - float(down), directed, len(result.supported)])
+        directed = sum(direction.kind != "none" for direction in result)
+        n_pairs = len(data.names) * (len(data.names) - 1) / 2
+        supported = sum(p_value <= LEVEL / n_pairs for p_value in tested)
+        return np.array([float(up) - float(down), directed, supported])
 
     return task
 

@@ -11,11 +11,12 @@ from duramen.data import Exchangeability
 from duramen.data.strata import adjusted_means
 from duramen.data.target import martingale_residuals
 from duramen.effects import describe_effects
-from duramen.effects.response import (
-    Numbers,
-    Survival,
-    categories_p_value,
+from duramen.effects.association import (
+    _scores,
+    between_categories,
     highest_category,
+    residuals,
+    trend,
     turn_p_value,
 )
 
@@ -45,7 +46,7 @@ def test_the_trend_within_strata_and_groups_equals_loops(seed):
     x, y = random.integers(0, 9, 60), random.normal(size=60)
     one = np.zeros(60, dtype=int)
     for given, own in ((strata, groups), (strata, None), (None, groups)):
-        statistic, p_value = Numbers(y, given, own).trend(x)
+        statistic, p_value = trend(x, y, given, own)
         expected = by_loops(
             x, y, one if given is None else given, np.arange(60) if own is None else own
         )
@@ -56,12 +57,12 @@ def test_a_trend_that_turns_within_strata():
     """Up in both strata by hand: centered ranks are -1.5 to 1.5, and down over all rows."""
     x, y = np.array([4, 5, 6, 7, 0, 1, 2, 3]), np.array([0.0, 1, 2, 3, 4, 5, 6, 7])
     strata = np.repeat([0, 1], 4)
-    assert Numbers(y).trend(x)[0] < 0
-    correlation, p_value = Numbers(y, strata).trend(x)
+    assert trend(x, y)[0] < 0
+    correlation, p_value = trend(x, y, strata)
     assert correlation == pytest.approx(1.0)
     u = np.array([2.25, 0.25, 0.25, 2.25] * 2)
     assert p_value == pytest.approx(chi2.sf(u.sum() ** 2 / (u @ u * 4 / 3), 1))
-    few = Numbers(y[:6], np.repeat([0, 1, 2], 2)).trend(np.array([0, 1, 0, 1, 0, 1]))
+    few = trend(np.array([0, 1, 0, 1, 0, 1]), y[:6], np.repeat([0, 1, 2], 2))
     assert few[1] == pytest.approx(0.25)  # one of 8 orders, or its opposite
 
 
@@ -71,16 +72,16 @@ def test_without_dependence_the_tests_are_about_those_of_single_rows():
     x, ward, y = random.integers(0, 50, n), random.integers(0, 4, n), random.normal(size=n)
     y += 0.006 * x + 0.2 * (ward == 2)
     time, event = random.integers(0, 99, n), random.random(n) < 0.7
-    for plain, groups in (
-        (Numbers(y), Numbers(y, None, np.arange(n))),
-        (Survival(time, event), Survival(time, event, None, np.arange(n))),
-    ):
-        expected, actual = plain.trend(x), groups.trend(x)
+    for target, censored in ((y, False), (2 * time + event, True)):
+        expected = trend(x, target, censored=censored)
+        actual = trend(x, target, None, np.arange(n), censored=censored)
         assert actual[0] == pytest.approx(expected[0], rel=0.05)
         assert np.log(actual[1]) == pytest.approx(np.log(expected[1]), rel=0.1)
-        expected, actual = plain.between(ward), groups.between(ward)
-        assert actual[1] == expected[1] == 3
+        expected = between_categories(ward, target, censored=censored)
+        actual = between_categories(ward, target, None, np.arange(n), censored=censored)
         assert actual[0] == pytest.approx(expected[0], rel=0.15)
+        assert actual[1] == pytest.approx(chi2.sf(actual[0], 3))
+        assert expected[1] == pytest.approx(chi2.sf(expected[0], 3))
 
 
 def test_copies_of_rows_are_no_evidence():
@@ -89,14 +90,14 @@ def test_copies_of_rows_are_no_evidence():
     x, a = random.integers(0, 9, 40), random.integers(0, 3, 40)
     y, strata, row = random.normal(size=40), np.arange(40) % 3, np.repeat(np.arange(40), 5)
     time, event = random.integers(0, 30, 40), random.random(40) < 0.6
-    for make in (lambda rows, s, g: Numbers(y[rows], s, g),
-                 lambda rows, s, g: Survival(time[rows], event[rows], s, g)):  # fmt: skip
+    for target, censored in ((y, False), (2 * time + event, True)):
         for own in (None, strata):
-            single = make(np.arange(40), own, np.arange(40))
-            copies = make(row, None if own is None else own[row], row)
-            assert copies.trend(x[row]) == pytest.approx(single.trend(x))
-            assert copies.between(a[row]) == pytest.approx(single.between(a))
-            assert turn_p_value(x[row], copies) >= 0.05
+            single = target, own, np.arange(40)
+            copies = target[row], None if own is None else own[row], row
+            for test, feature in ((trend, x), (between_categories, a)):
+                expected = test(feature, *single, censored=censored)
+                assert test(feature[row], *copies, censored=censored) == pytest.approx(expected)
+            assert turn_p_value(x[row], *copies, censored=censored) >= 0.05
 
 
 def test_log_rank_scores_within_strata_are_the_sums_of_those_of_each_stratum():
@@ -104,20 +105,19 @@ def test_log_rank_scores_within_strata_are_the_sums_of_those_of_each_stratum():
     n = 60
     strata, columns = random.integers(0, 4, n), random.normal(size=(n, 2))
     time, event = random.integers(0, 12, n), random.random(n) < 0.7
-    expected, residuals = np.zeros(2), np.zeros(n)
+    expected, of_stratum = np.zeros(2), np.zeros(n)
+    codes = (2 * time + event).astype(np.uint32)
     for stratum in range(4):
         here = strata == stratum
-        codes = (2 * time + event).astype(np.uint32)[here]
-        residuals[here] = martingale_residuals(codes)
+        of_stratum[here] = martingale_residuals(codes[here])
         for t in np.unique(time[here & event]):
             at_risk, now = here & (time >= t), here & event & (time == t)
             expected += columns[now].sum(axis=0) - now.sum() * columns[at_risk].mean(axis=0)
-    survival = Survival(time, event, strata)
-    assert survival.scores(columns).sum(axis=0) == pytest.approx(expected)
-    assert survival.numbers == pytest.approx(residuals)
-    pairs = Survival(np.array([0, 1, 2, 3]), np.ones(4, dtype=bool), np.array([0, 0, 1, 1]))
+    assert _scores(columns, codes, strata, True).sum(axis=0) == pytest.approx(expected)
+    assert residuals(codes, strata) == pytest.approx(of_stratum)
     # Of each pair the first row has the event: its score is half the difference, with variance 1/4.
-    assert pairs.trend(np.array([1, 0, 1, 0]))[0] == pytest.approx(np.sqrt(2))
+    pairs = np.array([1, 3, 5, 7]), np.array([0, 0, 1, 1])
+    assert trend(np.array([1, 0, 1, 0]), *pairs, censored=True)[0] == pytest.approx(np.sqrt(2))
 
 
 def test_means_adjusted_for_strata_are_those_of_least_squares():
@@ -134,8 +134,8 @@ def test_means_adjusted_for_strata_are_those_of_least_squares():
     # "a" is 2 above "b" and that 1 above "c", although a is mostly compared with itself.
     place = np.array([0] * 9 + [1] + [1] * 5 + [2] * 5)
     y = np.array([2.0] * 9 + [0.0] + [10.0] * 5 + [9.0] * 5)
-    assert highest_category(place, Numbers(y, np.repeat([0, 1], 10))) == 0
-    assert highest_category(place, Numbers(y)) == 2
+    assert highest_category(place, y, np.repeat([0, 1], 10)) == 0
+    assert highest_category(place, y) == 2
 
 
 @pytest.mark.parametrize("kind", ["class", "numbers"])
@@ -154,11 +154,9 @@ def test_the_null_distribution_is_that_of_permutations_of_groups(kind):
         y += np.arange(200) % 5  # a trend in all groups, which permutations keep
     shared = random.normal(size=40)[person] + np.arange(200) % 5
     x = np.argsort(np.argsort(shared + random.normal(size=200)))[:, None]
-    observed = Numbers(y + 0.0, cells, person).scores(x)[:, 0]
+    observed = _scores(x, y, cells, False)[:, 0]
     expected = np.sqrt(np.square(np.bincount(person, observed)).sum() * 20 / 19)
-    drawn = [
-        Numbers(y[rows.permutation(random, y)] + 0.0, cells).scores(x).sum() for _ in range(2000)
-    ]
+    drawn = [_scores(x, y[rows.permutation(random, y)], cells, False).sum() for _ in range(2000)]
     assert abs(np.mean(drawn)) < 4 * expected / np.sqrt(2000)
     assert np.std(drawn) == pytest.approx(expected, rel=0.25)
 
@@ -171,10 +169,10 @@ def test_tests_of_groups_hold_their_level():
     for _ in range(400):
         y = random.permutation(np.arange(40) % 2)[person] + 0.0
         x = np.argsort(np.argsort(random.normal(size=40)[person] + random.normal(size=200)))
-        target = Numbers(y, None, person)
-        trends.append(target.trend(x)[1])
-        shapes.append(categories_p_value(random.integers(0, 3, 40)[person], target))
-        rows.append(Numbers(y).trend(x)[1])
+        trends.append(trend(x, y, None, person)[1])
+        ward = random.integers(0, 3, 40)[person]
+        shapes.append(between_categories(ward, y, None, person)[1])
+        rows.append(trend(x, y)[1])
     for p_values in (trends, shapes):
         assert 0.02 <= np.mean(np.array(p_values) <= 0.05) <= 0.08
     assert np.mean(np.array(rows) <= 0.05) > 0.2
@@ -196,10 +194,10 @@ def test_direction_and_curve_are_those_within_strata():
         data = dm.learning_set(X, y, strata=strata)
         forest = dm.RandomForestClassifier(40, random_state=0).fit(data)
         result = describe_effects(forest, data, data.names, relevant=data.names, pos_label="ill")
-        words.append([direction.words for direction in result.directions])
-        marker, _, ward = result.effects
+        words.append([direction.words for direction in result])
+        marker, _, ward = (direction.effect for direction in result)
     assert words[0][0] != "up for ill"
-    assert Numbers((y == "ill") + 0.0).trend(np.argsort(np.argsort(X["marker"])))[0] < -0.1
+    assert trend(np.argsort(np.argsort(X["marker"])), (y == "ill") + 0.0)[0] < -0.1
     assert marker.values[-1, 0] - marker.values[0, 0] > 0.5
     assert words[1] == ["up for ill", "no direction", "ill most likely at north"]
     assert marker.method == "within_strata"
@@ -218,13 +216,11 @@ def test_curves_within_strata_have_gaps_and_orders():
     y = np.array([0.0, 1.0, 3.0, 2.0])[level] - 10.0 * center
     data = dm.learning_set(pd.DataFrame({"x": column, "z": np.arange(80.0)}), y, strata=center)
     forest = dm.RandomForestRegressor(5, random_state=0).fit(data)
-    (direction,), (effect,) = (
-        getattr(describe_effects(forest, data, ["x"]), name) for name in ("directions", "effects")
-    )
+    (direction,) = describe_effects(forest, data, ["x"])
     assert direction.words == "up"
-    assert effect.labels == ("low", "mid", "top")
-    assert effect.values[:, 0] == pytest.approx(np.array([0, 1, 3]) - 4 / 3)
-    assert effect.missing == pytest.approx([2 - 1.5])
+    assert direction.effect.labels == ("low", "mid", "top")
+    assert direction.effect.values[:, 0] == pytest.approx(np.array([0, 1, 3]) - 4 / 3)
+    assert direction.effect.missing == pytest.approx([2 - 1.5])
 
 
 @pytest.mark.slow

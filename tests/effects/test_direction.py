@@ -8,8 +8,8 @@ from scipy.stats import rankdata, spearmanr, t
 
 import duramen as dm
 from duramen.effects import describe_effects
+from duramen.effects.association import between_categories, trend, turn_p_value
 from duramen.effects.interactions import interaction_p_value, main_effects
-from duramen.effects.response import Numbers, categories_p_value, turn_p_value
 
 TREES = 60
 
@@ -20,8 +20,8 @@ def described(X, y, relevant=None, task="auto", trees=TREES):
     kind = dm.RandomForestClassifier if classes else dm.RandomForestRegressor
     forest = kind(trees, random_state=0, max_features=None).fit(data)
     names = data.table.names
-    result = describe_effects(forest, data, names, relevant=relevant)
-    return {direction.name: direction.words for direction in result.directions}
+    directions = describe_effects(forest, data, names, relevant=relevant)
+    return {direction.name: direction.words for direction in directions}
 
 
 def test_up_and_down_and_noise():
@@ -93,11 +93,7 @@ def test_missing_values_and_constant_columns():
     data = dm.learning_set(X, y)
     forest = dm.RandomForestRegressor(30, random_state=0).fit(data)
     result = describe_effects(forest, data, data.table.names)
-    assert [direction.words for direction in result.directions] == [
-        "up",
-        "no direction",
-        "no direction",
-    ]
+    assert [direction.words for direction in result] == ["up", "no direction", "no direction"]
 
 
 @pytest.mark.slow
@@ -123,7 +119,7 @@ def test_the_first_of_many_noise_features_have_no_direction():
         forest = dm.RandomForestClassifier(20, random_state=seed).fit(data)
         first = dm.importances.mdi(forest).top(10).names
         result = describe_effects(forest, data, first)
-        wrong += any(direction.kind != "none" for direction in result.directions)
+        wrong += any(direction.kind != "none" for direction in result)
     assert wrong <= 4
 
 
@@ -133,7 +129,7 @@ def test_tests_on_rows_hold_their_level():
     for _ in range(150):
         a, b = random.integers(0, 10, size=(2, 60))
         y = random.normal(size=60) + 0.2 * a - 0.1 * b
-        shapes.append(categories_p_value(a, Numbers(random.normal(size=60))))
+        shapes.append(between_categories(a, random.normal(size=60))[1])
         data = dm.learning_set(np.column_stack([a, b]), y)
         pairs.append(interaction_p_value(data, main_effects(data, (0, 1)), 0, 1))
     assert 0.005 < np.mean(np.array(shapes) <= 0.05) < 0.1
@@ -157,7 +153,7 @@ def test_the_trend_is_spearmans_correlation_with_the_larger_of_two_p_values():
         )
         robust = (inverse @ meat @ inverse)[1, 1]
         expected = spearmanr(x, y)
-        statistic, p_value = Numbers(y).trend(x)
+        statistic, p_value = trend(x, y)
         assert statistic == pytest.approx(expected.statistic)
         studentized = 2 * t.sf(abs(slope[1]) / np.sqrt(robust), n - 2)
         assert p_value == pytest.approx(max(expected.pvalue, studentized))
@@ -165,8 +161,8 @@ def test_the_trend_is_spearmans_correlation_with_the_larger_of_two_p_values():
 
 def test_the_order_of_few_rows_is_no_evidence():
     """Three rows are in one of 6 orders, six rows of two classes in one of 20."""
-    assert Numbers(np.arange(3.0)).trend(np.arange(3)) == (pytest.approx(1), pytest.approx(2 / 6))
-    result = Numbers(np.array([0.0, 0, 0, 1, 1, 1])).trend(np.array([0, 0, 0, 1, 1, 1]))
+    assert trend(np.arange(3), np.arange(3.0)) == (pytest.approx(1), pytest.approx(2 / 6))
+    result = trend(np.array([0, 0, 0, 1, 1, 1]), np.array([0.0, 0, 0, 1, 1, 1]))
     assert result == (pytest.approx(1), pytest.approx(2 / 20))
 
 
@@ -188,7 +184,7 @@ def test_turns_are_found_and_monotone_curves_do_not_turn(spread):
         for _ in range(200):
             x = random.normal(size=150)
             y = curve(x) + (0.3 + np.abs(x) if spread else 1.0) * random.normal(size=150)
-            rejected += turn_p_value(np.argsort(np.argsort(x)), Numbers(y)) <= 0.05
+            rejected += turn_p_value(np.argsort(np.argsort(x)), y) <= 0.05
         if name in ("square", "hump"):
             assert rejected > 100, name
         else:
@@ -197,10 +193,10 @@ def test_turns_are_found_and_monotone_curves_do_not_turn(spread):
 
 def test_two_values_do_not_turn():
     bits = np.arange(60) % 2
-    assert turn_p_value(bits, Numbers(bits + 0.0)) == 1.0
+    assert turn_p_value(bits, bits + 0.0) == 1.0
     levels = np.repeat([0, 1, 2], 30)
-    assert turn_p_value(levels, Numbers((levels == 1) + 0.01 * np.arange(90))) < 0.01
-    assert turn_p_value(levels, Numbers(levels + 0.01 * np.arange(90))) == 1.0
+    assert turn_p_value(levels, (levels == 1) + 0.01 * np.arange(90)) < 0.01
+    assert turn_p_value(levels, levels + 0.01 * np.arange(90)) == 1.0
 
 
 @pytest.mark.slow
@@ -231,8 +227,8 @@ def test_a_feature_that_no_tree_splits_on_has_the_direction_of_its_trend():
     unused = sorted(set(range(3)) - set(stumps.forest_.feature.tolist()))
     assert 1 in unused
     result = describe_effects(stumps, data, ["x1"], relevant={"x1"}, pos_label="ill")
-    assert [direction.words for direction in result.directions] == ["down for ill"]
-    assert not result.effects[0].values.any()
+    assert [direction.words for direction in result] == ["down for ill"]
+    assert not result[0].effect.values.any()
 
 
 def test_directions_are_about_the_rarer_class_or_the_one_that_is_named():
@@ -242,7 +238,7 @@ def test_directions_are_about_the_rarer_class_or_the_one_that_is_named():
     data = dm.learning_set(X, y)
     forest = dm.RandomForestClassifier(40, random_state=0).fit(data)
     words = [
-        describe_effects(forest, data, ["x0"], pos_label=positive).directions[0].words
+        describe_effects(forest, data, ["x0"], pos_label=positive)[0].words
         for positive in (None, "zero")
     ]
     assert words == ["up for case", "down for zero"]
@@ -266,10 +262,10 @@ def test_of_many_features_found_the_rate_of_false_directions_is_controlled():
     forest = dm.RandomForestClassifier(200, random_state=0).fit(data)
     names = data.table.names
     result = describe_effects(forest, data, names, relevant=set(names))
-    words = [direction.words for direction in result.directions]
+    words = [direction.words for direction in result]
     up = sum(word == "up for 1" for word in words[:40])
     few = describe_effects(forest, data, names)  # Bonferroni
     assert up > 30
-    assert up > 1.5 * sum(direction.words == "up for 1" for direction in few.directions[:40])
+    assert up > 1.5 * sum(direction.words == "up for 1" for direction in few[:40])
     assert sum(word != "no direction" for word in words[40:]) <= 6
     assert "down for 1" not in words[:40]

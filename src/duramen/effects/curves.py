@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen.data import EncodedTable
+from duramen.data.learning_sets import table_of
+from duramen.data.routing import routing_values
 from duramen.data.strata import adjusted_means
-from duramen.effects.response import intervals
-from duramen.effects.rows import Rows, column_of, with_all_labels
-from duramen.forests.forest import Forest
+from duramen.effects.association import intervals
+from duramen.forests.forest import Forest, joined
+from duramen.forests.prediction import deviations
 from duramen.importances.arguments import class_names, forest_of, metadata_of
+from duramen.importances.samples import encode_like
 from duramen.results.feature_effect import FeatureEffect
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
 POINTS = 40
 _INTERVALS = 10
+_COPIED = 0.25  # fraction of the nodes of a forest that are copied to predict by some of its trees
+_AT_ONCE = 1 << 21  # numbers of copies of the rows that are predicted in one call
 
 
 def accumulated_local_effects(
@@ -90,26 +97,52 @@ def accumulated_local_effects(
     True
     """
     function = "accumulated_local_effects"
-    grown = forest_of(forest, function, survival=True)
     checks.check_integer(function, "n_intervals", n_intervals, 1)
-    rows = Rows.of(grown, X, function, max_rows, n_jobs)
-    return local_effects(rows, column_of(grown, feature, function), n_intervals, function)
+    grown, values, n_threads, j = _read_with(forest, X, feature, function, max_rows, n_jobs)
+    return local_effects(grown, values, j, n_intervals, n_threads)
 
 
-def local_effects(rows: Rows, j: int, n_intervals: int, function: str) -> FeatureEffect:
-    """Return the accumulated local effect of the j-th column on prepared rows."""
-    here = _with_values(rows, j, function)
-    if rows.forest.schema.kinds[j] == "nominal":
-        points, effects = _of_levels(here, j)
-    else:
-        points, effects = _of_intervals(here, j, n_intervals)
+def local_effects(
+    forest: Forest, values: FloatArray, j: int, n_intervals: int, n_threads: int
+) -> FeatureEffect:
+    """Return the accumulated local effect of the j-th column on rows of :func:`read_rows`."""
+    users, fraction = _splitting_on(forest, j)
     missing = None
-    if rows.forest.schema.missing[j]:
-        users, fraction = rows.splitting_on(j)
-        absent = users.mean_at((j,), np.array([[np.nan]]))[0]
-        missing = fraction * (absent - users.predict().mean(axis=0))
+    if forest.schema.missing[j]:
+        absent = mean_at(users, values, (j,), np.array([[np.nan]]), n_threads)[0]
+        missing = fraction * (absent - deviations(users, values, n_threads).mean(axis=0))
+    present = has_value(forest, values, j)
+    rows = values if present.all() else values[present]
+    column = rows[:, j].copy()
+    if forest.schema.kinds[j] == "nominal":
+        points = _ordered_levels(forest, rows, j, n_threads)
+        weights = np.array([np.count_nonzero(column == level) for level in points])[:, None]
+        effects = np.zeros((len(points), forest.n_values))
+        for k, pair in enumerate(pairwise(points.tolist())):
+            near = rows[np.isin(column, pair)]
+            low, high = mean_at(users, near, (j,), np.array(pair)[:, None], n_threads)
+            effects[k + 1] = effects[k] + fraction * (high - low)
+        at_rows = effects
+    else:
+        points = _quantiles(column, n_intervals)
+        effects = np.zeros((len(points), forest.n_values))
+        at_rows, weights = effects, np.ones((1, 1))
+        if len(points) > 1:
+            interval = np.clip(np.searchsorted(points, column), 1, len(points) - 1) - 1
+            rows[:, j] = points[interval + 1]
+            change = deviations(users, rows, n_threads)
+            rows[:, j] = points[interval]
+            change -= deviations(users, rows, n_threads)
+            rows[:, j] = column
+            weights = np.bincount(interval, minlength=len(points) - 1)[:, None]
+            steps = np.zeros((len(points) - 1, forest.n_values))
+            np.add.at(steps, interval, change)
+            steps *= fraction / weights
+            np.cumsum(steps, axis=0, out=effects[1:])
+            at_rows = (effects[1:] + effects[:-1]) / 2
+    effects = effects - (weights * at_rows).sum(axis=0) / weights.sum()
     choices = {"n_intervals": n_intervals}
-    return _effect(rows.forest, j, "ale", points, effects, missing, len(rows), **choices)
+    return _effect(forest, j, "ale", points, effects, missing, len(values), **choices)
 
 
 def effect_within_strata(
@@ -137,8 +170,7 @@ def effect_within_strata(
         taken, sizes = taken[order], sizes[order]
     effects = means[taken] - sizes @ means[taken] / sizes.sum()
     missing = None if present.all() else means[-1]
-    labeled = with_all_labels(forest, table)
-    return _effect(labeled, j, "within_strata", points[taken], effects, missing, len(codes))
+    return _effect(forest, j, "within_strata", points[taken], effects, missing, len(codes))
 
 
 def partial_dependence(
@@ -193,32 +225,141 @@ def partial_dependence(
     ([0.0, 1.0], True)
     """
     function = "partial_dependence"
-    grown = forest_of(forest, function, survival=True)
     checks.check_integer(function, "n_points", n_points, 1)
-    rows = Rows.of(grown, X, function, max_rows, n_jobs)
-    j = column_of(grown, feature, function)
-    here = _with_values(rows, j, function)
-    nominal = grown.schema.kinds[j] == "nominal"
-    points = _ordered_levels(here, j) if nominal else _quantiles(here.values[:, j], n_points - 1)
-    effects = rows.mean_at((j,), points[:, None]) + grown.origin
+    grown, values, n_threads, j = _read_with(forest, X, feature, function, max_rows, n_jobs)
+    rows = values[has_value(grown, values, j)]
+    if grown.schema.kinds[j] == "nominal":
+        points = _ordered_levels(grown, rows, j, n_threads)
+    else:
+        points = _quantiles(rows[:, j], n_points - 1)
+    effects = mean_at(grown, values, (j,), points[:, None], n_threads) + grown.origin
     missing = None
     if grown.schema.missing[j]:
-        missing = rows.mean_at((j,), np.array([[np.nan]]))[0] + grown.origin
-    choices = {"n_points": n_points}
-    return _effect(
-        rows.forest, j, "partial_dependence", points, effects, missing, len(rows), **choices
-    )
+        missing = mean_at(grown, values, (j,), np.array([[np.nan]]), n_threads)[0] + grown.origin
+    method, choices = "partial_dependence", {"n_points": n_points}
+    return _effect(grown, j, method, points, effects, missing, len(values), **choices)
 
 
-def _with_values(rows: Rows, j: int, function: str) -> Rows:
-    """Return the rows that have a value in the j-th column."""
-    present = rows.present(j)
-    if not present.any():
+# --- rows, and predictions where columns of them are replaced -------------------------------------
+
+
+def read_rows(
+    forest: Forest, X: Any, function: str, max_rows: int | None, n_jobs: int | None
+) -> tuple[Forest, FloatArray, int]:
+    """Read at most `max_rows` rows, at equal distances, in the terms of a forest's columns.
+
+    Returns the forest, with the labels of the rows for columns that its trees do not split on;
+    numbers, codes of categories and NaN for missing, shape (n, p); and the number of threads.
+    """
+    if max_rows is not None:
+        checks.check_integer(function, "max_rows", max_rows, 1)
+    X = table_of(X)
+    if max_rows is not None and hasattr(X, "take_rows"):  # fewer rows to decode
+        X = X.take_rows(_spaced(len(X), max_rows))
+    if not all(len(labels) for labels in forest.schema.labels.values()):
+        table = encode_like(forest, X)
+        if table.n_columns == forest.n_features:
+            forest = replace(forest, schema=forest.schema.with_labels_of(table.schema))
+    values = routing_values(forest.schema, X, function=function)
+    if max_rows is not None:
+        values = values[_spaced(len(values), max_rows)]
+    values = np.array(values, dtype=np.float64, order="C", copy=True)
+    return forest, values, checks.check_jobs(function, n_jobs)
+
+
+def _spaced(n_rows: int, at_most: int) -> NDArray[np.int64]:
+    """Return the indices of rows at equal distances."""
+    taken = min(n_rows, at_most)
+    return np.asarray((np.arange(taken) + 0.5) * n_rows / taken, dtype=np.int64)
+
+
+def _read_with(
+    forest: Any,
+    X: Any,
+    feature: str | int,
+    function: str,
+    max_rows: int | None,
+    n_jobs: int | None,
+) -> tuple[Forest, FloatArray, int, int]:
+    """Read rows by :func:`read_rows`, and the index of a feature, which must have a value there."""
+    grown = forest_of(forest, function, survival=True)
+    grown, values, n_threads = read_rows(grown, X, function, max_rows, n_jobs)
+    j = column_of(grown, feature, function)
+    if not has_value(grown, values, j).any():
         raise ValueError(
-            f"{function}: feature must have a value in X, got {rows.forest.names[j]!r}, which is "
+            f"{function}: feature must have a value in X, got {grown.names[j]!r}, which is "
             "missing in all rows."
         )
-    return rows if present.all() else Rows(rows.forest, rows.values[present], rows.n_threads)
+    return grown, values, n_threads, j
+
+
+def column_of(forest: Forest, feature: str | int, function: str) -> int:
+    """Return the index of a feature that is given by its name or index."""
+    if isinstance(feature, str):
+        if feature in forest.names:
+            return forest.names.index(feature)
+        first_names = ", ".join(forest.names[:8]) + (", ..." if forest.n_features > 8 else "")
+        raise ValueError(
+            f"{function}: feature must be a column of the forest, got {feature!r}. Hint: its "
+            f"columns are {first_names}."
+        )
+    return checks.check_integer(function, "feature", feature, 0, most=forest.n_features - 1)
+
+
+def has_value(forest: Forest, values: FloatArray, j: int) -> NDArray[np.bool_]:
+    """Return where a column holds a value that training has seen, shape (n,)."""
+    present = ~np.isnan(values[:, j])
+    return present & (values[:, j] >= 0) if j in forest.schema.labels else present
+
+
+def mean_at(
+    forest: Forest,
+    values: FloatArray,
+    columns: tuple[int, ...],
+    points: FloatArray,
+    n_threads: int,
+) -> FloatArray:
+    """Return the mean prediction with columns set to each of some points, shape (G, C).
+
+    `points` has the shape (G, number of columns). Predictions are less the forest's origin: effects
+    are differences.
+    """
+    n, means = len(values), np.empty((len(points), forest.n_values))
+    at_once = max(1, _AT_ONCE // max(1, values.size))
+    for start in range(0, len(points), at_once):
+        some = points[start : start + at_once]
+        if at_once == 1:  # wide rows are not copied
+            before = values[:, columns].copy()
+            values[:, columns] = some
+            means[start] = deviations(forest, values, n_threads).mean(axis=0)
+            values[:, columns] = before
+            continue
+        copies = np.tile(values, (len(some), 1))
+        copies[:, columns] = np.repeat(some, n, axis=0)
+        parts = deviations(forest, copies, n_threads).reshape(len(some), n, -1)
+        means[start : start + at_once] = parts.mean(axis=1)
+    return means
+
+
+def _splitting_on(forest: Forest, j: int) -> tuple[Forest, float]:
+    """Return the trees that split on a column, and their fraction.
+
+    The other trees predict the same for any of its values: a difference of two predictions is
+    that of these trees, times their fraction. Where they are many, all trees are returned.
+    """
+    nodes = np.flatnonzero(forest.feature == j)
+    trees = np.unique(np.searchsorted(forest.offsets, nodes, side="right") - 1)
+    if not len(trees):
+        return forest.part(0, 1), 0.0
+    if np.diff(forest.offsets)[trees].sum() > _COPIED * forest.n_nodes:
+        return forest, 1.0
+    arrays: dict[str, Any] = joined(
+        [forest.part(tree, tree + 1).arrays() for tree in trees.tolist()]
+    )
+    return replace(forest, **arrays, leaf_events=None), len(trees) / forest.n_trees
+
+
+# --- points of a curve ----------------------------------------------------------------------------
 
 
 def _quantiles(column: FloatArray, n_intervals: int) -> FloatArray:
@@ -230,27 +371,10 @@ def _quantiles(column: FloatArray, n_intervals: int) -> FloatArray:
     return np.unique(np.quantile(column, steps, method="inverted_cdf"))
 
 
-def _of_intervals(rows: Rows, j: int, n_intervals: int) -> tuple[FloatArray, FloatArray]:
-    column = rows.values[:, j].copy()
-    ends = _quantiles(column, n_intervals)
-    if len(ends) == 1:
-        return ends, np.zeros((1, rows.forest.n_values))
-    interval = np.clip(np.searchsorted(ends, column), 1, len(ends) - 1) - 1
-    users, fraction = rows.splitting_on(j)
-    upper, lower = (users.replaced((j,), at[None]) for at in (ends[interval + 1], ends[interval]))
-    sizes = np.bincount(interval, minlength=len(ends) - 1)[:, None]
-    steps = np.zeros((len(ends) - 1, upper.shape[1]))
-    np.add.at(steps, interval, upper - lower)
-    steps *= fraction / sizes
-    effects = np.vstack([np.zeros(upper.shape[1]), np.cumsum(steps, axis=0)])
-    middle = (effects[1:] + effects[:-1]) / 2
-    return ends, effects - (sizes * middle).sum(axis=0) / sizes.sum()
-
-
-def _ordered_levels(rows: Rows, j: int) -> FloatArray:
+def _ordered_levels(forest: Forest, rows: FloatArray, j: int, n_threads: int) -> FloatArray:
     """Return the codes of the categories that occur, by the mean prediction of their rows."""
-    levels, place = np.unique(rows.values[:, j], return_inverse=True)
-    predicted = rows.predict()
+    levels, place = np.unique(rows[:, j], return_inverse=True)
+    predicted = deviations(forest, rows, n_threads)
     means = np.array([predicted[place == k].mean(axis=0) for k in range(len(levels))])
     return levels[_order_of(means)]
 
@@ -265,20 +389,6 @@ def _order_of(means: FloatArray) -> IntArray:
     heaviest = np.abs(axis).argmax() if len(axis) != 2 else 1
     scores = centered @ (axis * (np.sign(axis[heaviest]) or 1.0))
     return np.argsort(scores, kind="stable")
-
-
-def _of_levels(rows: Rows, j: int) -> tuple[FloatArray, FloatArray]:
-    levels = _ordered_levels(rows, j)
-    column = rows.values[:, j]
-    sizes = np.array([np.count_nonzero(column == level) for level in levels])[:, None]
-    effects = [np.zeros(rows.forest.n_values)]
-    users, fraction = rows.splitting_on(j)
-    for low, high in pairwise(levels.tolist()):
-        near = Rows(users.forest, rows.values[np.isin(column, (low, high))], rows.n_threads)
-        pair = near.mean_at((j,), np.array([[low], [high]]))
-        effects.append(effects[-1] + fraction * (pair[1] - pair[0]))
-    effects_of_levels = np.array(effects)
-    return levels, effects_of_levels - (sizes * effects_of_levels).sum(axis=0) / sizes.sum()
 
 
 def _effect(

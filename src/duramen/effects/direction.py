@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
-from duramen.effects.curves import POINTS, effect_within_strata, local_effects
-from duramen.effects.interactions import interaction_p_value, main_effects, strengths_of
-from duramen.effects.response import (
-    Numbers,
-    Response,
-    Survival,
-    categories_p_value,
+from duramen.effects.association import (
+    between_categories,
     highest_category,
+    residuals,
+    trend,
     turn_p_value,
 )
-from duramen.effects.rows import Rows, column_of
+from duramen.effects.curves import (
+    POINTS,
+    column_of,
+    effect_within_strata,
+    has_value,
+    local_effects,
+    read_rows,
+)
+from duramen.effects.interactions import interaction_p_value, main_effects, pair_strengths
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of
-from duramen.results.feature_effect import FeatureEffect, InteractionStrengths
-from duramen.support.arrays import FloatArray
+from duramen.results.feature_effect import FeatureEffect
+from duramen.support.arrays import FloatArray, IntArray
 
 Kind = Literal["up", "down", "non-monotone", "categories", "interaction", "none"]
+_Claim: TypeAlias = tuple[float, Kind, int, str]  # p-value, kind, output and highest category
 
 LEVEL = 0.05
 _MONOTONE = 0.7  # monotonicity of an effect from which on a test for turns is not needed
@@ -56,6 +62,10 @@ class Direction:
         Other feature of the interaction, or category with the largest effect.
     risk : bool
         Whether predictions are risks of survival.
+    output : int
+        Index of the class that the direction is about; 0 in regression.
+    effect : FeatureEffect or None
+        Accumulated local effect, or effect within strata; None if the feature has no value.
 
     Examples
     --------
@@ -73,6 +83,8 @@ class Direction:
     of: str = ""
     partner: str = ""
     risk: bool = False
+    output: int = 0
+    effect: FeatureEffect | None = None
 
     @property
     def words(self) -> str:
@@ -88,31 +100,6 @@ class Direction:
         return f"risk {self.kind}" if self.risk else f"{self.kind}{toward}"
 
 
-@dataclass(frozen=True, eq=False)
-class EffectsDescription:
-    """Effects of the first features of a ranking.
-
-    Attributes
-    ----------
-    directions : tuple of Direction
-        One a feature, in the order of the ranking.
-    effects : tuple of FeatureEffect
-        Accumulated local effects, or effects within strata, of the features that have a value.
-    interactions : InteractionStrengths or None
-        Of the first of them; None for fewer than two.
-    outputs : tuple of int
-        Class that each direction is about; 0 in regression.
-    supported : tuple of (str, str)
-        Pairs whose interaction the data support.
-    """
-
-    directions: tuple[Direction, ...]
-    effects: tuple[FeatureEffect, ...]
-    interactions: InteractionStrengths | None
-    outputs: tuple[int, ...]
-    supported: tuple[tuple[str, str], ...] = ()
-
-
 def describe_effects(
     forest: Any,
     data: LearningSet[EncodedTable],
@@ -122,7 +109,7 @@ def describe_effects(
     pos_label: Any = None,
     max_rows: int = _ROWS,
     n_jobs: int | None = None,
-) -> EffectsDescription:
+) -> tuple[Direction, ...]:
     """Describe the direction of the effects of some features, and their interactions.
 
     A direction is that of the accumulated local effect, and is asserted only where the data
@@ -176,7 +163,8 @@ def describe_effects(
 
     Returns
     -------
-    EffectsDescription
+    tuple of Direction
+        One a feature, in the order of `features`.
 
     Examples
     --------
@@ -185,72 +173,29 @@ def describe_effects(
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> data = dm.learning_set(X, 3 * X[:, 0] - X[:, 1])
     >>> forest = dm.RandomForestRegressor(100, random_state=0).fit(data)
-    >>> found = dm.effects.describe_effects(forest, data, ["x0", "x1", "x2"])
-    >>> [one.words for one in found.directions]
+    >>> directions = dm.effects.describe_effects(forest, data, ["x0", "x1", "x2"])
+    >>> [direction.words for direction in directions]
     ['up', 'down', 'no direction']
     """
     grown = forest_of(forest, _FUNCTION, survival=True)
-    rows = Rows.of(grown, data, _FUNCTION, max_rows, n_jobs)
-    columns = [column_of(grown, name, _FUNCTION) for name in features]
-    columns = [j for j in columns if rows.present(j).any()]
-    found_before = {j for j in columns if relevant is not None and grown.names[j] in relevant}
-    # One response an output: the numbers, the survival, or an indicator of each class.
-    values, exchanged = np.asarray(data.target.values), data.exchangeability
-    restrictions = exchanged.exchanged(values), exchanged.groups
-    targets: list[Response]
-    if data.target.censored:
-        targets = [Survival((values // 2).astype(np.int64), values % 2 == 1, *restrictions)]
-    elif grown.classes is None:
-        targets = [Numbers(values.astype(np.float64), *restrictions)]
-    else:
-        classes = range(len(grown.classes))
-        targets = [Numbers((values == k).astype(np.float64), *restrictions) for k in classes]
-    outputs = _outputs(grown, values, pos_label)
-    if exchanged.strata is None:
-        effects = [local_effects(rows, j, POINTS, _FUNCTION) for j in columns]
-    else:
-        numbers = np.column_stack([target.numbers for target in targets])
-        effects = [
-            effect_within_strata(grown, data.table, j, numbers, exchanged.strata) for j in columns
-        ]
-    claims = {
-        j: _claims(grown, data.table, effect, j, targets, outputs)
-        for j, effect in zip(columns, effects, strict=True)
-    }
-    # Benjamini and Hochberg over the features that a test found, Bonferroni for the others.
-    least = {j: min((claim.p_value for claim in some), default=1.0) for j, some in claims.items()}
-    ranked = sorted(least[j] for j in columns if j in found_before)
-    bounds = enumerate(ranked, 1)
-    level_found = max((p for k, p in bounds if p <= LEVEL * k / len(ranked)), default=0.0)
-    by_name: dict[str, tuple[Direction, int]] = {}
-    for j, effect in zip(columns, effects, strict=True):
-        level = level_found if j in found_before else LEVEL / grown.n_features
-        by_name[effect.name] = Direction(effect.name), _order(effect, outputs)[0]
-        for claim in claims[j]:
-            if claim.p_value <= level:
-                by_name[effect.name] = claim.direction, claim.output
-                break
-    interactions, supported = _interactions(rows, data, columns, found_before)
-    # Features without a direction, whose interaction is stronger than they are alone.
-    if interactions is not None:
-        for pair, strength in zip(interactions.pairs, interactions.strengths.tolist(), strict=True):
-            for name, partner in (pair, pair[::-1]) if pair in supported else ():
-                kind, output = by_name[name][0].kind, by_name[name][1]
-                if kind == "none" and strength > interactions.mains[name]:
-                    by_name[name] = Direction(name, "interaction", partner=partner), output
-    shown = [by_name.get(name, (Direction(name), 0)) for name in features]
-    return EffectsDescription(
-        directions=tuple(direction for direction, _ in shown),
-        effects=tuple(effects),
-        interactions=interactions,
-        outputs=tuple(output for _, output in shown),
-        supported=tuple(supported),
-    )
-
-
-def _outputs(forest: Forest, values: NDArray[Any], pos_label: Any) -> list[int]:
-    """Return the outputs that directions may be about."""
-    labels = [] if forest.classes is None else list(map(str, forest.classes.tolist()))
+    grown, rows, n_threads = read_rows(grown, data, _FUNCTION, max_rows, n_jobs)
+    index = {name: j for j, name in enumerate(grown.names)}
+    columns = [
+        index[name] if name in index else column_of(grown, name, _FUNCTION) for name in features
+    ]
+    columns = [j for j in columns if has_value(grown, rows, j).any()]
+    relevant = () if relevant is None else relevant
+    confirmed = frozenset(j for j in columns if grown.names[j] in relevant)
+    # Target of an output: the numbers, the survival, or an indicator of the class.
+    values, exchangeability = np.asarray(data.target.values), data.exchangeability
+    targets = values[:, None]
+    if grown.classes is not None:
+        targets = values[:, None] == np.arange(len(grown.classes))
+    if not data.target.censored:
+        targets = targets.astype(np.float64)
+    cells, strata = exchangeability.exchanged(values), exchangeability.strata
+    labels = [] if grown.classes is None else list(map(str, grown.classes.tolist()))
+    outputs = list(range(targets.shape[1]))
     if pos_label is not None:
         if str(pos_label) not in labels:
             shown = ", ".join(labels[:_NAMED]) + ", ..." * (len(labels) > _NAMED)
@@ -258,64 +203,83 @@ def _outputs(forest: Forest, values: NDArray[Any], pos_label: Any) -> list[int]:
                 f"{_FUNCTION}: pos_label must be a class of the target"
                 f"{f', one of {shown}' if labels else ', and None for numbers'}, got {pos_label!r}."
             )
-        return [labels.index(str(pos_label))]
-    if len(labels) == 2:
+        outputs = [labels.index(str(pos_label))]
+    elif len(labels) == 2:
         sizes = np.bincount(values, minlength=2)
-        return [int(sizes[1] <= sizes[0])]
-    return list(range(max(1, len(labels))))
-
-
-def _order(effect: FeatureEffect, outputs: list[int]) -> list[int]:
-    """Return the outputs, the one that the feature has the largest effect on first."""
-    reach = np.ptp(effect.values, axis=0)
-    return sorted(outputs, key=lambda output: -reach[output])
-
-
-class _Claim(NamedTuple):
-    """Direction that an effect may have, and the p-value of the test that may support it."""
-
-    direction: Direction
-    output: int
-    p_value: float  # adjusted for the number of outputs, and of directions
+        outputs = [int(sizes[1] <= sizes[0])]
+    effects, claims = dict[int, FeatureEffect](), dict[int, list[_Claim]]()
+    for j in columns:
+        if strata is None:
+            effects[j] = local_effects(grown, rows, j, POINTS, n_threads)
+        else:
+            numbers = residuals(values, cells)[:, None] if data.target.censored else targets
+            effects[j] = effect_within_strata(grown, data.table, j, numbers, strata)
+        claims[j] = _claims(data, effects[j], j, targets, outputs, cells)
+    # Benjamini and Hochberg over the features that a test found, Bonferroni for the others.
+    ranked = sorted(min((claim[0] for claim in claims[j]), default=1.0) for j in confirmed)
+    bounds = enumerate(ranked, 1)
+    level_confirmed = max((p for k, p in bounds if p <= LEVEL * k / len(ranked)), default=0.0)
+    directions = {name: Direction(name) for name in features}
+    for j, effect in effects.items():
+        level = level_confirmed if j in confirmed else LEVEL / grown.n_features
+        reach = np.ptp(effect.values, axis=0)
+        supported = (claim for claim in claims[j] if claim[0] <= level)
+        largest = max(outputs, key=reach.__getitem__)
+        _, kind, output, category = next(supported, (1.0, "none", largest, ""))
+        directions[effect.name] = Direction(
+            effect.name,
+            kind,
+            of=labels[output] if labels and kind != "none" else "",
+            partner=category,
+            risk=data.target.censored and kind != "none",
+            output=output,
+            effect=effect,
+        )
+    # Features without a direction, whose interaction is stronger than they are alone.
+    for j, k in _interactions(grown, rows, data, columns, confirmed, n_threads):
+        name, partner = grown.names[j], grown.names[k]
+        if directions[name].kind == "none":
+            directions[name] = replace(directions[name], kind="interaction", partner=partner)
+    return tuple(directions[name] for name in features)
 
 
 def _claims(
-    forest: Forest,
-    table: EncodedTable,
+    data: LearningSet[EncodedTable],
     effect: FeatureEffect,
     j: int,
-    targets: list[Response],
+    targets: NDArray[Any],
     outputs: list[int],
+    cells: IntArray | None,
 ) -> list[_Claim]:
     """Return the directions that the effect of one feature by itself may have.
 
     Those of the output that it has the largest effect on come first; without any effect, the one
-    with the smallest p-value.
+    with the smallest p-value. P-values are adjusted for the number of outputs, and of directions.
     """
+    table, groups = data.table, data.exchangeability.groups
     codes, present = table.codes(j), table.codes(j) < len(table.values(j))
     codes = codes[present].astype(np.int64)
-    targets = [response.take(present) for response in targets]
+    strata, groups = (None if rows is None else rows[present] for rows in (cells, groups))
     claims, n = list[_Claim](), len(outputs)
-    flat = not np.ptp(effect.values, axis=0).any()
-    for output in _order(effect, outputs):
-        name = "" if forest.classes is None else str(forest.classes[output])
-        said = Direction(effect.name, of=name, risk=isinstance(targets[0], Survival))
-        curve, y = effect.values[:, output], targets[output]
+    reach, censored = np.ptp(effect.values, axis=0), data.target.censored
+    flat = not reach.any()
+    for output in sorted(outputs, key=lambda output: -reach[output]):
+        curve, y = effect.values[:, output], targets[present, output]
         if effect.kind == "nominal":
-            highest = str(table.labels[j][highest_category(codes, y)])
+            code = highest_category(codes, y, strata, censored=censored)
+            highest = str(table.labels[j][code])
             if flat or effect.labels[int(curve.argmax())] == highest:
-                best = replace(said, kind="categories", partner=highest)
-                claims.append(_Claim(best, output, n * categories_p_value(codes, y)))
+                p_value = between_categories(codes, y, strata, groups, censored=censored)[1]
+                claims.append((n * p_value, "categories", output, highest))
             continue
         slope = 0.0 if flat else _monotonicity(effect, curve, table, j, codes)
-        rho, p_value = y.trend(codes)
+        rho, p_value = trend(codes, y, strata, groups, censored=censored)
         if not flat and abs(slope) < _MONOTONE:
-            turn = n * turn_p_value(codes, y)
-            claims.append(_Claim(replace(said, kind="non-monotone"), output, turn))
+            turn = turn_p_value(codes, y, strata, groups, censored=censored)
+            claims.append((n * turn, "non-monotone", output, ""))
         if (rho if flat else slope) * rho > 0:
-            trend = replace(said, kind="up" if rho > 0 else "down")
-            claims.append(_Claim(trend, output, 2 * n * p_value))
-    return sorted(claims, key=lambda claim: claim.p_value) if flat else claims
+            claims.append((2 * n * p_value, "up" if rho > 0 else "down", output, ""))
+    return sorted(claims, key=lambda claim: claim[0]) if flat else claims
 
 
 def _monotonicity(
@@ -342,30 +306,29 @@ def _monotonicity(
 
 
 def _interactions(
-    rows: Rows,
+    forest: Forest,
+    rows: FloatArray,
     data: LearningSet[EncodedTable],
     columns: list[int],
-    found_before: Collection[int],
-) -> tuple[InteractionStrengths | None, list[tuple[str, str]]]:
-    """Return the interactions of pairs, and the pairs where the data support one."""
+    confirmed: Collection[int],
+    n_threads: int,
+) -> list[tuple[int, int]]:
+    """Return features whose interaction with a partner is stronger than they are alone.
+
+    Of the pairs whose interaction the data support, the strongest first.
+    """
     if len(columns) < 2:
-        return None, []
-    first = rows.forest.part(0, min(_TREES, rows.forest.n_trees))
+        return []
+    first = forest.part(0, min(_TREES, forest.n_trees))
     taken = np.asarray(np.linspace(0, len(rows) - 1, min(_PAIR_ROWS, len(rows))), dtype=np.intp)
-    few = Rows(first, rows.values[taken], rows.n_threads)
-    strengths = strengths_of(few, columns[:_PAIRED])
-    table = data.table
-    n_found = len([j for j in columns[:_PAIRED] if j in found_before])
-    index = {table.names[j]: j for j in columns}
-    strong = [
-        pair for pair, h in zip(strengths.pairs, strengths.h.tolist(), strict=True) if h >= _LEAST_H
-    ]
-    if not strong:
-        return strengths, []
-    model, supported = main_effects(data, columns), []
-    for pair in strong:
-        places = [index[name] for name in pair]
-        n = n_found if all(j in found_before for j in places) else table.n_columns
-        if interaction_p_value(data, model, *places) <= LEVEL / (n * (n - 1) / 2):
-            supported.append(pair)
-    return strengths, supported
+    pairs, strengths, h, mains = pair_strengths(first, rows[taken], columns[:_PAIRED], n_threads)
+    n_confirmed = len([j for j in columns[:_PAIRED] if j in confirmed])
+    interactions, model = list[tuple[int, int]](), None
+    for (j, k), strength, fraction in zip(pairs, strengths.tolist(), h.tolist(), strict=True):
+        if fraction < _LEAST_H:
+            continue
+        model = model or main_effects(data, columns)
+        n = n_confirmed if j in confirmed and k in confirmed else data.table.n_columns
+        if interaction_p_value(data, model, j, k) <= LEVEL / (n * (n - 1) / 2):
+            interactions += [(a, b) for a, b in ((j, k), (k, j)) if strength > mains[a]]
+    return interactions

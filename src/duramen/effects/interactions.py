@@ -10,11 +10,12 @@ import numpy as np
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.additive_model import AdditiveModel, additive_model, basis_of
-from duramen.effects.response import intervals
-from duramen.effects.rows import Rows, column_of
+from duramen.effects.association import intervals
+from duramen.effects.curves import column_of, mean_at, read_rows
+from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.results.feature_effect import InteractionStrengths
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray
 from duramen.support.threads import one_blas_thread
 
 ROWS = 100
@@ -78,8 +79,8 @@ def interaction_strength(
     >>> import duramen as dm
     >>> X = [[i % 2, i // 2 % 2, i % 3] for i in range(48)]
     >>> forest = dm.RandomForestClassifier(50, random_state=0).fit(X, [a ^ b for a, b, _ in X])
-    >>> found = dm.effects.interaction_strength(forest, X)
-    >>> found.pairs[0], bool(found.h[0] > 0.9)
+    >>> strengths = dm.effects.interaction_strength(forest, X)
+    >>> strengths.pairs[0], bool(strengths.h[0] > 0.9)
     (('x0', 'x1'), True)
     """
     function = "interaction_strength"
@@ -88,53 +89,50 @@ def interaction_strength(
     columns = list(dict.fromkeys(column_of(grown, feature, function) for feature in asked))
     if len(columns) < 2:
         raise ValueError(f"{function}: features must be two or more, got {len(columns)}.")
-    rows = Rows.of(grown, X, function, max_rows, n_jobs)
-    return strengths_of(rows, columns)
+    grown, values, n_threads = read_rows(grown, X, function, max_rows, n_jobs)
+    pairs, strengths, h, mains = pair_strengths(grown, values, columns, n_threads)
+    return InteractionStrengths(
+        pairs=tuple((grown.names[j], grown.names[k]) for j, k in pairs),
+        strengths=strengths,
+        h=h,
+        mains={grown.names[j]: main for j, main in mains.items()},
+        metadata=metadata_of(grown, function, n_effect_rows=len(values)),
+    )
 
 
-def strengths_of(rows: Rows, columns: Sequence[int]) -> InteractionStrengths:
-    """Return the interactions of every pair of some columns on prepared rows."""
-    forest = rows.forest
-    alone = {j: _joint(rows, (j,)) for j in columns}
+def pair_strengths(
+    forest: Forest, values: FloatArray, columns: Sequence[int], n_threads: int
+) -> tuple[list[tuple[int, int]], FloatArray, FloatArray, dict[int, float]]:
+    """Return the pairs of columns, the strongest first, with strength and H; and main effects."""
+
+    def dependence(at: tuple[int, ...]) -> FloatArray:
+        """Return the centered partial dependence on columns at the values of each row, (n, C)."""
+        own = values[:, at]
+        points, place = np.unique(np.where(np.isnan(own), np.inf, own), axis=0, return_inverse=True)
+        points[np.isinf(points)] = np.nan  # missing values are equal to each other
+        effects = mean_at(forest, values, at, points, n_threads)[place.reshape(-1)]
+        return np.asarray(effects - effects.mean(axis=0))
+
+    alone = {j: dependence((j,)) for j in columns}
     pairs = list(combinations(columns, 2))
     numerators, totals = np.zeros(len(pairs)), np.zeros(len(pairs))
     for i, (j, k) in enumerate(pairs):
-        together = _joint(rows, (j, k))
-        numerators[i] = _mean_square(together - alone[j] - alone[k])
-        totals[i] = _mean_square(together)
+        together = dependence((j, k))
+        numerators[i] = np.square(together - alone[j] - alone[k]).mean()
+        totals[i] = np.square(together).mean()
         if numerators[i] <= _ROUNDING * totals[i]:
             numerators[i] = 0.0
     h = np.sqrt(np.divide(numerators, totals, out=np.zeros(len(pairs)), where=totals > 0))
     order = np.argsort(-numerators, kind="stable")
-    return InteractionStrengths(
-        pairs=tuple((forest.names[pairs[i][0]], forest.names[pairs[i][1]]) for i in order),
-        strengths=np.sqrt(numerators[order]),
-        h=h[order],
-        mains={forest.names[j]: float(np.sqrt(_mean_square(alone[j]))) for j in columns},
-        metadata=metadata_of(forest, "interaction_strength", n_effect_rows=len(rows)),
-    )
-
-
-def _joint(rows: Rows, columns: tuple[int, ...]) -> FloatArray:
-    """Return the centered partial dependence on columns at the values of each row, (n, C)."""
-    own = rows.values[:, columns]
-    points, place = np.unique(np.where(np.isnan(own), np.inf, own), axis=0, return_inverse=True)
-    points[np.isinf(points)] = np.nan  # missing values are equal to each other
-    effects = rows.mean_at(columns, points)[place.reshape(-1)]
-    return np.asarray(effects - effects.mean(axis=0))
-
-
-def _mean_square(effects: FloatArray) -> float:
-    """Return the mean over rows and outputs of the squares."""
-    return float(np.square(effects).mean())
+    mains = {j: float(np.sqrt(np.square(effects).mean())) for j, effects in alone.items()}
+    return [pairs[i] for i in order], np.sqrt(numerators[order]), h[order], mains
 
 
 @one_blas_thread()
 def main_effects(data: LearningSet[EncodedTable], columns: Sequence[int]) -> AdditiveModel:
     """Return an additive model of the main effects of some columns, and of the strata."""
-    rows = data.exchangeability
-    chosen = np.asarray(columns, dtype=np.int64)
-    return additive_model(data.table, data.target, chosen, _CUTS, rows.units, rows.strata)
+    rows, features = data.exchangeability, np.asarray(columns, dtype=np.int64)
+    return additive_model(data.table, data.target, features, _CUTS, rows.units, rows.strata)
 
 
 @one_blas_thread()
@@ -156,8 +154,17 @@ def interaction_p_value(
     """
     from scipy.special import chdtrc
 
-    groups = [_groups(data.table, column) for column in (j, k)]
-    first, other = (basis_of(group, True, float(data.n_rows)) for group in groups)
+    bases = []
+    for column in (j, k):
+        codes = data.table.codes(column).astype(np.int64)
+        if data.table.kinds[column] == "nominal":
+            _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
+            ranks = np.argsort(np.argsort(-counts, kind="stable"), kind="stable")
+            group = np.asarray(np.minimum(ranks, _LEVELS - 1)[place], dtype=np.int64)
+        else:
+            group = intervals(codes, _LEVELS)
+        bases.append(basis_of(group, True, float(data.n_rows)))
+    first, other = bases
     given = model.with_terms(np.hstack([first, other]))
     products = (first[:, :, np.newaxis] * other[:, np.newaxis]).reshape(data.n_rows, -1)
     if not products.shape[1]:  # a constant column
@@ -173,13 +180,3 @@ def interaction_p_value(
     large = sizes > _RANK * max(float(sizes[-1]), _RANK * data.n_rows)
     statistic = np.square(axes.T[large] @ scores.sum(axis=0)) / sizes[large]
     return float(chdtrc(large.sum(), statistic.sum())) if large.any() else 1.0
-
-
-def _groups(table: EncodedTable, j: int) -> IntArray:
-    """Return at most three groups of the rows by a column."""
-    codes = table.codes(j).astype(np.int64)
-    if table.kinds[j] != "nominal":
-        return intervals(codes, _LEVELS)
-    _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    ranks = np.argsort(np.argsort(-counts, kind="stable"), kind="stable")
-    return np.asarray(np.minimum(ranks, _LEVELS - 1)[place], dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.strata import adjusted_means, centered_within
-from duramen.effects import EffectsDescription
+from duramen.effects import Direction
 from duramen.forests.prediction import concordance
 from duramen.plots.effects import AGAINST_TARGET, EFFECT
 from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section
@@ -39,13 +39,13 @@ def interpretation(data: LearningSet[EncodedTable]) -> str:
 
 
 def sections_of(
-    described: EffectsDescription, data: LearningSet[EncodedTable], target: str
+    directions: Sequence[Direction], data: LearningSet[EncodedTable], target: str
 ) -> list[Section]:
     """Return the figures of the first features that have a direction.
 
     `data` has the rows by which effects were described, `target` is the name of the target.
     """
-    directed = [direction for direction in described.directions if direction.kind != "none"]
+    directed = [direction for direction in directions if direction.kind != "none"]
     if not directed:
         text = "No direction: the data do not support one for any of the first features."
         return [Prose("Direction of the effects", (text,))]
@@ -55,8 +55,8 @@ def sections_of(
     charts = list[Part]()
     for direction in directed[:_DRAWN]:
         name, j = direction.name, table.names.index(direction.name)
-        effect = next(effect for effect in described.effects if effect.name == name)
-        output = described.outputs[described.directions.index(direction)]
+        effect, output = direction.effect, direction.output
+        assert effect is not None  # a feature without values has no direction
         if j in table.labels:
             of_code = np.array([*map(str, table.labels[j].tolist()), None], dtype=object)
         else:

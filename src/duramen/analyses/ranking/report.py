@@ -176,7 +176,7 @@ def table_columns(
     if direct is not None:  # which takes the room of what says less
         judgments = [replace(c, minor=1) if c.name == "evidence" else c for c in judgments]
     if described is not None:  # after the last major column of the test
-        words = {direction.name: direction.words for direction in described.directions}
+        words = {direction.name: direction.words for direction in described}
         cells = [words.get(name, "") for name in features]
         place = max((i + 1 for i, column in enumerate(judgments) if not column.minor), default=0)
         column = Column("direction", cells, "words", least=_DIRECTION, name="direction")

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.stats import CensoredData, kruskal, logrank, spearmanr
+from scipy.stats import CensoredData, chi2, kruskal, logrank, spearmanr
 
 import duramen as dm
 from duramen.effects import describe_effects
+from duramen.effects.association import between_categories, residuals, trend
 from duramen.effects.interactions import interaction_p_value, main_effects
-from duramen.effects.response import Numbers, Survival, categories_p_value
 
 
 def censored(random, hazard, most=3.0):
@@ -16,8 +16,8 @@ def censored(random, hazard, most=3.0):
     return np.minimum(time, end).round(1), time <= end
 
 
-def response(time, event):
-    return Survival(np.unique(time, return_inverse=True)[1], event)
+def codes_of(time, event):
+    return 2 * np.unique(time, return_inverse=True)[1] + event
 
 
 def by_loops(columns, time, event):
@@ -43,12 +43,11 @@ def test_two_groups_are_compared_as_by_scipy(seed):
         for here in (group == 0, group == 1)
     ]
     expected = logrank(*parts)
-    statistic, degrees = response(time, event).between(group)
-    assert degrees == 1
-    assert statistic == pytest.approx(float(expected.statistic) ** 2)
-    z, p_value = response(time, event).trend(group)
-    assert z**2 == pytest.approx(statistic)
-    assert p_value == pytest.approx(float(expected.pvalue))
+    p_value = pytest.approx(float(expected.pvalue))
+    statistic = between_categories(group, codes_of(time, event), censored=True)
+    assert statistic == (pytest.approx(float(expected.statistic) ** 2), p_value)
+    z = trend(group, codes_of(time, event), censored=True)
+    assert (z[0] ** 2, z[1]) == (pytest.approx(statistic[0]), p_value)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -57,36 +56,34 @@ def test_numbers_are_compared_as_by_scipy(seed):
     group, codes = random.integers(0, 4, 50), random.integers(0, 9, 50)
     y = (codes + random.normal(0, 3, 50)).round()
     parts = [y[group == level] for level in range(4)]
-    statistic, degrees = Numbers(y).between(group)
-    assert (statistic, degrees) == (pytest.approx(kruskal(*parts).statistic), 3)
-    assert Numbers(y).trend(codes)[0] == pytest.approx(spearmanr(codes, y).statistic)
-    assert Numbers(y).between(np.zeros(50, int)) == Numbers(y * 0).between(group) == (0.0, 0)
+    assert between_categories(group, y) == pytest.approx(tuple(kruskal(*parts)))
+    assert trend(codes, y)[0] == pytest.approx(spearmanr(codes, y).statistic)
+    assert between_categories(np.zeros(50, int), y) == (0.0, 1.0)
+    assert between_categories(group, y * 0) == (0.0, 1.0)
 
 
 def test_trend_and_groups_equal_loops():
     random = np.random.default_rng(9)
     codes = random.integers(0, 4, 50)
     time, event = censored(random, np.exp(0.3 * codes))
-    survival = response(time, event)
+    y = codes_of(time, event)
     indicators = (codes[:, None] == np.arange(4)).astype(float)
     scores, covariance = by_loops(indicators[:, 1:], time, event)
-    statistic, degrees = survival.between(codes)
-    assert degrees == 3
-    assert statistic == pytest.approx(scores @ np.linalg.solve(covariance, scores))
+    statistic = scores @ np.linalg.solve(covariance, scores)
+    expected = pytest.approx((statistic, chi2.sf(statistic, 3)))
+    assert between_categories(codes, y, censored=True) == expected
     sizes = np.bincount(codes)
     ranks = (np.cumsum(sizes) - sizes / 2)[codes]
     (score,), ((variance,),) = by_loops(ranks[:, None], time, event)
-    assert survival.trend(codes)[0] == pytest.approx(score / np.sqrt(variance))
-    assert survival.numbers.sum() == pytest.approx(0.0, abs=1e-9)
+    assert trend(codes, y, censored=True)[0] == pytest.approx(score / np.sqrt(variance))
+    assert residuals(y, None).sum() == pytest.approx(0.0, abs=1e-9)
 
 
 def test_nothing_to_compare():
-    survival = Survival(np.arange(6), np.array([True, False] * 3))
-    assert survival.between(np.zeros(6, dtype=int)) == (0.0, 0)
-    assert survival.trend(np.zeros(6, dtype=int)) == (0.0, 1.0)
-    censored_all = Survival(np.arange(6), np.zeros(6, dtype=bool))
-    assert censored_all.trend(np.arange(6)) == (0.0, 1.0)
-    assert censored_all.between(np.arange(6) % 2) == (0.0, 0)
+    same, rising = np.zeros(6, dtype=int), np.arange(6)
+    for test in (trend, between_categories):
+        assert test(same, 2 * rising + rising % 2, censored=True) == (0.0, 1.0)
+        assert test(rising % 2, 2 * rising, censored=True) == (0.0, 1.0)  # no event
 
 
 def test_the_level_holds_where_censoring_depends_on_the_feature():
@@ -96,9 +93,8 @@ def test_the_level_holds_where_censoring_depends_on_the_feature():
     for _ in range(200):
         a, b = random.integers(0, 6, size=(2, 80))
         time, event = censored(random, np.ones(80), most=0.5 + a)
-        survival = response(time, event)
-        trends.append(survival.trend(a)[1])
-        shapes.append(categories_p_value(a, survival))
+        trends.append(trend(a, codes_of(time, event), censored=True)[1])
+        shapes.append(between_categories(a, codes_of(time, event), censored=True)[1])
         y = np.column_stack([time, event])
         data = dm.learning_set(np.column_stack([a, b]), y, task="survival")
         pairs.append(interaction_p_value(data, main_effects(data, (0, 1)), 0, 1))
@@ -111,7 +107,7 @@ def directions(X, time, event, trees=60):
     data = dm.learning_set(X, y, task="survival")
     forest = dm.RandomSurvivalForest(trees, random_state=0).fit(data)
     result = describe_effects(forest, data, data.table.names)
-    return {direction.name: direction.words for direction in result.directions}
+    return {direction.name: direction.words for direction in result}
 
 
 def test_risk_up_down_and_by_interaction():

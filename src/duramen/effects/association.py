@@ -1,0 +1,296 @@
+"""Rank tests of the association of one feature with a target.
+
+A target `y` holds numbers, or an indicator of a class. With `censored` it holds survival: codes
+2 t + e of the rank t of the time and of whether the event occurred then, e. Survival is compared at
+the time of each event with all rows still at risk, so that a feature that only censoring depends on
+is not called associated.
+
+With `strata`, rows are compared within them; rows of one of the `groups` may depend on each other
+(:func:`_score_test`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data.strata import adjusted_means, centered_within
+from duramen.data.target import midranks
+from duramen.data.target import martingale_residuals
+from duramen.support.arrays import FloatArray, IntArray
+
+_TURNS = (0.25, 0.5, 0.75)  # quantiles of a feature at which an association may turn
+
+
+def trend(
+    codes: IntArray,
+    y: NDArray[Any],
+    strata: IntArray | None = None,
+    groups: IntArray | None = None,
+    *,
+    censored: bool = False,
+) -> tuple[float, float]:
+    """Return the association of a target with the ranks of a feature, and its p-value.
+
+    Of numbers, Spearman's rank correlation, with the larger p-value of two t tests of the slope of
+    the ranks: with the variance of independence, and with that of White in the form HC3, which
+    allows a spread of the target that depends on the feature (DiCiccio and Romano 2017). It is at
+    least the probability of the best of all orders of the rows, so that the order of three rows by
+    chance is no evidence. With strata, of the ranks less their means in each stratum: the partial
+    correlation.
+
+    Of survival, the standardized statistic of the log-rank test for trend, the score test of Cox's
+    model, positive where larger values mean a higher risk.
+    """
+    from scipy.special import chdtrc, ndtr, stdtr
+
+    n = len(y)
+    if n < 3 or np.ptp(codes) == 0 or (not censored and np.ptp(y) == 0):
+        return 0.0, 1.0
+    x = _ranks(codes)
+    if strata is not None or groups is not None:
+        scores = _scores(x[:, None], y, strata, censored)
+        statistic, degrees = _score_test(scores, strata, groups)
+        p_value = float(chdtrc(degrees, statistic)) if degrees else 1.0
+        if censored:
+            return float(np.copysign(np.sqrt(statistic), scores.sum())), p_value
+        centered = centered_within(np.column_stack([x, _ranks(y)]), strata)
+        size = float(np.sqrt(np.square(centered).sum(axis=0).prod()))
+        least = max(_order_probability(numbers, strata, groups) for numbers in (codes, y))
+        return float(scores.sum()) / max(size, 1.0), max(p_value, least)
+    if censored:
+        (score,), ((variance,),) = _log_rank(x[:, None] / 2, y)
+        if variance <= 1e-9 * n:
+            return 0.0, 1.0
+        z = float(score / np.sqrt(variance))
+        return z, float(2.0 * ndtr(-abs(z)))
+    ranks = _ranks(y)
+    squares = float(x @ x)
+    slope = float(x @ ranks) / squares
+    residual = ranks - slope * x
+    without_leverage = np.maximum(1.0 - 1.0 / n - x * x / squares, 1e-12)
+    variance = max(
+        float(residual @ residual) / ((n - 2) * squares),
+        float(np.square(x * residual / without_leverage).sum()) / squares**2,
+    )
+    size = abs(slope) / np.sqrt(variance) if variance > 0 else np.inf
+    least = max(_order_probability(codes), _order_probability(y))
+    correlation = slope * float(np.sqrt(squares / (ranks @ ranks)))
+    return correlation, max(2.0 * float(stdtr(n - 2, -size)), least)
+
+
+def between_categories(
+    codes: IntArray,
+    y: NDArray[Any],
+    strata: IntArray | None = None,
+    groups: IntArray | None = None,
+    *,
+    censored: bool = False,
+) -> tuple[float, float]:
+    """Return the statistic of a test of a target between categories, and its p-value.
+
+    Of numbers, that of Kruskal and Wallis, corrected for ties: with ranks r of n rows, (n - 1)
+    times the part of their sum of squares that lies between the categories (`scipy.stats.kruskal`
+    takes ten times the time). Of survival, the log-rank statistic.
+    """
+    from scipy.special import chdtrc
+
+    levels, category, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    if len(levels) in (1, len(codes)) or (not censored and np.ptp(y) == 0):
+        return 0.0, 1.0
+    indicators = np.asarray(codes[:, None] == levels[None], dtype=np.float64)
+    if strata is not None or groups is not None:
+        scores = _scores(indicators, y, strata, censored)
+        statistic, degrees = _score_test(scores, strata, groups)
+    elif censored:
+        statistic, degrees = _quadratic_form(*_log_rank(indicators, y))
+    else:
+        ranks, degrees = _ranks(y), len(levels) - 1
+        between = np.square(np.bincount(category, ranks)) / sizes
+        statistic = (len(y) - 1) * float(between.sum() / (ranks @ ranks))
+    return statistic, float(chdtrc(degrees, statistic)) if degrees else 1.0
+
+
+def turn_p_value(
+    codes: IntArray,
+    y: NDArray[Any],
+    strata: IntArray | None = None,
+    groups: IntArray | None = None,
+    *,
+    censored: bool = False,
+) -> float:
+    """Return the p-value of the hypothesis that a target is monotone in a feature.
+
+    At each of three quantiles, or at every value of few, the rows are divided into those up to it
+    and those from it on, and the one-sided test for trend is done in both parts. The hypothesis is
+    rejected where both reject in opposite directions: the larger of the two p-values, the smallest
+    of which over the quantiles counts, times the number of parts. Of a monotone association, one
+    direction is true in no part, so that any such rejection contains a false one, and the rate is
+    that of Bonferroni (intersection-union test; Berger 1982), whatever the form of the association.
+    """
+    turns, p_values = np.unique(codes)[1:-1], []
+    if len(turns) > len(_TURNS):
+        at = (np.array(_TURNS) * (len(codes) - 1)).astype(np.int64)
+        turns = np.intersect1d(turns, np.sort(codes)[at])
+    for turn in turns.tolist():
+        tests = []
+        for rows in (codes <= turn, codes >= turn):
+            part = [None if array is None else array[rows] for array in (strata, groups)]
+            tests.append(trend(codes[rows], y[rows], *part, censored=censored))
+        (before, first), (after, second) = tests
+        if before * after < 0:
+            p_values.append(max(first, second) / 2)
+    return min(1.0, min(p_values) * 2 * len(turns)) if p_values else 1.0
+
+
+def highest_category(
+    codes: IntArray, y: NDArray[Any], strata: IntArray | None = None, *, censored: bool = False
+) -> int:
+    """Return the code of the category with the largest mean of a target, adjusted for strata."""
+    numbers, sizes = residuals(y, strata) if censored else y, np.bincount(codes)
+    if strata is not None:
+        means = adjusted_means(codes, numbers[:, None], strata)[:, 0]
+        return int(np.where(sizes > 0, means, -np.inf).argmax())
+    means = np.full(len(sizes), -np.inf)
+    np.divide(np.bincount(codes, numbers), sizes, out=means, where=sizes > 0)
+    return int(means.argmax())
+
+
+def intervals(codes: IntArray, at_most: int) -> IntArray:
+    """Return intervals of about as many rows each: those of equal values stay together."""
+    distinct, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    if len(distinct) <= at_most:
+        return np.asarray(place, dtype=np.int64)
+    middle = np.cumsum(sizes) - sizes / 2
+    group: IntArray = (middle * at_most / len(codes)).astype(np.int64)
+    return group[place]
+
+
+def _ranks(values: NDArray[Any]) -> FloatArray:
+    """Return twice the centered midrank of each row."""
+    _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    return midranks(sizes)[place]
+
+
+def _order_probability(
+    numbers: NDArray[Any], strata: IntArray | None = None, groups: IntArray | None = None
+) -> float:
+    """Return the probability of one of two opposite orders, ties being equal.
+
+    They are orders of the rows, or of the means of groups, within strata.
+    """
+    from scipy.special import gammaln
+
+    if groups is not None:
+        _, first, place = np.unique(groups, return_index=True, return_inverse=True)
+        numbers = np.bincount(place, _ranks(numbers)) / np.bincount(place)
+        strata = None if strata is None else strata[first]
+    if strata is None:
+        sizes = np.unique(numbers, return_counts=True)[1]
+        log_orders = gammaln(len(numbers) + 1) - gammaln(sizes + 1).sum()
+    else:
+        sizes = np.unique(np.stack([strata, numbers]), axis=1, return_counts=True)[1]
+        log_orders = gammaln(np.bincount(strata) + 1).sum() - gammaln(sizes + 1).sum()
+    return float(min(1.0, 2.0 * np.exp(-log_orders)))
+
+
+# --- rows that are compared within strata, or depend on each other within groups -----------------
+
+
+def _scores(
+    columns: FloatArray, y: NDArray[Any], strata: IntArray | None, censored: bool
+) -> FloatArray:
+    """Return the score of each row for columns of shape (n, k), centered within strata.
+
+    Of numbers, the products of the columns and the ranks, both centered; of survival, the score
+    residuals of Cox's model, whose sums are the log-rank scores.
+    """
+    if not censored:
+        ranks = _ranks(y)[:, None]
+        return centered_within(columns, strata) * centered_within(ranks, strata)
+    means, expected = _at_risk(columns, y, strata)
+    observed = (y % 2 == 1)[:, None] * (columns - means)
+    return np.asarray(observed - (columns * expected[:, :1] - expected[:, 1:]))
+
+
+def _score_test(
+    scores: FloatArray, strata: IntArray | None, groups: IntArray | None
+) -> tuple[float, int]:
+    """Return the statistic of a score test, about chi-squared, and its degrees of freedom.
+
+    The covariance of the scores is estimated from their sums over each group (over each row,
+    without groups), so that rows of a group may depend on each other (Liang and Zeger 1986). As m
+    sums in a stratum are centered, their squares are multiplied by m / (m - 1). The statistic is at
+    most the number of groups: a few of them are never strong evidence.
+    """
+    n = len(scores)
+    groups = np.arange(n) if groups is None else groups
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    sums = np.stack([np.bincount(group, column) for column in scores.T], axis=1)
+    strata = np.zeros(n, np.int64) if strata is None else strata
+    _, place, sizes = np.unique(strata[first], return_inverse=True, return_counts=True)
+    unbiased = sums * np.sqrt(sizes / np.maximum(sizes - 1, 1))[place][:, None]
+    return _quadratic_form(sums.sum(axis=0), unbiased.T @ unbiased)
+
+
+def _quadratic_form(scores: FloatArray, covariance: FloatArray) -> tuple[float, int]:
+    """Return the quadratic form of scores in the inverse of their covariance, and its rank."""
+    sizes, axes = np.linalg.eigh(covariance)
+    large = sizes > 1e-9 * max(1.0, float(sizes[-1]))
+    statistic = np.square(axes.T[large] @ scores) / sizes[large]
+    return float(statistic.sum()), int(large.sum())
+
+
+# --- survival ------------------------------------------------------------------------------------
+
+
+def residuals(y: NDArray[Any], strata: IntArray | None) -> FloatArray:
+    """Return the martingale residuals: events of a row less those expected until its time."""
+    if strata is None:
+        return martingale_residuals(y.astype(np.uint32))
+    return (y % 2 == 1) - _at_risk(np.empty((len(y), 0)), y, strata)[1][:, 0]
+
+
+def _at_risk(
+    columns: FloatArray, y: NDArray[Any], strata: IntArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the means of columns over the rows at risk at the time of each row, (n, k).
+
+    And the sums, over the events of its stratum up to then, of 1 and of these means, each divided
+    by the rows at risk: shape (n, 1 + k).
+    """
+    times, events = (y // 2).astype(np.int64), y % 2 == 1
+    strata = np.zeros(len(times), np.int64) if strata is None else strata
+    width = int(times.max()) + 1
+    moments, place = np.unique(strata * width + times, return_inverse=True)
+    first, last = (
+        np.searchsorted(moments // width, moments // width, side) for side in ("left", "right")
+    )  # moments of the same stratum
+    ones = np.column_stack([np.ones(len(columns)), columns])
+    sums = np.stack([np.bincount(place, column) for column in ones.T], axis=1)
+    before = np.vstack([np.zeros((1, sums.shape[1])), np.cumsum(sums, axis=0)])
+    at_risk = before[last] - before[:-1]
+    means = at_risk[:, 1:] / at_risk[:, :1]
+    hazard = np.bincount(place, events)[:, None] / at_risk[:, :1]
+    steps = hazard * np.column_stack([np.ones(len(moments)), means])
+    before = np.vstack([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
+    return means[place], (before[1:] - before[first])[place]
+
+
+def _log_rank(columns: FloatArray, y: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+    """Return the log-rank scores of columns, shape (k,), and their covariance, (k, k)."""
+    times, occurred = (y // 2).astype(np.int64), y % 2 == 1
+    n_times = int(times.max()) + 1
+    events = np.bincount(times[occurred], minlength=n_times).astype(np.float64)
+    ones = np.column_stack([np.ones(len(columns)), columns])
+    sums = np.stack([np.bincount(times, column, n_times) for column in ones.T], axis=1)
+    remaining = np.cumsum(sums[::-1], axis=0)[::-1]
+    at_risk = np.maximum(remaining[:, 0], 1.0)
+    means = remaining[:, 1:] / at_risk[:, None]
+    scores = occurred @ columns - events @ means
+    weight = events * (at_risk - events) / np.maximum(at_risk - 1.0, 1.0)
+    of_row = np.cumsum(weight / at_risk)[times]
+    covariance = (columns.T * of_row) @ columns - (means.T * weight) @ means
+    return scores, covariance
