@@ -228,7 +228,7 @@ def _score_test(
     n = len(scores)
     groups = np.arange(n) if groups is None else groups
     _, first, group = np.unique(groups, return_index=True, return_inverse=True)
-    sums = np.stack([np.bincount(group, column) for column in scores.T], axis=1)
+    sums: FloatArray = np.stack([np.bincount(group, column) for column in scores.T], axis=1)
     strata = np.zeros(n, np.int64) if strata is None else strata
     _, place, sizes = np.unique(strata[first], return_inverse=True, return_counts=True)
     unbiased = sums * np.sqrt(sizes / np.maximum(sizes - 1, 1))[place][:, None]
@@ -250,7 +250,8 @@ def residuals(y: NDArray[Any], strata: IntArray | None) -> FloatArray:
     """Return the martingale residuals: events of a row less those expected until its time."""
     if strata is None:
         return martingale_residuals(y.astype(np.uint32))
-    return (y % 2 == 1) - _at_risk(np.empty((len(y), 0)), y, strata)[1][:, 0]
+    expected = _at_risk(np.empty((len(y), 0)), y, strata)[1][:, 0]
+    return np.asarray((y % 2 == 1) - expected)
 
 
 def _at_risk(

@@ -212,7 +212,9 @@ def describe_effects(
         if strata is None:
             effects[j] = local_effects(grown, rows, j, POINTS, n_threads)
         else:
-            numbers = residuals(values, cells)[:, None] if data.target.censored else targets
+            numbers: FloatArray = targets.astype(np.float64)
+            if data.target.censored:
+                numbers = residuals(values, cells)[:, None]
             effects[j] = effect_within_strata(grown, data.table, j, numbers, strata)
         claims[j] = _claims(data, effects[j], j, targets, outputs, cells)
     # Benjamini and Hochberg over the features that a test found, Bonferroni for the others.
