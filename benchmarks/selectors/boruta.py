@@ -2,7 +2,6 @@
 
     python -m benchmarks.selectors.boruta speed [--seeds 2] [--rounds 99]
     python -m benchmarks.selectors.boruta null [--data-sets 200]
-    python -m benchmarks.selectors.boruta groups [--data-sets 200]
 
 `speed` draws 2000 rows of 500 normal features, of which ten add up to two classes, and runs both
 programs with equal rounds and forests: 500 trees a round of depth 5, K = sqrt, two threads; ours
@@ -14,10 +13,6 @@ same rule the sets differ by chance, from one seed of the forests to the next). 
 
 `null` grows 50 trees a round on data sets of 100 rows, with features and two classes that have
 nothing to do with each other, and counts those of which Boruta confirms any feature.
-
-`groups` does so with 50 features in groups of 20 features to one, whose members have a correlation
-of 0 or .5, without and with `feature_groups`, and again where ten features, each of them weak, make
-up a group.
 """
 
 from __future__ import annotations
@@ -125,67 +120,16 @@ def _confirmed(seed: int, p: int, correction: str, measure: str) -> int:
     return int(model.fit(X, y).support_.sum())
 
 
-SIZES = (20, 10, 5, 5, 2, 2, 2, 1, 1, 1, 1)
-
-
-def groups(data_sets: int) -> bool:
-    print("| target | r | measure | groups | any false | false | false features | found |")
-    print("|" + " --- |" * 8)
-    for weak, correlation in ((False, 0.5), (True, 0.0), (False, 0.0)):
-        for measure in ("scaled_mda", "mdi"):
-            for grouped in (False, True):
-                counts = np.array(
-                    [
-                        _confirmed_of_groups(seed, weak, correlation, measure, grouped)
-                        for seed in range(data_sets)
-                    ]
-                )
-                false, features, sensitivity = counts.mean(axis=0)
-                print(
-                    f"| {'weak' if weak else 'null'} | {correlation} | {measure} | {grouped} | "
-                    f"{np.mean(counts[:, 0] > 0):.3f} | {false:.2f} | {features:.2f} | "
-                    f"{sensitivity:.2f} |",
-                    flush=True,
-                )
-    return True
-
-
-def _confirmed_of_groups(
-    seed: int, weak: bool, correlation: float, measure: str, grouped: bool
-) -> tuple[int, int, float]:
-    """Return numbers of false groups, or features, of false features, and the weak ones' part."""
-    random = np.random.default_rng(seed)
-    label = np.repeat(np.arange(len(SIZES)), SIZES)
-    own, common = random.normal(size=(100, len(label))), random.normal(size=(100, len(SIZES)))
-    X = np.sqrt(1 - correlation) * own + np.sqrt(correlation) * common[:, label]
-    y = random.permutation(np.arange(100) % 2)
-    relevant = label == (1 if weak else -1)
-    if weak:
-        signal = X[:, relevant].sum(axis=1) + 1.5 * random.normal(size=100)
-        y = (signal > 0).astype(np.int64)
-    model = dm.Boruta(
-        n_estimators=50,
-        measure=measure,
-        feature_groups=label if grouped else None,
-        random_state=seed,
-        n_jobs=1,
-    ).fit(X, y)
-    wrong = model.support_ & ~relevant
-    false = len(set(label[wrong].tolist())) if grouped else int(wrong.sum())
-    return false, int(wrong.sum()), float(model.support_[relevant].mean()) if weak else 0.0
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("what", choices=("speed", "null", "groups"))
+    parser.add_argument("what", choices=("speed", "null"))
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=99)
     parser.add_argument("--data-sets", type=int, default=200)
     options = parser.parse_args()
     runs = {"speed": lambda: speed(options.seeds, options.rounds)}
-    runs |= {"null": lambda: null(options.data_sets), "groups": lambda: groups(options.data_sets)}
-    what = runs[options.what]()
-    return 0 if what else 1
+    runs |= {"null": lambda: null(options.data_sets)}
+    return 0 if runs[options.what]() else 1
 
 
 if __name__ == "__main__":

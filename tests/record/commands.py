@@ -197,7 +197,6 @@ command(
     "boruta-two-step",
     f"{BORUTA} --rounds 10 --correction two-step --measure mdi --alpha 0.1 --rough-fix",
 )
-command("boruta-groups", f"{BORUTA} --rounds 10 --feature-groups groups.csv")
 DESIGN = "select design.csv --target ill --method boruta --trees 20 --rounds 10"
 command("strata", f"{DESIGN} --strata site --drop person")
 command("groups", f"{DESIGN} --groups person --drop site")

@@ -1,10 +1,7 @@
 """Boruta: its rules, the course of its rounds, and what it selects."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.base import clone
-from tests.cli.commands import assert_refused, done
 from tests.grid import one_test
 from tests.oracles import boruta as oracle
 from tests.significance.noise import TINY, correlation, noise, signal
@@ -44,7 +41,7 @@ def test_known_first_verdicts_of_r(p, first):
     verdicts, hits = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
     for n in range(1, first + 1):
         hits[0] += 1
-        verdicts = decided(verdicts, hits, n, CORRECTIONS["bonferroni"], 0.01)
+        verdicts = decided(verdicts, hits, n, "bonferroni", 0.01)
         assert (verdicts != 0).any() == (n == first)
     assert verdicts.tolist() == [1] + [-1] * (p - 1)
 
@@ -54,7 +51,7 @@ def test_known_first_verdict_of_two_steps():
     for p in (5, 500):
         hits = np.full(p, 8)
         for n, any_ in ((7, False), (8, True)):
-            result = decided(0 * hits, np.minimum(hits, n), n, CORRECTIONS["two-step"], 0.05)
+            result = decided(0 * hits, np.minimum(hits, n), n, "two-step", 0.05)
             assert (result == CONFIRMED).all() == any_
 
 
@@ -68,7 +65,7 @@ def test_course_against_the_oracle(rule, seed):
     hit = random.random((most, p)) < chances
     history, counts = oracle.verdicts(hit.tolist(), rule, level)
     rows = np.column_stack([hit.astype(float), np.full(most, 0.5)])
-    course = HitCounts(np.ones(p, dtype=int), most, CORRECTIONS[rule], level)
+    course = HitCounts(p, most, rule, level)
     ends = []
     for n in range(1, len(history) + 1):
         allowed = course.ready(rows[: n - 1])
@@ -207,101 +204,3 @@ def test_learning_sets_and_stores(tmp_path):
     assert everything(within) != whole
     with pytest.raises(ValueError, match="weights"):
         boruta().fit(dm.learning_set(X, y, sample_weight=np.arange(1.0, 81.0)))
-
-
-# --- groups -------------------------------------------------------------------------------------
-
-
-def test_groups_of_one_are_boruta_without_groups():
-    X, y = signal()
-    features = [f"g{j}" for j in range(X.shape[1])]
-    alone, grouped = plain().fit(X, y), plain(feature_groups=features).fit(X, y)
-    for name in ("selected_", "verdicts_", "hits_", "decided_in_"):
-        assert getattr(alone, name).tolist() == getattr(grouped, name).tolist()
-    assert list(grouped.group_verdicts_) == features
-    assert clone(grouped).fit(X, y).group_verdicts_ == grouped.group_verdicts_
-
-
-def test_shadows_of_a_group_are_permuted_together():
-    X, y = signal()
-    p, groups = 8, {"a": [6, 1, 3], "b": [2, 5]}
-    ordered = [6, 1, 3, 2, 5, 0, 4, 7]
-    labels = np.array([0, 0, 0, 1, 1, 2, 3, 4])
-    X = np.tile(np.arange(len(y))[:, None], p) + 1000.0 * np.arange(p)
-    seen = []
-
-    def looking(forest, table, labels_of_rows):
-        if table.n_columns == 2 * p:
-            orders = [tuple(table.codes(p + j)) for j in range(p)]
-            origins = [int(table.values(j)[0] // 1000) for j in range(2 * p)]
-            assert origins == ordered * 2
-            for i in range(p):
-                for j in range(p):
-                    assert (orders[i] == orders[j]) == (labels[i] == labels[j])
-            seen.append(orders)
-        return np.arange(table.n_columns, dtype=float)
-
-    plain(measure=looking, max_rounds=2, feature_groups=groups).fit(X, y)
-    assert len(seen) == 2
-    assert seen[0] != seen[1]
-
-
-def test_the_score_of_a_group_is_the_scaled_sum_of_its_members():
-    random = np.random.default_rng(0)
-    X, y = random.normal(size=(40, 6)), np.arange(40) % 2
-    scores_of = np.array([5, 1, 1, 2, 0, 0, 4, 2, 2, 0, 0, 4], dtype=float)
-    groups = {"large": ["x0", "x1", "x2", "x3"], "small": ["x4", "x5"]}
-    # Two groups have too few shadows: each has four copies.
-    values = np.concatenate([scores_of[:6], np.tile(scores_of[6:], 4)])
-
-    def scripted(forest, table, labels):
-        return values[: table.n_columns]
-
-    model = plain(measure=scripted, max_rounds=1, feature_groups=groups).fit(X, y)
-    center = scores_of[6:].mean()
-    scores = [(9 - 4 * center) / 2, (0 - 2 * center) / np.sqrt(2)]
-    shadows = [(8 - 4 * center) / 2, (4 - 2 * center) / np.sqrt(2)]
-    np.testing.assert_allclose(model.history_["group_score"], [scores])
-    np.testing.assert_allclose(model.history_["threshold"], max(shadows))
-    assert model.hits_.tolist() == [int(scores[0] > max(shadows))] * 4 + [0, 0]
-
-
-def test_weak_members_are_found_together():
-    random = np.random.default_rng(3)
-    X = random.normal(size=(100, 40))
-    y = X[:, :10].sum(axis=1) + 1.5 * random.normal(size=100) > 0
-    groups = {"weak": range(10), "large": range(10, 35)}
-    alone, grouped = boruta(max_rounds=40).fit(X, y), boruta(feature_groups=groups).fit(X, y)
-    assert alone.support_[:10].sum() < 10
-    assert set(grouped.selected_) == set(range(10))
-    assert grouped.group_verdicts_["weak"] == "confirmed"
-    assert grouped.group_verdicts_["large"] == "rejected"
-    counts = grouped.history_
-    total = counts["n_selected"] + counts["n_tentative"] + counts["n_rejected"]
-    assert set(total.tolist()) == {40}
-
-
-def test_groups_must_not_overlap():
-    X, y = signal()
-    with pytest.raises(ValueError, match="feature_groups must not overlap, but 'x1' is in"):
-        plain(feature_groups={"a": [0, 1], "b": [1]}).fit(X, y)
-
-
-def test_groups_of_a_file_on_the_command_line(tmp_path):
-    X, y = signal()
-    names = [f"x{j}" for j in range(X.shape[1])]
-    pd.DataFrame(X, columns=names).assign(y=y).to_csv(tmp_path / "t.csv", index=False)
-    (tmp_path / "groups.csv").write_text("feature,group\nx0,a\nx1,a\nx2,b\nx3,b\n")
-    words = ["--selector", "boruta", "--measure", "mdi", "--trees", 20, "--max-rounds", 12]
-    words += ["--feature-groups", tmp_path / "groups.csv"]
-    _, run = done(tmp_path / "out", "select", tmp_path / "t.csv", "--target", "y", *words)
-    verdicts = pd.read_csv(tmp_path / "out" / "result.csv").set_index("name")["verdict"]
-    assert verdicts["x0"] == verdicts["x1"]
-    assert verdicts["x2"] == verdicts["x3"]
-    model = boruta(n_estimators=20, max_rounds=12, feature_groups={"a": [0, 1], "b": [2, 3]})
-    assert verdicts[names].tolist() == model.fit(X, y).verdicts_.tolist()
-    assert run["results"]["groups"] == model.group_verdicts_
-    assert run["settings"]["feature_groups"] == list(model.group_verdicts_)
-    words = [tmp_path / "t.csv", "--target", "y", "--selector", "boruta"]
-    message = "--feature-groups: there is no file no.csv"
-    assert_refused("select", tmp_path / "no", [*words, "--feature-groups", "no.csv"], message)

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.strata import adjusted_means, centered_within
-from duramen.data.target import midranks
-from duramen.data.target import martingale_residuals
+from duramen.data.target import martingale_residuals, midranks
 from duramen.support.arrays import FloatArray, IntArray
 
 _TURNS = (0.25, 0.5, 0.75)  # quantiles of a feature at which an association may turn

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.importances.arguments import refuse_overlaps
-from duramen.importances.groups import grouping_of
-from duramen.results.adjustment import adjusted
+from duramen.results.result import adjusted
 from duramen.results.summary import Column, counted
-from duramen.selection.refitting import Opening, RefittingSelector, shadow_round
+from duramen.selection.refitting import RefittingSelector, beside_shadows
 from duramen.selection.selector import places
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray
 
+CORRECTIONS = {"bonferroni": 0.01, "two-step": 0.05}
+"""Corrections of the R package and of boruta_py, with the levels that they have by default."""
 REJECTED, TENTATIVE, CONFIRMED = -1, 0, 1
 VERDICTS = {CONFIRMED: "confirmed", TENTATIVE: "tentative", REJECTED: "rejected"}
 
@@ -69,13 +67,6 @@ class Boruta(RefittingSelector):
         Smaller ones, as in boruta_py, confirm more features, relevant and irrelevant.
     max_rounds : int, default=99
         Maximum number of rounds.
-    feature_groups : mapping, labels, path, ..., optional
-        Groups of features, each confirmed or rejected as a whole: a file of two columns, the
-        features and the group of each; a .gmt file of gene sets that do not overlap; or a table of
-        name, chromosome and position, for blocks of 250,000 base pairs.
-
-        Or another form that :func:`duramen.io.feature_groups` takes; features in none are a group
-        each. See the notes.
     rough_fix : bool, default=False
         Decide tentative features by their median importances.
 
@@ -105,7 +96,7 @@ class Boruta(RefittingSelector):
         1 for the confirmed features, and 2, 3, ... for the others: the tentative ones before the
         rejected ones, each by importance.
     hits_ : int64 array of shape (p,)
-        Rounds in which the feature, or its group, was above the threshold.
+        Rounds in which the feature was above the threshold.
     decided_in_ : int64 array of shape (p,)
         Round of the verdict; 0 for features that were tentative in the end.
     importances_ : Importances
@@ -114,10 +105,6 @@ class Boruta(RefittingSelector):
         ``"n_selected"``, ``"n_tentative"`` and ``"n_rejected"``: numbers of features after each
         round (before `rough_fix`); ``"threshold"``: importance that was to be exceeded in it;
         ``"importance"``, of shape (rounds, p): importances, NaN for features that were rejected.
-        With `feature_groups` also ``"group_score"``, of shape (rounds, G), to which the threshold
-        belongs.
-    group_verdicts_ : dict of str to str
-        With `feature_groups`, the verdict of each group, and of features in none.
     n_rounds_ : int
         Number of rounds.
     alpha_ : float
@@ -143,18 +130,6 @@ class Boruta(RefittingSelector):
     them are confirmed as long as each part is above the threshold. So are irrelevant features that
     are correlated with a relevant one.
 
-    *Groups.* The score of a group G in a round is
-
-    .. math:: T_G = |G|^{-1/2} \sum_{j \in G} (Imp(X_j) - m)
-
-    where m is the mean importance of all shadows of the round. The shadows of a group are permuted
-    together, so that their dependence is that of the members, and the group has a hit if its score
-    is larger than those of all shadow groups. Irrelevant groups and their shadows are exchangeable,
-    as features are. A sum lets members add up that are too weak to be found singly, which a maximum
-    would not; a sum that is not centered and scaled would be largest for the largest group,
-    relevant or not. Groups of one feature each are Boruta without groups. All members have the
-    verdict of their group: that a member is selected does not say that it is relevant itself.
-
     *Candidates.* K is resolved for the features and shadows of the round, as in both packages.
 
     References
@@ -179,7 +154,6 @@ class Boruta(RefittingSelector):
     alpha: float | None = None
     percentile: float = 100.0
     max_rounds: int = 99
-    feature_groups: str | Path | Any = None
     rough_fix: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -204,83 +178,56 @@ class Boruta(RefittingSelector):
             If the table does not fit twice into memory.
         """
         owner = type(self).__name__
-        name = checks.check_choice(owner, "correction", self.correction, CORRECTIONS)
-        alpha = CORRECTIONS[name].alpha if self.alpha is None else self.alpha
+        correction = checks.check_choice(owner, "correction", self.correction, CORRECTIONS)
+        alpha = CORRECTIONS[correction] if self.alpha is None else self.alpha
         checks.check_real(owner, "alpha", alpha, 0.0, 1.0)
         percentile = checks.check_real(owner, "percentile", self.percentile, 0.0, 100.0)
         most = checks.check_integer(owner, "max_rounds", self.max_rounds, 1)
         checks.check_flag(owner, "rough_fix", self.rough_fix)
         opening = self._open(X, y, threads_grow=True)
-        data, subject = opening.data, opening.subject
+        subject, p = opening.subject, opening.data.n_columns
         subject.exchangeability.require(1, owner)
-        groups: dict[str, IntArray] = {}
-        choices: dict[str, Any] = {"correction": name, "alpha": float(alpha)}
-        if self.feature_groups is not None:
-            grouping = grouping_of(self.feature_groups, None, subject.names, "sum", "own", owner)
-            refuse_overlaps(grouping.groups, subject.names, owner)
-            groups = grouping.groups
-            choices["feature_groups"] = {name: group.tolist() for name, group in groups.items()}
-        members = tuple(groups.values())
-        sizes = np.array([len(group) for group in members]) if groups else np.ones(len(data.names))
-        hit_counts = HitCounts(sizes.astype(np.int64), most, CORRECTIONS[name], alpha)
+        hit_counts = HitCounts(p, most, correction, alpha)
 
         def task(_: int, seed: int, active: IntArray) -> FloatArray:
-            return shadow_round(subject, active, seed, percentile, owner, members)
+            """Return importances, NaN for rejected features, and a percentile of the shadows'."""
+            row = np.full(p + 1, np.nan)
+            row[active], shadows = beside_shadows(subject, active, seed, owner)
+            row[-1] = np.percentile(shadows, percentile)
+            return row
 
         rounds = opening.run(
             task,
             most,
-            data.n_columns + len(groups) + 1,
-            opening.identity(**choices, percentile=percentile),
-            ready=lambda rounds: hit_counts.ready(rounds[:, -len(sizes) - 1 :]),
-            arguments=lambda _: (hit_counts.active,),
+            p + 1,
+            opening.identity(correction=correction, alpha=float(alpha), percentile=percentile),
+            ready=hit_counts.ready,
+            arguments=lambda _: (np.flatnonzero(hit_counts.verdicts != REJECTED),),
             unit="round",
         )
-        hit_counts.take(rounds[:, -len(sizes) - 1 :])
-        self._take(opening, hit_counts, rounds, groups)
-        self.alpha_ = float(alpha)
-        return self
-
-    def _take(
-        self,
-        opening: Opening,
-        hit_counts: HitCounts,
-        rounds: FloatArray,
-        groups: Mapping[str, IntArray],
-    ) -> None:
-        p, decided_in = opening.data.n_columns, hit_counts.decided_in
-        importance, threshold = rounds[:, :p], rounds[:, -1]
-        scores = rounds[:, -len(decided_in) - 1 : -1]
-        verdicts = hit_counts.verdicts.copy()
+        hit_counts.take(rounds)
+        importance, threshold, verdicts = rounds[:, :p], rounds[:, -1], hit_counts.verdicts
         tentative = np.flatnonzero(verdicts == TENTATIVE)
         if self.rough_fix and len(tentative):
-            above = np.median(scores[:, tentative], axis=0) > np.median(threshold)
+            above = np.median(importance[:, tentative], axis=0) > np.median(threshold)
+            verdicts = verdicts.copy()
             verdicts[tentative] = np.where(above, CONFIRMED, REJECTED)
-        label = np.arange(p)  # what each feature is tested as
-        for g, members in enumerate(groups.values()):
-            label[members] = g
-        of_features = verdicts[label]
-        mean = np.nanmean(importance, axis=0)
-        confirmed = np.flatnonzero(of_features == CONFIRMED)
-        rounds_of = np.where(decided_in, decided_in, len(rounds) + 1)[label[confirmed]]
-        counts = np.array(hit_counts.counts)
-        history: dict[str, NDArray[Any]] = {
+        mean, confirmed = np.nanmean(importance, axis=0), np.flatnonzero(verdicts == CONFIRMED)
+        decided_in, counts = hit_counts.decided_in, np.array(hit_counts.counts)
+        round_of = np.where(decided_in, decided_in, len(rounds) + 1)[confirmed]
+        history = {
             "n_selected": counts[:, 1 + CONFIRMED],
             "n_tentative": counts[:, 1 + TENTATIVE],
             "n_rejected": counts[:, 1 + REJECTED],
             "threshold": threshold,
             "importance": importance,
-            **({"group_score": scores} if groups else {}),
         }
-        order = np.lexsort((-mean[confirmed], rounds_of))
-        self._adopt(opening.data, confirmed[order], history)
-        if groups:
-            words = [VERDICTS[verdict] for verdict in verdicts.tolist()]
-            self.group_verdicts_ = dict(zip(groups, words, strict=True))
-        self.verdicts_ = np.array([VERDICTS[verdict] for verdict in of_features.tolist()])
-        self.hits_, self.decided_in_ = hit_counts.hits[label], decided_in[label]
-        self.n_rounds_ = len(rounds)
-        self._set_importances(opening.subject, mean)
+        self._adopt(opening.data, confirmed[np.lexsort((-mean[confirmed], round_of))], history)
+        self.verdicts_ = np.array([VERDICTS[verdict] for verdict in verdicts.tolist()])
+        self.hits_, self.decided_in_ = hit_counts.hits, decided_in
+        self.n_rounds_, self.alpha_ = len(rounds), float(alpha)
+        self._set_importances(subject, mean)
+        return self
 
     def _scores(self) -> FloatArray:
         # Tentative features come before rejected ones.
@@ -288,82 +235,37 @@ class Boruta(RefittingSelector):
         return places(order)
 
     def _settings(self) -> dict[str, Any]:
-        settings = {**super()._settings(), "alpha": self.alpha_}
-        del settings["feature_groups"]
-        of_groups = {"feature_groups": list(getattr(self, "group_verdicts_", {}))}
-        return settings if self.feature_groups is None else {**settings, **of_groups}
+        return {**super()._settings(), "alpha": self.alpha_}
 
     def _figures(self) -> dict[str, Any]:
-        def listed(verdicts: Sequence[str]) -> dict[str, int]:
-            return {word: verdicts.count(word) for word in VERDICTS.values()}
-
-        def in_words(verdicts: Sequence[str]) -> str:
-            return ", ".join(f"{count:,} {word}" for word, count in listed(verdicts).items())
-
         verdicts = self.verdicts_.tolist()
-        counts = listed(verdicts)
-        facts = [("rounds", f"{self.n_rounds_:,}"), ("verdicts", in_words(verdicts))]
-        results: dict[str, Any] = {"rounds": self.n_rounds_, **counts}
-        if self.feature_groups is not None:
-            results["groups"] = self.group_verdicts_
-            facts.append(("verdicts of groups", in_words(list(self.group_verdicts_.values()))))
         return {
             "run": counted(self.n_rounds_, "round"),
             "step": "round",
-            "facts": tuple(facts),
-            "nothing": f"No feature was confirmed; {counts['tentative']:,} tentative, "
-            f"{counts['rejected']:,} rejected",
             "columns": (
                 Column("verdict", verdicts, "words", name="verdict"),
                 Column("rounds above all shadows", name="hits", numbers=self.hits_),
             ),
-            "results": results,
+            "results": {
+                "rounds": self.n_rounds_,
+                **{word: verdicts.count(word) for word in VERDICTS.values()},
+            },
         }
 
 
-@dataclass(frozen=True)
-class Correction:
-    """Correction for testing many features, in many rounds.
-
-    Attributes
-    ----------
-    alpha : float
-        Level where the user gives none.
-    passes : callable
-        Given p-values of the features that are not rejected, the number of the round, the number p
-        of all features and the level, tells which p-values are significant.
-    """
-
-    alpha: float
-    passes: Callable[[FloatArray, int, int, float], BoolArray]
-
-
-def _bonferroni(p_values: FloatArray, _: int, p: int, alpha: float) -> BoolArray:
-    return np.minimum(p_values * p, 1.0) < alpha
-
-
-def _two_step(p_values: FloatArray, n_rounds: int, _: int, alpha: float) -> BoolArray:
-    return (adjusted(p_values, "fdr") <= alpha) & (p_values <= alpha / n_rounds)
-
-
-CORRECTIONS = {"bonferroni": Correction(0.01, _bonferroni), "two-step": Correction(0.05, _two_step)}
-"""Those of the R package and of boruta_py."""
-
-
 def decided(
-    verdicts: IntArray, hits: IntArray, n_rounds: int, correction: Correction, alpha: float
+    verdicts: IntArray, hits: IntArray, n_rounds: int, correction: str, alpha: float
 ) -> IntArray:
     """Return the verdicts after a number of rounds, from those before and the hits."""
-    there = np.flatnonzero(verdicts != REJECTED)
-    better, worse = (
-        correction.passes(tail[hits[there]], n_rounds, len(verdicts), alpha)
-        for tail in _tails(n_rounds)
-    )
-    open_ = verdicts[there] == TENTATIVE
-    verdicts = verdicts.copy()
-    verdicts[there[open_ & better]] = CONFIRMED
-    verdicts[there[open_ & worse]] = REJECTED
-    return verdicts
+    there, new = np.flatnonzero(verdicts != REJECTED), verdicts.copy()
+    for tail, verdict in zip(_tails(n_rounds), (CONFIRMED, REJECTED), strict=True):
+        p_values = tail[hits[there]]
+        if correction == "bonferroni":
+            significant = np.minimum(p_values * len(verdicts), 1.0) < alpha
+        else:
+            significant = (adjusted(p_values, "fdr") <= alpha) & (p_values <= alpha / n_rounds)
+        new[there[(verdicts[there] == TENTATIVE) & significant]] = verdict
+    return new
 
 
 @lru_cache(maxsize=256)
@@ -380,27 +282,21 @@ class HitCounts:
 
     Parameters
     ----------
-    sizes : int64 array of shape (p,)
-        Number of features of each group that has a verdict; 1 for a feature by itself.
+    p : int
+        Number of features.
     most : int
         Maximum number of rounds.
-    correction : Correction
+    correction : {"bonferroni", "two-step"}
     alpha : float
         Level of the tests.
     """
 
-    def __init__(self, sizes: IntArray, most: int, correction: Correction, alpha: float) -> None:
-        p = len(sizes)
-        self._rule, self._most, self._sizes = (correction, alpha), most, sizes
+    def __init__(self, p: int, most: int, correction: str, alpha: float) -> None:
+        self._rule, self._most = (correction, alpha), most
         self.hits = np.zeros(p, dtype=np.int64)
         self.verdicts = np.full(p, TENTATIVE, dtype=np.int64)
         self.decided_in = np.zeros(p, dtype=np.int64)  # round; 0 for tentative features
         self.counts: list[IntArray] = []  # rejected, tentative and confirmed after each round
-
-    @property
-    def active(self) -> IntArray:
-        """Features that are not rejected."""
-        return np.flatnonzero(self.verdicts != REJECTED)
 
     def take(self, rounds: FloatArray) -> None:
         """Take importances and threshold of all rounds so far; those that are new count."""
@@ -410,8 +306,7 @@ class HitCounts:
             verdicts = decided(self.verdicts, self.hits, n_rounds, *self._rule)
             self.decided_in[verdicts != self.verdicts] = n_rounds
             self.verdicts = verdicts
-            counts = np.bincount(verdicts + 1, weights=self._sizes, minlength=3)
-            self.counts.append(counts.astype(np.int64))
+            self.counts.append(np.bincount(verdicts + 1, minlength=3))
 
     def ready(self, rounds: FloatArray) -> int:
         """Return how many rounds can be computed without knowing more than these.

@@ -219,65 +219,23 @@ def unit_of(subject: Measured) -> str:
 
 
 def beside_shadows(
-    subject: Measured, columns: IntArray, seed: int, owner: str, sizes: IntArray | None = None
+    subject: Measured, columns: IntArray, seed: int, owner: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return importances of some columns, and those of their shadows, at least 5.
 
-    Shadows are permuted independently of each other, or, with the sizes of groups in which the
-    columns lie one after the other, those of a group together. They stand for the codes of their
-    columns, so that nothing is encoded.
+    Shadows are permuted independently of each other. They stand for the codes of their columns, so
+    that nothing is encoded.
     """
-    sizes = np.ones(len(columns), dtype=np.int64) if sizes is None else sizes
     n_copies = 1
-    while n_copies * len(sizes) < FEWEST_SHADOWS:
+    while n_copies * len(columns) < FEWEST_SHADOWS:
         n_copies *= 2
     random = np.random.default_rng(seed)
     copied = np.tile(np.arange(len(columns)), n_copies)
-    orders = [
-        order
-        for size in np.tile(sizes, n_copies).tolist()
-        for order in [subject.exchangeability.permutation(random)] * size
-    ]
+    orders = [subject.exchangeability.permutation(random) for _ in copied]
     table = with_probes(subject.data.table.take_columns(columns), copied, orders, function=owner)
     data = subject.data.with_table(table, key=("copies", columns.tolist(), seed))
     scores = subject.scores(int(random.integers(2**32)), data=data)
     return scores[: len(columns)], scores[len(columns) :]
-
-
-def shadow_round(
-    subject: Measured,
-    active: IntArray,
-    seed: int,
-    percentile: float,
-    owner: str,
-    groups: tuple[IntArray, ...] = (),
-) -> FloatArray:
-    """Return importances of all features, and a percentile of those of their shadows.
-
-    Features that are not active have NaN. With groups, a disjoint cover of the features, the scores
-    of the groups stand between importances and percentile, which is that of the scores of shadow
-    groups, and groups are active or not.
-    """
-    p = subject.data.n_columns
-    row = np.full(p + len(groups) + 1, np.nan)
-    if not groups:
-        row[active], shadows = beside_shadows(subject, active, seed, owner)
-    else:
-        members = [groups[g] for g in active]
-        columns, sizes = np.concatenate(members), np.array([len(group) for group in members])
-        own, copies = beside_shadows(subject, columns, seed, owner, sizes)
-        row[columns] = own
-        center = copies.mean()
-        row[p + active] = _group_scores(own, sizes, center)
-        shadows = _group_scores(copies.reshape(-1, len(columns)), sizes, center).ravel()
-    row[-1] = np.percentile(shadows, percentile)
-    return row
-
-
-def _group_scores(values: FloatArray, sizes: IntArray, center: float) -> FloatArray:
-    """Return sums of centered importances over groups, by the roots of their sizes."""
-    starts = np.cumsum(sizes) - sizes
-    return np.asarray(np.add.reduceat(values - center, starts, axis=-1) / np.sqrt(sizes))
 
 
 def require_out_of_bag(subject: Measured, owner: str, *, fitted: bool = False) -> None:
