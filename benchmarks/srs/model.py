@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 import duramen as dm
 from duramen.forests import GrowthSettings
 from duramen.jobs.replicates import Plan, run_jobs
-from duramen.selection.sequential_random_subspace.search import (
+from duramen.selection.subspace_search import (
     DecoyTest,
     Evidence,
     Grower,

@@ -7,7 +7,7 @@ from scipy import stats
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.selection.artificial_contrasts import masking, paired_p_values
+from duramen.selection.rounds import masking, paired_p_values
 
 
 def contrasts(**options):

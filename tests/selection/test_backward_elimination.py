@@ -5,7 +5,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.selection.backward_elimination import sizes, smallest_within
+from duramen.selection.nested_sets import sizes, smallest_within
 
 
 def elimination(**options):

@@ -13,7 +13,7 @@ from tests.oracles.theory.subspaces import (
     distribution_of_filling,
 )
 
-from duramen.selection.sequential_random_subspace.search import (
+from duramen.selection.subspace_search import (
     among_found,
     stream,
 )

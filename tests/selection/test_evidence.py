@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from duramen.selection.sequential_random_subspace.search import Evidence, Outcome
+from duramen.selection.subspace_search import Evidence, Outcome
 
 NONE = np.zeros(0)
 

@@ -12,7 +12,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.selection.information_filters import intervals
+from duramen.selection.filters import intervals
 
 
 def entropy(*columns):

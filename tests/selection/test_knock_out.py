@@ -7,8 +7,7 @@ from tests.significance.noise import TINY, correlation, noise, signal
 
 import duramen as dm
 from duramen.jobs.replicates import Batches
-from duramen.selection.knock_out import knocked_out
-from duramen.selection.refitting import Rounds
+from duramen.selection.rounds import Rounds, knocked_out
 
 
 def knock_out(**options):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.selection.sequential_random_subspace.search import (
+from duramen.selection.subspace_search import (
     DecoyTest,
     Evidence,
     ProbeShare,

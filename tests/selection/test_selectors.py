@@ -18,7 +18,7 @@ from tests.significance.noise import Interrupted
 
 import duramen as dm
 from duramen.selection import catalogue
-from duramen.selection.refitting import standard_error
+from duramen.selection.nested_sets import standard_error
 from duramen.selection.selector import folds_of
 
 NAMES = list("abcdef")

@@ -18,7 +18,7 @@ from duramen.forests.prediction import leaves
 from duramen.io.store.reader import memory_bytes
 from duramen.results.archive import read_archive
 from duramen.selection import SequentialRandomSubspace
-from duramen.selection.sequential_random_subspace.search import (
+from duramen.selection.subspace_search import (
     Grower,
     among_found,
     stream,
@@ -544,7 +544,7 @@ def test_interrupted_between_rounds(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         calls = []
         patch.setattr(
-            "duramen.selection.sequential_random_subspace.search._memory_in_use",
+            "duramen.selection.subspace_search._memory_in_use",
             lambda: failing() if calls.append(1) or len(calls) == 13 else "",
         )
         with pytest.raises(RuntimeError, match="no more"):

@@ -10,7 +10,7 @@ from duramen.forests import GrowthSettings, grow
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import grow_beside_decoys
-from duramen.selection.sequential_random_subspace.search import Grower
+from duramen.selection.subspace_search import Grower
 
 SETTINGS = GrowthSettings(criterion="gini", cut="random", max_features=3)
 SEED = 11

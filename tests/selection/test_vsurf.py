@@ -6,7 +6,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.jobs.replicates import Batches
-from duramen.selection.vsurf import above, interpreted, mean_jump, noise_level, predicting
+from duramen.selection.nested_sets import above, interpreted, mean_jump, noise_level, predicting
 
 
 def vsurf(**options):

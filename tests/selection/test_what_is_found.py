@@ -6,7 +6,7 @@ from benchmarks.srs.model import SMALL, Positive, population, sample, trees_unti
 
 import duramen as dm
 from duramen.selection import SequentialRandomSubspace
-from duramen.selection.sequential_random_subspace.search import DecoyTest
+from duramen.selection.subspace_search import DecoyTest
 from duramen.theory import expected_trees
 
 pytestmark = pytest.mark.slow

@@ -34,8 +34,8 @@ from duramen.reports.report import HELD, Chart, Plot, Prose, Run, Section, Table
 from duramen.results.importances import Importances
 from duramen.results.summary import Column, counted
 from duramen.selection import BaseSelector, Selector, catalogue
-from duramen.selection.sequential_random_subspace.search import TEST_OF, TESTS
-from duramen.selection.sequential_random_subspace.selector import seconds_of_tree, widest_within
+from duramen.selection.random_subspace import seconds_of_tree, widest_within
+from duramen.selection.subspace_search import TEST_OF, TESTS
 from duramen.support import checks
 from duramen.support.arrow import pa
 from duramen.support.text import duration, fixed
@@ -333,7 +333,7 @@ def selection_report(model: BaseSelector, record: Selector, run: Run) -> Selecti
         last = len(n_selected) - 1
         chart = Chart(
             title=f"Features found, {step} by {step}",
-            plot=Plot(FOUND, {summary.label: n_selected}),
+            plot=Plot(FOUND, {"features found": n_selected}),
             text=f"Line chart of the number of features found against the number of {step}s: "
             f"{int(n_selected[last // 2]):,} after {last // 2:,} {step}s, "
             f"{int(n_selected[-1]):,} after {last:,}.",
@@ -364,7 +364,7 @@ def selection_report(model: BaseSelector, record: Selector, run: Run) -> Selecti
             )
         )
     else:
-        count, next_step = summary.nothing, _NEXT_STEP
+        count, next_step = "No feature was found", _NEXT_STEP
         if searches and model.draws_.mean() < 10:
             next_step = (
                 "A feature needs 10 trees or more to be judged: --trees or --n-subspace-features "
@@ -383,10 +383,15 @@ def selection_report(model: BaseSelector, record: Selector, run: Run) -> Selecti
             reading.append("The number of selected features is chosen by the user, not estimated.")
         if record.reference:
             reading.append(f"Source: {record.reference}")
+    figures = {
+        name.replace("_", " "): f"{figure:,}" if isinstance(figure, int) else f"{figure:.4g}"
+        for name, figure in summary.results.items()
+        if figure is not None
+    }
     return page(
         SelectionReport,
         run,
-        facts={**sizes(run), "features found": f"{n_found:,}", **dict(summary.facts)},
+        facts={**sizes(run), "features found": f"{n_found:,}", **figures},
         sections=sections,
         reading=reading,
         cautions=(*(_CAUTIONS_OF_SEARCH if searches else ()), *_CAUTIONS, OTHER_METHODS),

@@ -2,22 +2,22 @@
 
 from duramen.catalogue import Catalogue
 from duramen.results.summary import Column
-from duramen.selection.artificial_contrasts import ArtificialContrasts
-from duramen.selection.backward_elimination import BackwardElimination
 from duramen.selection.boruta import Boruta
-from duramen.selection.information_filters import InformationFilter
-from duramen.selection.knock_out import KnockOut
+from duramen.selection.filters import (
+    ClusterRepresentatives,
+    InformationFilter,
+    MarkovBoundary,
+    ReliefF,
+)
 from duramen.selection.known_truth import SelectionScores, scores
 from duramen.selection.linear_models import LassoSelector, RidgeSelector
-from duramen.selection.markov_boundary import MarkovBoundary
+from duramen.selection.nested_sets import VSURF, BackwardElimination
+from duramen.selection.random_subspace import SequentialRandomSubspace
 from duramen.selection.regularized_forest import RegularizedForestSelector
-from duramen.selection.relief import ReliefF
-from duramen.selection.representatives import ClusterRepresentatives
+from duramen.selection.rounds import ArtificialContrasts, KnockOut
 from duramen.selection.selector import BaseSelector, SelectionSummary, Selector
-from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
 from duramen.selection.sequential_selection import SequentialSelection
 from duramen.selection.stability_selection import StabilitySelection
-from duramen.selection.vsurf import VSURF
 
 __all__ = [
     "VSURF",

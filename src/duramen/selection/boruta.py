@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from duramen.results.result import adjusted
+from duramen.results.adjustment import adjusted
 from duramen.results.summary import Column, counted
 from duramen.selection.refitting import RefittingSelector, beside_shadows
 from duramen.selection.selector import places

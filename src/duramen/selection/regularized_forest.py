@@ -211,7 +211,6 @@ class RegularizedForestSelector(ForestSelector):
         return {
             "run": counted(self.forest_.n_trees, "tree"),
             "step": "tree",
-            "label": "features in use",
             "columns": (
                 Column("first used in tree", name="tree", numbers=self.entered_),
                 Column("factor of the gain", name="factor", numbers=self.factors_),

@@ -43,26 +43,18 @@ class SelectionSummary:
         How much was run, such as "40 trees of 15 features"; empty where there is nothing to count.
     step : str
         Noun for a step of the history.
-    label : str
-        Settings that the curve of the history stands for.
-    facts : tuple of pairs of str
-        Further figures at the head of a report, with their names.
-    nothing : str
-        Sentence for a run that selected nothing, without a full stop.
     columns : tuple of Column
         Columns of the table of features, of p rows: texts or numbers, the latter masked where a
         feature has none.
     settings : mapping
         Settings, resolved.
     results : mapping
-        Figures for the record.
+        Figures for the record and the head of a report, by name; None for figures that do not
+        exist.
     """
 
     run: str = ""
     step: str = "step"
-    label: str = "features found"
-    facts: tuple[tuple[str, str], ...] = ()
-    nothing: str = "No feature was found"
     columns: tuple[Column, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     results: Mapping[str, Any] = field(default_factory=dict)

@@ -344,7 +344,6 @@ class SequentialSelection(BaseSelector):
     def _figures(self) -> dict[str, Any]:
         return {
             "run": f"{self.n_scored_:,} sets of features",
-            "facts": (("score", f"{self.score_:.4g}"),),
             "results": {"score": self.score_, "sets_scored": self.n_scored_},
         }
 

@@ -24,7 +24,7 @@ from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray
 
 LEARNERS = ("forest", "lasso")
-ARTIFICIAL = {"permuted": "permuted copies", "knockoff": "knockoffs"}
+ARTIFICIAL = ("permuted", "knockoff")
 N_TREES = 100  # of a draw
 
 
@@ -256,12 +256,10 @@ class StabilitySelection(RefittingSelector):
 
     def _figures(self) -> dict[str, Any]:
         count = len(self.selected_)
-        estimate = (("estimated false fraction", f"{self.fdp_:.2g}"),) if count else ()
         own, other = self.frequency_, self.artificial_frequency_
         title = "that of its artificial feature"
         return {
             "run": f"{self.n_draws:,} draws of rows",
-            "facts": (("artificial features", ARTIFICIAL[self.artificial]), *estimate),
             "columns": (
                 Column("fraction of the draws", name="frequency", numbers=own),
                 Column(title, name="artificial_frequency", numbers=other),

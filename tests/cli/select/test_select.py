@@ -122,7 +122,7 @@ def test_memory_says_how_many_features_a_tree_has(genes, out, monkeypatch):
     assert run["settings"]["n_subspace_features"] == 101
     assert run["settings"]["memory"] == "512MB"
     monkeypatch.setattr(
-        "duramen.selection.sequential_random_subspace.selector.memory_bytes",
+        "duramen.selection.random_subspace.memory_bytes",
         lambda *_: 20 * (12 * 150 + 24 * 3 + 400),
     )
     _, run = done(out, *words, "--trees", 5, "--memory", "3MB")
@@ -140,14 +140,14 @@ def test_goes_on_from_a_checkpoint(genes, out, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise AssertionError("grown again")
 
-    monkeypatch.setattr("duramen.selection.sequential_random_subspace.search.grow", fail)
+    monkeypatch.setattr("duramen.selection.subspace_search.grow", fail)
     done(out, *words)
     assert (out / "result.csv").read_bytes() == expected
     assert_refused("select", tmp_path / "new", [*words[1:], "--seed", 1], "kept.npz")
 
 
 def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
-    from duramen.selection.sequential_random_subspace.search import Grower
+    from duramen.selection.subspace_search import Grower
 
     grown, grow = [], Grower.grow
 

@@ -24,7 +24,7 @@ from duramen.results.importances import Importances
 from duramen.results.summary import Column, counted
 from duramen.selection.refitting import task_of
 from duramen.selection.selector import BaseSelector, Data
-from duramen.selection.sequential_random_subspace.search import (
+from duramen.selection.subspace_search import (
     TEST_OF,
     TESTS,
     DecoyTest,
@@ -460,25 +460,21 @@ class SequentialRandomSubspace(BaseSelector):
 
     def _figures(self) -> dict[str, Any]:
         n_trees, q = self.n_estimators_, self.n_subspace_features_
-        mean_draws = float(self.draws_.mean())
         columns = [
             Column("found at tree", name="entered", numbers=self._of_selected(self.entered_)),
             Column("given to trees", name="draws", numbers=self.draws_),
         ]
         if self.relevance == "probe":
             columns.append(Column("beat the probes in", name="wins", numbers=self.wins_))
-        results = {"trees": n_trees, "mean_draws": mean_draws}
-        if self.n_shadows_:
-            results["shadow_features_of_each"] = self.n_shadows_
         return {
             "run": f"{counted(n_trees, 'tree')} of {counted(q, 'feature')}",
             "step": "tree",
-            "label": f"keep = {self.keep:g}",
-            "facts": (("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
-            "nothing": f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} "
-            "trees on average",
             "columns": tuple(columns),
-            "results": results,
+            "results": {
+                "trees": n_trees,
+                "mean_draws": float(self.draws_.mean()),
+                **({"shadow_features_of_each": self.n_shadows_} if self.n_shadows_ else {}),
+            },
         }
 
     def _settings(self) -> dict[str, Any]:

@@ -1,1 +1,0 @@
-"""Sequential random subspace: the selector, its search and its tests of relevance."""
