@@ -108,7 +108,6 @@ def test_the_page(search):
     said = report.conclusion
     assert said.startswith(f"{n_found} of 80 features were found (selection in random subspaces, ")
     html = render(report)
-    assert "keep = 0.5" in html
     assert "<svg" in html
     assert f'<p class="conclusion">{said}</p>' in html
 

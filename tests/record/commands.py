@@ -252,7 +252,6 @@ for name, line in {
     "smallest": "markov-boundary --select smallest",
     "plus-l-minus-r": "forward-selection --plus 2 --minus 1 --cv 2 --features best",
     "longest-step": "adaptive-floating-selection --max-step 1 --features 2 --scoring accuracy",
-    "branch-and-bound": "exhaustive-selection --monotone --features 2",
     "intervals": "fcbf --n-bins 3 --threshold 0.02",
     "multisurf": "relieff --variant multisurf --features 2",
     "relieff": "relieff --variant relieff --n-neighbors 5 --features 2",

@@ -89,9 +89,9 @@ def test_of_a_selector_and_its_importances():
     ("options", "message"),
     [
         ({"relevant": []}, "relevant must be one feature or more"),
-        ({"relevant": ["z"]}, "relevant must be a mask"),
-        ({"selected": [7]}, "selected must be a mask"),
-        ({"selected": [True]}, "selected must be a mask"),
+        ({"relevant": ["z"]}, "relevant holds 'z'"),
+        ({"selected": [7]}, "selected holds 7"),
+        ({"selected": [True]}, "selected must have shape"),
         ({"ranking": [1, np.nan]}, "ranking must be numbers"),
         ({"names": None}, "names must be the names"),
     ],

@@ -148,45 +148,6 @@ def test_forests_and_scorers():
 # --- exhaustive searches --------------------------------------------------------------------------
 
 
-def monotone_scores(p, seed):
-    """Random scores of all sets, none above that of a set that holds it."""
-    random = np.random.default_rng(seed)
-    weights = random.random(p) * random.choice([0, 1, 5], p)
-    pairs = random.random((p, p))
-    value = {}
-    for k in range(p + 1):
-        for subset in itertools.combinations(range(p), k):
-            chosen = list(subset)
-            value[frozenset(subset)] = float(
-                round(weights[chosen].sum() + pairs[np.ix_(chosen, chosen)].sum(), 1)
-            )
-    return value
-
-
-@one_test
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("goal", [1, 2, 4, 7])
-def test_branch_and_bound_against_all_sets(seed, goal):
-    p = 7
-    value = monotone_scores(p, seed)
-    path, asked = run(value, p, goal, direction="exhaustive", monotone=True)
-    subset, score = path.best[goal]
-    assert len(subset) == goal
-    assert score == max(value[other] for other in value if len(other) == goal)
-    if goal == 4:
-        assert len(asked) < sum(1 for other in value if len(other) >= goal)
-
-
-def test_branch_and_bound_leaves_out_most_sets():
-    random = np.random.default_rng(0)
-    weights = random.exponential(size=14) ** 3
-    sets = (frozenset(s) for k in range(15) for s in itertools.combinations(range(14), k))
-    value = {subset: float(weights[list(subset)].sum()) for subset in sets}
-    path, asked = run(value, 14, 4, direction="exhaustive", monotone=True)
-    assert path.best[4][0] == set(np.argsort(-weights)[:4].tolist())
-    assert len(asked) < 200  # of 15,914 sets of 4 features and more
-
-
 @one_test
 @pytest.mark.parametrize("sizes", [True, False])
 def test_all_sets_are_scored_once(sizes):
@@ -205,10 +166,6 @@ def test_the_best_of_all_sets_is_found():
     model = dm.SequentialSelection(tree, direction="exhaustive", cv=2, random_state=0).fit(X, y)
     assert (model.selected_.tolist(), model.score_) == ([1, 3], 1.0)
     assert model.n_scored_ == 15
-    bounded = dm.SequentialSelection(
-        tree, direction="exhaustive", monotone=True, n_features=2, cv=None, random_state=0
-    ).fit(X, y)
-    assert (bounded.selected_.tolist(), bounded.score_) == ([1, 3], 1.0)
 
 
 def test_rows_of_the_fit_are_scored():
@@ -217,7 +174,7 @@ def test_rows_of_the_fit_are_scored():
     y = X @ [3, 0, -2, 0, 0, 1] + random.normal(size=40)
     line = LinearRegression()
     model = dm.SequentialSelection(
-        line, direction="exhaustive", monotone=True, n_features=3, cv=None, random_state=0
+        line, direction="exhaustive", n_features=3, cv=None, random_state=0
     ).fit(X, y)
     best = max(
         itertools.combinations(range(6), 3),
@@ -274,8 +231,6 @@ def test_adaptive_searches_end_and_come_to_the_goal(seed, direction, sizes):
         ({"direction": "exhaustive", "plus": 2}, "exhaustive searches have plus=1 and minus=0"),
         ({"direction": "exhaustive", "floating": True}, "an exhaustive search does not float"),
         ({"floating": "sometimes"}, "floating must be"),
-        ({"monotone": True}, "monotone=True needs direction='exhaustive'"),
-        ({"direction": "exhaustive", "monotone": True}, "monotone=True needs"),
     ],
 )
 def test_refusals(options, message):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from duramen.results.result import Result
 from duramen.results.summary import Summary
 from duramen.support.arrays import BoolArray, FloatArray
-from duramen.support.checks import refuse
+from duramen.support.checks import places_of, refuse
 
 _OWNER = "scores"
 
@@ -127,16 +127,26 @@ def scores(
         names = getattr(ranking, "names", names)
         if values.ndim != 1 or np.isnan(values).any():
             raise refuse(_OWNER, "ranking", "numbers of shape (p,)", f"shape {values.shape}")
-    p = _count(selected, relevant, values, names)
-    feature_names = None if names is None or isinstance(names, int) else list(names)
-    chosen, truth = (
-        _mask("selected", selected, p, feature_names),
-        _mask("relevant", relevant, p, feature_names),
-    )
+    if isinstance(names, int | np.integer) or (names is None and values is not None):
+        names = [f"x{j}" for j in range(int(names) if values is None else len(values))]
+    masks = []
+    for parameter, features in (("selected", selected), ("relevant", relevant)):
+        array = np.asarray(list(features) if isinstance(features, set | frozenset) else features)
+        if names is None and array.dtype == np.bool_:
+            names = [f"x{j}" for j in range(array.size)]
+        if names is None:
+            raise refuse(_OWNER, "names", "the names of all features, or their number", None)
+        masks.append(np.zeros(len(names), dtype=np.bool_))
+        if array.dtype == np.bool_ and array.shape == masks[-1].shape:
+            masks[-1][:] = array
+        elif array.size:
+            asked = array if array.dtype == np.bool_ else array.tolist()
+            masks[-1][places_of(asked, list(names), f"{_OWNER}: {parameter}")] = True
+    (mask, truth), p = masks, len(masks[0])
     n_true = int(truth.sum())
     if not n_true:
         raise refuse(_OWNER, "relevant", "one feature or more", "none")
-    tp, size = int((chosen & truth).sum()), int(chosen.sum())
+    tp, size = int((mask & truth).sum()), int(mask.sum())
     fp, n_false = size - tp, p - n_true
     average, area = (float("nan"),) * 2 if values is None else areas(values, truth)
     return SelectionScores(
@@ -172,38 +182,3 @@ def areas(values: FloatArray, truth: BoolArray) -> tuple[float, float]:
     average = float((chance * precision).sum()) / n_true
     area = float((chance * (precision + previous) / 2).sum()) / n_true
     return average, area
-
-
-def _count(selected: Any, relevant: Any, values: FloatArray | None, names: Any) -> int:
-    """Return the number p of features."""
-    if isinstance(names, int | np.integer):
-        return int(names)
-    if names is not None:
-        return len(names)
-    if values is not None:
-        return len(values)
-    for features in (selected, relevant):
-        array = np.asarray(features)
-        if array.dtype == np.bool_ and array.ndim == 1:
-            return len(array)
-    raise refuse(_OWNER, "names", "the names of all features, or their number", None)
-
-
-def _mask(parameter: str, features: Any, p: int, names: list[str] | None) -> BoolArray:
-    """Return features as a mask of shape (p,)."""
-    array = np.asarray(list(features) if isinstance(features, set | frozenset) else features)
-    if array.ndim == 1 and array.dtype == np.bool_ and array.shape == (p,):
-        return array
-    mask = np.zeros(p, dtype=np.bool_)
-    if array.size == 0:
-        return mask
-    wanted = f"a mask of shape ({p},), or names or indices of features"
-    if array.ndim != 1 or array.dtype == np.bool_:
-        raise refuse(_OWNER, parameter, wanted, f"shape {array.shape}")
-    place = {} if names is None else {name: j for j, name in enumerate(names)}
-    for feature in array.tolist():
-        j = place.get(feature, -1) if isinstance(feature, str) else feature
-        if not isinstance(j, int) or not 0 <= j < p:
-            raise refuse(_OWNER, parameter, wanted, feature)
-        mask[j] = True
-    return mask

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from itertools import combinations
 from os import PathLike
@@ -65,13 +65,6 @@ class SequentialSelection(BaseSelector):
         Largest number of features that an adaptive search adds or removes together.
 
         Where `n_features` is a number, only near it.
-    monotone : bool, default=False
-        Assume that no set scores better than a set that holds it (exhaustive search with a number
-        of features).
-
-        Sets within one that scores no better than the best so far are then not
-        scored (branch and bound); the result is the same. With ``cv=None`` the accuracy of trees
-        grown in full, and R2 of linear models, are monotone.
     max_features : int, optional
         Largest number of features of a forward or exhaustive search; all by default.
 
@@ -105,8 +98,8 @@ class SequentialSelection(BaseSelector):
     ranking_ : int64 array of shape (p,)
         1 for the selected features, and 2, 3, ... for the others by importance.
     importances_ : Importances
-        Of all p features: forward and exhaustive, the score of each alone; backward and monotone,
-        the decrease of the score of all features without it.
+        Of all p features: forward and exhaustive, the score of each alone; backward, the
+        decrease of the score of all features without it.
     history_ : dict of arrays
         ``"n_features"`` and ``"score"`` of the sets in the order in which the search came to them;
         of an exhaustive search, of the best of each size;
@@ -127,8 +120,7 @@ class SequentialSelection(BaseSelector):
     further one does not improve the score of a deterministic learner, and one is selected.
 
     A floating search ends at the latest when it has scored ten times as many sets as the plain one
-    has of steps of its size. Exhaustive searches of more than 200,000 sets are refused, monotone
-    ones when they come to as many.
+    has of steps of its size. Exhaustive searches of more than 200,000 sets are refused.
 
     References
     ----------
@@ -136,8 +128,7 @@ class SequentialSelection(BaseSelector):
     selecting features for pattern classifiers; P. Pudil, J. Novovičová, J. Kittler (1994). Floating
     search methods in feature selection. Pattern Recognition Letters 15(11); P. Somol, P. Pudil, J.
     Novovičová, P. Paclík (1999). Adaptive floating search methods in feature selection. Pattern
-    Recognition Letters 20; P. M. Narendra, K. Fukunaga (1977). A branch and bound algorithm for
-    feature subset selection. IEEE Transactions on Computers 26.
+    Recognition Letters 20.
 
     Examples
     --------
@@ -159,7 +150,6 @@ class SequentialSelection(BaseSelector):
     minus: int = 0
     floating: bool | Literal["adaptive"] = False
     max_step: int = 2
-    monotone: bool = False
     max_features: int | None = None
     scoring: str | Callable[..., float] | None = None
     cv: int | None = 5
@@ -242,8 +232,7 @@ class SequentialSelection(BaseSelector):
             arguments=sets.arguments,
             unit="set",
         )
-        if sets.ready(scored) > len(scored) and steps["direction"] == "exhaustive":
-            raise ValueError(_too_many(owner, "monotone scores left more than"))
+        sets.ready(scored)
         best = [path.best[size] for size in sorted(path.best)]
         if self.n_features == "best":
             chosen, score = max(best, key=lambda candidate: candidate[1])
@@ -260,8 +249,17 @@ class SequentialSelection(BaseSelector):
         self._adopt(rows, np.array(sorted(chosen), dtype=np.int64), history)
         self.score_ = score
         self.n_scored_ = len(scored)
-        from_all = steps["direction"] == "backward" or steps["monotone"]
-        self._take_importances(data.names, path, forward=not from_all)
+        # Without a step, all features are wanted.
+        first = np.array(path.first or [path.visited[0][1]] * p)
+        forward = steps["direction"] != "backward"
+        what = self.scoring if isinstance(self.scoring, str) else "score"
+        self.importances_ = Importances(
+            data.names,
+            first if forward else path.visited[0][1] - first,
+            "score_alone" if forward else "score_decrease",
+            f"score: {what}",
+            metadata={"learner": repr(self.estimator), "versions": versions()},
+        )
         return self
 
     def _steps(self, owner: str, p: int) -> dict[str, Any]:
@@ -270,23 +268,17 @@ class SequentialSelection(BaseSelector):
         if floating != "adaptive":
             checks.check_flag(owner, "floating", floating)
         max_step = checks.check_integer(owner, "max_step", self.max_step, 1)
-        monotone = checks.check_flag(owner, "monotone", self.monotone)
         plus = checks.check_integer(owner, "plus", self.plus, 1)
         minus = checks.check_integer(owner, "minus", self.minus, 0, most=plus - 1)
         single = (plus, minus) == (1, 0)
         for conflicts, rule in (
-            (
-                monotone and (not exhaustive or self.n_features == "best"),
-                "monotone=True needs direction='exhaustive' and a number n_features",
-            ),
             (exhaustive and not single, "exhaustive searches have plus=1 and minus=0"),
             (floating and not single, "floating searches have plus=1 and minus=0"),
             (floating and exhaustive, "an exhaustive search does not float"),
         ):
             if conflicts:
                 raise ValueError(
-                    f"{owner}: {rule}, got {direction=}, {floating=}, {plus=}, {minus=} and "
-                    f"n_features={self.n_features!r}."
+                    f"{owner}: {rule}, got {direction=}, {floating=}, {plus=} and {minus=}."
                 )
         most = p
         if self.max_features is not None:
@@ -304,19 +296,20 @@ class SequentialSelection(BaseSelector):
             "minus": minus,
             "floating": floating,
             "max_step": max_step,
-            "monotone": monotone,
         }
 
     def _most_sets(self, owner: str, p: int, steps: dict[str, Any]) -> int:
         """Return the largest number of sets that a search may score."""
         goal: int = steps["goal"]
         if steps["direction"] == "exhaustive":
-            if steps["monotone"]:
-                return _MOST_SETS
             sizes = range(1, goal + 1) if steps["sizes"] else (1, goal)
             number = sum(math.comb(p, size) for size in set(sizes))
             if number > _MOST_SETS:
-                raise ValueError(_too_many(owner, f"{p} features have {number:,} sets,"))
+                raise ValueError(
+                    f"{owner}: {p} features have {number:,} sets, more than the {_MOST_SETS:,} of "
+                    "an exhaustive search. Hint: set max_features or n_features, or search forward "
+                    "with floating='adaptive'."
+                )
             return number
         length = abs(goal - (p if steps["direction"] == "backward" else 0)) + 1
         rounds: int = (
@@ -324,19 +317,6 @@ class SequentialSelection(BaseSelector):
         )
         longest: int = steps["max_step"] if self.floating == "adaptive" else 1
         return 1 + rounds * sum(math.comb(p, size) for size in range(1, longest + 1))
-
-    def _take_importances(self, names: tuple[str, ...], path: Path, forward: bool) -> None:
-        first = np.array(path.first)
-        if not len(first):  # all features are wanted
-            first = np.full(len(names), path.visited[0][1])
-        what = self.scoring if isinstance(self.scoring, str) else "score"
-        self.importances_ = Importances(
-            names,
-            first if forward else path.visited[0][1] - first,
-            "score_alone" if forward else "score_decrease",
-            f"score: {what}",
-            metadata={"learner": repr(self.estimator), "versions": versions()},
-        )
 
     def _settings(self) -> dict[str, Any]:
         return {**super()._settings(), "estimator": repr(self.estimator)}
@@ -346,13 +326,6 @@ class SequentialSelection(BaseSelector):
             "run": f"{self.n_scored_:,} sets of features",
             "results": {"score": self.score_, "sets_scored": self.n_scored_},
         }
-
-
-def _too_many(owner: str, number: str) -> str:
-    return (
-        f"{owner}: {number} more than the {_MOST_SETS:,} of an exhaustive search. Hint: set "
-        "max_features or n_features, or search forward with floating='adaptive'."
-    )
 
 
 def _task(estimator: Any, owner: str) -> Task | None:
@@ -414,7 +387,6 @@ def search(
     minus: int = 0,
     floating: bool | str = False,
     max_step: int = 1,
-    monotone: bool = False,
 ) -> Scores:
     """Yield sets that are to be scored, and take their scores, until a set of `goal` features.
 
@@ -436,14 +408,15 @@ def search(
         Whether to go back as long as the set is better than all others of its size so far.
     max_step : int
         Largest number of features that an adaptive search adds or removes together.
-    monotone : bool
-        Whether no set scores better than a set that holds it.
     """
     if direction == "exhaustive":
-        if monotone:
-            yield from _branch_and_bound(path, p, goal)
-        else:
-            yield from _all_sets(path, p, range(1, goal + 1) if sizes else (1, goal))
+        for size in sorted(set(range(1, goal + 1) if sizes else (1, goal))):
+            sets = [frozenset(features) for features in combinations(range(p), size)]
+            scores = yield sets
+            if size == 1:
+                path.first = list(scores)
+            best = int(np.argmax(scores))
+            path.go(sets[best], scores[best])
         return
     forward = direction == "forward"
     current: Subset = frozenset() if forward else frozenset(range(p))
@@ -495,47 +468,6 @@ def _adaptive(
                 current, room = path.go(back, score), True
                 break
     return current
-
-
-def _all_sets(path: Path, p: int, sizes: Iterable[int]) -> Scores:
-    """Score all sets of these sizes, and go to the best of each, the first of equal ones."""
-    for size in sorted(set(sizes)):
-        sets = [frozenset(features) for features in combinations(range(p), size)]
-        scores = yield sets
-        if size == 1:
-            path.first = list(scores)
-        best = int(np.argmax(scores))
-        path.go(sets[best], scores[best])
-
-
-def _branch_and_bound(path: Path, p: int, goal: int) -> Scores:
-    """Find the best set of `goal` features where a set scores no better than one that holds it.
-
-    From the set of all features, one is removed at a time. Features that were removed before a
-    sibling are not removed below it, so that a set is reached in one way; the sets that score
-    least come first, and have the most below them. What scores no better than the best so far is
-    left out with all below it.
-    """
-    everything = frozenset(range(p))
-    path.go(everything, (yield [everything])[0])
-    waiting = [(*path.visited[0], list(range(p)))]
-    best = -math.inf
-    while waiting:
-        current, score, removable = waiting.pop()
-        if score <= best:
-            continue
-        if len(current) == goal:
-            best = score
-            path.go(current, score)
-            continue
-        sets = [current - {j} for j in removable]
-        scores = yield sets
-        path.first = path.first or list(scores)
-        order = sorted(range(len(sets)), key=scores.__getitem__)
-        for place, i in enumerate(order):
-            rest = [removable[k] for k in order[place + 1 :]]
-            if len(sets[i]) - len(rest) <= goal:
-                waiting.append((sets[i], scores[i], rest))
 
 
 def new_sets(steps: Scores) -> Steps[None]:
