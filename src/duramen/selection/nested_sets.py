@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from duramen.importances import Inputs
 from duramen.importances.refit import seeded
 from duramen.jobs.replicates import Steps
 from duramen.results.summary import Column, counted
-from duramen.selection.refitting import Opening, RefittingSelector, require_out_of_bag
+from duramen.selection.refitting import RefittingSelector, require_out_of_bag
 from duramen.selection.selector import folds_of, places
 from duramen.significance.measured import Measured
 from duramen.support import checks
@@ -183,45 +183,33 @@ class BackwardElimination(RefittingSelector):
             recompute=self.recompute,
             nested_folds=n_folds,
         )
-        sizes_of_folds = np.bincount(folds, minlength=max(n_folds, 1))
         trials = trials.reshape(len(rounds), -1, p + 3)
-        self._take(opening, chains[0], trials, factor)
-        self._nest(trials[:, 1:], sizes_of_folds, factor)
-        return self
-
-    def _take(
-        self, opening: Opening, columns: list[IntArray], trials: FloatArray, factor: float
-    ) -> None:
-        rows = trials[:, 0]
-        importance, errors, standard_errors = rows[:, :-3], rows[:, -3], rows[:, -2]
-        chosen = smallest_within(errors, standard_errors, factor)
-        history = {
-            "n_features": np.array([len(there) for there in columns]),
-            "error": errors,
-            "standard_error": standard_errors,
-            "importance": importance,
-        }
-        remaining = columns[chosen]
-        order = np.argsort(-importance[0, remaining], kind="stable")
-        self._adopt(opening.data, remaining[order], history)
-        last = np.zeros(self.n_features_in_, dtype=np.int64)
-        for there in columns:
-            last[there] += 1
-        self.eliminated_in_ = np.where(last < len(columns), last + 1, 0)
-        self.error_ = float(errors[chosen])
-        self._set_importances(opening.subject, importance[0])
-
-    def _nest(self, trials: FloatArray, sizes_of_folds: IntArray, factor: float) -> None:
-        chosen = [
-            smallest_within(trials[:, k, -3], trials[:, k, -2], factor)
-            for k in range(trials.shape[1])
+        errors, standard_errors = trials[:, :, -3], trials[:, :, -2]
+        sets = chains[0]
+        best = [
+            smallest_within(errors[:, k], standard_errors[:, k], factor) for k in range(1 + n_folds)
         ]
-        self.nested_sizes_ = self.history_["n_features"][np.array(chosen, dtype=np.int64)]
-        if not chosen:
-            self.nested_error_ = float("nan")
-            return
-        losses = trials[chosen, np.arange(len(chosen)), -1]
-        self.nested_error_ = float(np.average(losses, weights=sizes_of_folds))
+        history = {
+            "n_features": np.array([len(features) for features in sets]),
+            "error": errors[:, 0],
+            "standard_error": standard_errors[:, 0],
+            "importance": trials[:, 0, :-3],
+        }
+        importance, remaining = trials[0, 0, :-3], sets[best[0]]
+        order = np.argsort(-importance[remaining], kind="stable")
+        self._adopt(opening.data, remaining[order], history)
+        last = np.zeros(p, dtype=np.int64)
+        for features in sets:
+            last[features] += 1
+        self.eliminated_in_ = np.where(last < len(sets), last + 1, 0)
+        self.error_ = float(errors[best[0], 0])
+        self.nested_sizes_ = history["n_features"][np.array(best[1:], dtype=np.int64)]
+        self.nested_error_ = float("nan")
+        if n_folds:
+            losses = trials[best[1:], np.arange(1, 1 + n_folds), -1]
+            self.nested_error_ = float(np.average(losses, weights=np.bincount(folds)))
+        self._set_importances(subject, importance)
+        return self
 
     def _scores(self) -> FloatArray:
         # Features that are eliminated later come first, then by importance.
@@ -471,44 +459,45 @@ class VSURF(RefittingSelector):
         order = np.argsort(-mean, kind="stable")
         threshold = factors[0] * noise_level(deviation[order], opening.seed)
         selected = order[: above(mean[order], threshold)]
-        _, models = opening.follow(
+
+        def models() -> Steps[tuple[FloatArray, FloatArray, int, float, list[int], list[float]]]:
+            """Yield the columns of nested models for interpretation, then for prediction."""
+            ends = np.repeat(np.arange(1, len(selected) + 1), counts[1])
+            forests = yield [(selected[:end],) for end in ends.tolist()]
+            rows = forests[:, 0].reshape(len(selected), -1)
+            errors, spread = rows.mean(axis=1), rows.std(axis=1, ddof=1)
+            n_interpreted = interpreted(errors, spread, factors[1])
+            least = factors[2] * mean_jump(errors, n_interpreted)
+            chosen, tried = yield from predicting(selected[:n_interpreted], counts[2], least)
+            return errors, spread, n_interpreted, least, chosen, tried
+
+        _, (errors, spread, n_interpreted, least, chosen, tried) = opening.follow(
             lambda _, seed, columns: trial(subject, seed, columns)[-3:-2],
             (counts[1] + counts[2]) * len(selected),
             1,
-            nested_models(selected, counts[1], counts[2], factors[1], factors[2]),
+            models(),
             part="errors",
             features=selected.tolist(),
             counts=counts,
             factors=factors,
         )
-        self._take(opening, first, threshold, selected, models)
-        return self
-
-    def _take(
-        self,
-        opening: Opening,
-        first: FloatArray,
-        threshold: float,
-        selected: IntArray,
-        models: Models,
-    ) -> None:
         sets = {
             "threshold": selected,
-            "interpretation": selected[: models.n_interpreted],
-            "prediction": np.array(models.chosen, dtype=np.int64),
+            "interpretation": selected[:n_interpreted],
+            "prediction": np.array(chosen, dtype=np.int64),
         }
         history = {
             "importance": first,
-            "error": models.errors,
-            "standard_deviation": models.spread,
-            "prediction_error": np.array(models.prediction_errors),
+            "error": errors,
+            "standard_deviation": spread,
+            "prediction_error": np.array(tried),
         }
         self._adopt(opening.data, sets[self.select], history)
         self.thresholded_, self.interpretation_ = sets["threshold"], sets["interpretation"]
         self.prediction_ = sets["prediction"]
-        self.threshold_ = threshold
-        self.jump_ = models.least
-        self._set_importances(opening.subject, first.mean(axis=0))
+        self.threshold_, self.jump_ = threshold, least
+        self._set_importances(subject, mean)
+        return self
 
     def _figures(self) -> dict[str, Any]:
         steps = np.full(self.n_features_in_, "none", dtype="U14")
@@ -523,43 +512,6 @@ class VSURF(RefittingSelector):
             "columns": (Column("last step", steps.tolist(), "words", name="step"),),
             "results": {f"features_{name}": len(features) for name, features in sets.items()},
         }
-
-
-class Models(NamedTuple):
-    """Errors of the models, and the features that were kept by them."""
-
-    errors: FloatArray  # of the nested models: mean over their forests
-    spread: FloatArray  # standard deviation over their forests
-    n_interpreted: int  # features of the model for interpretation
-    least: float  # decrease of the error that a further feature must exceed
-    chosen: list[int]  # features for prediction
-    prediction_errors: list[float]  # of the model with each feature for interpretation in turn
-
-
-def nested_models(
-    features: IntArray, n_interpretation: int, n_prediction: int, deviations: float, jumps: float
-) -> Steps[Models]:
-    """Yield the columns of nested models for interpretation, then of those for prediction.
-
-    Parameters
-    ----------
-    features : int64 array of shape (m,)
-        Features above the threshold, the most important first.
-    n_interpretation, n_prediction : int
-        Number of forests of a model.
-    deviations : float
-        Number of standard deviations by which the error of the smallest model may exceed the best.
-    jumps : float
-        Number of mean jumps by which the error must decrease with a further feature.
-    """
-    ends = np.repeat(np.arange(1, len(features) + 1), n_interpretation)
-    forests = yield [(features[:end],) for end in ends.tolist()]
-    rows = forests[:, 0].reshape(len(features), -1)
-    errors, spread = rows.mean(axis=1), rows.std(axis=1, ddof=1)
-    n_interpreted = interpreted(errors, spread, deviations)
-    least = jumps * mean_jump(errors, n_interpreted)
-    chosen, tried = yield from predicting(features[:n_interpreted], n_prediction, least)
-    return Models(errors, spread, n_interpreted, least, chosen, tried)
 
 
 def predicting(

@@ -19,7 +19,7 @@ from duramen.selection.refitting import RefittingSelector
 from duramen.selection.selector import numbers_of
 from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs
 from duramen.significance.measured import Measured
-from duramen.significance.resampling import Draw, SamplingUnits, subsample_size, subsamples
+from duramen.significance.resampling import SamplingUnits, subsample_size, subsamples
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray
 
@@ -212,17 +212,30 @@ class StabilitySelection(RefittingSelector):
         joined = with_artificial(subject, artificial, random, owner)
         units = SamplingUnits.of(subject.data)
         size = subsample_size(self.subsample, units.count, units.n_classes, owner, units=units.name)
-        task = SelectedOfDraw(
-            replace(subject, data=subject.data.with_table(joined, key=(artificial, opening.seed))),
-            units.rows(subsamples(units.labels, units.count, size)),
-            q,
-            subject.data.target.responses() if learner == "lasso" else None,
-        )
+        draw = units.rows(subsamples(units.labels, units.count, size))
+        beside = subject.data.with_table(joined, key=(artificial, opening.seed))
+        whole, response = replace(subject, data=beside), subject.data.target.responses()
+
+        def task(_: int, seed: int) -> FloatArray:
+            """Draw rows; return whether each column, or its artificial copy, is selected."""
+            random = np.random.default_rng(seed)
+            rows = draw(random)
+            if learner == "lasso":
+                values = numbers_of(joined.take_rows(rows))
+                selected = first_of_path(values, response[rows], q)
+            else:
+                drawn = whole.of_rows(rows, key=seed)
+                selected = largest(drawn.scores(int(random.integers(2**32))), q)
+            return selected.astype(np.float64)
+
+        def all_draws() -> Steps[None]:
+            yield [()] * n_draws
+
         draws, _ = opening.follow(
             task,
             n_draws,
             2 * p,
-            all_draws(n_draws),
+            all_draws(),
             learner=learner,
             artificial=artificial,
             subsample=size,
@@ -291,11 +304,6 @@ def with_artificial(
     return with_knockoffs(table, columns, donors, function=owner)
 
 
-def all_draws(n_draws: int) -> Steps[None]:
-    """Yield the jobs of all draws at once."""
-    yield [()] * n_draws
-
-
 def first_of_path(values: FloatArray, response: FloatArray, q: int) -> BoolArray:
     """Tell which q columns enter the paths of the lasso first, by the penalties of their entries.
 
@@ -331,37 +339,3 @@ def largest(values: FloatArray, q: int) -> BoolArray:
     least = np.partition(values, -q)[-q]
     tied: BoolArray = values >= least
     return tied if np.count_nonzero(tied) <= q else values > least
-
-
-@dataclass(frozen=True)
-class SelectedOfDraw:
-    """Task of a draw: whether each column is selected, 0 or 1.
-
-    Attributes
-    ----------
-    subject : Measured
-        The features and their artificial copies.
-    draw : callable
-        Draws rows.
-    q : int
-        Number of columns that are selected.
-    response : float64 array of shape (n, c) or None
-        What the lasso explains; None for forests.
-    """
-
-    subject: Measured
-    draw: Draw
-    q: int
-    response: FloatArray | None
-
-    def __call__(self, _: int, seed: int) -> FloatArray:
-        """Draw rows and select."""
-        random = np.random.default_rng(seed)
-        rows = self.draw(random)
-        if self.response is None:
-            drawn = self.subject.of_rows(rows, key=seed)
-            selected = largest(drawn.scores(int(random.integers(2**32))), self.q)
-        else:
-            values = numbers_of(self.subject.data.table.take_rows(rows))
-            selected = first_of_path(values, self.response[rows], self.q)
-        return selected.astype(np.float64)
