@@ -1,18 +1,18 @@
-"""Structure that the flat arrays of trees imply: parents, depths, decreases of impurity.
+"""Structure that the flat arrays of trees imply: parents, depths, decreases of impurity, sums.
 
-Everything here is vectorized over all the nodes of a trees. Nodes are numbered through the whole
+Everything here is vectorized over all the nodes of the trees. Nodes are numbered through the whole
 forest ("global"), node ``i`` of tree ``t`` being ``offsets[t] + i``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.arrays import FAMILY_MASK, MULTIWAY, TreeArrays
-from duramen.support.arrays import FloatArray, IntArray, ranges
+from duramen.support.arrays import BoolArray, FloatArray, IntArray, ranges
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -120,3 +120,93 @@ def decision_path(
         shape=(len(leaves), forest.n_nodes),
     )
     return indicator, forest.offsets.copy()
+
+
+class Level(NamedTuple):
+    """Inner nodes, the children of all of them, and the place of the first child of each."""
+
+    parents: IntArray
+    children: IntArray
+    starts: IntArray
+
+
+class Nodes:
+    """Nodes of trees level by level: sums from the leaves up, sums over children.
+
+    Children come after their parents, so that a quantity of every node of every tree comes from
+    one pass over the levels, deepest first, instead of a walk over each tree.
+
+    Attributes
+    ----------
+    tree, n_children : int64 arrays of shape (N,)
+        Tree of each node, and the number of its children.
+    leaves : int64 array of shape (L,)
+        Node of each row of ``leaf_values``.
+    levels : list of Level
+        Inner nodes at depth 0, 1, 2, ...
+    inner : Level
+        All inner nodes, level by level.
+    depth : int64 array
+        Depths of all inner nodes, in the order of `inner`.
+    """
+
+    def __init__(self, trees: TreeArrays) -> None:
+        self.trees = trees
+        self.tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.offsets))
+        self.n_children = child_counts(trees)
+        first = trees.child + trees.offsets[self.tree]
+        ends = np.flatnonzero(trees.feature < 0)
+        self.leaves = np.empty(ends.size, dtype=np.int64)
+        self.leaves[trees.leaf_offsets[self.tree[ends]] + trees.child[ends]] = ends
+        self.levels: list[Level] = []
+        nodes = trees.offsets[:-1]
+        while (nodes := nodes[self.n_children[nodes] > 0]).size:
+            counts = self.n_children[nodes]
+            children = ranges(first[nodes], counts)
+            self.levels.append(Level(nodes, children, np.cumsum(counts) - counts))
+            nodes = children
+        none = np.empty(0, dtype=np.int64)
+        parents = np.concatenate([none, *(level.parents for level in self.levels)])
+        children = np.concatenate([none, *(level.children for level in self.levels)])
+        counts = self.n_children[parents]
+        self.inner = Level(parents, children, np.cumsum(counts) - counts)
+        self.depth = np.repeat(np.arange(len(self.levels)), [len(own[0]) for own in self.levels])
+
+    def over_children(self, values: NDArray[Any], level: Level | None = None) -> NDArray[Any]:
+        """Return the sums of `values` (N, ...) over the children of all inner nodes, or a level."""
+        _, children, starts = self.inner if level is None else level
+        sums: NDArray[Any] = np.add.reduceat(values[children], starts, axis=0)
+        return sums
+
+    def summed_up(self, of_leaves: NDArray[Any]) -> NDArray[Any]:
+        """Return for every node the sum of `of_leaves` (L, ...) over the leaves below it."""
+        sums = np.zeros((self.trees.n_nodes, *of_leaves.shape[1:]), dtype=of_leaves.dtype)
+        sums[self.leaves] = of_leaves
+        for level in reversed(self.levels):
+            sums[level.parents] = np.add.reduceat(sums[level.children], level.starts, axis=0)
+        return sums
+
+    def fractions(self) -> FloatArray:
+        """Return p(t), the fraction of a tree's training weight at each of its nodes."""
+        whole = self.trees.weight[self.trees.offsets[:-1]]
+        whole = np.where(whole > 0, whole, 1.0)  # nothing but a leaf without rows
+        fraction: FloatArray = self.trees.weight / whole[self.tree]
+        return fraction
+
+    def maximal(self) -> BoolArray:
+        """Mark the nodes that split on a feature on which no node above them splits; shape (N,).
+
+        They are the roots of the maximal subtrees of Ishwaran et al. (2010): the maximal
+        v-subtrees of a tree have the nodes where a row meets v for the first time as their roots,
+        and no row passes through two of them.
+        """
+        feature, above = self.trees.feature, parents(self.trees)
+        first = np.zeros(feature.size, dtype=np.bool_)
+        node = self.inner.parents
+        ancestor = above[node]
+        while node.size:
+            past_root = ancestor < 0
+            first[node[past_root]] = True
+            open_ = ~past_root & (feature[ancestor] != feature[node])  # at -1 the first decides
+            node, ancestor = node[open_], above[ancestor[open_]]
+        return first

@@ -6,7 +6,6 @@ from duramen.importances.comparison import Comparison, compare
 from duramen.importances.groups import group, smooth
 from duramen.importances.measure import Inputs, Measure
 from duramen.importances.measures.conditional_mda import CONDITIONAL_MDA, conditional_mda
-from duramen.importances.measures.frequency import FREQUENCY, frequency
 from duramen.importances.measures.holdout_mda import HOLDOUT_MDA, holdout_mda
 from duramen.importances.measures.influence import (
     PREDICTION_CHANGE,
@@ -19,14 +18,17 @@ from duramen.importances.measures.mcfs import MCFS, mcfs
 from duramen.importances.measures.mda import MDA, mda
 from duramen.importances.measures.mdi import MDI, MDI_OOB, mdi
 from duramen.importances.measures.mdi_plus import MDI_PLUS, mdi_plus
-from duramen.importances.measures.minimal_depth import (
-    MINIMAL_DEPTH,
-    minimal_depth,
-    minimal_depth_distribution,
-)
-from duramen.importances.measures.noising import NOISING, noising
 from duramen.importances.measures.shadows import AIR, SANDRI, air, sandri
 from duramen.importances.measures.sobol_mda import SOBOL_MDA, sobol_mda
+from duramen.importances.measures.splits import (
+    FREQUENCY,
+    MINIMAL_DEPTH,
+    NOISING,
+    frequency,
+    minimal_depth,
+    minimal_depth_distribution,
+    noising,
+)
 from duramen.importances.measures.vote_change import VOTE_CHANGE, vote_change
 from duramen.results.importances import MonteCarloSelection
 from duramen.results.local_importances import LocalImportances

@@ -1,20 +1,22 @@
-"""Description of an importance measure: how it is computed and what it needs."""
+"""Description of an importance measure, and importances that are sums over trees."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import signature
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
 from duramen.catalogue import Entry
 from duramen.data import EncodedTable, LearningSet, Target
 from duramen.forests.forest import AnyForest, Forest, extended
+from duramen.forests.structure import Nodes
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
+from duramen.support.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,7 @@ class Measure(Entry):
         Name in Python, also that of its function; the option ``--measure`` has hyphens in it.
     compute : callable
         Takes :class:`Inputs` and returns `Importances`, `Significance`, or p numbers; with
-        `over_trees`, the `TreeSums` of no trees so far.
+        `over_trees`, `TreeSums`.
     title : str
         Heading of its column in tables.
     reading : str
@@ -157,12 +159,10 @@ class Measure(Entry):
         return target.categorical or not self.classes
 
     def __call__(self, inputs: Inputs) -> Importances | Significance:
-        """Compute the measure."""
+        """Compute the measure; p numbers are named and get the unit."""
         values = self.compute(inputs)
-        return self.result(values.over_all() if isinstance(values, TreeSums) else values, inputs)
-
-    def result(self, values: Any, inputs: Inputs) -> Importances | Significance:
-        """Return what was computed as importances; p numbers are named and get the unit."""
+        if isinstance(values, TreeSums):
+            values = values.importances()
         if isinstance(values, Importances | Significance):
             return values
         return Importances(inputs.data.names, np.asarray(values), self.name, self.unit)
@@ -178,40 +178,34 @@ SCATTERS = (
 # the caches.
 _RUN = 250_000
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+Sums: TypeAlias = Generator[tuple[AnyForest, int | None], Forest | None, Result]
+"""Steps of a measure that is a sum over trees.
+
+It checks its arguments and yields the forest, with the number of rows that it sends down the trees
+(None to take trees as they come, not in runs of bounded size). It is then sent trees, in their
+order, and None after the last ones, and returns the result.
+"""
+
 
 class TreeSums:
-    """Importances that are sums over trees, which are added in their order.
+    """Sums over trees that are added in their order; those of the whole forest by default.
 
     The results are the same, bit for bit, however many trees are added at a time.
-
-    Parameters
-    ----------
-    forest : Forest or TreeStream
-        Source of the trees.
-    add : callable
-        Adds trees, which come after those before.
-    result : callable
-        Returns the importances, once all trees are added.
-    n_rows : int, optional
-        Rows that are sent down the trees. Trees are then added in runs that are small enough for
-        temporary arrays of all their nodes; by default as they come.
     """
 
-    def __init__(
-        self,
-        forest: AnyForest,
-        add: Callable[[Forest], object],
-        result: Callable[[], Any],
-        *,
-        n_rows: int | None = None,
-    ) -> None:
-        self.forest, self._add, self._result, self._n_rows = forest, add, result, n_rows
+    def __init__(self, sums: Sums[Any]) -> None:
+        self._sums, self._begun = sums, False
+        self._forest, self._n_rows = next(sums)
         self._open: Forest | None = None  # last run, which further trees may join
 
     def add(self, trees: Forest) -> None:
-        """Add trees, which come after those before."""
+        """Add trees, which come after those before, in runs small enough for temporary arrays."""
+        self._begun = True
         if self._n_rows is None:
-            self._add(trees)
+            self._sums.send(trees)
             return
         trees = trees if self._open is None else extended(self._open, trees)
         start = 0
@@ -223,39 +217,32 @@ class TreeSums:
                 self._open = trees.part(start, trees.n_trees) if fits else None
                 return
             stop = start + max(1, fits)
-            self._add(trees.part(start, stop))
+            self._sums.send(trees.part(start, stop))
             start = stop
 
-    def over_all(self) -> Any:
-        """Add the trees of the forest, and return the importances."""
-        for trees in self.forest.parts():
-            self.add(trees)
-        return self.importances()
-
     def importances(self) -> Any:
-        """Return the importances, once all trees are added."""
+        """Return the importances, of all trees of the forest if none were added."""
+        if not self._begun:
+            for trees in self._forest.parts():
+                self.add(trees)
         if self._open is not None:
-            self._add(self._open)
-            self._open = None
-        return self._result()
-
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
+            self._sums.send(self._open)
+        try:
+            self._sums.send(None)
+        except StopIteration as end:
+            return end.value
+        raise RuntimeError("sums over trees must end after the last trees")
 
 
 def over_trees(
     result: type[Result],
-) -> Callable[[Callable[Arguments, TreeSums]], Callable[Arguments, Result]]:
-    """Return a decorator of functions that return the `TreeSums` of no trees so far.
+) -> Callable[[Callable[Arguments, Sums[Result]]], Callable[Arguments, Result]]:
+    """Return a decorator of functions of `Sums`, which adds the trees of the forest."""
 
-    The decorated function adds the trees of its forest, and returns the importances.
-    """
-
-    def decorator(sums: Callable[Arguments, TreeSums]) -> Callable[Arguments, Result]:
+    def decorator(sums: Callable[Arguments, Sums[Result]]) -> Callable[Arguments, Result]:
         @wraps(sums)
         def measure(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Any:
-            return sums(*args, **kwargs).over_all()
+            return TreeSums(sums(*args, **kwargs)).importances()
 
         own = signature(sums).replace(return_annotation=result.__name__)
         measure.__signature__ = own  # type: ignore[attr-defined]
@@ -266,6 +253,57 @@ def over_trees(
 
 def sums_of(
     measure: Callable[Arguments, Any], *args: Arguments.args, **kwargs: Arguments.kwargs
-) -> Any:
-    """Return the sums of no trees so far of a function that `over_trees` decorates."""
-    return measure.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
+) -> TreeSums:
+    """Return the sums of a function that `over_trees` decorates, to which trees can be added."""
+    return TreeSums(measure.__wrapped__(*args, **kwargs))  # type: ignore[attr-defined]
+
+
+class Tally:
+    """Sums what the inner nodes of trees contribute, by feature and interaction degree.
+
+    The value of a feature is the mean over the trees of the sum of the contributions of the nodes
+    that split on it; its standard error is the standard deviation (ddof 1) of these sums over the
+    square root of the number of trees. A tree that does not use a feature counts as 0. Trees are
+    added one by one, so that the sums are the same, bit for bit, whatever the runs.
+    """
+
+    def __init__(self, n_features: int, *, by_degree: bool = False) -> None:
+        self.n_trees = 0
+        self.sum, self.squares = np.zeros(n_features), np.zeros(n_features)
+        self.degrees: list[FloatArray] | None = [] if by_degree else None
+
+    def add(self, nodes: Nodes, contribution: FloatArray, *, n_trees: int) -> None:
+        """Add the contributions (one a node, inner nodes count) of a run of `n_trees` trees."""
+        p = len(self.sum)
+        order = np.argsort(nodes.tree[nodes.inner.parents], kind="stable")
+        inner = nodes.inner.parents[order]
+        amount = contribution[inner]
+        feature = nodes.trees.feature[inner].astype(np.int64)
+        by_tree, place = np.unique(nodes.tree[inner] * p + feature, return_inverse=True)
+        sums = np.bincount(place, amount, by_tree.size)
+        self.n_trees += n_trees
+        np.add.at(self.sum, by_tree % p, sums)
+        np.add.at(self.squares, by_tree % p, sums**2)
+        if self.degrees is None:
+            return
+        recorded = nodes.trees.node_degree  # empty where it is the depth
+        degree = recorded[inner] if len(recorded) else nodes.depth[order]
+        for k in range(int(degree.max(initial=0)) + 1):
+            if k == len(self.degrees):
+                self.degrees.append(np.zeros(p))
+            np.add.at(self.degrees[k], feature[degree == k], amount[degree == k])
+
+    def means(self) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
+        """Return means over the trees, standard errors, and the means by degree, (p, D).
+
+        Means are 0 without trees. Standard errors are None below two trees, and means by degree
+        unless they were asked for.
+        """
+        n_trees, by_degree, error = self.n_trees, None, None
+        if self.degrees is not None:
+            degrees = self.degrees or [np.zeros(len(self.sum))]
+            by_degree = np.column_stack(degrees) / max(1, n_trees)
+        if n_trees > 1:
+            spread = self.squares - self.sum**2 / n_trees
+            error = np.sqrt(np.maximum(spread, 0.0) / (n_trees - 1) / n_trees)
+        return self.sum / max(1, n_trees), error, by_degree

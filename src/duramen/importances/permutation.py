@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.prediction import lent_rows
-from duramen.importances.arguments import importances_of
-from duramen.importances.measure import TreeSums
-from duramen.importances.samples import Sample
+from duramen.importances.arguments import Sample, importances_of
+from duramen.importances.measure import Sums
 from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.support.arrays import IntArray
+from duramen.support.arrays import FloatArray, IntArray
 
 # Scores in the order of the kernel's enum Score, with the units of losses.
 SCORES = {
@@ -33,54 +32,57 @@ SCORES = {
 OF_PAIRS = ("roc_auc", "concordance")
 ALL = "all"
 
-Progress = Callable[[int], None]
-
 # Standard errors that count as none; fractions of a mean of squares that rounding makes.
 _NO_ERROR = np.finfo(np.float64).eps
 _ROUNDING = 1e-13
 
 
-@dataclass(frozen=True)
-class Permutations:
-    """Settings of permutations of columns."""
+def permutations(
+    seed: int,
+    n_repeats: int | str = 1,
+    *,
+    first_repeat: int = 0,
+    feature_groups: Sequence[IntArray] | None = None,
+    associated: NDArray[np.uint8] | None = None,
+    level: float | None = None,
+) -> _kernel.Permutations:
+    """Return permutations of columns as the kernel reads them.
 
-    seed: int  # seed of the permutations
-    # Permutations of every column in every tree; "all" for the mean over all there are.
-    n_repeats: int | str = 1
-    # Columns that are permuted together; None for every column by itself.
-    feature_groups: list[IntArray] | None = None
-    # (p, p): 1 where a permutation of column j is within cells of column k; None to test in every
-    # tree.
-    associated: NDArray[np.uint8] | None = None
-    # Then k is in the cells where 1 - p of the chi-square test of the tree's bins exceeds it; None
-    # for permutations among all the rows.
-    level: float | None = None
+    Parameters
+    ----------
+    seed : int
+        Seed of the permutations.
+    n_repeats : int or "all"
+        Permutations of every column in every tree; "all" for the mean over all there are.
+    first_repeat : int
+        Number of the first of them.
+    feature_groups : sequence of int arrays, optional
+        Columns that are permuted together; by default every column by itself.
+    associated : uint8 array of shape (p, p), optional
+        1 where a permutation of column j is within cells of column k; by default tested in every
+        tree.
+    level : float, optional
+        Then k is in the cells where 1 - p of the chi-square test of the tree's bins exceeds it; by
+        default permutations are among all the rows.
+    """
+    offsets, columns = None, None
+    if feature_groups is not None:
+        offsets = np.cumsum([0, *map(len, feature_groups)], dtype=np.int64)
+        columns = np.concatenate(feature_groups).astype(np.uint32)
+    return _kernel.Permutations(
+        seed=seed,
+        first_repeat=first_repeat,
+        n_repeats=1 if n_repeats == ALL else int(n_repeats),
+        every=n_repeats == ALL,
+        group_offsets=offsets,
+        group_columns=columns,
+        associated=associated,
+        level=level,
+    )
 
-    def for_kernel(self, repeat: int | None = None) -> _kernel.Permutations:
-        """Return the permutations, or one of the repeats alone, as the kernel reads them."""
-        every = self.n_repeats == ALL
-        n_repeats = 1 if every or repeat is not None else int(self.n_repeats)
-        offsets, columns = None, None
-        if self.feature_groups is not None:
-            offsets = np.cumsum([0, *map(len, self.feature_groups)], dtype=np.int64)
-            columns = np.concatenate(self.feature_groups).astype(np.uint32)
-        return _kernel.Permutations(
-            seed=self.seed,
-            first_repeat=repeat or 0,
-            n_repeats=n_repeats,
-            every=every,
-            group_offsets=offsets,
-            group_columns=columns,
-            associated=self.associated,
-            level=self.level,
-        )
 
-
-class Losses(TreeSums):
+class Losses(NamedTuple):
     """Losses of the trees of a forest by permutations of every column or group of them.
-
-    Only rows whose path meets the column are sent on anew. The permutations depend on the seed,
-    the tree and the column alone. `finish` computes the importances.
 
     Attributes
     ----------
@@ -89,140 +91,138 @@ class Losses(TreeSums):
     n_trees : int
         Trees that have rows to be scored.
     n_splits : int
-        Splits of all trees so far.
+        Splits of all trees.
     votes : int64 array of shape (C, C) or (0, 0)
         Rows of each class by the class that a tree votes for, over all trees.
     changed_votes : int64 array of shape (G, C, C) or (0, 0, 0)
         The same after the permutation, less before.
     """
 
-    def __init__(
-        self,
-        function: str,
-        forest: AnyForest,
-        sample: Sample,
-        permutations: Permutations,
-        finish: Callable[[Losses], Any],
-        *,
-        score: str,
-        by_class: bool = False,
-        votes: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(forest, self._add_trees, lambda: finish(self))
-        groups = permutations.feature_groups
-        n_units = forest.n_features if groups is None else len(groups)
-        width, c = 1 + (forest.n_values if by_class else 0), forest.n_values if votes else 0
-        self._sample, self._permutations = sample, permutations
-        self._counted = _kernel.Counted(
-            score=list(SCORES).index(score), by_class=by_class, votes=votes
-        )
-        self.sum, self.squares = np.zeros((n_units, width)), np.zeros((n_units, width))
-        self.n_trees = self.n_splits = 0
-        self.votes = np.zeros((c, c), dtype=np.int64)
-        self.changed_votes = np.zeros((n_units if votes else 0, c, c), dtype=np.int64)
-        self._function = function
-        self._report: Progress | None = None
-        self._n_threads = checks.check_jobs(function, n_jobs)
-        self._verbose = checks.check_verbosity(function, verbose)
+    sum: FloatArray
+    squares: FloatArray
+    n_trees: int
+    n_splits: int
+    votes: IntArray
+    changed_votes: IntArray
 
-    def _add_trees(self, trees: Forest) -> None:
-        units, losses, n_trees, votes, changed_votes = _kernel.permutation_losses(
-            *kernel_inputs(trees, self._sample),
-            self._permutations.for_kernel(),
-            self._counted,
-            self._n_threads,
-            self._report,
-        )
-        # One after the other, in the order of the trees, however many are added at a time.
-        np.add.at(self.sum, units, losses)
-        np.add.at(self.squares, units, losses**2)
-        self.n_trees += n_trees
-        self.n_splits += int(np.count_nonzero(trees.feature >= 0))
-        self.votes += votes
-        self.changed_votes += changed_votes
 
-    def over_all(self) -> Any:
-        """Add the trees of the forest, with a bar if asked for, and return the importances."""
-        with progress_bar(self.forest.n_trees, self._function, self._verbose) as report:
-            done = 0
-            for trees in self.forest.parts():
-                if report is not None:
-                    self._report = lambda count, done=done: report(done + count)
-                self.add(trees)
-                done += trees.n_trees
-        self._report = None
-        return self.importances()
+def tree_losses(
+    function: str,
+    forest: AnyForest,
+    sample: Sample,
+    permuted: _kernel.Permutations,
+    *,
+    score: str,
+    n_groups: int | None = None,
+    by_class: bool = False,
+    votes: bool = False,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Sums[Losses]:
+    """Add up the losses of trees by permutations of every column, or of `n_groups` groups.
+
+    Only rows whose path meets the column are sent on anew. The permutations depend on the seed,
+    the tree and the column alone.
+    """
+    n_groups = forest.n_features if n_groups is None else n_groups
+    width, c = 1 + (forest.n_values if by_class else 0), forest.n_values if votes else 0
+    total, squares = np.zeros((n_groups, width)), np.zeros((n_groups, width))
+    ballots = np.zeros((c, c), dtype=np.int64)
+    changes = np.zeros((n_groups if votes else 0, c, c), dtype=np.int64)
+    n_trees = n_splits = done = 0
+    counted = _kernel.Counted(score=list(SCORES).index(score), by_class=by_class, votes=votes)
+    n_threads = checks.check_jobs(function, n_jobs)
+    # Trees that come part by part have the bar of their growth.
+    verbose = checks.check_verbosity(function, verbose) if isinstance(forest, Forest) else 0
+    trees = yield forest, None
+    with progress_bar(forest.n_trees, function, verbose) as report:
+        while trees is not None:
+            units, losses, n_scored, own_votes, own_changes = _kernel.permutation_losses(
+                *kernel_inputs(trees, sample),
+                permuted,
+                counted,
+                n_threads,
+                None if report is None else partial(_tell, report, done),
+            )
+            # One after the other, in the order of the trees, however many are added at a time.
+            np.add.at(total, units, losses)
+            np.add.at(squares, units, losses**2)
+            n_trees += n_scored
+            n_splits += int(np.count_nonzero(trees.feature >= 0))
+            ballots += own_votes
+            changes += own_changes
+            done += trees.n_trees
+            trees = yield forest, None
+    return Losses(total, squares, n_trees, n_splits, ballots, changes)
+
+
+def _tell(report: Callable[[int], None], done: int, count: int) -> None:
+    """Report the trees that are done, so many of them before the trees at hand."""
+    report(done + count)
 
 
 def mean_losses(
     measure: str,
     forest: AnyForest,
     sample: Sample,
-    permutations: Permutations,
     *,
     score: str,
+    seed: int,
+    n_repeats: int | str = 1,
     names: tuple[str, ...] | None = None,
+    feature_groups: Sequence[IntArray] | None = None,
+    associated: NDArray[np.uint8] | None = None,
+    level: float | None = None,
     scaled: bool = False,
     by_class: bool = False,
     n_jobs: int | None = None,
     verbose: int = 0,
     **choices: Any,
-) -> Losses:
-    """Return the sums, of no trees so far, of what the trees of a forest lose by permutations.
+) -> Sums[Importances]:
+    """Compute the mean over the trees of what each loses by permutations, and its standard error.
 
-    The importances are the mean over the trees, with its standard error.
+    Further parameters are those of :func:`permutations` and :func:`tree_losses`; the metadata hold
+    `choices`.
     """
-
-    def finish(losses: Losses) -> Importances:
-        if losses.n_trees == 0:
-            raise ValueError(
-                f"{measure}: no tree of this forest has rows on which {score} is defined. Hint: "
-                "grow more trees, or leave more rows out of each."
-            )
-        # Trees where the score is not defined drop out; trees without rows lose nothing.
-        n_trees = losses.n_trees if score in OF_PAIRS else forest.n_trees
-        values, squares = losses.sum / n_trees, losses.squares / n_trees
-        variance = squares - values**2  # exactly 0 where all trees lose the same
-        error = np.sqrt(np.where(variance <= _ROUNDING * squares, 0.0, variance) / n_trees)
-        if scaled:
-            values = values / np.where(error > _NO_ERROR, error, 1.0)
-        return importances_of(
-            forest,
-            measure,
-            values[:, 0],
-            "1" if scaled else SCORES[score],
-            None if scaled or n_trees < 2 else error[:, 0],
-            names=names,
-            by_class=values[:, 1:] if by_class else None,
-            **remembered(permutations, score, scaled, **choices),
-        )
-
-    return Losses(
+    losses = yield from tree_losses(
         measure,
         forest,
         sample,
-        permutations,
-        finish,
+        permutations(
+            seed, n_repeats, feature_groups=feature_groups, associated=associated, level=level
+        ),
         score=score,
+        n_groups=None if feature_groups is None else len(feature_groups),
         by_class=by_class,
         n_jobs=n_jobs,
         verbose=verbose,
     )
-
-
-def remembered(
-    permutations: Permutations, score: str, scaled: bool, **choices: Any
-) -> dict[str, Any]:
-    """Return the choices that the metadata of a permutation importance hold."""
-    return {
+    if losses.n_trees == 0:
+        raise ValueError(
+            f"{measure}: no tree of this forest has rows on which {score} is defined. Hint: "
+            "grow more trees, or leave more rows out of each."
+        )
+    # Trees where the score is not defined drop out; trees without rows lose nothing.
+    n_trees = losses.n_trees if score in OF_PAIRS else forest.n_trees
+    values, squares = losses.sum / n_trees, losses.squares / n_trees
+    variance = squares - values**2  # exactly 0 where all trees lose the same
+    error = np.sqrt(np.where(variance <= _ROUNDING * squares, 0.0, variance) / n_trees)
+    if scaled:
+        values = values / np.where(error > _NO_ERROR, error, 1.0)
+    return importances_of(
+        forest,
+        measure,
+        values[:, 0],
+        "1" if scaled else SCORES[score],
+        None if scaled or n_trees < 2 else error[:, 0],
+        names=names,
+        by_class=values[:, 1:] if by_class else None,
         **choices,
-        "scoring": score,
-        "n_repeats": permutations.n_repeats,
-        "scaled": scaled,
-        "permutation_seed": permutations.seed,
-    }
+        scoring=score,
+        n_repeats=n_repeats,
+        scaled=scaled,
+        permutation_seed=seed,
+    )
 
 
 def kernel_inputs(

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import LearningSet
 from duramen.importances import Inputs
-from duramen.importances.arguments import forest_of
-from duramen.importances.samples import training_set
+from duramen.importances.arguments import forest_of, training_set
 from duramen.jobs.replicates import ExecutionParameters, replicate_seed
 from duramen.results.importances import Importances
 from duramen.results.result import (

@@ -97,7 +97,7 @@ class Measured:
             by_parts = fit_by_parts(forest, data, takers, most_bytes=_KEPT)
         elif not measure.refits:
             forest.fit(data)
-        found = measure.result(sums[0].importances(), inputs) if by_parts else measure(inputs)
+        found = sums[0].importances() if by_parts else measure(inputs)
         if not isinstance(found, Importances):
             raise TypeError(
                 f"measure {measure.name} must return importances, got {type(found).__name__}."

@@ -7,8 +7,8 @@ from tests.oracles import permutation as oracle
 
 import duramen as dm
 from duramen.importances import mda
-from duramen.importances.measures.mda import _drops
-from duramen.importances.samples import Sample
+from duramen.importances.arguments import Sample
+from duramen.importances.measure import TreeSums
 
 ADDITIVE = ["accuracy", "balanced_accuracy", "neg_log_loss"]
 
@@ -175,17 +175,6 @@ def test_ensemble_regression_against_a_recount():
     assert abs(result["x0"] - np.mean(rises)) < tolerance
 
 
-def test_equal_votes_stay_equal_after_a_permutation():
-    # Of 10 trees, 6 vote for class 0; one of them changes sides: 5 to 5 is a vote for class 0.
-    for n in range(2, 300, 2):
-        first = np.arange(n + 1.0)
-        votes = np.column_stack([first, n - first])
-        trees, classes = np.full((2, n + 1), [[n], [0]], dtype=np.uint32)
-        changes = (n / 2 - votes)[np.newaxis]
-        drops = _drops(trees, votes, changes, classes, "accuracy")
-        assert drops[0] == pytest.approx((first >= n / 2).mean() - 1, abs=1e-15)
-
-
 def test_trees_that_all_lose_the_same_have_no_error_and_keep_their_loss():
     random = np.random.default_rng(0)
     for n in range(5, 40, 5):
@@ -295,7 +284,7 @@ def test_categories_that_the_forest_never_saw_are_refused():
 
 
 def test_copies_of_rows_are_out_of_the_bag_together_and_once():
-    from duramen.importances.permutation import Permutations, mean_losses
+    from duramen.importances.permutation import mean_losses
 
     X, y = small(n=20)
     drawn = np.random.default_rng(0).integers(0, 20, 20)
@@ -304,8 +293,9 @@ def test_copies_of_rows_are_out_of_the_bag_together_and_once():
     originals = np.array([first[row] for row in drawn.tolist()], dtype=np.uint32)
     model = dm.RandomForestClassifier(6, random_state=0).fit(table, y[drawn])
     sample = Sample(table, y[drawn].astype(np.uint32), out_of_bag=True, originals=originals)
-    every = Permutations(0, "all")
-    result = mean_losses("mda", model.forest_, sample, every, score="accuracy").over_all()
+    every = {"seed": 0, "n_repeats": "all"}
+    losses = mean_losses("mda", model.forest_, sample, score="accuracy", **every)
+    result = TreeSums(losses).importances()
     opened = Opened(model.forest_)
     total = 0.0
     for tree in range(6):

@@ -9,8 +9,8 @@ from tests.importances.nesting import nested
 from tests.oracles import subtrees as oracle
 
 from duramen import estimators
+from duramen.forests.structure import Nodes
 from duramen.importances import minimal_depth, minimal_depth_distribution
-from duramen.importances.nodes import Nodes, maximal
 
 
 def table(n=80, seed=0):
@@ -95,7 +95,7 @@ def test_maximal_subtrees_against_recursion(seed, p, n, splits):
     forest = estimators.ExtraTreesClassifier(
         3, max_features=1, splits=splits, bootstrap=True, random_state=seed
     ).fit(X, y)
-    first = maximal(Nodes(forest.forest_))
+    first = Nodes(forest.forest_).maximal()
     for root, tree, start in zip(
         nested(forest, X, X), forest.forest_, forest.forest_.offsets, strict=False
     ):

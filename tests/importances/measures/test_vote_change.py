@@ -8,9 +8,10 @@ from tests.oracles import permutation as oracle
 
 import duramen as dm
 from duramen.importances import mda, vote_change
+from duramen.importances.arguments import sample_of
+from duramen.importances.measure import TreeSums
 from duramen.importances.measures.vote_change import vote_index
-from duramen.importances.permutation import Losses, Permutations
-from duramen.importances.samples import sample_of
+from duramen.importances.permutation import permutations, tree_losses
 
 pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 
@@ -18,10 +19,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 def counted(model, X, y, rows="oob", **options):
     forest = getattr(model, "forest_", model)
     sample = sample_of(forest, X, y, rows, "test")
-    permutations = Permutations(options.pop("seed", forest.seed))
-    return Losses(
-        "test", forest, sample, permutations, lambda losses: losses, score="accuracy", votes=True
-    ).over_all()
+    permuted = permutations(options.pop("seed", forest.seed))
+    losses = tree_losses("test", forest, sample, permuted, score="accuracy", votes=True)
+    return TreeSums(losses).importances()
 
 
 def votes_of(model, X, y, chosen_of):

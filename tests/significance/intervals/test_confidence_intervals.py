@@ -10,8 +10,9 @@ import duramen as dm
 from duramen import Importances
 from duramen.forests.growth import bag
 from duramen.importances import mda
-from duramen.importances.permutation import Losses, Permutations
-from duramen.importances.samples import Sample
+from duramen.importances.arguments import Sample
+from duramen.importances.measure import TreeSums
+from duramen.importances.permutation import permutations, tree_losses
 from duramen.significance import confidence_intervals
 from duramen.significance.measured import measured
 from duramen.significance.resampling import bootstraps, subsamples, tree_variance
@@ -239,16 +240,8 @@ def test_double_bootstrap_leaves_1636_of_the_rows_out():
             outside += len(set(rows.tolist()) - inside)
         proportions.append(outside / (4 * n))
         sample = Sample(copies, labels, True, rows.astype(np.uint32))
-        losses = Losses(
-            "test",
-            forest,
-            sample,
-            Permutations(0),
-            lambda losses: losses,
-            score="accuracy",
-            votes=True,
-        ).over_all()
-        scored = losses.votes.sum()
+        losses = tree_losses("test", forest, sample, permutations(0), score="accuracy", votes=True)
+        scored = TreeSums(losses).importances().votes.sum()
         assert scored == outside
     assert np.mean(proportions) == pytest.approx(0.1636, abs=0.004)
 

@@ -129,7 +129,7 @@ def grow_and_compute(
             own = replace(inputs, data=exchanging(measure, data))
             with execution.step(f"measure {measure.name}"):
                 if measure.name in sums:
-                    done[measure.name] = measure.result(sums[measure.name].importances(), own)
+                    done[measure.name] = sums[measure.name].importances()
                 elif measure.refits:
                     done[measure.name] = measure(own.unfitted())
                 elif is_let_go(inputs.estimator):

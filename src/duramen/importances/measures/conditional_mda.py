@@ -8,16 +8,9 @@ import numpy as np
 
 from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
-from duramen.importances.arguments import trees_of
-from duramen.importances.measure import SCATTERS, Measure, TreeSums, over_trees, sums_of
-from duramen.importances.permutation import (
-    Permutations,
-    mean_losses,
-    repeats_of,
-    score_of,
-    seed_of,
-)
-from duramen.importances.samples import encode_like, sample_of
+from duramen.importances.arguments import encode_like, sample_of, trees_of
+from duramen.importances.measure import SCATTERS, Measure, Sums, over_trees, sums_of
+from duramen.importances.permutation import mean_losses, repeats_of, score_of, seed_of
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, of_unit_size
@@ -41,7 +34,7 @@ def conditional_mda(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> TreeSums:
+) -> Sums[Importances]:
     """Compute the mean decrease of accuracy, permuting each feature within cells of its associates.
 
     A feature that is merely correlated with a relevant one keeps what it has in common with it when
@@ -107,13 +100,15 @@ def conditional_mda(
     if association == "party":
         table = sample.rows if isinstance(sample.rows, EncodedTable) else encode_like(grown, X)
         associated = (1.0 - association_p_values(table) > limit).astype(np.uint8)
-    repeats, seed = repeats_of(n_repeats, score, name), seed_of(grown, random_state)
-    return mean_losses(
+    losses = mean_losses(
         name,
         grown,
         sample,
-        Permutations(seed, repeats, associated=associated, level=limit),
         score=score,
+        seed=seed_of(grown, random_state),
+        n_repeats=repeats_of(n_repeats, score, name),
+        associated=associated,
+        level=limit,
         scaled=checks.check_flag(name, "scaled", scaled),
         n_jobs=n_jobs,
         verbose=verbose,
@@ -121,6 +116,7 @@ def conditional_mda(
         threshold=limit,
         rows=rows,
     )
+    return (yield from losses)
 
 
 CONDITIONAL_MDA = Measure(

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from duramen.data import Target
-from duramen.importances.arguments import matched, metadata_of
-from duramen.importances.measure import SCATTERS, Measure
-from duramen.importances.permutation import Permutations, mean_losses, repeats_of, score_of
+from duramen.importances.arguments import Sample, matched, metadata_of
+from duramen.importances.measure import SCATTERS, Measure, TreeSums
+from duramen.importances.permutation import mean_losses, repeats_of, score_of
 from duramen.importances.refit import data_for, seeded, template_of
-from duramen.importances.samples import Sample
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import Threads
 from duramen.results.importances import Importances
@@ -105,11 +104,9 @@ def holdout_mda(
         part = _parts(data.target, n_parts, int(seeds[0]))
     else:
         part = _parts_of_groups(data.target, rows.groups, n_parts, int(seeds[0]))
-    permutations = int(seeds[1])
     n_threads = plan.threads_within
 
     def measured(k: int) -> tuple[Importances, dict[str, Any]]:
-
         model = seeded(template, int(seeds[k + 2]))
         training = data.of_rows(np.flatnonzero(part != k), key=("part", seeds.tolist(), k))
         forest = model.fit(training).forest_
@@ -121,12 +118,13 @@ def holdout_mda(
             name,
             forest,
             Sample(held_out.table, target, out_of_bag=False),
-            Permutations(permutations, repeats),
             score=score,
+            seed=int(seeds[1]),
+            n_repeats=repeats,
             n_jobs=n_threads,
         )
         choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats}
-        importances = sums.over_all()
+        importances = TreeSums(sums).importances()
         return importances, metadata_of(forest, name, **choices, **rows.identity())
 
     workers = plan.cluster or Threads(1)  # a forest grows on several threads by itself

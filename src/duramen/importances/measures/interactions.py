@@ -10,9 +10,14 @@ import numpy as np
 from duramen import _kernel
 from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
-from duramen.importances.arguments import forest_of, metadata_of, missing_rows
+from duramen.importances.arguments import (
+    encode_like,
+    forest_of,
+    metadata_of,
+    missing_rows,
+    require_grown_on,
+)
 from duramen.importances.measures.mdi import mdi
-from duramen.importances.samples import encode_like, require_grown_on
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support.arrays import IntArray
 from duramen.support.checks import check_flag, check_jobs, places_of, refuse

@@ -12,15 +12,17 @@ from duramen.data.learning_sets import table_of
 from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import Rows, lent_rows, rows_of
+from duramen.forests.structure import Nodes
 from duramen.importances.arguments import (
+    encode_like,
     forest_of,
+    lacking_bags,
     matched,
     metadata_of,
     missing_rows,
+    require_grown_on,
 )
 from duramen.importances.measure import Inputs, Measure
-from duramen.importances.nodes import Nodes
-from duramen.importances.samples import encode_like, require_bags, require_grown_on
 from duramen.results.importances import Importances
 from duramen.results.local_importances import LocalImportances
 from duramen.support.arrays import FloatArray
@@ -126,8 +128,8 @@ def local_mdi(
     if rows is None:
         table: Rows = rows_of(grown, table_of(X), _FUNCTION, _FUNCTION)
     else:
-        if rows == "oob":
-            require_bags(grown, _FUNCTION)
+        if rows == "oob" and not grown.settings.samples_rows:
+            raise lacking_bags(_FUNCTION)
         table = encode_like(grown, X)
         require_grown_on(grown, X, table, _FUNCTION, rows)
         if rows == "in-bag":

@@ -18,9 +18,8 @@ from duramen.forests.forest import Forest, arrays_on, joined, values_for_predict
 from duramen.forests.growth import grow, out_of_bag, refuse_many_categories
 from duramen.forests.prediction import leaves
 from duramen.forests.settings import GrowthSettings
-from duramen.forests.structure import decreases
+from duramen.forests.structure import Nodes, decreases
 from duramen.importances.measure import Measure
-from duramen.importances.nodes import Nodes, weighted_counts
 from duramen.importances.refit import growing, repeat_seeds
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.importances import Importances, MonteCarloSelection
@@ -349,22 +348,22 @@ class Trees:
             run = slice(start, start + forest.n_trees // t)
             accuracies[run] = accuracy.reshape(-1, t)
             # Sums over the t trees of each subset, by its features.
-            inner = nodes.internal()
+            inner = nodes.inner.parents
             ascending = (np.arange(run.stop - start)[:, np.newaxis] * p + subsets[run]).ravel()
             wanted = nodes.tree[inner] // t * p + forest.feature[inner]
             place = np.searchsorted(ascending, wanted)
-            sums = weighted_counts(place, amount[inner] / t, ascending.size)
+            sums = np.bincount(place, amount[inner] / t, ascending.size)
             gained[run] = sums.reshape(gained[run].shape)
             if graph:
-                edges.append(edges_of(nodes, ratio))
+                edges.append(edges_of(forest, nodes, ratio))
         pairs, weights = merged(edges)
         order = np.argsort(-weights, kind="stable")
         feature, gains = subsets.ravel(), gained.ravel()
         n_drawn = np.bincount(feature, minlength=p)
-        values = weighted_counts(feature, gains, p) / np.maximum(n_drawn, 1)
+        values = np.bincount(feature, gains, p) / np.maximum(n_drawn, 1)
         error = None
         if n_drawn.min() >= 2:
-            squares = weighted_counts(feature, (gains - values[feature]) ** 2, p)
+            squares = np.bincount(feature, (gains - values[feature]) ** 2, p)
             error = np.sqrt(squares / (n_drawn - 1) / n_drawn)
         strongest = pairs[order], weights[order]
         return RelativeImportances(n_drawn, values, error, float(accuracies.mean()), strongest)
@@ -381,12 +380,12 @@ def subsets_of(n_features: int, size: int, n_subsets: int, seed: int) -> IntArra
 
 def gain_ratios(nodes: Nodes) -> FloatArray:
     """Information gain over split information of every split, of shape (N,); 0 at a leaf."""
-    run = nodes.forest
+    run = nodes.trees
     mass = run.weight * np.log2(run.weight)
     ratio = np.maximum(decreases(run), 0.0)
-    for parents in nodes.levels:
-        split_information = mass[parents] - nodes.over_children(mass, parents)
-        ratio[parents] *= run.weight[parents] / split_information
+    parents = nodes.inner.parents
+    split_information = mass[parents] - nodes.over_children(mass)
+    ratio[parents] *= run.weight[parents] / split_information
     return ratio
 
 
@@ -397,17 +396,16 @@ LEVELS = 5
 Edges = tuple[IntArray, FloatArray]
 
 
-def edges_of(nodes: Nodes, gain_ratio: FloatArray) -> Edges:
+def edges_of(run: Forest, nodes: Nodes, gain_ratio: FloatArray) -> Edges:
     """Sum GainRatio(t) n_t / n_a over the pairs of a split a and a split t below it.
 
     Pairs are at most `LEVELS` levels apart and on different features; that of a is the source of
     the edge, that of t its target. n is the number of training rows at a node. Returned are codes
     of the edges and their weights, of shape (E,).
     """
-    run = nodes.forest
     above = structure.parents(run)
     feature = run.feature.astype(np.int64)
-    below = nodes.internal()
+    below = nodes.inner.parents
     ancestor = below
     edges: list[Edges] = []
     for _ in range(LEVELS):
@@ -430,7 +428,7 @@ def merged(parts: Sequence[Edges]) -> Edges:
     codes = np.concatenate([np.empty(0, dtype=np.int64), *(part[0] for part in parts)])
     weights = np.concatenate([np.empty(0), *(part[1] for part in parts)])
     distinct, place = np.unique(codes, return_inverse=True)
-    return distinct, weighted_counts(place, weights, distinct.size)
+    return distinct, np.bincount(place, weights, distinct.size).astype(np.float64)
 
 
 MCFS = Measure(

@@ -14,25 +14,25 @@ from duramen.data.sources import names_of, table_like
 from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.forests.prediction import concordance
 from duramen.importances.arguments import (
+    Sample,
     forest_of,
     importances_of,
     matched,
     missing_rows,
+    sample_of,
     trees_of,
 )
 from duramen.importances.measure import SCATTERS, Inputs, Measure, TreeSums
 from duramen.importances.permutation import (
     ALL,
     SCORES,
-    Permutations,
     kernel_inputs,
     mean_losses,
-    remembered,
+    permutations,
     repeats_of,
     score_of,
     seed_of,
 )
-from duramen.importances.samples import Sample, sample_of
 from duramen.io.groups import members_of
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -163,7 +163,7 @@ def mda(
         raise ValueError("mda: by_class=True needs a forest that was grown on classes.")
     sample = sample_of(forest, X, y, rows, "mda")
     names, members = grouped(forest, feature_groups, "mda")
-    permutations = Permutations(seed_of(forest, random_state), repeats, members)
+    seed = seed_of(forest, random_state)
     if votes == "ensemble":
         if scaled or by_class or score != forest.target_class.scores[0]:
             raise ValueError(
@@ -171,17 +171,32 @@ def mda(
                 f"by_class=True, got scoring={score!r}, scaled={scaled}, by_class={by_class}."
             )
         grown = forest_of(estimator, "mda", survival=True)
-        threads = checks.check_jobs("mda", n_jobs)
-        mean, error = _of_ensemble(grown, sample, permutations, len(names), score, threads)
-        choices = remembered(permutations, score, scaled, rows=rows, votes=votes)
-        return importances_of(grown, "mda", mean, SCORES[score], error, names=names, **choices)
+        drops = _of_ensemble(
+            grown, sample, seed, int(repeats), members, score, checks.check_jobs("mda", n_jobs)
+        )
+        return importances_of(
+            grown,
+            "mda",
+            drops.mean(axis=0),
+            SCORES[score],
+            drops.std(axis=0, ddof=1) / np.sqrt(len(drops)) if len(drops) > 1 else None,
+            names=names,
+            rows=rows,
+            votes=votes,
+            scoring=score,
+            n_repeats=repeats,
+            scaled=scaled,
+            permutation_seed=seed,
+        )
     sums = mean_losses(
         "mda",
         forest,
         sample,
-        permutations,
         score=score,
+        seed=seed,
+        n_repeats=repeats,
         names=names,
+        feature_groups=members,
         scaled=scaled,
         by_class=by_class,
         n_jobs=n_jobs,
@@ -189,7 +204,7 @@ def mda(
         rows=rows,
         votes=votes,
     )
-    return cast(Importances, sums.over_all())
+    return cast(Importances, TreeSums(sums).importances())
 
 
 def grouped(
@@ -205,17 +220,18 @@ def grouped(
 def _by_default(inputs: Inputs) -> TreeSums:
     """Return the sums of `mda` with its defaults."""
     forest = trees_of(inputs.estimator, "mda", survival=True)
-    return mean_losses(
+    sums = mean_losses(
         "mda",
         forest,
         sample_of(forest, inputs.data, None, "oob", "mda"),
-        Permutations(forest.seed),
-        score=score_of(forest, None, "mda"),
+        score=forest.target_class.scores[0],
+        seed=forest.seed,
         n_jobs=inputs.n_jobs,
         verbose=inputs.verbose,
         rows="oob",
         votes="tree",
     )
+    return TreeSums(sums)
 
 
 def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
@@ -223,9 +239,9 @@ def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
     forest = forest_of(inputs.estimator, "mda", survival=True)
     target = matched(forest, inputs.data.target, "mda")
     sample = Sample(inputs.data.table, target, out_of_bag=True, originals=originals)
-    score = score_of(forest, None, "mda")
-    sums = mean_losses("mda", forest, sample, Permutations(forest.seed), score=score)
-    return cast(Importances, sums.over_all())
+    score = forest.target_class.scores[0]
+    sums = mean_losses("mda", forest, sample, score=score, seed=forest.seed)
+    return cast(Importances, TreeSums(sums).importances())
 
 
 MDA = Measure(
@@ -322,21 +338,21 @@ _BLOCK = 8_000_000
 def _of_ensemble(
     forest: Forest,
     sample: Sample,
-    permutations: Permutations,
-    n_units: int,
+    seed: int,
+    repeats: int,
+    groups: list[IntArray] | None,
     score: str,
     n_threads: int,
-) -> tuple[FloatArray, FloatArray | None]:
-    """Return what the ensemble loses, the mean over the repeats, and its standard error."""
+) -> FloatArray:
+    """Return what the ensemble loses by each permutation of each group, of shape (repeats, G)."""
     columns = np.unique(forest.feature[forest.feature >= 0])
-    groups = permutations.feature_groups
     used = columns.astype(np.int64)
     if groups is not None:
         used = np.flatnonzero([np.isin(group, columns).any() for group in groups])
-    step = max(1, _BLOCK // (sample.n_rows * forest.n_values))
+    step = max(1, _BLOCK // (len(sample.target) * forest.n_values))
     require_memory(
-        16 * min(step, len(used)) * sample.n_rows * forest.n_values,
-        what=f"the votes on {sample.n_rows} rows for {min(step, len(used))} features",
+        16 * min(step, len(used)) * len(sample.target) * forest.n_values,
+        what=f"the votes on {len(sample.target)} rows for {min(step, len(used))} features",
         function="mda",
         hint='use votes="tree"',
     )
@@ -344,44 +360,30 @@ def _of_ensemble(
     reach = float(np.abs(forest.leaf_values).max(initial=0.0)) * forest.n_trees
     is_whole = forest.classes is not None or reach == 0.0
     scale = 1.0 if is_whole else float(2.0 ** (61 - np.ceil(np.log2(reach))))
-    repeats = int(permutations.n_repeats)
-    drops = np.zeros((repeats, n_units))
+    drops = np.zeros((repeats, forest.n_features if groups is None else len(groups)))
     for repeat in range(repeats):
+        permuted = permutations(seed, first_repeat=repeat, feature_groups=groups)
         for start in range(0, len(used), step):
-            wanted = used[start : start + step]
+            measured = used[start : start + step]
+            # Of each row (n,) the trees that it is sent down, (n, C) those that vote for each
+            # class, or in regression the sum of their predictions, and (G, n, C) what a permutation
+            # of each group adds.
             trees, votes, changes = _kernel.permuted_ballots(
                 *kernel_inputs(forest, sample),
-                permutations.for_kernel(repeat),
-                wanted.astype(np.uint32),
+                permuted,
+                measured.astype(np.uint32),
                 scale,
                 n_threads,
             )
-            ballots = trees, votes / scale, changes / scale
-            drops[repeat, wanted] = _drops(*ballots, sample.target, score)
-    error = drops.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
-    return drops.mean(axis=0), error
-
-
-def _drops(
-    trees: NDArray[np.uint32],
-    votes: FloatArray,
-    changes: FloatArray,
-    target: NDArray[Any],
-    score: str,
-) -> FloatArray:
-    """Return what each group costs, of shape (G,).
-
-    `trees`, (n,), is the number of trees that a row is sent down, `votes`, (n, C), the number that
-    vote for each class, or in regression the sum of their predictions, and `changes`, (G, n, C),
-    what a permutation of each group adds to `votes`.
-    """
-    seen = trees > 0
-    if not seen.any():
-        raise ValueError("mda: no row is out of bag for any tree. Hint: grow more trees.")
-    target, n_trees = target[seen], trees[seen][:, np.newaxis]
-    before = (votes[seen] / n_trees)[np.newaxis]
-    after = (votes[seen] + changes[:, seen]) / n_trees  # equal counts stay equal fractions
-    return -(_score(score, after, target) - _score(score, before, target))
+            seen = trees > 0
+            if not seen.any():
+                raise ValueError("mda: no row is out of bag for any tree. Hint: grow more trees.")
+            target, n_trees = sample.target[seen], trees[seen][:, np.newaxis]
+            ballots = votes[seen] / scale
+            before = (ballots / n_trees)[np.newaxis]
+            after = (ballots + changes[:, seen] / scale) / n_trees  # equal counts stay so
+            drops[repeat, measured] = _score(score, before, target) - _score(score, after, target)
+    return drops
 
 
 def _score(score: str, predicted: FloatArray, target: NDArray[Any]) -> FloatArray:

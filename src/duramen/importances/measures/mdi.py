@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import _kernel
 from duramen.data import LearningSet
-from duramen.forests.decreases import decrease_sums
 from duramen.forests.forest import AnyForest, Forest
-from duramen.forests.structure import decreases
-from duramen.importances.arguments import importances_of, trees_of
+from duramen.forests.structure import Nodes, decreases
+from duramen.importances.arguments import (
+    arrivals,
+    importances_of,
+    responses,
+    sample_of,
+    trees_of,
+)
 from duramen.importances.measure import (
     SCATTERS,
-    Inputs,
     Measure,
+    Sums,
+    Tally,
     TreeSums,
     over_trees,
     sums_of,
 )
-from duramen.importances.nodes import Nodes, Tally, weighted_counts
-from duramen.importances.samples import Arrived, Sample, arrivals, responses, sample_of
 from duramen.results.importances import Importances
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.checks import check_choice
@@ -39,7 +44,7 @@ def mdi(
     rows: str | None = None,
     by_degree: bool = False,
     correction: str | None = None,
-) -> TreeSums:
+) -> Sums[Importances]:
     r"""Compute the mean decrease of impurity, in the criterion's unit, not normalized.
 
     .. math:: Imp(X_m) = \frac1T \sum_T \sum_{t: v(t) = X_m} p(t) \, \Delta i(t)
@@ -124,72 +129,49 @@ def mdi(
             raise ValueError(
                 "mdi: correction must be None with X and y: held-out rows have no such bias."
             )
-        return _of_rows(grown, X, y, rows, by_degree)
+        return (yield from _of_rows(grown, X, y, rows, by_degree))
     if correction is None:
-        sums = decrease_sums(grown, by_degree=by_degree)
-
-        def of_training() -> Importances:
-            values, error, degrees = sums.means()
-            if not degrees.shape[1]:  # no tree has a split
-                degrees = np.zeros((grown.n_features, 1))
-            return importances_of(
-                grown,
-                "mdi",
-                values,
-                grown.settings.unit,
-                error if grown.n_trees > 1 else None,
-                by_degree=degrees if by_degree else None,
-                rows="training",
+        # In survival nodes have no impurity: the means are those of the scores of the splits.
+        sums = _kernel.Decreases(grown.n_features, by_degree, grown.target_class.censored)
+        while (run := (yield grown, None)) is not None:
+            sums.add(run.kernel)
+        values, errors, degrees = sums.means()
+        if not degrees.shape[1]:  # no tree has a split
+            degrees = np.zeros((grown.n_features, 1))
+        error = errors if grown.n_trees > 1 else None
+        means, choices = (values, error, degrees if by_degree else None), dict[str, Any]()
+    else:
+        check_choice("mdi", "correction", correction, CORRECTIONS)
+        if grown.settings.criterion != "entropy":
+            raise ValueError(
+                f"mdi: correction={correction!r} is a correction of information in bits, but this "
+                f"forest was grown with criterion={grown.settings.criterion!r}. Hint: fit with "
+                'criterion="entropy".'
             )
-
-        return TreeSums(grown, lambda trees: sums.add(trees.kernel), of_training)
-    check_choice("mdi", "correction", correction, CORRECTIONS)
-    if grown.settings.criterion != "entropy":
-        raise ValueError(
-            f"mdi: correction={correction!r} is a correction of information in bits, but this "
-            f"forest was grown with criterion={grown.settings.criterion!r}. Hint: fit with "
-            'criterion="entropy".'
-        )
-    tally = Tally(grown.n_features)
-
-    def add(run: Forest) -> None:
-        nodes = Nodes(run)
-        excess = decreases(run) - _bias(nodes, correction)
-        tally.add(nodes, nodes.fractions() * excess, n_trees=run.n_trees)
-
-    def corrected() -> Importances:
-        return _tallied(grown, "mdi", tally, by_degree, rows="training", correction=correction)
-
-    return TreeSums(grown, add, corrected, n_rows=0)
-
-
-def _tallied(
-    forest: AnyForest, name: str, tally: Tally, by_degree: bool, **choices: Any
-) -> Importances:
+        tally = Tally(grown.n_features, by_degree=by_degree)
+        while (run := (yield grown, 0)) is not None:
+            nodes = Nodes(run)
+            excess = decreases(run) - _bias(run, nodes, correction)
+            tally.add(nodes, nodes.fractions() * excess, n_trees=run.n_trees)
+        means, choices = tally.means(), {"correction": correction}
+    values, error, by = means
+    unit = grown.settings.unit
     return importances_of(
-        forest,
-        name,
-        tally.mean(),
-        forest.settings.unit,
-        tally.standard_error(),
-        by_degree=tally.by_degree() if by_degree else None,
-        **choices,
+        grown, "mdi", values, unit, error, by_degree=by, rows="training", **choices
     )
 
 
-def _bias(nodes: Nodes, correction: str) -> FloatArray:
-    run = nodes.forest
-    classes = np.count_nonzero(nodes.summed_up(run.leaf_values > 0), axis=1)
-    m_y = classes.astype(np.int64)
-    m_x = nodes.n_children
+def _bias(run: Forest, nodes: Nodes, correction: str) -> FloatArray:
+    """Return the bias of the information of every split of a run, by its children and classes."""
+    classes = np.count_nonzero(nodes.summed_up(run.leaf_values > 0), axis=1).astype(np.int64)
+    parents = nodes.inner.parents
+    m_x, m_y = nodes.n_children[parents], classes[parents]
+    if correction == "expected":
+        cells = (m_x - 1) * (m_y - 1)
+    else:
+        cells = nodes.over_children(classes) - m_x - m_y + 1
     bias = np.zeros(run.n_nodes)
-    for parents in nodes.levels:
-        if correction == "expected":
-            cells = (m_x[parents] - 1) * (m_y[parents] - 1)
-        else:
-            m_xy = nodes.over_children(m_y, parents)
-            cells = m_xy - m_x[parents] - m_y[parents] + 1
-        bias[parents] = cells / (2 * np.log(2) * run.rows[parents])
+    bias[parents] = cells / (2 * np.log(2) * run.rows[parents])
     return bias
 
 
@@ -199,16 +181,10 @@ def _bias(nodes: Nodes, correction: str) -> FloatArray:
 # rows rewards it for what the search fitted by chance.
 
 
-def _out_of_bag(inputs: Inputs) -> TreeSums:
-    """Return the sums of MDI-oob."""
-    forest = trees_of(inputs.estimator, "mdi", survival=True)
-    return _of_rows(forest, inputs.data, None, "oob", inputs.by_degree, "mdi_oob")
-
-
 def _of_rows(
     forest: AnyForest, X: Any, y: Any, rows: str | None, by_degree: bool, name: str = "mdi"
-) -> TreeSums:
-    """Return the sums of the decreases that rows show when they are dropped through the trees.
+) -> Sums[Importances]:
+    """Compute the decreases that rows show when they are dropped through the trees.
 
     The formulas are in :func:`mdi`. Li et al. (2019) have sum_c (n_c / n) m_c .
     Y_c - (n_t / n) m_t . Y_t, which a constant added to y makes noisier. A score in bits that mixes
@@ -233,55 +209,51 @@ def _of_rows(
             "training rows. Hint: mda measures rows that were held out."
         )
     sample = sample_of(forest, X, y, rows, "mdi", blocks=True)
-    tally = Tally(forest.n_features)
+    tally = Tally(forest.n_features, by_degree=by_degree)
     in_bits = forest.settings.criterion == "entropy"
-
-    def add(run: Forest) -> None:
+    while (run := (yield forest, len(sample.target))) is not None:
         nodes = Nodes(run)
-        arrived: Iterable[Arrived] = arrivals(run, sample)
         draws: list[BoolArray | None] = [None]
         if run.groups is not None and in_bits and sample.out_of_bag:
-            arrived, draws = list(arrived), list(_rows_of_groups(run, run.groups))
-        gain = _excess_information if in_bits else _covariance
+            draws = list(_rows_of_groups(run, run.groups))
+        # Rows, and the sums of their responses, at every node, for each draw of rows.
+        of_draws = [np.zeros((1 + run.n_values, run.n_nodes)) for _ in draws]
+        for block, node, row in arrivals(run, sample):
+            columns = np.ascontiguousarray(responses(run, sample.target[block]).T)
+            for drawn, at_leaves in zip(draws, of_draws, strict=True):
+                ends, places = node, row
+                if drawn is not None:
+                    of_draw = drawn[row + block.start, nodes.tree[node]]
+                    ends, places = node[of_draw], row[of_draw]
+                amounts = (np.ones(places.size), *(column[places] for column in columns))
+                for sums, amount in zip(at_leaves, amounts, strict=True):
+                    if block.start:
+                        np.add.at(sums, ends, amount)  # row by row, as if there were one block
+                    else:
+                        sums += np.bincount(ends, amount, run.n_nodes)
         fractions = np.zeros(run.n_nodes)
-        for drawn in draws:
-            n, sums = _at_nodes(nodes, sample, arrived, drawn)
+        for at_leaves in of_draws:
+            at_nodes = nodes.summed_up(np.ascontiguousarray(at_leaves[:, nodes.leaves].T))
+            n, sums = at_nodes[:, 0], at_nodes[:, 1:]
+            gain = _excess_information(nodes, sums) if in_bits else _covariance(run, nodes, n, sums)
             in_tree = n[run.offsets[:-1]]
-            fractions += gain(nodes, n, sums) / np.maximum(in_tree, 1.0)[nodes.tree]
+            fractions += gain / np.maximum(in_tree, 1.0)[nodes.tree]
         n_trees = int(np.count_nonzero(in_tree))
         tally.add(nodes, fractions / len(draws), n_trees=n_trees)
-
-    def result() -> Importances:
-        if not tally.n_trees:
-            raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
-        source = "out-of-bag" if sample.out_of_bag else "held-out"
-        return _tallied(forest, name, tally, by_degree, rows=source, correction=None)
-
-    return TreeSums(forest, add, result, n_rows=sample.n_rows)
-
-
-def _at_nodes(
-    nodes: Nodes, sample: Sample, arrived: Iterable[Arrived], drawn: BoolArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return the number of rows (N,) and the sums of their responses (N, C) at every node.
-
-    They are of the rows that came to leaves, or of those that are drawn for each tree.
-    """
-    n_nodes = nodes.forest.n_nodes
-    at_leaves: list[FloatArray] = []
-    for block, node, row in arrived:
-        if drawn is not None:
-            kept = drawn[row + block.start, nodes.tree[node]]
-            node, row = node[kept], row[kept]
-        columns = np.ascontiguousarray(responses(nodes.forest, sample.target[block]).T)
-        amounts = (np.ones(row.size), *(column[row] for column in columns))
-        if not at_leaves:
-            at_leaves = [weighted_counts(node, amount, n_nodes) for amount in amounts]
-            continue
-        for sums, amount in zip(at_leaves, amounts, strict=True):
-            np.add.at(sums, node, amount)  # row by row, as if there were one block
-    both = nodes.summed_up(np.column_stack([sums[nodes.leaves] for sums in at_leaves]))
-    return both[:, 0], both[:, 1:]
+    if not tally.n_trees:
+        raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
+    values, error, by = tally.means()
+    source = "out-of-bag" if sample.out_of_bag else "held-out"
+    return importances_of(
+        forest,
+        name,
+        values,
+        forest.settings.unit,
+        error,
+        by_degree=by,
+        rows=source,
+        correction=None,
+    )
 
 
 _DRAWS = 5
@@ -300,29 +272,27 @@ def _rows_of_groups(run: Forest, groups: NDArray[np.uint32]) -> Iterator[BoolArr
         yield drawn
 
 
-def _covariance(nodes: Nodes, rows: FloatArray, sums: FloatArray) -> FloatArray:
-    """Return sum_c n_c m_c . (Y_c - Y_t) of every internal node."""
-    run = nodes.forest
+def _covariance(run: Forest, nodes: Nodes, rows: FloatArray, sums: FloatArray) -> FloatArray:
+    """Return sum_c n_c m_c . (Y_c - Y_t) of every inner node."""
     mass = run.leaf_values * run.weight[nodes.leaves][:, np.newaxis]
     mean = nodes.summed_up(mass) / run.weight[:, np.newaxis]
     agreement = np.einsum("ij,ij->i", mean, sums)
     predicted = rows[:, np.newaxis] * mean
-    parents = nodes.internal()
+    parents = nodes.inner.parents
     seen = sums[parents] / np.maximum(rows[parents], 1.0)[:, np.newaxis]
-    by_chance = np.einsum("ij,ij->i", nodes.over_children(predicted, parents), seen)
+    by_chance = np.einsum("ij,ij->i", nodes.over_children(predicted), seen)
     covariance = np.zeros(run.n_nodes)
-    covariance[parents] = nodes.over_children(agreement, parents) - by_chance
+    covariance[parents] = nodes.over_children(agreement) - by_chance
     return covariance
 
 
-def _excess_information(nodes: Nodes, _: FloatArray, sums: FloatArray) -> FloatArray:
-    """Return n_t (I - E[I]) of every internal node, in bits.
+def _excess_information(nodes: Nodes, sums: FloatArray) -> FloatArray:
+    """Return n_t (I - E[I]) of every inner node, in bits.
 
     I depends on the cells n_cy of children by classes alone when the margins are fixed, so that
     n_t (I - E[I]) = sum_cy (n_cy log2 n_cy - E[n_cy log2 n_cy]).
     """
-    parents = nodes.internal()
-    children = nodes.children(parents)
+    parents, children, _ = nodes.inner
     brood = np.repeat(parents, nodes.n_children[parents])
     counts = np.rint(sums).astype(np.int64)
     total, cells, above = counts.sum(axis=1), counts[children], counts[brood]
@@ -331,10 +301,10 @@ def _excess_information(nodes: Nodes, _: FloatArray, sums: FloatArray) -> FloatA
     by_chance[several] = mean_xlog2x(
         total[brood][several[0]], total[children][several[0]], above[several]
     )
-    surplus = np.zeros(nodes.forest.n_nodes)
+    surplus = np.zeros(len(total))
     surplus[children] = (xlog2x(cells) - by_chance).sum(axis=1)
-    excess = np.zeros(nodes.forest.n_nodes)
-    excess[parents] = nodes.over_children(surplus, parents)
+    excess = np.zeros(len(total))
+    excess[parents] = nodes.over_children(surplus)
     return excess
 
 
@@ -422,7 +392,16 @@ MDI = Measure(
 )
 MDI_OOB = Measure(
     "mdi_oob",
-    _out_of_bag,
+    lambda inputs: TreeSums(
+        _of_rows(
+            trees_of(inputs.estimator, "mdi", survival=True),
+            inputs.data,
+            None,
+            "oob",
+            inputs.by_degree,
+            "mdi_oob",
+        )
+    ),
     "MDI-oob",
     "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
     "measured on the out-of-bag rows of each tree and averaged over trees; in {unit}.",

@@ -13,9 +13,15 @@ from duramen.data.routing import routing_values
 from duramen.forests import structure
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import leaves
-from duramen.importances.arguments import importances_of, matched, missing_rows, trees_of
-from duramen.importances.measure import Measure, TreeSums, over_trees, sums_of
-from duramen.importances.samples import responses, training_set
+from duramen.importances.arguments import (
+    importances_of,
+    matched,
+    missing_rows,
+    responses,
+    training_set,
+    trees_of,
+)
+from duramen.importances.measure import Measure, Sums, over_trees, sums_of
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -42,7 +48,7 @@ def mdi_plus(
     y: Any = None,
     *,
     raw: bool = True,
-) -> TreeSums:
+) -> Sums[Importances]:
     r"""Compute MDI+: the accuracy of regressions on the splits on each feature.
 
     Every split t of a tree is a stump: a column
@@ -135,32 +141,27 @@ def mdi_plus(
     values = _raw_values(data.table) if raw else {}
     fit = _logistic if classes else _ridge
     scores: list[FloatArray] = []  # of all features in each tree
-
-    @one_blas_thread()
-    def add(trees: Forest) -> None:
+    while (trees := (yield grown, None)) is not None:
         if (structure.child_counts(trees) > 2).any():
             raise ValueError(
                 f"{_NAME}: the trees must have binary splits, but this forest has splits into "
                 'more children. Hint: grow it with splits="ordered".'
             )
-        for t in range(trees.n_trees):
-            tree = trees.part(t, t + 1)
-            design = _centered(_stumps(tree, data.table), values)
-            scores.append(fit(design, outcomes, tree.n_features))
-
-    def result() -> Importances:
-        of_trees, n_trees = np.array(scores), len(scores)
-        return importances_of(
-            grown,
-            _NAME,
-            of_trees.mean(axis=0),
-            "nats" if classes else "R2",
-            of_trees.std(axis=0, ddof=1) / np.sqrt(n_trees) if n_trees > 1 else None,
-            regression="logistic" if classes else "ridge",
-            raw=raw,
-        )
-
-    return TreeSums(grown, add, result)
+        with one_blas_thread():
+            for t in range(trees.n_trees):
+                tree = trees.part(t, t + 1)
+                design = _centered(_stumps(tree, data.table), values)
+                scores.append(fit(design, outcomes, tree.n_features))
+    of_trees, n_trees = np.array(scores), len(scores)
+    return importances_of(
+        grown,
+        _NAME,
+        of_trees.mean(axis=0),
+        "nats" if classes else "R2",
+        of_trees.std(axis=0, ddof=1) / np.sqrt(n_trees) if n_trees > 1 else None,
+        regression="logistic" if classes else "ridge",
+        raw=raw,
+    )
 
 
 @dataclass(frozen=True)

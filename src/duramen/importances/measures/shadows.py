@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,9 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.data.recoding import with_shadows
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
-from duramen.forests.structure import decreases
+from duramen.forests.structure import Nodes, decreases
 from duramen.importances.arguments import metadata_of
-from duramen.importances.measure import SCATTERS, Measure, TreeSums
-from duramen.importances.nodes import Nodes, Tally
+from duramen.importances.measure import SCATTERS, Measure, Sums, Tally, TreeSums
 from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import Threads
@@ -155,26 +154,26 @@ def air(
     p = data.n_columns
     tally = Tally(p)
 
-    def add(run: Forest) -> None:
-        is_own = run.feature < p
-        feature = np.where(is_own, run.feature, run.feature - p).astype(np.int32)
-        nodes = Nodes(replace(run, feature=feature))
-        gain = np.where(is_own, 1.0, -1.0) * nodes.fractions() * decreases(run)
-        tally.add(nodes, gain, n_trees=run.n_trees)
+    def add() -> Sums[None]:
+        while (run := (yield forest, 0)) is not None:
+            is_own = run.feature < p
+            feature = np.where(is_own, run.feature, run.feature - p).astype(np.int32)
+            nodes = Nodes(replace(run, feature=feature))
+            gain = np.where(is_own, 1.0, -1.0) * nodes.fractions() * decreases(run)
+            tally.add(nodes, gain, n_trees=run.n_trees)
 
-    def result() -> Importances:
-        choices = {"estimator": type(template).__name__, **data.exchangeability.identity()}
-        metadata = metadata_of(forest, "air", **choices)
-        return Importances(
-            names=data.names,
-            values=tally.mean(),
-            measure="air",
-            unit=forest.settings.unit,
-            standard_error=tally.standard_error(),
-            metadata={**metadata, "seed": seed, "fingerprint": data.fingerprint},
-        )
-
-    return cast(Importances, TreeSums(forest, add, result, n_rows=0).over_all())
+    TreeSums(add()).importances()
+    values, error, _ = tally.means()
+    choices = {"estimator": type(template).__name__, **data.exchangeability.identity()}
+    metadata = metadata_of(forest, "air", **choices)
+    return Importances(
+        names=data.names,
+        values=values,
+        measure="air",
+        unit=forest.settings.unit,
+        standard_error=error,
+        metadata={**metadata, "seed": seed, "fingerprint": data.fingerprint},
+    )
 
 
 AIR = Measure(

@@ -12,10 +12,16 @@ from duramen.data.memory import require_memory
 from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
 from duramen.forests.prediction import leaves
-from duramen.importances.arguments import importances_of, matched, missing_rows, trees_of
-from duramen.importances.measure import SCATTERS, Measure, TreeSums, over_trees, sums_of
+from duramen.importances.arguments import (
+    importances_of,
+    matched,
+    missing_rows,
+    responses,
+    training_set,
+    trees_of,
+)
+from duramen.importances.measure import SCATTERS, Measure, Sums, over_trees, sums_of
 from duramen.importances.measures.mda import grouped
-from duramen.importances.samples import responses, training_set
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
@@ -33,7 +39,7 @@ def sobol_mda(
     *,
     feature_groups: Any = None,
     n_jobs: int | None = None,
-) -> TreeSums:
+) -> Sums[Importances]:
     r"""Compute the Sobol-MDA: what the forest loses when the splits on a feature are ignored.
 
     .. math:: Imp(X_j) = \frac{1}{\hat V(Y)} \, \frac1n \sum_i \left[
@@ -130,9 +136,7 @@ def sobol_mda(
     n_trees, sums = np.zeros(data.n_rows, dtype=np.int64), np.zeros(shape[1:], dtype=np.int64)
     changes = np.zeros(shape, dtype=np.int64)
     checked = False
-
-    def add(trees: Forest) -> None:
-        nonlocal checked, n_trees, sums, changes
+    while (trees := (yield grown, None)) is not None:
         if not checked:
             _check_weights(trees.part(0, 1), data.table, masses)
             checked = True
@@ -150,41 +154,29 @@ def sobol_mda(
         n_trees += own_trees
         sums += own_sums
         changes += own_changes
-
-    def result() -> Importances:
-        rows = np.flatnonzero(n_trees)  # out of bag of some tree
-        if not rows.size:
-            raise ValueError(f"{_NAME}: no row is out of bag for any tree. Hint: grow more trees.")
-        truth = outcomes[rows]
-        variance = float(truth.var(axis=0).sum())
-        if variance == 0.0:
-            raise ValueError(
-                f"{_NAME}: y must vary over the {len(truth)} out-of-bag rows, but it is constant."
-            )
-        count = n_trees[rows, np.newaxis]
-        predicted = sums[rows] / scale / count
-        before = _squared(predicted, truth)
-        rises = np.empty((len(names), len(truth)))
-        for g in range(len(names)):
-            rises[g] = _squared((sums + changes[g])[rows] / scale / count, truth) - before
-        n = len(truth)
-        return importances_of(
-            grown,
-            _NAME,
-            rises.mean(axis=1) / variance,
-            "total Sobol index",
-            rises.std(axis=1, ddof=1) / np.sqrt(n) / variance if n > 1 else None,
-            names=names,
-            variance=variance,
-            r_squared=1.0 - float(before.mean()) / variance,
-        )
-
-    return TreeSums(grown, add, result)
-
-
-def _squared(predicted: FloatArray, truth: FloatArray) -> FloatArray:
-    loss: FloatArray = ((truth - predicted) ** 2).sum(axis=1)
-    return loss
+    rows = np.flatnonzero(n_trees)  # out of bag of some tree
+    if not rows.size:
+        raise ValueError(f"{_NAME}: no row is out of bag for any tree. Hint: grow more trees.")
+    truth, n = outcomes[rows], len(rows)
+    variance = float(truth.var(axis=0).sum())
+    if variance == 0.0:
+        raise ValueError(f"{_NAME}: y must vary over the {n} out-of-bag rows, but it is constant.")
+    count = n_trees[rows, np.newaxis]
+    before = ((truth - sums[rows] / scale / count) ** 2).sum(axis=1)
+    rises = np.empty((len(names), n))
+    for g in range(len(names)):
+        predicted = (sums + changes[g])[rows] / scale / count
+        rises[g] = ((truth - predicted) ** 2).sum(axis=1) - before
+    return importances_of(
+        grown,
+        _NAME,
+        rises.mean(axis=1) / variance,
+        "total Sobol index",
+        rises.std(axis=1, ddof=1) / np.sqrt(n) / variance if n > 1 else None,
+        names=names,
+        variance=variance,
+        r_squared=1.0 - float(before.mean()) / variance,
+    )
 
 
 def _check_weights(tree: Forest, table: EncodedTable, masses: FloatArray) -> None:

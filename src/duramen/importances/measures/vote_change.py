@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from duramen.data.memory import require_memory
-from duramen.importances.arguments import metadata_of, trees_of
-from duramen.importances.measure import Measure, TreeSums, over_trees, sums_of
-from duramen.importances.permutation import Losses, Permutations, seed_of
-from duramen.importances.samples import sample_of
+from duramen.importances.arguments import metadata_of, sample_of, trees_of
+from duramen.importances.measure import Measure, Sums, over_trees, sums_of
+from duramen.importances.permutation import permutations, seed_of, tree_losses
 from duramen.results.significance import Significance
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -32,7 +31,7 @@ def vote_change(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> TreeSums:
+) -> Sums[Significance]:
     r"""Compute the chi-square index of the change of the votes when a feature is permuted.
 
     .. math:: J_{\chi^2}(X_j) = \sum_{y, \hat y} \frac{(s_{y \hat y} - s'_{y \hat y})^2}
@@ -122,49 +121,48 @@ def vote_change(
     )
     checks.check_choice(name, "df", df, ("classes", "pearson"))
     sample = sample_of(grown, X, y, rows, name)
-    permutations = Permutations(seed_of(grown, random_state))
+    seed = seed_of(grown, random_state)
     freedom = n_classes * (n_classes - 1) if df == "classes" else n_classes**2 - 1
-
-    def finish(losses: Losses) -> Significance:
-        from scipy.stats import chi2
-
-        seen = losses.votes.sum(axis=1) > 0
-        if seen.sum() < 2:
-            raise ValueError(
-                "vote_change: rows of at least two classes must be out of bag of some tree. Hint: "
-                "give a sample with all classes, or grow more trees."
-            )
-        splits = losses.n_splits / grown.n_features
-        if splits > _MOST_SPLITS:
-            warn(
-                "vote_change: p-values shrink as trees are added, also those of irrelevant "
-                f"features; with {grown.n_trees:,} trees and {splits:,.0f} splits on a feature on "
-                "average, small p-values are no evidence of relevance. Hint: use "
-                "duramen.significance.max_t, whose error rates hold for any number of trees.",
-            )
-        index = vote_index(losses.votes, losses.changed_votes)
-        source = "out-of-bag" if sample.out_of_bag else "the given"
-        return Significance(
-            names=grown.names,
-            scores=index,
-            p_values=chi2.sf(index, freedom),
-            method=name,
-            null=(
-                f"The votes of the {grown.n_trees} trees on {source} rows, counted as if they were "
-                "independent, have the same distribution whether the feature is permuted or not."
-            ),
-            metadata=metadata_of(
-                grown,
-                name,
-                rows=rows,
-                df=df,
-                degrees_of_freedom=freedom,
-                permutation_seed=permutations.seed,
-            ),
+    losses = yield from tree_losses(
+        name,
+        grown,
+        sample,
+        permutations(seed),
+        score="accuracy",
+        votes=True,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    if np.count_nonzero(losses.votes.sum(axis=1)) < 2:
+        raise ValueError(
+            "vote_change: rows of at least two classes must be out of bag of some tree. Hint: "
+            "give a sample with all classes, or grow more trees."
         )
+    splits = losses.n_splits / grown.n_features
+    if splits > _MOST_SPLITS:
+        warn(
+            "vote_change: p-values shrink as trees are added, also those of irrelevant "
+            f"features; with {grown.n_trees:,} trees and {splits:,.0f} splits on a feature on "
+            "average, small p-values are no evidence of relevance. Hint: use "
+            "duramen.significance.max_t, whose error rates hold for any number of trees.",
+        )
+    from scipy.stats import chi2
 
-    options: Any = {"score": "accuracy", "votes": True, "n_jobs": n_jobs, "verbose": verbose}
-    return Losses(name, grown, sample, permutations, finish, **options)
+    index = vote_index(losses.votes, losses.changed_votes)
+    source = "out-of-bag" if sample.out_of_bag else "the given"
+    return Significance(
+        names=grown.names,
+        scores=index,
+        p_values=chi2.sf(index, freedom),
+        method=name,
+        null=(
+            f"The votes of the {grown.n_trees} trees on {source} rows, counted as if they were "
+            "independent, have the same distribution whether the feature is permuted or not."
+        ),
+        metadata=metadata_of(
+            grown, name, rows=rows, df=df, degrees_of_freedom=freedom, permutation_seed=seed
+        ),
+    )
 
 
 def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:
