@@ -20,7 +20,7 @@ from typing import Any
 import duramen
 from duramen.estimators.base import BaseForest
 from duramen.estimators.catalogue import FORESTS
-from duramen.forests.criteria import CRITERIA, aliases_for
+from duramen.forests.settings import CRITERIA, aliases_for
 
 HEADING = "    Parameters\n    ----------\n"
 BLOCK = re.compile(re.escape(HEADING) + r"(?:    \S.*\n(?:        \S.*\n)+)+")
@@ -157,7 +157,7 @@ def parameter_block(kind: type) -> str:
     lines, texts = [], base_texts()
     meanings = [
         " or ".join(f'"{alias}"' for alias in criterion.aliases) + f" for the {criterion.title}"
-        for criterion in CRITERIA
+        for criterion in CRITERIA.values()
         if criterion.task == kind.task
     ]
     names = ", ".join(f'"{alias}"' for alias in aliases_for(kind.task))

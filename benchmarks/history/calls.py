@@ -12,7 +12,7 @@ import numpy as np
 
 import duramen as dm
 from duramen.forests import GrowthSettings, grow, prediction
-from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import mean_decreases
 
 _ROUNDS = 100
 

@@ -11,7 +11,7 @@ import duramen as dm
 from duramen.contexts.effects import context_effects, levels
 from duramen.contexts.growth import growth_of
 from duramen.data import encode, learning_set
-from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import mean_decreases
 
 WHAT = ("absolute", "signed", "conditional", "overall", "relevance")
 

@@ -12,7 +12,7 @@ from duramen.contexts.effects import context_effects
 from duramen.contexts.growth import growth_of, template_for
 from duramen.contexts.values import split_off
 from duramen.data import encode, learning_set
-from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import mean_decreases
 
 
 def of_rows(rows, names, n_estimators=400, **options):

@@ -11,7 +11,7 @@ import duramen as dm
 from duramen.data import NumberTarget, Target, target
 from duramen.data.target import TARGETS, encode_target, target_class
 from duramen.estimators.catalogue import FORESTS
-from duramen.forests.criteria import CRITERIA
+from duramen.forests.settings import CRITERIA
 from duramen.importances.measures.mda import SCORES
 from duramen.significance.association import marginal_statistics
 
@@ -58,9 +58,7 @@ def test_targets_are_encoded_and_learning_sets_made_at_one_place() -> None:
 @pytest.mark.parametrize("kind", TARGETS)
 def test_what_a_target_names_exists(kind: type[Target]) -> None:
     assert target_class(kind.task) is kind
-    assert [criterion.task for criterion in CRITERIA if criterion.name == kind.criterion] == [
-        kind.task
-    ]
+    assert [c.task for c in CRITERIA.values() if c.name == kind.criterion] == [kind.task]
     assert set(kind.scores) <= set(SCORES)
     estimator = FORESTS[0].estimator(kind.task)()
     assert estimator.target_class is kind

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from duramen.forests import criteria
+from duramen.forests import settings
 
 TOY = Path(__file__).parent / "toys" / "toy_criterion"
 SWITCH = Path("grow/criteria/criteria.hpp")
@@ -85,15 +85,15 @@ def test_records_are_in_the_order_of_the_kernel(kernel: Path) -> None:
         r"enum class Criterion : int \{(.*?)\}", (kernel / SWITCH).read_text(encoding="utf-8")
     )
     assert enumeration is not None
-    values = [f"{record.name} = {k}" for k, record in enumerate(criteria.CRITERIA)]
+    values = [f"{record.name} = {k}" for k, record in enumerate(settings.CRITERIA.values())]
     assert [value.strip() for value in enumeration[1].split(",")] == values
 
 
 def test_estimators_offer_what_has_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    toy = replace(criteria.criterion_named("gini"), name="toy", aliases=("toy",))
-    monkeypatch.setattr(criteria, "CRITERIA", (*criteria.CRITERIA, toy))
-    assert criteria.aliases_for("classification")["toy"] == "toy"
-    assert "toy" not in criteria.aliases_for("regression")
+    toy = replace(settings.CRITERIA["gini"], name="toy", aliases=("toy",))
+    monkeypatch.setitem(settings.CRITERIA, "toy", toy)
+    assert settings.aliases_for("classification")["toy"] == "toy"
+    assert "toy" not in settings.aliases_for("regression")
 
 
 @needs_compiler

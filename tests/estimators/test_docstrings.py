@@ -11,8 +11,7 @@ from tests.grid import one_test
 import duramen as dm
 from duramen.estimators.base import BaseForest
 from duramen.estimators.catalogue import FORESTS
-from duramen.forests.criteria import CRITERIA
-from duramen.forests.settings import FAMILIES
+from duramen.forests.settings import CRITERIA, FAMILIES
 
 ROOT = Path(__file__).resolve().parents[2]
 CLASSES = [kind for forest in FORESTS for kind in forest.estimators]
@@ -62,7 +61,12 @@ def test_every_forest_is_public_and_documented():
         assert forest.name.replace("-", "") == words
     for family in FAMILIES:
         assert f'`"{family}"`' in guide
-    assert {criterion.unit for criterion in CRITERIA} == {"gini", "bits", "variance", "chi-square"}
+    assert {criterion.unit for criterion in CRITERIA.values()} == {
+        "gini",
+        "bits",
+        "variance",
+        "chi-square",
+    }
 
 
 def test_shared_parameters_of_functions_are_documented_in_the_same_words():

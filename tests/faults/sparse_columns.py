@@ -17,7 +17,7 @@ from tests.faults.problems import draw_estimator, draw_weights, unrefused
 from tests.faults.threads import equal
 
 import duramen as dm
-from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.structure import ARRAY_NAMES
 
 
 def draw_table(random: np.random.Generator, n: int, p: int) -> tuple[Any, Any]:

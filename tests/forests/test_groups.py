@@ -194,9 +194,9 @@ def test_groups_are_routed_by_scikit_learn():
     seen = SimpleNamespace(groups=None)
 
     class Spy(dm.RandomForestClassifier):
-        def _growth(self, X, y=None, sample_weight=None, groups=None):
+        def _prepare(self, X, y=None, sample_weight=None, groups=None):
             seen.groups = groups
-            return super()._growth(X, y, sample_weight, groups)
+            return super()._prepare(X, y, sample_weight, groups)
 
     set_config(enable_metadata_routing=True)
     try:

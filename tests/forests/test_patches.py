@@ -9,7 +9,7 @@ from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
 from duramen.forests import patches
-from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.structure import ARRAY_NAMES
 from duramen.io.store.column_store import of_rows, with_columns, without
 
 

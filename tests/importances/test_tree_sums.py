@@ -4,6 +4,7 @@ import resource
 import subprocess
 import sys
 from dataclasses import fields, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tests.grid import one_test
 import duramen as dm
 from duramen.estimators import base
 from duramen.estimators.base import fit_by_parts
+from duramen.forests import grow
 from duramen.forests.forest import TreeStream
 from duramen.importances import Inputs, catalogue, measure
 
@@ -49,9 +51,11 @@ def estimator(data, n_jobs=1, **parameters):
 
 def stream_of(data, model, first, size, **parameters):
     """The forest of an estimator, in parts."""
-    source = estimator(data, **parameters)._growth(data)
-    schema = source.data.table.schema
-    return TreeStream.after(model.forest_.part(0, first), TREES, size, source.trees, schema)
+    model_of_parts = estimator(data, **parameters)
+    _, settings = model_of_parts._prepare(data)
+    trees = partial(grow, data, settings, seed=model.forest_.seed, n_threads=model_of_parts.n_jobs)
+    schema = data.table.schema
+    return TreeStream.after(model.forest_.part(0, first), TREES, size, trees, schema)
 
 
 def assert_same(first, other):

@@ -9,8 +9,8 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.forests import GrowthSettings, grow
-from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.growth import grow_beside_decoys
+from duramen.forests.structure import ARRAY_NAMES
 
 
 def problem(n, task):

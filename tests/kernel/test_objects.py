@@ -11,7 +11,7 @@ import pytest
 import duramen as dm
 from duramen import _kernel
 from duramen.forests import GrowthSettings, grow
-from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import mean_decreases
 from duramen.forests.prediction import predict, rows_of
 
 

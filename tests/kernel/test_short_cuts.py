@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.structure import ARRAY_NAMES
 
 
 @pytest.mark.parametrize("n_rows", [3, 9, 100, 250, 300])

@@ -7,9 +7,9 @@ import pytest
 
 import duramen as dm
 from duramen.forests import GrowthSettings, grow
-from duramen.forests.arrays import ARRAY_NAMES
-from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import mean_decreases
 from duramen.forests.growth import grow_beside_decoys
+from duramen.forests.structure import ARRAY_NAMES
 from duramen.selection.subspace_search import Grower
 
 SETTINGS = GrowthSettings(criterion="gini", cut="random", max_features=3)

@@ -20,7 +20,7 @@ from duramen.data.strata import covariate_strata
 from duramen.data.target import target_class
 from duramen.estimators.catalogue import FORESTS
 from duramen.findings.table import left_out
-from duramen.forests.criteria import CRITERIA
+from duramen.forests.settings import CRITERIA
 from duramen.plots.context import CONTEXT_EFFECTS
 from duramen.reading.tables import read
 from duramen.reports.facts import page, plain, sizes, subject, unit_words
@@ -357,7 +357,7 @@ def criterion_for(function: str, asked: str, task: str) -> str:
         raise ValueError(f"{function}: the target must be classes or numbers, got {task}")
     if asked == "auto":
         return target_class(task).criterion
-    suited = [criterion.name for criterion in CRITERIA if criterion.task == task]
+    suited = [criterion.name for criterion in CRITERIA.values() if criterion.task == task]
     if asked not in suited:
         raise ValueError(
             f"{function}: criterion must be {' or '.join(['auto', *suited])} for {task}, got "

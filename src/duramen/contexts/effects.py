@@ -16,9 +16,8 @@ from duramen import _kernel
 from duramen.contexts.growth import Growth
 from duramen.contexts.nulls import Null, Nulls
 from duramen.contexts.values import Context
-from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import Forest
-from duramen.forests.settings import CRITERION_NAMES
+from duramen.forests.forest import Forest, mean_decreases
+from duramen.forests.settings import CRITERIA
 from duramen.forests.structure import parents
 from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
 from duramen.support.arrays import FloatArray
@@ -77,7 +76,7 @@ def context_effects(
         column=column,
     )
     table, target = growth.data.table.kernel, growth.data.target.kernel
-    criterion = CRITERION_NAMES.index(forest.settings.criterion)
+    criterion = list(CRITERIA).index(forest.settings.criterion)
     return Effects(
         *_kernel.context_effects(forest.kernel, table, target, contexts, criterion, n_threads)
     )

@@ -20,8 +20,7 @@ from duramen.contexts.models import conditional_nulls
 from duramen.contexts.nulls import Nulls, equal_nulls
 from duramen.contexts.values import Context, split_off
 from duramen.data.learning_sets import unweighted_set
-from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import Forest
+from duramen.forests.forest import Forest, mean_decreases
 from duramen.importances.arguments import metadata_of
 from duramen.jobs.replicates import OBSERVED, Plan, checkpoint_beside, replicate_seed
 from duramen.results.context_importances import EMPTY, ContextImportances

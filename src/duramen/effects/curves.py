@@ -16,8 +16,7 @@ from duramen.data.strata import adjusted_means
 from duramen.effects.association import intervals
 from duramen.forests.forest import Forest, joined
 from duramen.forests.prediction import deviations
-from duramen.importances.arguments import class_names, forest_of, metadata_of
-from duramen.importances.samples import encode_like
+from duramen.importances.arguments import class_names, encode_like, forest_of, metadata_of
 from duramen.results.feature_effect import FeatureEffect
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray

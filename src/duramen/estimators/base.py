@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
+from math import isqrt, log2
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -30,29 +31,34 @@ from duramen.data.learning_sets import learning_set_of
 from duramen.data.memory import require_memory
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
 from duramen.data.weights import of_ordinary_size, whole_ratios
-from duramen.estimators.parameters import FEW_VALUES, growth_settings, split_family
 from duramen.forests import export, prediction
 from duramen.forests import storage as forest_storage
-from duramen.forests.arrays import LeafEvents
-from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import Forest, TreeStream, joined
+from duramen.forests.forest import Forest, TreeStream, joined, mean_decreases
 from duramen.forests.growth import Guidance, forest_of, grow
 from duramen.forests.memory import (
     PILOT_TREES,
-    counted_in_rows,
     most_tree_bytes,
     refuse_large_forest,
     require_tree,
 )
 from duramen.forests.patches import patch_memory
-from duramen.forests.settings import GrowthSettings
+from duramen.forests.settings import (
+    FEW_VALUES,
+    SPLITS,
+    GrowthSettings,
+    aliases_for,
+    resolve_count,
+    resolve_subspace,
+    split_family,
+)
 from duramen.forests.storage import PLAIN
-from duramen.forests.structure import decision_path
+from duramen.forests.structure import LeafEvents, decision_path
 from duramen.io import ColumnStore
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.workers import Cluster, check_client
+from duramen.results.columns import counted
 from duramen.support import checks
-from duramen.support.arrays import Arrays
+from duramen.support.arrays import Arrays, BoolArray, FloatArray
 from duramen.support.warning import warn
 
 _NEEDS_BAGS = (
@@ -65,97 +71,6 @@ OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_er
 RandomState = int | np.random.RandomState | np.random.Generator | None
 ClassWeight = Mapping[Any, float] | str | None
 Columns = str | Sequence[str] | Sequence[int] | Sequence[bool] | None
-
-
-# Jobs for each thread of a cluster: as many as keep its workers busy to the end.
-_JOBS = 8
-
-# Bytes of a part of a forest that is grown part by part, and the most trees of one.
-_PART, _MOST_TREES = 1 << 28, 64
-
-
-@dataclass(frozen=True, eq=False)
-class Growth:
-    """Learning set, settings and number of trees of a forest."""
-
-    data: LearningSet[EncodedTable]
-    settings: GrowthSettings
-    n_trees: int
-    seed: int
-    n_threads: int
-    guidance: Guidance | None = None
-    cluster: Cluster | None = None  # what grows the trees, if not the threads of this process
-
-    def require_memory(self, function: str) -> None:
-        """Raise MemoryError if the forest cannot fit in memory."""
-        if isinstance(self.data.table, ColumnStore):
-            settings = counted_in_rows(self.settings, self.data)
-            needed = patch_memory(self.data.table, settings, self.n_threads)
-            require_memory(
-                needed.total,
-                what=f"random patches on {self.n_threads} threads",
-                function=function,
-                hint="lower max_samples, n_subspace_features or n_jobs",
-            )
-        refuse_large_forest(function, self.n_trees, self.settings, self.data, self.n_threads)
-
-    def trees(self, first: int, count: int, report: Callable[[int], None] | None = None) -> Forest:
-        """Grow some trees."""
-        in_turn = self.guidance is not None and self.guidance.factors is not None
-        if self.cluster is None or in_turn or not self.cluster.connected:
-            return grow(
-                self.data,
-                self.settings,
-                n_trees=count,
-                seed=self.seed,
-                first_tree=first,
-                n_threads=self.n_threads,
-                progress=report,
-                guidance=self.guidance,
-            )
-        there = replace(self, n_threads=1, cluster=None)
-        at_a_time = self.cluster.at_a_time
-        size = max(1, count // (_JOBS * at_a_time))
-        stop = first + count
-        jobs = ((start, min(size, stop - start)) for start in range(first, stop, size))
-        arrays, events = [], []
-        with self.cluster.running(partial(_arrays, there)) as run:
-            for of_trees, of_leaves in run(jobs):
-                arrays.append(of_trees)
-                events.append(of_leaves)
-                if report is not None:
-                    report(min(len(arrays) * size, count))
-        leaf_events = LeafEvents.joined(events) if self.data.target.censored else None
-        return forest_of(
-            joined(arrays), self.data, self.settings, self.seed, first, leaf_events=leaf_events
-        )
-
-    def stream(self, function: str, most_bytes: int) -> TreeStream | None:
-        """Return the forest part by part if its trees would take more than so many bytes.
-
-        None where they would not, judging by the first ones, or depend on each other.
-        """
-        own = self.guidance is None and not self.data.target.censored
-        settings = counted_in_rows(self.settings, self.data)
-        largest = most_tree_bytes(self.data.target.n_values, settings, self.data.table)
-        if not own or largest * self.n_trees <= most_bytes:
-            return None
-        require_tree(function, self.settings, self.data)
-        part = min(_PART, most_bytes)
-        pilot = min(PILOT_TREES, self.n_trees, max(self.n_threads, part // largest))
-        first = self.trees(0, pilot)
-        of_tree = max(1, first.nbytes // pilot)
-        if of_tree * self.n_trees <= most_bytes or pilot == self.n_trees:
-            return None
-        size = max(self.n_threads, min(_MOST_TREES, part // of_tree))
-        schema = self.data.table.schema
-        return TreeStream.after(first, self.n_trees, size, self.trees, schema)
-
-
-def _arrays(growth: Growth, first: int, count: int) -> tuple[Arrays, LeafEvents | None]:
-    """Grow some trees on a worker; return what the sender does not know of the forest."""
-    forest = growth.trees(first, count)
-    return forest.arrays(), forest.leaf_events
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -264,6 +179,8 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     # Whether the trees read their rows and columns of a store, which then stays on disk.
     reads_patches: ClassVar[bool] = False
     _saved: ClassVar[tuple[str, ...]] = OUT_OF_BAG  # attributes beside the forest
+    # Guidance of growth from a learning set, settings, seed and number of threads; None for none.
+    _guidance: ClassVar[Callable[..., Guidance] | None] = None
 
     forest_: Forest = field(init=False)
     n_features_in_: int = field(init=False)
@@ -275,10 +192,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         names: list[str] = super()._get_param_names()
         return names
 
-    @property
-    def _owner(self) -> str:
-        return type(self).__name__
-
     def growth_settings(
         self, n_rows: int, n_features: int, table: Any = None, n_groups: int | None = None
     ) -> GrowthSettings:
@@ -287,8 +200,89 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         Without the table, ``splits="auto"`` stands for "ordered". `n_groups` is the number of their
         groups, where trees draw groups; None where each row is drawn by itself.
         """
+        owner = type(self).__name__
+
+        def checked(check: Any, name: str, *limits: Any, **options: Any) -> Any:
+            return check(owner, name, getattr(self, name), *limits, **options)
+
+        checked(checks.check_integer, "n_estimators", 1, most=2**62)
+        subspace = resolve_subspace(owner, self.n_subspace_features, n_features)
+        offered, max_features = subspace or n_features, self.max_features
+        if max_features is None:
+            max_features = offered
+        elif isinstance(max_features, str) and max_features in ("sqrt", "log2"):
+            max_features = isqrt(offered) if max_features == "sqrt" else int(log2(offered))
+            max_features = max(1, max_features)
+        else:
+            hint = f"X has {counted(n_features, 'feature')}"
+            if offered < n_features:
+                hint += f", and n_subspace_features leaves {offered} of them to a tree"
+            choices = "'sqrt', 'log2', None (all), "
+            max_features = resolve_count(
+                owner, "max_features", max_features, offered, choices=choices, hint=hint
+            )
+        row_samples = 0
+        if self.max_samples is not None:
+            n_units, units = (n_rows, "rows") if n_groups is None else (n_groups, "groups")
+            row_samples = resolve_count(
+                owner,
+                "max_samples",
+                self.max_samples,
+                n_units,
+                choices="None, ",
+                most=checks.MOST if self.bootstrap else n_units,
+                hint="" if self.bootstrap else f"bootstrap=False draws {units} without replacement",
+                rounded=round,
+            )
+            row_samples = 0 if row_samples == n_units else row_samples
+        criteria = aliases_for(self.task)
+        stop_alpha = 1.0
+        if self.stop_alpha is not None:
+            hint = "None or 1 for no test"
+            stop_alpha = checked(checks.check_real, "stop_alpha", 0, 1, hint=hint)
         splits = split_family(self.splits, table)
-        return growth_settings(self, splits, n_rows, n_features, n_groups)
+        settings = GrowthSettings(
+            criterion=criteria[checked(checks.check_choice, "criterion", criteria)],
+            cut=self.cut_rule,
+            max_depth=checked(checks.check_optional_integer, "max_depth", 1),
+            min_samples_split=checked(
+                checks.check_count_or_fraction, "min_samples_split", n_rows, 2
+            ),
+            min_samples_leaf=checked(checks.check_count_or_fraction, "min_samples_leaf", n_rows, 1),
+            max_features=max_features,
+            max_leaf_nodes=checked(checks.check_optional_integer, "max_leaf_nodes", 2),
+            min_impurity_decrease=checked(checks.check_real, "min_impurity_decrease", 0),
+            min_impurity_split=checked(checks.check_real, "min_impurity_split", 0),
+            column_samples=subspace,
+            bootstrap=checked(checks.check_flag, "bootstrap"),
+            balanced_subsample=isinstance(self.class_weight, str)
+            and self.class_weight == "balanced_subsample",
+            ccp_alpha=checked(checks.check_real, "ccp_alpha", 0),
+            row_samples=row_samples,
+            splits=checks.check_choice(owner, "splits", splits, ("auto", *SPLITS)),
+            n_best_splits=checked(checks.check_integer, "n_best_splits", 1, most=2**31 - 1),
+            feature_first=checked(checks.check_flag, "feature_first"),
+            stop_alpha=stop_alpha,
+            stop_permutations=checked(checks.check_optional_integer, "stop_permutations", 1) or 0,
+            count_constants=checked(checks.check_flag, "count_constant_features"),
+        )
+        if not callable(self.oob_score):
+            checked(checks.check_flag, "oob_score")
+        checks.check_jobs(owner, self.n_jobs)
+        checks.check_verbosity(owner, self.verbose)
+        if settings.n_best_splits > 1 and splits == "multiway":
+            raise ValueError(
+                f"{owner}: n_best_splits must be 1 with splits='multiway', whose nodes have one "
+                f"split a feature, got {settings.n_best_splits}. Hint: splits='ordered'."
+            )
+        count = settings.stop_permutations
+        if count and (stop_alpha >= 1 or stop_alpha * (count + 1) * (1 + 1e-12) < 1):
+            raise ValueError(
+                f"{owner}: stop_permutations must be at least 1 / stop_alpha - 1, as no p-value is "
+                f"below 1 / (stop_permutations + 1), and stop_alpha, the level of the test, below "
+                f"1; got {count} with stop_alpha={stop_alpha:g}."
+            )
+        return settings
 
     def fit(
         self,
@@ -334,43 +328,35 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         MemoryError
             When the forest could not fit in memory.
         """
-        growth = self._growth(X, y, sample_weight, groups)
-        self._fit(_on_cluster(growth, f"{self._owner}.fit", client))
+        fit_by_parts(self, X, y=y, sample_weight=sample_weight, groups=groups, client=client)
         return self
 
-    def _fit(self, growth: Growth) -> None:
-        growth.require_memory(f"{self._owner}.fit")
-        with progress_bar(growth.n_trees, self._owner, self.verbose) as report:
-            self._adopt(growth.trees(0, growth.n_trees, report))
-        if self.oob_score:
-            data = growth.data
-            estimate = prediction.estimate_out_of_bag(
-                self.forest_, data.table, data.target, growth.n_threads
-            )
-            self._adopt_out_of_bag(estimate, data)
-
-    def _growth(
+    def _prepare(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, groups: Any = None
-    ) -> Growth:
-        """Check the parameters and the data, and return what the trees are grown from."""
-        owner, function = self._owner, f"{self._owner}.fit"
-        table = table_like(X.table if isinstance(X, LearningSet) else X)
-        n_rows, n_features = shape_of(table) or encode(table).shape
+    ) -> tuple[LearningSet[Any], GrowthSettings]:
+        """Check the parameters and the data; return what the trees are grown on, and how."""
+        owner = type(self).__name__
+        function = f"{owner}.fit"
+        table, rows = X, None
         if isinstance(X, LearningSet):
-            rows = X.exchangeability
+            table, rows = X.table, X.exchangeability
         else:
+            table = table_like(X)
+        n_rows, n_features = shape_of(table) or encode(table).shape
+        if rows is None:
             rows = Exchangeability.checked(n_rows, groups=groups, function=function)
         n_groups = None if rows.groups is None else rows.n_units
         settings = self.growth_settings(n_rows, n_features, n_groups=n_groups)
-        n_trees, n_threads = int(self.n_estimators), self._threads()
         if self.oob_score and not settings.samples_rows:
             raise ValueError(f"{owner}: oob_score{_NEEDS_BAGS}")
-        kinds = categorical_kinds(owner, self.categorical_features, names_of(table), n_features)
-        if kinds and isinstance(table, EncodedTable):
-            raise ValueError(
-                f"{function}: X is an EncodedTable, whose kinds are set already; leave "
-                "categorical_features at None, or name the kinds in encode"
-            )
+        kinds = None
+        if self.categorical_features is not None:
+            kinds = categorical_kinds(owner, self.categorical_features, names_of(table), n_features)
+            if kinds and isinstance(table, EncodedTable):
+                raise ValueError(
+                    f"{function}: X is an EncodedTable, whose kinds are set already; leave "
+                    "categorical_features at None, or name the kinds in encode"
+                )
         data = learning_set_of(
             X,
             y,
@@ -380,13 +366,13 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             kinds=kinds,
             groups=groups,
             allow_one_class=True,
-            n_jobs=n_threads,
+            n_jobs=checks.check_jobs(owner, self.n_jobs),
         )
         if not (self.reads_patches and isinstance(data.table, ColumnStore)):
             data = data.in_memory()
-        data = data.with_weights(
-            combine_class_weight(owner, self.class_weight, data.target, data.weights)
-        )
+        if self.class_weight is not None:
+            weights = combine_class_weight(owner, self.class_weight, data.target, data.weights)
+            data = data.with_weights(weights)
         if self.splits == "auto":
             settings = self.growth_settings(n_rows, n_features, data.table, n_groups)
         elif self.splits == "multiway":
@@ -401,15 +387,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
                     "children of single rows do not predict other rows. Hint: splits='auto' or "
                     "'ordered', or bins of the numbers (duramen.theory.discretize)."
                 )
-        seed = checks.draw_seed(self.random_state)
-        guidance = self._guidance(data, settings, seed, n_threads)
-        return Growth(data, settings, n_trees, seed, n_threads, guidance)
-
-    def _guidance(
-        self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
-    ) -> Guidance | None:
-        """Return what guides growth; None for nothing."""
-        return None
+        return data, settings
 
     def _adopt(self, forest: Any) -> None:
         """Set the fitted attributes that follow from the forest, and forget all others."""
@@ -420,48 +398,29 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = forest.n_features
         if forest.schema.named:
             self.feature_names_in_ = np.array(forest.names, dtype=object)
-
-    # Out-of-bag estimates
-
-    def _adopt_out_of_bag(
-        self, estimate: prediction.OutOfBag, data: LearningSet[EncodedTable]
-    ) -> None:
-        """Set the out-of-bag attributes."""
-        self.oob_error_curve_ = estimate.error_curve
-        seen = estimate.counts > 0
-        if not seen.all():
-            warn(
-                f"{self._owner}: {int((~seen).sum())} of {len(seen)} rows are in the bag of every "
-                "tree and have no out-of-bag estimate (NaN); grow more trees",
-            )
-        self._set_out_of_bag(estimate, seen, data.target)
+        if forest.classes is not None:
+            self.classes_ = forest.classes
+            self.n_classes_ = len(forest.classes)
 
     @abstractmethod
-    def _set_out_of_bag(
-        self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
-    ) -> None:
-        """Set the out-of-bag attributes of the task."""
+    def _set_out_of_bag(self, deviations: FloatArray, seen: BoolArray, target: Target) -> None:
+        """Set the out-of-bag attributes of the task from predictions less the forest's origin.
 
-    def _score_out_of_bag(
-        self, truth: NDArray[Any], guess: NDArray[Any], default: Callable[..., float]
-    ) -> float:
-        if len(truth) == 0:
-            return float("nan")
-        score = self.oob_score if callable(self.oob_score) else default
-        return float(score(truth, guess))
+        `seen` marks the rows that have them.
+        """
 
     # Rows through the trees
 
-    def _routed(self, X: Any, method: str) -> prediction.Rows:
+    def _routed(self, X: Any, method: str) -> tuple[prediction.Rows, int]:
+        """Return rows as they are sent down the trees, and the number of threads."""
         check_is_fitted(self, "forest_")
-        return prediction.rows_of(self.forest_, X, self._owner, f"{self._owner}.{method}")
-
-    def _threads(self) -> int:
-        return checks.check_jobs(self._owner, self.n_jobs)
+        owner = type(self).__name__
+        rows = prediction.rows_of(self.forest_, X, owner, f"{owner}.{method}")
+        return rows, checks.check_jobs(owner, self.n_jobs)
 
     def _mean_values(self, X: Any, method: str) -> NDArray[np.float64]:
-        rows = self._routed(X, method)
-        return prediction.predict(self.forest_, rows, self._threads())
+        rows, n_threads = self._routed(X, method)
+        return prediction.predict(self.forest_, rows, n_threads)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the leaf of every row in every tree.
@@ -476,8 +435,8 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         int32 array of shape (n, n_estimators)
             Number of the leaf among the nodes of its tree.
         """
-        rows = self._routed(X, "apply")
-        return prediction.leaves(self.forest_, rows, self._threads())
+        rows, n_threads = self._routed(X, "apply")
+        return prediction.leaves(self.forest_, rows, n_threads)
 
     def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
         """Return the nodes that every row passes through.
@@ -518,24 +477,26 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         ValueError
             When ``oob`` is true and X is not the training table, or no row was left out.
         """
-        oob = checks.check_flag(f"{self._owner}.proximity", "oob", oob)
-        leaves = self.apply(X)
+        function = f"{type(self).__name__}.proximity"
+        oob = checks.check_flag(function, "oob", oob)
+        rows, n_threads = self._routed(X, "proximity")
         require_memory(
-            8 * len(leaves) ** 2,
-            what=f"{len(leaves)} x {len(leaves)} proximities",
-            function=f"{self._owner}.proximity",
+            8 * len(rows) ** 2,
+            what=f"{len(rows)} x {len(rows)} proximities",
+            function=function,
             hint="give fewer rows",
         )
+        leaves = prediction.leaves(self.forest_, rows, n_threads)
         if oob:
             if not self.forest_.settings.samples_rows:
-                raise ValueError(f"{self._owner}.proximity: oob=True{_NEEDS_BAGS}")
+                raise ValueError(f"{function}: oob=True{_NEEDS_BAGS}")
             if not prediction.leads_to_training_counts(self.forest_, leaves):
                 raise ValueError(
-                    f"{self._owner}.proximity: oob=True needs the table that the forest was grown "
+                    f"{function}: oob=True needs the table that the forest was grown "
                     f"on, {self.forest_.n_rows} rows in the same order; for other rows use "
                     "oob=False"
                 )
-        return prediction.proximity(self.forest_, leaves, oob=oob, n_threads=self._threads())
+        return prediction.proximity(self.forest_, leaves, oob=oob, n_threads=n_threads)
 
     @property
     def estimators_(self) -> list[Self]:
@@ -580,7 +541,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         arrays, plain = forest_storage.pack(self.forest_.fields())
         attributes = [name for name in self._saved if hasattr(self, name)]
         arrays.update({name: np.asarray(getattr(self, name)) for name in attributes})
-        forest_storage.write(path, self._owner, arrays, plain, parameters=parameters)
+        forest_storage.write(path, type(self).__name__, arrays, plain, parameters=parameters)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -651,22 +612,15 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
     classes_: NDArray[Any] = field(init=False)
     n_classes_: int = field(init=False)
 
-    def _adopt(self, forest: Any) -> None:
-        super()._adopt(forest)
-        if forest.classes is not None:
-            self.classes_ = forest.classes
-            self.n_classes_ = len(forest.classes)
-
-    def _set_out_of_bag(
-        self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
-    ) -> None:
-        self.oob_decision_function_ = estimate.means()
-        codes, guess = target.values, np.argmax(self.oob_decision_function_, axis=1)
-        if not seen.all():
-            codes, guess = codes[seen], guess[seen]
-        if callable(self.oob_score):
-            codes, guess = self.classes_[codes], self.classes_[guess]
-        self.oob_score_ = self._score_out_of_bag(codes, guess, lambda a, b: np.mean(a == b))
+    def _set_out_of_bag(self, deviations: FloatArray, seen: BoolArray, target: Target) -> None:
+        self.oob_decision_function_ = deviations
+        codes, guess = target.values[seen], np.argmax(deviations[seen], axis=1)
+        score = float("nan")
+        if len(codes) and callable(self.oob_score):
+            score = float(self.oob_score(self.classes_[codes], self.classes_[guess]))
+        elif len(codes):
+            score = float(np.mean(codes == guess))
+        self.oob_score_ = score
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of every row, shape (n,); the first one of equal ones.
@@ -717,19 +671,18 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
     criterion: str = "squared_error"
     class_weight: ClassWeight = field(default=None, init=False)
 
-    def _set_out_of_bag(
-        self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
-    ) -> None:
+    def _set_out_of_bag(self, deviations: FloatArray, seen: BoolArray, target: Target) -> None:
         from sklearn.metrics import r2_score
 
-        self.oob_prediction_ = estimate.means()[:, 0]
+        origin, guess = self.forest_.origin, deviations[seen, 0]
+        self.oob_prediction_ = deviations[:, 0] + origin
         truth: NDArray[Any] = target.values[seen]
-        guess: NDArray[Any] = self.oob_prediction_[seen]
-        if not callable(self.oob_score):
-            truth, guess = truth - estimate.origin, estimate.deviations[seen, 0]
-        enough = len(truth) > 1 or callable(self.oob_score)
-        nothing = float("nan")
-        self.oob_score_ = self._score_out_of_bag(truth, guess, r2_score) if enough else nothing
+        score = float("nan")
+        if len(truth) and callable(self.oob_score):
+            score = float(self.oob_score(truth, self.oob_prediction_[seen]))
+        elif len(truth) > 1:
+            score = float(r2_score(truth - origin, guess))
+        self.oob_score_ = score
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the mean over the trees of the means of the leaves, shape (n,).
@@ -745,7 +698,7 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
         """Compute R^2 of :meth:`predict`, as scikit-learn does."""
         from sklearn.metrics import r2_score
 
-        guess = prediction.deviations(self.forest_, self._routed(X, "predict"), self._threads())
+        guess = prediction.deviations(self.forest_, *self._routed(X, "predict"))
         truth = np.asarray(y, dtype=np.float64) - self.forest_.origin
         return float(r2_score(truth, guess[:, 0], sample_weight=sample_weight))
 
@@ -802,26 +755,29 @@ def combine_class_weight(
     return whole_ratios(combined) if isinstance(class_weight, dict) else combined
 
 
-# --- fit of forests whose trees are grown part by part, and let go --------------------------------
-
+# --- growth: as a whole, or part by part; in this process, or on a cluster ------------------------
 
 Taker = Callable[[Forest], object]
 
+# Jobs for each thread of a cluster: as many as keep its workers busy to the end.
+_JOBS = 8
 
-def _on_cluster(growth: Growth, function: str, client: Any) -> Growth:
-    """Return the growth on the workers of a client, if there is one."""
-    return growth if client is None else replace(growth, cluster=check_client(function, client))
+# Bytes of a part of a forest that is grown part by part, and the most trees of one.
+_PART, _MOST_TREES = 1 << 28, 64
 
 
 def fit_by_parts(
     estimator: BaseForest,
-    data: LearningSet[EncodedTable],
-    takers: Callable[[], Sequence[Taker]],
+    X: Any,
+    takers: Callable[[], Sequence[Taker]] | None = None,
     *,
-    most_bytes: int,
+    y: Any = None,
+    sample_weight: ArrayLike | None = None,
+    groups: Any = None,
+    most_bytes: int = 0,
     client: Any = None,
 ) -> bool:
-    """Fit a forest, without keeping its trees if they take too much memory.
+    """Fit a forest, with `takers` without keeping its trees if they take too much memory.
 
     `forest_` is then a `TreeStream`, and the out-of-bag attributes are those of the whole forest.
 
@@ -829,11 +785,11 @@ def fit_by_parts(
     ----------
     estimator : estimator of duramen
         Parameters of the forest.
-    data : LearningSet
-        The training table, target and weights.
-    takers : callable
+    X, y, sample_weight, groups
+        As for :meth:`BaseForest.fit`.
+    takers : callable, optional
         Called once `forest_` says all of the forest but its trees. The trees are then given, in
-        their order, to each of the functions that it returns.
+        their order, to each of the functions that it returns. By default the forest is kept.
     most_bytes : int
         Bytes that the trees may take to be kept as a whole.
     client : dask.distributed.Client, optional
@@ -850,26 +806,117 @@ def fit_by_parts(
     MemoryError
         When the forest, or a tree alone, may not fit in memory.
     """
-    owner = f"{type(estimator).__name__}.fit"
-    growth = _on_cluster(estimator._growth(data), owner, client)
-    stream = growth.stream(owner, most_bytes)
+    owner = type(estimator).__name__
+    function = f"{owner}.fit"
+    data, settings = estimator._prepare(X, y, sample_weight, groups)
+    n_trees, n_threads = int(estimator.n_estimators), checks.check_jobs(owner, estimator.n_jobs)
+    seed = checks.draw_seed(estimator.random_state)
+    guidance = None
+    if estimator._guidance is not None:
+        guidance = estimator._guidance(data, settings, seed, n_threads)
+    cluster = None if client is None else check_client(function, client)
+    grown: Any = partial(grow, data, settings, seed=seed, n_threads=n_threads, guidance=guidance)
+    if cluster is not None:
+        grown = partial(_grow_on_cluster, cluster, grown, data, settings, seed, guidance)
+    stream = None
+    if takers is not None and guidance is None and not data.target.censored:
+        largest = most_tree_bytes(settings, data)
+        if largest * n_trees > most_bytes:
+            require_tree(function, settings, data)
+            part = min(_PART, most_bytes)
+            pilot = min(PILOT_TREES, n_trees, max(n_threads, part // largest))
+            first = grown(first_tree=0, n_trees=pilot)
+            of_tree = max(1, first.nbytes // pilot)
+            if of_tree * n_trees > most_bytes and pilot < n_trees:
+                size = max(n_threads, min(_MOST_TREES, part // of_tree))
+                stream = TreeStream.after(first, n_trees, size, grown, data.table.schema)
     if stream is None:
-        estimator._fit(growth)
-        return False
-    estimator._adopt(stream)
-    collectors = list(takers())
-    estimates = None
+        if isinstance(data.table, ColumnStore):
+            require_memory(
+                patch_memory(data.table, settings, n_threads).total,
+                what=f"random patches on {n_threads} threads",
+                function=function,
+                hint="lower max_samples, n_subspace_features or n_jobs",
+            )
+        refuse_large_forest(function, n_trees, settings, data, n_threads)
+        with progress_bar(n_trees, owner, estimator.verbose) as report:
+            forest = grown(first_tree=0, n_trees=n_trees, progress=report)
+        estimator._adopt(forest)
+        parts = None
+    else:
+        assert takers is not None
+        estimator._adopt(stream)
+        parts = _taken(stream, takers(), owner, estimator.verbose)
     if estimator.oob_score:
-        estimates = prediction.OutOfBagSums(stream, growth.data.table, growth.data.target)
-        collectors.append(lambda trees: estimates.add(trees, growth.n_threads))
-    with progress_bar(stream.n_trees, type(estimator).__name__, estimator.verbose) as report:
+        deviations, counts, estimator.oob_error_curve_ = prediction.estimate_out_of_bag(
+            estimator.forest_, data.table, data.target, n_threads, parts
+        )
+        seen = counts > 0
+        if not seen.all():
+            warn(
+                f"{owner}: {int((~seen).sum())} of {len(seen)} rows are in the bag of every "
+                "tree and have no out-of-bag estimate (NaN); grow more trees",
+            )
+        estimator._set_out_of_bag(deviations, seen, data.target)
+    elif parts is not None:
+        for _ in parts:
+            pass
+    return stream is not None
+
+
+def _taken(
+    stream: TreeStream, takers: Sequence[Taker], owner: str, verbose: int
+) -> Iterator[Forest]:
+    """Yield the trees of a stream, each part once all takers have had it."""
+    with progress_bar(stream.n_trees, owner, verbose) as report:
         done = 0
         for trees in stream.parts():
-            for take in collectors:
+            for take in takers:
                 take(trees)
+            yield trees
             done += trees.n_trees
             if report is not None:
                 report(done)
-    if estimates is not None:
-        estimator._adopt_out_of_bag(estimates.estimate(), growth.data)
-    return True
+
+
+def _grow_on_cluster(
+    cluster: Cluster,
+    here: Callable[..., Forest],
+    data: LearningSet[Any],
+    settings: GrowthSettings,
+    seed: int,
+    guidance: Guidance | None,
+    *,
+    first_tree: int,
+    n_trees: int,
+    progress: Callable[[int], None] | None = None,
+) -> Forest:
+    """Grow trees on the workers of a cluster, one thread each; `here` once the client is closed."""
+    if not cluster.connected:
+        return here(first_tree=first_tree, n_trees=n_trees, progress=progress)
+    size = max(1, n_trees // (_JOBS * cluster.at_a_time))
+    stop = first_tree + n_trees
+    jobs = ((start, min(size, stop - start)) for start in range(first_tree, stop, size))
+    arrays: list[Arrays] = []
+    events: list[Any] = []
+    with cluster.running(partial(_arrays, data, settings, seed, guidance)) as run:
+        for of_trees, of_leaves in run(jobs):
+            arrays.append(of_trees)
+            events.append(of_leaves)
+            if progress is not None:
+                progress(min(len(arrays) * size, n_trees))
+    leaf_events = LeafEvents.joined(events) if data.target.censored else None
+    return forest_of(joined(arrays), data, settings, seed, first_tree, leaf_events=leaf_events)
+
+
+def _arrays(
+    data: LearningSet[Any],
+    settings: GrowthSettings,
+    seed: int,
+    guidance: Guidance | None,
+    first: int,
+    count: int,
+) -> tuple[Arrays, LeafEvents | None]:
+    """Grow some trees on a worker; return what the sender does not know of the forest."""
+    forest = grow(data, settings, n_trees=count, seed=seed, first_tree=first, guidance=guidance)
+    return forest.arrays(), forest.leaf_events

@@ -41,7 +41,12 @@ class ForestKind:
 
     def estimator(self, task: str) -> Any:
         """Return the class of its estimator for a task; None where it has none."""
-        return next((kind for kind in self.estimators if kind.task == task), None)
+        name = {
+            "classification": f"{self.stem}Classifier",
+            "regression": f"{self.stem}Regressor" if self.regresses else "",
+            "survival": self.survival,
+        }.get(task)
+        return getattr(import_module("duramen.estimators"), name) if name else None
 
 
 FORESTS = (
@@ -88,6 +93,17 @@ FORESTS = (
 
 WEIGHTINGS = ("balanced", "balanced_subsample")
 """Weights of classes that have a name: by their rows in the data, or in the rows of a tree."""
+
+
+OF_THE_TREES = frozenset(
+    (
+        *("criterion", "max_depth", "min_samples_split", "min_samples_leaf", "max_features"),
+        *("max_leaf_nodes", "min_impurity_decrease", "min_impurity_split", "n_subspace_features"),
+        *("bootstrap", "ccp_alpha", "max_samples", "splits", "n_best_splits", "feature_first"),
+        *("stop_alpha", "stop_permutations", "count_constant_features"),
+    )
+)
+"""Parameters that say how trees are grown, apart from weights of classes."""
 
 
 def random_forest(task: str, n_estimators: int) -> Any:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from duramen.estimators.base import ForestClassifier, ForestRegressor, Growth
+from duramen.data import LearningSet
+from duramen.estimators.base import ForestClassifier, ForestRegressor
+from duramen.forests.settings import GrowthSettings
 from duramen.support.warning import warn
 
 
 class _RandomFeatures:
     """Warning of totally randomized trees that choose among several features."""
 
-    def _growth(self, *data: Any) -> Growth:
-        growth: Growth = super()._growth(*data)  # type: ignore[misc]
-        if growth.settings.max_features > 1:
-            name, settings = type(self).__name__, growth.settings
+    def _prepare(self, *rows: Any) -> tuple[LearningSet[Any], GrowthSettings]:
+        data, settings = super()._prepare(*rows)  # type: ignore[misc]
+        if settings.max_features > 1:
+            name = type(self).__name__
             meant = name.replace("TotallyRandomizedTrees", "ExtraTrees")
             warn(
                 f"{name}: max_features must be 1 for trees that are totally randomized, got "
@@ -23,7 +25,7 @@ class _RandomFeatures:
                 f"max_features=1, or {meant}(criterion={settings.criterion!r}, "
                 f"splits={settings.splits!r}), which are the same trees by their name."
             )
-        return growth
+        return data, settings
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import SurvivalTarget, Target, Task
 from duramen.estimators.base import BaseForest, ClassWeight, ForestClassifier, ForestRegressor
 from duramen.forests import prediction
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import BoolArray, FloatArray
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -50,17 +50,15 @@ class SurvivalForest(BaseForest):
     stop_alpha: float | None = field(default=None, init=False)
     stop_permutations: int | None = field(default=None, init=False)
 
-    def _set_out_of_bag(
-        self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
-    ) -> None:
-        means = estimate.means()
-        self.oob_prediction_ = means[:, 0]
-        truth_seen = target.take(np.flatnonzero(seen))
-
-        def concordance(truth: Any, guess: FloatArray) -> float:
-            return prediction.concordance(truth_seen, guess)
-
-        self.oob_score_ = self._score_out_of_bag(truth_seen.labels, means[seen, 0], concordance)
+    def _set_out_of_bag(self, deviations: FloatArray, seen: BoolArray, target: Target) -> None:
+        self.oob_prediction_ = deviations[:, 0]
+        truth, guess = target.take(np.flatnonzero(seen)), deviations[seen, 0]
+        score = float("nan")
+        if len(guess) and callable(self.oob_score):
+            score = float(self.oob_score(truth.labels, guess))
+        elif len(guess):
+            score = prediction.concordance(truth, guess)
+        self.oob_score_ = score
 
     @property
     def event_times_(self) -> FloatArray:
@@ -121,19 +119,16 @@ class SurvivalForest(BaseForest):
     def _curves(
         self, X: Any, times: ArrayLike | None, method: str, *, survival: bool
     ) -> FloatArray:
-        rows = self._routed(X, method)
-        curves = prediction.mean_curves(
-            self.forest_, rows, survival=survival, n_threads=self._threads()
-        )
+        rows, n_threads = self._routed(X, method)
+        curves = prediction.mean_curves(self.forest_, rows, survival=survival, n_threads=n_threads)
         if times is None:
             return curves
-        wanted = np.asarray(times, dtype=np.float64)
-        if wanted.ndim != 1 or np.isnan(wanted).any():
-            raise ValueError(
-                f"{self._owner}.{method}: times must be one-dimensional numbers, got {times!r}"
-            )
+        at = np.asarray(times, dtype=np.float64)
+        if at.ndim != 1 or np.isnan(at).any():
+            function = f"{type(self).__name__}.{method}"
+            raise ValueError(f"{function}: times must be one-dimensional numbers, got {times!r}")
         before = np.full((len(curves), 1), 1.0 if survival else 0.0)
-        place = np.searchsorted(self.event_times_, wanted, side="right")
+        place = np.searchsorted(self.event_times_, at, side="right")
         return np.hstack([before, curves])[:, place]
 
     def score(self, X: Any, y: Any) -> float:
@@ -151,7 +146,7 @@ class SurvivalForest(BaseForest):
         y : structured array of shape (n,), or table of shape (n, 2)
             Events and times, as for `fit`.
         """
-        function = f"{self._owner}.score"
+        function = f"{type(self).__name__}.score"
         risks = self.predict(X)
         target = SurvivalTarget.encode(y, n_rows=len(risks), function=function)
         return prediction.concordance(target, risks)

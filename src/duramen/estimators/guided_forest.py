@@ -12,7 +12,7 @@ from duramen.data import EncodedTable, LearningSet, Target
 from duramen.data.encoded import refuse_unordered
 from duramen.estimators.base import OUT_OF_BAG, BaseForest
 from duramen.estimators.forests import RandomForestClassifier, RandomForestRegressor
-from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import mean_decreases
 from duramen.forests.growth import Guidance, grow
 from duramen.forests.settings import GrowthSettings
 from duramen.results.adjustment import adjusted
@@ -110,7 +110,7 @@ class _Guided(BaseForest):
     def _guidance(
         self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
     ) -> Guidance:
-        owner, p, requested = self._owner, data.n_columns, self.feature_weights
+        owner, p, requested = type(self).__name__, data.n_columns, self.feature_weights
         if isinstance(requested, str):
             checks.check_choice(owner, "feature_weights", requested, ("importance", "enriched"))
             if requested == "enriched":

@@ -7,9 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from duramen.forests.arrays import ANY, FAMILY_MASK, MISSING_FIRST, MULTIWAY, ONE_VS_REST, ORDERED
 from duramen.forests.forest import Forest, Tree
-from duramen.forests.structure import depths, parents
+from duramen.forests.structure import (
+    ANY,
+    FAMILY_MASK,
+    MISSING_FIRST,
+    MULTIWAY,
+    ONE_VS_REST,
+    ORDERED,
+    depths,
+    parents,
+)
 from duramen.support.checks import check_integer, check_optional_integer
 from duramen.support.text import escaped
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data import Schema, Target, Task
+from duramen.data.schema import KernelOwner
 from duramen.data.target import target_class
 from duramen.forests import storage, structure
-from duramen.forests.arrays import ARRAY_NAMES, FAMILY_MASK, ORDERED, LeafEvents, TreeArrays
-from duramen.forests.criteria import criterion_named
-from duramen.forests.settings import GrowthSettings
+from duramen.forests.settings import CRITERIA, GrowthSettings
+from duramen.forests.structure import ARRAY_NAMES, FAMILY_MASK, ORDERED, LeafEvents
+from duramen.support.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -48,6 +49,14 @@ class Grown:
         lower median of ``y``. Predictions add it.
     groups : uint32 array of shape (n_rows,) or None
         Group of each row of the training table: bags draw whole groups. None where they draw rows.
+    task : {"classification", "regression", "survival"}
+        Task of the forest.
+    target_class : type
+        Class of the targets that the forest predicts.
+    n_features : int
+        Number of columns p of the training table.
+    names : tuple of str
+        Names of the columns.
     """
 
     settings: GrowthSettings
@@ -59,41 +68,75 @@ class Grown:
     fingerprint: str
     origin: float = 0.0
     groups: NDArray[np.uint32] | None = None
+    task: Task = field(init=False)
+    target_class: type[Target] = field(init=False)
+    n_features: int = field(init=False)
+    names: tuple[str, ...] = field(init=False)
 
-    @property
-    def task(self) -> Task:
-        """Task of the forest: "classification", "regression" or "survival"."""
-        return criterion_named(self.settings.criterion).task
-
-    @property
-    def target_class(self) -> type[Target]:
-        """Class of the targets that the forest predicts."""
-        return target_class(self.task)
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns p of the training table."""
-        return self.schema.n_columns
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(self.schema.names)
+    def __post_init__(self) -> None:
+        task = CRITERIA[self.settings.criterion].task
+        derived = {
+            "task": task,
+            "target_class": target_class(task),
+            "n_features": self.schema.n_columns,
+            "names": tuple(self.schema.names),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Forest(TreeArrays, Grown):
+class Forest(Grown, KernelOwner):
     """Trees as flat arrays, with what is needed to read and to use them.
 
-    The arrays are those of :class:`~duramen.forests.arrays.TreeArrays`, the description that of
-    :class:`Grown`; ``p`` is the number of columns.
+    Nodes are numbered within their tree, from 0 at the root; the children of a node are contiguous
+    and come after it. ``T`` is the number of trees, ``N`` of nodes, ``L`` of leaves and ``C`` of
+    classes (1 in regression); ``p`` is the number of columns. Further attributes are those of
+    :class:`Grown`.
 
     Attributes
     ----------
+    offsets : int64 array of shape (T + 1,)
+        First node of each tree, and N.
+    leaf_offsets, pool_offsets : int64 arrays of shape (T + 1,)
+        First leaf and first word of ``pool`` of each tree.
+    feature : int32 array of shape (N,)
+        Column that a node splits on; -1 at a leaf.
+    child : int32 array of shape (N,)
+        At an internal node the number within the tree of its first child; at a leaf the number of
+        the leaf within the tree.
+    cut : uint32 array of shape (N,)
+        Ordered: codes <= cut go to child 0, the others to child 1. One-vs-rest: the code that goes
+        to child 0. Any and multiway: offset into the tree's pool.
+    threshold : float64 array of shape (N,)
+        Ordered splits of numeric columns: values <= threshold go to child 0. NaN elsewhere.
+    split : uint8 array of shape (N,)
+        Bits 0-1: 0 ordered, 1 multiway, 2 one-vs-rest, 3 any. Bit 2: missing values go to child 0.
+        Bit 3: child 0 is the heavier one (where categories that were never seen go).
+    pool : uint32 array
+        Any: ceil(n_codes / 32) words, bit c set where code c goes to child 0. Multiway: number of
+        children, the heaviest child, then the code of each child, ascending.
+    rows : uint32 array of shape (N,)
+        Distinct training rows at the node.
+    node_degree : uint32 array of shape (N,) or (0,)
+        `degree`; empty where it is the depth.
+    node_weight : float64 array of shape (N,) or (0,)
+        `weight`; empty where every row of a bag weighs 1. In the unit of the row weights that the
+        trees were grown with, which an estimator divides by a power of two where they are huge or
+        tiny.
+    impurity : float64 array of shape (N,)
+        Impurity in the criterion's unit: Gini, bits, or variance of ``y``. In survival the
+        log-rank statistic of the node's split, and 0 at a leaf.
+    leaf_values : float64 array of shape (L, C)
+        Weighted class frequencies, means of ``y`` less the forest's `origin`, or mortalities.
     first_tree : int
         Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
     leaf_events : LeafEvents or None
         Event times of the leaves in survival; None otherwise.
+    n_trees, n_nodes : int
+        Numbers T of trees and N of nodes.
+    n_values : int
+        Numbers C that a leaf holds: classes, or 1 in regression.
 
     Notes
     -----
@@ -113,13 +156,45 @@ class Forest(TreeArrays, Grown):
     Tree(0: 7 nodes, 4 leaves, depth 3)
     """
 
+    offsets: NDArray[np.int64]
+    leaf_offsets: NDArray[np.int64]
+    pool_offsets: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    child: NDArray[np.int32]
+    cut: NDArray[np.uint32]
+    threshold: NDArray[np.float64]
+    split: NDArray[np.uint8]
+    pool: NDArray[np.uint32]
+    rows: NDArray[np.uint32]
+    node_degree: NDArray[np.uint32]
+    node_weight: NDArray[np.float64]
+    impurity: NDArray[np.float64]
+    leaf_values: NDArray[np.float64]
     first_tree: int = 0
     leaf_events: LeafEvents | None = None
+    n_trees: int = field(init=False)
+    n_nodes: int = field(init=False)
+    n_values: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "n_trees", len(self.offsets) - 1)
+        object.__setattr__(self, "n_nodes", len(self.feature))
+        object.__setattr__(self, "n_values", int(self.leaf_values.shape[-1]))
 
     @property
     def is_classifier(self) -> bool:
         """True if the target holds classes."""
         return self.classes is not None
+
+    @cached_property
+    def weight(self) -> NDArray[np.float64]:
+        """Training weight at every node, of shape (N,).
+
+        Row weights times multiplicities in the bag.
+        """
+        stored = len(self.node_weight) == self.n_nodes
+        return self.node_weight if stored else self.rows.astype(np.float64)
 
     @cached_property
     def degree(self) -> NDArray[np.uint32]:
@@ -131,6 +206,11 @@ class Forest(TreeArrays, Grown):
         if len(self.node_degree) == self.n_nodes:
             return self.node_degree
         return np.where(self.feature < 0, 0, structure.depths(self)).astype(np.uint32)
+
+    @cached_property
+    def kernel(self) -> _kernel.Forest:
+        """The trees as they are lent to the kernel."""
+        return _kernel.Forest(**{name: getattr(self, name) for name in ARRAY_NAMES})
 
     @cached_property
     def bags(self) -> _kernel.Bag:
@@ -154,6 +234,15 @@ class Forest(TreeArrays, Grown):
             originals=originals,
             groups=self.groups,
         )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the arrays of the trees take."""
+        return sum(array.nbytes for array in self.arrays().values())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the flat arrays of the trees, by name."""
+        return {name: getattr(self, name) for name in ARRAY_NAMES}
 
     def has_cuts_of(self, schema: Schema) -> bool:
         """Return whether the values of a table lie on the sides of thresholds that codes tell.
@@ -206,9 +295,22 @@ class Forest(TreeArrays, Grown):
 
     def part(self, start: int, stop: int) -> Self:
         """Return the forest of the trees ``start`` .. ``stop - 1``; its arrays are views."""
+        if start == 0 and stop == self.n_trees:
+            return self
+        nodes = slice(int(self.offsets[start]), int(self.offsets[stop]))
         leaves = slice(int(self.leaf_offsets[start]), int(self.leaf_offsets[stop]))
+        words = slice(int(self.pool_offsets[start]), int(self.pool_offsets[stop]))
+        entries = {"leaf_values": leaves, "pool": words}
+        arrays: dict[str, Any] = {}
+        for name in ARRAY_NAMES:
+            array = getattr(self, name)
+            if name.endswith("offsets"):
+                arrays[name] = array[start : stop + 1] - array[start]
+            else:
+                arrays[name] = array[entries.get(name, nodes)]
         return replace(
-            super().part(start, stop),
+            self,
+            **arrays,
             first_tree=self.first_tree + start,
             leaf_events=None if self.leaf_events is None else self.leaf_events.part(leaves),
         )
@@ -221,25 +323,7 @@ class Forest(TreeArrays, Grown):
         ValueError
             When they do not, naming the array and the first node at fault.
         """
-        for name, least in (("n_rows", 1), ("seed", 0), ("first_tree", 0)):
-            number = getattr(self, name)
-            if type(number) is not int or not least <= number < 2**64:
-                raise ValueError(
-                    f"Forest.check: {name} must be an int from {least}, got {number!r}"
-                )
-        total, origin, groups = self.total_weight, self.origin, self.groups
-        if type(total) not in (int, float) or not 0 < total < np.inf:
-            raise ValueError(f"Forest.check: total_weight must be positive, got {total!r}")
-        if type(origin) not in (int, float) or not np.isfinite(origin):
-            raise ValueError(f"Forest.check: origin must be finite, got {origin!r}")
-        wrong = groups is not None and (groups.dtype != np.uint32 or groups.shape != (self.n_rows,))
-        if wrong or (groups is not None and groups.max() >= self.n_rows):
-            raise ValueError("Forest.check: groups must be the number of the group of each row")
-        storage.check(self, self.schema, self.classes)
-        if (self.leaf_events is None) == self.target_class.censored:
-            raise ValueError("Forest.check: leaves must have events for survival, and only then")
-        if self.leaf_events is not None:
-            self.leaf_events.check(len(self.leaf_values))
+        storage.check(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the forest to one .npz file, without pickle (see :mod:`duramen.forests.storage`).
@@ -264,7 +348,7 @@ class Forest(TreeArrays, Grown):
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of the forest by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.init}
 
     @classmethod
     def unpacked(cls, saved: storage.Saved) -> Self:
@@ -413,14 +497,21 @@ class TreeStream(Grown):
         Number of trees T.
     size : int
         Trees of each further part.
+    n_values : int
+        Numbers that a leaf holds: classes, or 1 in regression.
     grow : callable
-        Takes the number of a tree and a number of trees, and returns these trees.
+        Takes ``first_tree``, the number of a tree, and ``n_trees``, and returns these trees.
     """
 
     first: Forest
     n_trees: int
     size: int
-    grow: Callable[[int, int], Forest]
+    grow: Callable[..., Forest]
+    n_values: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "n_values", self.first.n_values)
 
     @classmethod
     def after(
@@ -428,11 +519,11 @@ class TreeStream(Grown):
         first: Forest,
         n_trees: int,
         size: int,
-        grow: Callable[[int, int], Forest],
+        grow: Callable[..., Forest],
         schema: Schema,
     ) -> Self:
         """Return the stream that begins with trees that are grown, with all values of a table."""
-        described = {own.name: getattr(first, own.name) for own in fields(Grown)}
+        described = {own.name: getattr(first, own.name) for own in fields(Grown) if own.init}
         described["schema"] = schema
         return cls(first=first, n_trees=n_trees, size=size, grow=grow, **described)
 
@@ -440,13 +531,39 @@ class TreeStream(Grown):
         """Yield all trees, in their order, some at a time."""
         yield self.first
         for start in range(self.first.n_trees, self.n_trees, self.size):
-            yield self.grow(start, min(self.size, self.n_trees - start))
-
-    @property
-    def n_values(self) -> int:
-        """Numbers that a leaf holds: classes, or 1 in regression."""
-        return self.first.n_values
+            yield self.grow(first_tree=start, n_trees=min(self.size, self.n_trees - start))
 
 
 AnyForest: TypeAlias = Forest | TreeStream
 """A forest whose trees are in memory, or come part by part."""
+
+
+class Decreases(NamedTuple):
+    """Mean decrease of impurity of every column, in the criterion's unit, not normalized.
+
+    Attributes
+    ----------
+    values : float64 array of shape (p,)
+        Mean over the trees of the sum, over the nodes t that split on the column, of p(t) times
+        the decrease of impurity at t, p(t) being the fraction of the tree's weight at t.
+    standard_error : float64 array of shape (p,)
+        Standard deviation over the trees (ddof 1) over sqrt(T); NaN for a single tree.
+    by_degree : float64 array of shape (p, D)
+        ``values`` split up by the interaction degree of the splits, 0 to D - 1: how many columns
+        are conditioned on above them (see ``degree`` of :class:`Forest`);
+        D is 0 unless this was asked for.
+    """
+
+    values: FloatArray
+    standard_error: FloatArray
+    by_degree: FloatArray
+
+
+def mean_decreases(forest: Forest, *, by_degree: bool = False) -> Decreases:
+    """Reduce the splits of a forest to one number a column, in the order of its trees.
+
+    In survival splits have scores and nodes no impurity: the means are those of the scores.
+    """
+    sums = _kernel.Decreases(forest.n_features, by_degree, forest.target_class.censored)
+    sums.add(forest.kernel)
+    return Decreases(*sums.means())

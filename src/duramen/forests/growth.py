@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.schema import KINDS
-from duramen.forests.arrays import ARRAY_NAMES, LeafEvents
 from duramen.forests.forest import Forest, values_for_prediction
 from duramen.forests.patches import grow_patches
 from duramen.forests.pruning import pruned
 from duramen.forests.settings import GrowthSettings
+from duramen.forests.structure import ARRAY_NAMES, LeafEvents
 from duramen.io import ColumnStore
 from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.text import quoted
@@ -85,7 +85,8 @@ def grow(
     Tree(0: 3 nodes, 2 leaves, depth 1)
     """
     table, target, weights = data.table, data.target, data.weights
-    refuse_many_categories(table, settings, target.n_classes)
+    if settings.cut == "best" and target.n_classes > 2:
+        refuse_many_categories(table, settings, target.n_classes)
     if target.censored:
         if settings.splits == "multiway" or settings.cut == "pert":
             raise ValueError(
@@ -117,20 +118,19 @@ def grow(
     else:
         groups = data.exchangeability.bag_groups
         trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees, groups=groups)
-        given = table.kernel, target.kernel, weights, settings.for_kernel(), trees
+        problem = table.kernel, target.kernel, weights, settings.for_kernel(), trees
         if guidance is None:
-            grown = _kernel.grow(*given, n_threads, progress)
+            grown = _kernel.grow(*problem, n_threads, progress)
         else:
-            own = _kernel.Guidance(guidance.weights, guidance.factors, guidance.of_score)
+            lent = _kernel.Guidance(guidance.weights, guidance.factors, guidance.of_score)
             n_threads = 1 if guidance.factors is not None else n_threads
-            grown = _kernel.grow_guided(*given, own, n_threads, progress)
+            grown = _kernel.grow_guided(*problem, lent, n_threads, progress)
         arrays = {name: getattr(grown, name) for name in ARRAY_NAMES}
     forest = forest_of(arrays, data, settings, seed, first_tree)
     if target.times is None:
         return pruned(forest, settings.ccp_alpha) if settings.ccp_alpha > 0 else forest
-    lent = table.kernel, target.kernel, weights, forest.bags
     offsets, index, events, at_risk, mortality = _kernel.leaf_events(
-        forest.kernel, *lent, n_threads
+        forest.kernel, table.kernel, target.kernel, weights, forest.bags, n_threads
     )
     occurred = np.unique(target.values[target.values % 2 == 1] // 2)
     leaf_events = LeafEvents(target.times[occurred], offsets, index, events, at_risk)

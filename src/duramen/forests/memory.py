@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from duramen.data import EncodedTable, LearningSet
@@ -28,7 +27,7 @@ def refuse_large_forest(
 
     They are grown only where the largest trees that there can be would not fit.
     """
-    most = most_tree_bytes(data.target.n_values, counted_in_rows(settings, data), data.table)
+    most = most_tree_bytes(settings, data)
     if most * n_trees < SELDOM_LACKING:
         return
     available = available_bytes()
@@ -49,7 +48,7 @@ def refuse_large_forest(
 def require_tree(function: str, settings: GrowthSettings, data: LearningSet[EncodedTable]) -> None:
     """Raise MemoryError if a single tree may not fit."""
     table, n_values, available = data.table, data.target.n_values, available_bytes()
-    most = most_tree_bytes(n_values, counted_in_rows(settings, data), table)
+    most = most_tree_bytes(settings, data)
     if available is not None and most > available:
         raise MemoryError(
             f"{function}: a tree on {table.n_rows} rows, with {n_values} values a leaf and "
@@ -59,16 +58,14 @@ def require_tree(function: str, settings: GrowthSettings, data: LearningSet[Enco
         )
 
 
-def counted_in_rows(settings: GrowthSettings, data: LearningSet[Any]) -> GrowthSettings:
-    """Return settings whose `row_samples` bounds the rows of a tree, where trees draw groups."""
-    if data.exchangeability.groups is None or not settings.row_samples:
-        return settings
-    return replace(settings, row_samples=data.exchangeability.most_rows(settings.row_samples))
-
-
-def most_tree_bytes(n_values: int, settings: GrowthSettings, table: EncodedTable) -> int:
+def most_tree_bytes(settings: GrowthSettings, data: LearningSet[Any]) -> int:
     """Return the bytes that a tree takes when it is as large as can be."""
-    rows = min(settings.row_samples or table.n_rows, table.n_rows)
+    table, rows = data.table, data.n_rows
+    if settings.row_samples:
+        row_samples = settings.row_samples
+        if data.exchangeability.groups is not None:
+            row_samples = data.exchangeability.most_rows(row_samples)
+        rows = min(row_samples, rows)
     leaves = rows // settings.min_samples_leaf
     if settings.max_leaf_nodes is not None:
         leaves = min(leaves, settings.max_leaf_nodes)
@@ -84,4 +81,4 @@ def most_tree_bytes(n_values: int, settings: GrowthSettings, table: EncodedTable
     elif settings.splits != "one-vs-rest" and len(n_codes):
         words = (leaves - 1) * (int(n_codes.max()) + 31) // 32
     nodes = 2 * leaves - 1
-    return TREE_BYTES + NODE_BYTES * nodes + 8 * n_values * leaves + 4 * words
+    return TREE_BYTES + NODE_BYTES * nodes + 8 * data.target.n_values * leaves + 4 * words

@@ -12,9 +12,9 @@ from duramen import _kernel
 from duramen.data import LearningSet
 from duramen.data.encoded import CODE_TYPES, narrowest, slots_of
 from duramen.data.schema import KINDS
-from duramen.forests.arrays import ARRAY_NAMES, TreeArrays
-from duramen.forests.forest import joined
+from duramen.forests.forest import Forest, joined
 from duramen.forests.settings import GrowthSettings
+from duramen.forests.structure import ARRAY_NAMES
 from duramen.io import ColumnStore
 from duramen.jobs.workers import Threads
 from duramen.support.arrays import FloatArray
@@ -191,7 +191,7 @@ _BLOCK = 1 << 22  # bytes of a block of rows: codes, and the leaves in each tree
 _LEAF_BYTES = 32  # of the leaf of a row, and of its place
 
 
-def row_blocks(trees: TreeArrays, store: ColumnStore) -> Iterator[tuple[slice, _kernel.Table]]:
+def row_blocks(trees: Forest, store: ColumnStore) -> Iterator[tuple[slice, _kernel.Table]]:
     """Yield the rows of a store in blocks: a slice, and a table of the kernel.
 
     Of the columns, those that nodes of the trees split on are read.

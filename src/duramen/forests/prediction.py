@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -210,75 +209,58 @@ def leads_to_training_counts(forest: Forest, leaves: NDArray[np.int32]) -> bool:
     return True
 
 
-@dataclass(frozen=True, eq=False)
-class OutOfBag:
-    """Out-of-bag estimates of a forest on its training rows.
-
-    The error curve has the error after 1..T trees over the rows that are out of some bag so far:
-    fraction of wrong majority classes, mean squared error, or 1 - concordance. NaN while there is
-    no such row.
-    """
-
-    # Shape (n, C): means over the trees whose bag lacks a row of the values of its leaf, less the
-    # origin of the forest, so that an offset of y does not change them; NaN where there is no tree.
-    deviations: FloatArray
-    counts: NDArray[np.uint32]  # shape (n,): number of those trees
-    error_curve: FloatArray  # shape (T,)
-    origin: float = 0.0  # of the forest
-
-    def means(self) -> FloatArray:
-        """Return the mean values, shape (n, C); NaN where a row is in every bag."""
-        return self.deviations + self.origin if self.origin else self.deviations
-
-
-class OutOfBagSums:
-    """Out-of-bag estimates on the training table and target, of trees that are added in order."""
-
-    def __init__(
-        self, forest: AnyForest, table: EncodedTable | ColumnStore, target: Target
-    ) -> None:
-        self._target = target.kernel
-        if target.origin != forest.origin:
-            self._target = _kernel.Target(target.less(forest.origin), 0, 0)
-        self._table, self._origin = table, forest.origin
-        self._sums: Any = _kernel.OutOfBag(table.n_rows, forest.n_values)
-
-    def add(self, trees: Forest, n_threads: int = 1) -> None:
-        """Add trees, which come after those before."""
-        if isinstance(self._table, EncodedTable):
-            table = self._table.kernel
-            self._sums.add(trees.kernel, table, self._target, trees.bags, n_threads)
-            return
-        for tree in range(trees.n_trees):
-            single = trees.part(tree, tree + 1)
-            places = out_of_bag_leaves(single, self._table, n_threads)
-            self._sums.add_leaves(single.kernel, places, self._target)
-
-    def estimate(self) -> OutOfBag:
-        """Return the estimates of all trees so far."""
-        sums, counts, error_curve = self._sums.sums()
-        return _out_of_bag(sums, counts, error_curve, self._origin)
-
-
-def _out_of_bag(
-    sums: FloatArray, counts: NDArray[np.uint32], error_curve: FloatArray, origin: float = 0.0
-) -> OutOfBag:
-    """Divide sums over trees, in their place."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        np.divide(sums, counts[:, np.newaxis], out=sums)
-    return OutOfBag(sums, counts, error_curve, origin)
-
-
 def estimate_out_of_bag(
-    forest: Forest, table: EncodedTable | ColumnStore, target: Target, n_threads: int = 1
-) -> OutOfBag:
-    """Compute out-of-bag estimates on the training table and target."""
-    if target.censored and isinstance(table, EncodedTable):
+    forest: AnyForest,
+    table: EncodedTable | ColumnStore,
+    target: Target,
+    n_threads: int = 1,
+    parts: Iterable[Forest] | None = None,
+) -> tuple[FloatArray, NDArray[np.uint32], FloatArray]:
+    """Compute out-of-bag estimates on the training table and target.
+
+    Parameters
+    ----------
+    forest : Forest or TreeStream
+        The forest, as a whole or part by part.
+    table : EncodedTable or ColumnStore
+        Training table, n rows.
+    target : Target
+        Training target.
+    n_threads : int
+        Threads; the result does not depend on it.
+    parts : iterable of Forest, optional
+        The trees, in their order; by default those of `forest`.
+
+    Returns
+    -------
+    deviations : float64 array of shape (n, C)
+        Means over the trees whose bag lacks a row of the values of its leaf, less the origin of the
+        forest, so that an offset of y does not change them; NaN where there is no tree.
+    counts : uint32 array of shape (n,)
+        Number of those trees.
+    error_curve : float64 array of shape (T,)
+        Error after 1..T trees over the rows that are out of some bag so far: fraction of wrong
+        majority classes, mean squared error, or 1 - concordance. NaN while there is no such row.
+    """
+    if target.censored and isinstance(table, EncodedTable) and isinstance(forest, Forest):
         arguments = forest.kernel, table.kernel, target.kernel, forest.bags
-        return _out_of_bag(*_kernel.out_of_bag_risks(*arguments))
-    sums = OutOfBagSums(forest, table, target)
-    sums.add(forest, n_threads)
-    return sums.estimate()
+        deviations, counts, error_curve = _kernel.out_of_bag_risks(*arguments)
+    else:
+        truth = target.kernel
+        if target.origin != forest.origin:
+            truth = _kernel.Target(target.less(forest.origin), 0, 0)
+        sums = _kernel.OutOfBag(table.n_rows, forest.n_values)
+        for trees in forest.parts() if parts is None else parts:
+            if isinstance(table, EncodedTable):
+                sums.add(trees.kernel, table.kernel, truth, trees.bags, n_threads)
+                continue
+            for tree in range(trees.n_trees):
+                single = trees.part(tree, tree + 1)
+                sums.add_leaves(single.kernel, out_of_bag_leaves(single, table, n_threads), truth)
+        deviations, counts, error_curve = sums.sums()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        np.divide(deviations, counts[:, np.newaxis], out=deviations)
+    return deviations, counts, error_curve
 
 
 def proximity(

@@ -8,10 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duramen import _kernel
-from duramen.forests.arrays import ANY, FAMILY_MASK, MULTIWAY
-from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import Forest, values_for_prediction
-from duramen.forests.structure import child_counts, first_children, trees_of_nodes
+from duramen.forests.structure import (
+    ANY,
+    FAMILY_MASK,
+    MULTIWAY,
+    child_counts,
+    first_children,
+    trees_of_nodes,
+)
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, ranges
 
@@ -212,7 +217,7 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
 
 def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArray, IntArray]:
     """Return what the kernel finds of each node; see ``weakest_links`` in cpp/forest/prune.hpp."""
-    if criterion_named(forest.settings.criterion).scored:
+    if forest.target_class.censored:
         raise ValueError(
             f"{function}: forest must be one for classification or regression, got one for "
             "survival, whose nodes have no impurity. Hint: max_leaf_nodes or min_samples_leaf "

@@ -1,4 +1,4 @@
-"""Settings of the growth loop, resolved to plain values."""
+"""Impurity criteria, and settings of the growth loop, resolved to plain values."""
 
 from __future__ import annotations
 
@@ -7,10 +7,41 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from duramen import _kernel
-from duramen.forests.criteria import CRITERIA, criterion_named
+from duramen.data import Task
 from duramen.results.summary import counted
 from duramen.support import checks
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """An impurity criterion."""
+
+    name: str
+    title: str  # its name in a sentence
+    unit: str  # of the impurities
+    task: Task  # impurity of classes, of numbers, or score of splits of survival
+    aliases: tuple[str, ...]  # values of an estimator's ``criterion`` that select it
+
+
+CRITERIA = {
+    criterion.name: criterion
+    for criterion in (  # in the order of the kernel
+        Criterion("gini", "Gini index", "gini", "classification", ("gini",)),
+        Criterion("entropy", "Shannon entropy", "bits", "classification", ("entropy", "log_loss")),
+        Criterion("variance", "variance", "variance", "regression", ("squared_error", "variance")),
+        Criterion("log_rank", "log-rank statistic", "chi-square", "survival", ("log_rank",)),
+    )
+}
+
+
+def aliases_for(task: Task) -> dict[str, str]:
+    """Return the names of the criteria of a task, by their aliases in the estimators."""
+    criteria = [criterion for criterion in CRITERIA.values() if criterion.task == task]
+    return {alias: criterion.name for criterion in criteria for alias in criterion.aliases}
+
 
 # What each family of splits does to the values of a feature; in the order of the kernel.
 FAMILIES = {
@@ -19,10 +50,7 @@ FAMILIES = {
     "one-vs-rest": "one value against all others",
     "any": "any two groups of categories",
 }
-
-
 # Names, each in the order of the kernel.
-CRITERION_NAMES = tuple(criterion.name for criterion in CRITERIA)
 CUTS = ("best", "random", "pert")
 SPLITS = tuple(FAMILIES)
 
@@ -108,7 +136,7 @@ class GrowthSettings:
     @property
     def unit(self) -> str:
         """Unit of the impurities: "gini", "bits" or "variance"; or "chi-square"."""
-        return criterion_named(self.criterion).unit
+        return CRITERIA[self.criterion].unit
 
     @property
     def samples_rows(self) -> bool:
@@ -120,7 +148,7 @@ class GrowthSettings:
         values: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__}
         del values["ccp_alpha"]  # for which trees are cut back once they are grown
         values |= {
-            "criterion": CRITERION_NAMES.index(self.criterion),
+            "criterion": list(CRITERIA).index(self.criterion),
             "cut": CUTS.index(self.cut),
             "splits": SPLITS.index(self.splits),
             "max_depth": self.max_depth or 0,
@@ -144,7 +172,7 @@ class GrowthSettings:
         unknown = sorted(set(values) - {field.name for field in fields(cls)})
         if unknown:
             raise ValueError(f"GrowthSettings.from_dict: unknown settings {unknown}")
-        allowed = {"criterion": CRITERION_NAMES, "cut": CUTS, "splits": SPLITS}
+        allowed = {"criterion": tuple(CRITERIA), "cut": CUTS, "splits": SPLITS}
         for field in fields(cls):
             value, kind = values.get(field.name, field.default), type(field.default)
             kinds = {float: (int, float), type(None): (int, type(None))}.get(kind, (kind,))
@@ -161,62 +189,52 @@ class GrowthSettings:
         return cls(**values)
 
 
-_WORDS: dict[str, Callable[[int], int]] = {"sqrt": math.isqrt, "log2": lambda n: int(math.log2(n))}
+FEW_VALUES = 10
+"""A numeric column with more distinct values has no child for each of them by default."""
 
 
-def resolve_max_features(owner: str, value: Any, n_features: int, offered: int) -> int:
-    """Resolve the number K of candidate columns at a node.
+def split_family(splits: Any, table: Any) -> Any:
+    """Return the family of splits that "auto" stands for on a table; others as they are.
 
-    `offered` is the number of columns that a tree may use: p, or the size of its subspace. A float
-    is a fraction of it, None all of them.
+    "ordered" where a numeric column has more than `FEW_VALUES` distinct values, else "multiway".
     """
-    if value is None:
-        return offered
-    if isinstance(value, str) and value in _WORDS:
-        return max(1, _WORDS[value](offered))
-    allowed = f"'sqrt', 'log2', None (all), an int in 1..{offered} or a float in (0, 1]"
-    hint = f"X has {counted(n_features, 'feature')}"
-    if offered < n_features:
-        hint += f", and n_subspace_features leaves {offered} of them to a tree"
-    return _count(owner, "max_features", value, offered, allowed, math.floor, hint=hint)
+    if not (isinstance(splits, str) and splits == "auto"):
+        return splits
+    if table is None:
+        return "ordered"
+    numeric = table.schema.kind_codes == 0
+    many = np.diff(table.schema.value_offsets)[numeric] > FEW_VALUES
+    return "ordered" if many.any() else "multiway"
+
+
+def resolve_count(
+    owner: str,
+    name: str,
+    value: Any,
+    total: int,
+    *,
+    choices: str = "",
+    most: int | None = None,
+    hint: str = "",
+    rounded: Callable[[float], int] = math.floor,
+) -> int:
+    """Return a count in 1..most, given as such or as a fraction of the total.
+
+    `choices` names, for the error, what is allowed besides.
+    """
+    most = total if most is None else most
+    if checks.is_integer(value) and 1 <= value <= most:
+        return int(value)
+    if not checks.is_integer(value) and checks.is_real(value) and 0 < value <= 1:
+        return max(1, int(rounded(float(value) * total)))
+    allowed = f"{choices}an int in 1..{most} or a float in (0, 1]"
+    raise checks.refuse(owner, name, allowed, value, hint)
 
 
 def resolve_subspace(owner: str, value: Any, n_features: int) -> int:
     """Resolve the number of columns drawn for each tree; 0 when it is all of them."""
     if value is None:
         return 0
-    allowed = f"an int in 1..{n_features}, the features of X, or a float in (0, 1]"
-    drawn = _count(owner, "n_subspace_features", value, n_features, allowed, math.floor)
+    hint = f"X has {counted(n_features, 'feature')}"
+    drawn = resolve_count(owner, "n_subspace_features", value, n_features, hint=hint)
     return 0 if drawn == n_features else drawn
-
-
-def resolve_max_samples(
-    owner: str, value: Any, n_units: int, bootstrap: bool, units: str = "rows"
-) -> int:
-    """Resolve the number of rows, or groups, drawn for a tree; 0 when it is all there are."""
-    if value is None:
-        return 0
-    most = checks.MOST if bootstrap else n_units
-    allowed = f"None, an int in 1..{most} or a float in (0, 1]"
-    hint = "" if bootstrap else f"bootstrap=False draws {units} without replacement"
-    drawn = _count(owner, "max_samples", value, n_units, allowed, round, most=most, hint=hint)
-    return 0 if drawn == n_units else drawn
-
-
-def _count(
-    owner: str,
-    name: str,
-    value: Any,
-    total: int,
-    allowed: str,
-    rounded: Any,
-    *,
-    most: int | None = None,
-    hint: str = "",
-) -> int:
-    """Return a count in 1..most, given as such or as a fraction of the total."""
-    if checks.is_integer(value) and 1 <= value <= (total if most is None else most):
-        return int(value)
-    if not checks.is_integer(value) and checks.is_real(value) and 0 < value <= 1:
-        return max(1, int(rounded(float(value) * total)))
-    raise checks.refuse(owner, name, allowed, value, hint)

@@ -4,39 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen import __version__
 from duramen.data import Schema
 from duramen.data.encoded import invalid_values
 from duramen.data.schema import KINDS
-from duramen.forests.arrays import (
+from duramen.forests.settings import GrowthSettings
+from duramen.forests.structure import (
     ANY,
     ARRAY_NAMES,
+    ARRAY_TYPES,
     EVENT_ARRAYS,
     FAMILY_MASK,
     MULTIWAY,
     ONE_VS_REST,
     ORDERED,
     LeafEvents,
-    TreeArrays,
+    child_counts,
+    depths,
+    first_children,
+    trees_of_nodes,
 )
-from duramen.forests.settings import GrowthSettings
-from duramen.forests.structure import child_counts, depths, first_children, trees_of_nodes
 from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.support.arrays import Arrays, FloatArray, ranges
 
+if TYPE_CHECKING:
+    from duramen.forests.forest import Forest
 
-def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> None:
-    """Check that the arrays describe trees that the kernel can walk through safely."""
+
+def check(trees: Forest) -> None:
+    """Check that the arrays of a forest describe trees that the kernel can walk through safely."""
+    schema, classes, groups = trees.schema, trees.classes, trees.groups
 
     def require(good: Any, what: str) -> None:
         if not np.all(good):
             where = f" (first at {int(np.argmin(good))})" if np.ndim(good) else ""
             raise ValueError(f"Forest.check: {what}{where}")
+
+    # Numbers, and groups of rows.
+    for name, least in (("n_rows", 1), ("seed", 0), ("first_tree", 0)):
+        number = getattr(trees, name)
+        whole = type(number) is int and least <= number < 2**64
+        require(whole, f"{name} must be an int from {least}, got {number!r}")
+    total, origin = trees.total_weight, trees.origin
+    weighs = type(total) in (int, float) and 0 < total < np.inf
+    require(weighs, f"total_weight must be positive, got {total!r}")
+    finite = type(origin) in (int, float) and np.isfinite(origin)
+    require(finite, f"origin must be finite, got {origin!r}")
+    if groups is not None:
+        fits = groups.dtype == np.uint32 and groups.shape == (trees.n_rows,)
+        fits = fits and groups.max() < trees.n_rows
+        require(fits, "groups must be the number of the group of each row")
 
     # The columns.
     p = schema.n_columns
@@ -64,9 +85,9 @@ def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> No
 
     # Types and lengths of the arrays.
     for name, array in trees.arrays().items():
-        wanted = np.dtype(str(TreeArrays.__annotations__[name]).split("np.")[1].rstrip("]"))
-        holds = array.dtype == wanted and array.ndim == (2 if name == "leaf_values" else 1)
-        require(holds, f"{name} must hold {wanted}, got {array.dtype} of shape {array.shape}")
+        dtype = np.dtype(ARRAY_TYPES[name])
+        holds = array.dtype == dtype and array.ndim == (2 if name == "leaf_values" else 1)
+        require(holds, f"{name} must hold {dtype}, got {array.dtype} of shape {array.shape}")
     n_trees, n_nodes = trees.n_trees, trees.n_nodes
     require(n_trees >= 1, "offsets must have at least two entries")
     totals = {
@@ -147,6 +168,10 @@ def check(trees: TreeArrays, schema: Schema, classes: NDArray[Any] | None) -> No
         sums = frequencies.sum(axis=1)
         require(np.abs(sums - 1) < 1e-9, "class frequencies of a leaf must sum to 1")
         require(frequencies.min(axis=1) >= 0, "class frequencies must not be negative")
+    censored = (trees.leaf_events is not None) == trees.target_class.censored
+    require(censored, "leaves must have events for survival, and only then")
+    if trees.leaf_events is not None:
+        trees.leaf_events.check(len(trees.leaf_values))
 
 
 FORMAT = 4

@@ -1,4 +1,4 @@
-"""Structure that the flat arrays of trees imply: parents, depths, decreases of impurity, sums.
+"""Flat arrays of trees, and the structure that they imply: parents, depths, decreases, sums.
 
 Everything here is vectorized over all the nodes of the trees. Nodes are numbered through the whole
 forest ("global"), node ``i`` of tree ``t`` being ``offsets[t] + i``.
@@ -6,24 +6,54 @@ forest ("global"), node ``i`` of tree ``t`` being ``offsets[t] + i``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.arrays import FAMILY_MASK, MULTIWAY, TreeArrays
+from duramen import _kernel
+from duramen.data.schema import KernelOwner
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, ranges
 
 if TYPE_CHECKING:
     from scipy import sparse
 
+    from duramen.forests.forest import Forest
 
-def trees_of_nodes(trees: TreeArrays) -> IntArray:
+ORDERED, MULTIWAY, ONE_VS_REST, ANY = range(4)
+FAMILY_MASK = 3
+MISSING_FIRST = 4
+FIRST_HEAVIER = 8
+
+# Flat arrays of a forest, and their types.
+ARRAY_TYPES = {
+    "offsets": np.int64,
+    "leaf_offsets": np.int64,
+    "pool_offsets": np.int64,
+    "feature": np.int32,
+    "child": np.int32,
+    "cut": np.uint32,
+    "threshold": np.float64,
+    "split": np.uint8,
+    "pool": np.uint32,
+    "rows": np.uint32,
+    "node_degree": np.uint32,
+    "node_weight": np.float64,
+    "impurity": np.float64,
+    "leaf_values": np.float64,
+}
+ARRAY_NAMES = tuple(ARRAY_TYPES)
+
+
+def trees_of_nodes(trees: Forest) -> IntArray:
     """Return the tree of every node, of shape (N,)."""
     return np.repeat(np.arange(trees.n_trees), np.diff(trees.offsets))
 
 
-def child_counts(trees: TreeArrays) -> IntArray:
+def child_counts(trees: Forest) -> IntArray:
     """Return the number of children of every node, of shape (N,); 0 at a leaf."""
     counts = np.where(trees.feature < 0, 0, 2).astype(np.int64)
     multiway = np.flatnonzero(
@@ -35,13 +65,13 @@ def child_counts(trees: TreeArrays) -> IntArray:
     return counts
 
 
-def first_children(trees: TreeArrays) -> IntArray:
+def first_children(trees: Forest) -> IntArray:
     """Return the global number of the first child of every node, of shape (N,); -1 at a leaf."""
     first = trees.child + np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     return np.where(trees.feature < 0, -1, first)
 
 
-def parents(trees: TreeArrays) -> IntArray:
+def parents(trees: Forest) -> IntArray:
     """Return the global number of the parent of every node, of shape (N,); -1 at a root."""
     counts, first = child_counts(trees), first_children(trees)
     inner = np.flatnonzero(counts)
@@ -50,7 +80,7 @@ def parents(trees: TreeArrays) -> IntArray:
     return result
 
 
-def depths(trees: TreeArrays) -> IntArray:
+def depths(trees: Forest) -> IntArray:
     """Return the depth of every node, of shape (N,); 0 at a root."""
     counts, first = child_counts(trees), first_children(trees)
     result = np.zeros(trees.n_nodes, dtype=np.int64)
@@ -64,7 +94,7 @@ def depths(trees: TreeArrays) -> IntArray:
     return result
 
 
-def decreases(trees: TreeArrays) -> FloatArray:
+def decreases(trees: Forest) -> FloatArray:
     """Return the decrease of impurity by the split of every node, of shape (N,); 0 at a leaf.
 
     i(t) - sum_c w(c) / w(t) i(c) over the children c of node t, in the criterion's unit.
@@ -82,9 +112,7 @@ def decreases(trees: TreeArrays) -> FloatArray:
     return result
 
 
-def decision_path(
-    forest: TreeArrays, leaves: NDArray[np.int32]
-) -> tuple[sparse.csr_matrix, IntArray]:
+def decision_path(forest: Forest, leaves: NDArray[np.int32]) -> tuple[sparse.csr_matrix, IntArray]:
     """Return the indicator of the nodes on the way to the given leaves.
 
     Parameters
@@ -150,7 +178,7 @@ class Nodes:
         Depths of all inner nodes, in the order of `inner`.
     """
 
-    def __init__(self, trees: TreeArrays) -> None:
+    def __init__(self, trees: Forest) -> None:
         self.trees = trees
         self.tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.offsets))
         self.n_children = child_counts(trees)
@@ -210,3 +238,91 @@ class Nodes:
             open_ = ~past_root & (feature[ancestor] != feature[node])  # at -1 the first decides
             node, ancestor = node[open_], above[ancestor[open_]]
         return first
+
+
+# --- survival ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class LeafEvents(KernelOwner):
+    """Event times of every leaf, with the rows of the tree's bag that were at risk.
+
+    From them follow the Nelson-Aalen estimate of the cumulative hazard of a leaf, the sum of
+    ``events / at_risk`` up to a time, and the Kaplan-Meier estimate of its survival function, the
+    product of ``1 - events / at_risk``. ``D`` is the number of distinct event times of the training
+    rows, ``L`` of leaves and ``E`` of event times of leaves.
+
+    Attributes
+    ----------
+    event_times : float64 array of shape (D,)
+        Distinct event times, ascending.
+    event_offsets : int64 array of shape (L + 1,)
+        First event time of each leaf, and E; the leaves of all trees in their order.
+    event_index : uint32 array of shape (E,)
+        Number of the event time among `event_times`, ascending within a leaf.
+    events, at_risk : uint32 arrays of shape (E,)
+        Rows with the event then, and rows at risk; multiplicities in the bag count.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y = [[0.0], [0.0], [1.0]], [[2.0, True], [3.0, False], [4.0, True]]
+    >>> forest = dm.RandomSurvivalForest(2, bootstrap=False, random_state=0).fit(X, y).forest_
+    >>> forest.leaf_events.event_times, forest.leaf_events.at_risk
+    (array([2., 4.]), array([3, 1, 3, 1], dtype=uint32))
+    """
+
+    event_times: NDArray[np.float64]
+    event_offsets: NDArray[np.int64]
+    event_index: NDArray[np.uint32]
+    events: NDArray[np.uint32]
+    at_risk: NDArray[np.uint32]
+
+    @cached_property
+    def kernel(self) -> _kernel.LeafEvents:
+        """The events as they are lent to the kernel, which checks them."""
+        return _kernel.LeafEvents(
+            self.event_offsets, self.event_index, self.events, self.at_risk, len(self.event_times)
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return {name: getattr(self, name) for name in EVENT_ARRAYS}
+
+    def part(self, leaves: slice) -> LeafEvents:
+        """Return the events of some consecutive leaves; the arrays of these are views."""
+        offsets = self.event_offsets[leaves.start : leaves.stop + 1]
+        entries = slice(int(offsets[0]), int(offsets[-1]))
+        own = (self.event_index[entries], self.events[entries], self.at_risk[entries])
+        return LeafEvents(self.event_times, offsets - offsets[0], *own)
+
+    @classmethod
+    def joined(cls, parts: Sequence[LeafEvents]) -> LeafEvents:
+        """Return the events of the leaves of several runs of trees, in their order."""
+        sizes = np.concatenate([[0], *(np.diff(part.event_offsets) for part in parts)])
+        own = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("event_index", "events", "at_risk")
+        )
+        return cls(parts[0].event_times, np.cumsum(sizes, dtype=np.int64), *own)
+
+    def check(self, n_leaves: int) -> None:
+        """Check that the arrays are the events of so many leaves.
+
+        Raises
+        ------
+        ValueError
+            When they are not.
+        """
+        times = self.event_times
+        if times.ndim != 1 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
+            raise ValueError("Forest.check: event_times must be finite and ascend")
+        if len(self.event_offsets) != n_leaves + 1:
+            raise ValueError(f"Forest.check: event_offsets must have {n_leaves + 1} entries")
+        try:
+            _ = self.kernel
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"Forest.check: events of leaves: {error}") from None
+
+
+EVENT_ARRAYS = tuple(field.name for field in fields(LeafEvents))

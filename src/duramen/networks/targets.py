@@ -13,12 +13,11 @@ from duramen import importances
 from duramen.data import EncodedTable, LearningSet, NumberTarget, Target
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target
-from duramen.estimators.catalogue import FORESTS
-from duramen.estimators.parameters import OF_THE_TREES, split_family
-from duramen.forests.decreases import mean_decreases
+from duramen.estimators.catalogue import FORESTS, OF_THE_TREES
+from duramen.forests.forest import mean_decreases
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest
-from duramen.forests.settings import GrowthSettings
+from duramen.forests.settings import GrowthSettings, split_family
 from duramen.importances.measure import Inputs
 from duramen.importances.refit import for_task, growing
 from duramen.jobs.replicates import replicate_seed

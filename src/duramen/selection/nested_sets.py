@@ -685,7 +685,8 @@ def trial(
         inputs = Inputs(grown, data, seed % 2**32, subject.template.n_jobs)
         importances: Any = subject.measure(inputs)
         row[columns] = importances.values
-    loss = losses(estimate_out_of_bag(forest, data.table, data.target).means(), data.target)
+    deviations, _, _ = estimate_out_of_bag(forest, data.table, data.target)
+    loss = losses(deviations + forest.origin, data.target)
     seen = ~np.isnan(loss)
     if seen.any():
         groups = data.exchangeability.groups

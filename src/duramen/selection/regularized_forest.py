@@ -9,8 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from duramen.estimators.base import combine_class_weight
-from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import Forest
+from duramen.forests.forest import Forest, mean_decreases
 from duramen.forests.growth import Guidance, grow
 from duramen.forests.structure import trees_of_nodes
 from duramen.jobs.progress import progress_bar

@@ -565,7 +565,8 @@ def unexplained(subject: Measured, columns: IntArray, seed: int) -> FloatArray:
     data = subject.data
     within = data.with_table(data.table.take_columns(columns), key=("columns", columns.tolist()))
     forest = seeded(subject.template, seed).fit(within).forest_
-    means = estimate_out_of_bag(forest, within.table, data.target).means()
+    deviations, _, _ = estimate_out_of_bag(forest, within.table, data.target)
+    means = deviations + forest.origin
     values: FloatArray
     if data.target.codes is None:
         values = data.target.values[:, np.newaxis].astype(np.float64)

@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, Schema
 from duramen.data.recoding import with_probes
-from duramen.forests.arrays import (
+from duramen.forests.forest import Forest, arrays_on, joined, mean_decreases, values_for_prediction
+from duramen.forests.growth import grow, grow_beside_decoys
+from duramen.forests.settings import GrowthSettings
+from duramen.forests.structure import (
     ARRAY_NAMES,
     FAMILY_MASK,
     FIRST_HEAVIER,
@@ -22,10 +25,6 @@ from duramen.forests.arrays import (
     MULTIWAY,
     ORDERED,
 )
-from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import Forest, arrays_on, joined, values_for_prediction
-from duramen.forests.growth import grow, grow_beside_decoys
-from duramen.forests.settings import GrowthSettings
 from duramen.io import ColumnStore
 from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray
 from duramen.support.files import uninterrupted

@@ -3,7 +3,7 @@ import pytest
 
 import duramen as dm
 from duramen.data.recoding import with_shadows
-from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import mean_decreases
 from duramen.importances import air, mdi, sandri
 from duramen.importances.refit import repeat_seeds
 from duramen.support.checks import draw_seed

@@ -11,7 +11,7 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.data.target import sampled_rows, target_class
 from duramen.estimators.catalogue import FORESTS
 from duramen.forests import Forest
-from duramen.forests.criteria import CRITERIA
+from duramen.forests.settings import CRITERIA
 from duramen.importances import Inputs
 from duramen.importances.refit import leaves_rows_out, template_of
 from duramen.support import checks
@@ -91,7 +91,7 @@ def forest_of(
     criterion = growth["criterion"]
     if criterion == "auto":
         criterion = target.criterion
-    suited = [known.name for known in CRITERIA if known.task == task]
+    suited = [known.name for known in CRITERIA.values() if known.task == task]
     if criterion not in suited:
         allowed = " or ".join(["auto", *([] if target.censored else suited)])
         raise ValueError(f"rank: criterion must be {allowed} for {task}, got {criterion}")

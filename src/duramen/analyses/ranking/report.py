@@ -16,7 +16,7 @@ from duramen.analyses.ranking.pairs import AllPairs
 from duramen.analyses.ranking.rows import RowImportances
 from duramen.analyses.ranking.rows import columns_of as columns_of_rows
 from duramen.data import EncodedTable, LearningSet
-from duramen.forests.criteria import criterion_named
+from duramen.forests.settings import CRITERIA
 from duramen.importances.comparison import Measured
 from duramen.plots.curves import OOB_ERROR
 from duramen.reports.facts import (
@@ -291,7 +291,7 @@ def summarize(
     reading = list[str]()
     for measure in measures:
         words = words_of(measure)
-        scored = measure.unit == criterion_named("log_rank").unit
+        scored = measure.unit == CRITERIA["log_rank"].unit
         text = (words.survival_reading if scored else "") or words.reading
         reading.append(text.format(unit=unit_words(measure.unit)))
         if isinstance(measure, Significance):

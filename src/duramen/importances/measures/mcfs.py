@@ -11,13 +11,12 @@ import numpy as np
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.learning_sets import unweighted_set
 from duramen.data.memory import require_memory
-from duramen.estimators.parameters import OF_THE_TREES
+from duramen.estimators.catalogue import OF_THE_TREES
 from duramen.forests import structure
-from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import Forest, arrays_on, joined, values_for_prediction
 from duramen.forests.growth import grow, out_of_bag, refuse_many_categories
 from duramen.forests.prediction import leaves
-from duramen.forests.settings import GrowthSettings
+from duramen.forests.settings import CRITERIA, GrowthSettings
 from duramen.forests.structure import Nodes, decreases
 from duramen.importances.measure import Measure
 from duramen.importances.refit import growing, repeat_seeds
@@ -255,7 +254,7 @@ def _settings(
         estimator = BaggedTreesClassifier(criterion="entropy")
     drawn = {"max_features", "bootstrap", "max_samples"}  # by n_subsets, subset_size, train_size
     template = growing(estimator, "mcfs", ("BaggedTreesClassifier",), OF_THE_TREES - drawn)
-    if template.criterion not in criterion_named("entropy").aliases:
+    if template.criterion not in CRITERIA["entropy"].aliases:
         raise ValueError(
             "mcfs: criterion of estimator must be 'entropy', whose decreases are gains of "
             f"information, got {template.criterion!r}."

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.recoding import with_shadows
-from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import Forest
+from duramen.forests.forest import Forest, mean_decreases
 from duramen.forests.structure import Nodes, decreases
 from duramen.importances.arguments import metadata_of
 from duramen.importances.measure import SCATTERS, Measure, Sums, Tally, TreeSums
