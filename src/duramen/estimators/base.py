@@ -240,7 +240,9 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         if self.stop_alpha is not None:
             hint = "None or 1 for no test"
             stop_alpha = checked(checks.check_real, "stop_alpha", 0, 1, hint=hint)
-        splits = split_family(self.splits, table)
+        splits: Any = self.splits
+        if isinstance(splits, str) and splits == "auto":
+            splits = split_family(table)
         settings = GrowthSettings(
             criterion=criteria[checked(checks.check_choice, "criterion", criteria)],
             cut=self.cut_rule,

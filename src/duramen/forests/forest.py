@@ -215,23 +215,11 @@ class Forest(Grown, KernelOwner):
     @cached_property
     def bags(self) -> _kernel.Bag:
         """Kernel object that draws the bags of the trees again."""
-        return self.bags_of(None)
-
-    def bags_of(self, originals: NDArray[np.uint32] | None) -> _kernel.Bag:
-        """Return the kernel object that draws the bags of the trees again.
-
-        Parameters
-        ----------
-        originals : uint32 array of shape (n_rows,) or None
-            Where rows are copies of others, the same number for all copies of a row: out of a bag
-            is then a row of which no copy is in it, once.
-        """
         return _kernel.Bag(
             row_samples=self.settings.row_samples,
             bootstrap=self.settings.bootstrap,
             seed=self.seed,
             first_tree=self.first_tree,
-            originals=originals,
             groups=self.groups,
         )
 

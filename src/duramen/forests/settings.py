@@ -193,13 +193,12 @@ FEW_VALUES = 10
 """A numeric column with more distinct values has no child for each of them by default."""
 
 
-def split_family(splits: Any, table: Any) -> Any:
-    """Return the family of splits that "auto" stands for on a table; others as they are.
+def split_family(table: Any) -> str:
+    """Return the family of splits that "auto" stands for on a table.
 
-    "ordered" where a numeric column has more than `FEW_VALUES` distinct values, else "multiway".
+    "ordered" where a numeric column has more than `FEW_VALUES` distinct values, or without a table,
+    else "multiway".
     """
-    if not (isinstance(splits, str) and splits == "auto"):
-        return splits
     if table is None:
         return "ordered"
     numeric = table.schema.kind_codes == 0

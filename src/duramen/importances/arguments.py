@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import _kernel
 from duramen.data import ClassTarget, EncodedTable, LearningSet, Target, encode
 from duramen.data.learning_sets import learning_set_of, table_of
 from duramen.forests.forest import AnyForest, Forest, TreeStream
-from duramen.forests.growth import out_of_bag
-from duramen.forests.patches import row_blocks
 from duramen.forests.prediction import (
     Rows,
     leads_to_training_counts,
     leaves,
-    out_of_bag_leaves,
     rows_of,
     same_codes,
 )
@@ -205,12 +201,15 @@ def sample_of(
         raise ValueError(f'{function}: rows must be "oob" or None, got {rows!r}.')
     if rows == "oob":
         data = training_set(forest, X, y, function, out_of_bag=True, blocks=blocks)
-        return Sample(data.table, matched(forest, data.target, function), out_of_bag=True)
+        target = data.target.less(forest.origin)
+        if data.target.classes is not forest.classes:
+            target = matched(forest, data.target, function)
+        return Sample(data.table, target, out_of_bag=True)
     held_out = rows_of(forest, X if blocks else table_of(X), function, function)
     if isinstance(X, LearningSet):
-        target = learning_set_of(X, y, function, forest.task).target
+        outcomes = learning_set_of(X, y, function, forest.task).target
     else:
-        target = forest.target_class.encode(
+        outcomes = forest.target_class.encode(
             y, n_rows=len(held_out), allow_one_class=True, function=function
         )
     if not isinstance(held_out, EncodedTable | ColumnStore):
@@ -221,7 +220,7 @@ def sample_of(
                     "forest never saw; permuting them does not measure the forest. Hint: leave "
                     "these rows out."
                 )
-    return Sample(held_out, matched(forest, target, function), out_of_bag=False)
+    return Sample(held_out, matched(forest, outcomes, function), out_of_bag=False)
 
 
 def training_set(
@@ -287,27 +286,6 @@ def require_grown_on(
         f"{forest.n_rows} rows in the same order; these {table.n_rows} rows lead to other "
         f"leaves.{hint}"
     )
-
-
-def arrivals(
-    run: Forest, sample: Sample
-) -> Iterator[tuple[slice, NDArray[np.integer], NDArray[np.integer]]]:
-    """Send the rows of a sample down the trees of a run, block by block; of a table, all at once.
-
-    A block comes with each leaf, as a node of the run, that a row of it comes to, and that row,
-    counted from the first of the block.
-    """
-    if not isinstance(sample.rows, ColumnStore):
-        leaf = (out_of_bag_leaves if sample.out_of_bag else leaves)(run, sample.rows)
-        used = leaf >= 0
-        block = slice(0, len(sample.target))
-        yield block, (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
-        return
-    seen = out_of_bag(run) if sample.out_of_bag else None
-    for block, table in row_blocks(run, sample.rows):
-        leaf = _kernel.apply(run.kernel, table, 1)
-        used = np.ones(leaf.shape, dtype=np.bool_) if seen is None else seen[block]
-        yield block, (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
 
 
 def responses(forest: AnyForest, target: NDArray[Any]) -> FloatArray:

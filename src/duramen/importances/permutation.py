@@ -231,7 +231,16 @@ def kernel_inputs(
     """Return a forest, rows with their target, and the bags that rows must be out of."""
     n_classes = 0 if forest.classes is None else forest.n_values
     target = forest.target_class.lent(sample.target, n_classes)
-    out_of = forest.bags_of(sample.originals) if sample.out_of_bag else None
+    out_of = forest.bags if sample.out_of_bag else None
+    if sample.originals is not None:
+        out_of = _kernel.Bag(
+            row_samples=forest.settings.row_samples,
+            bootstrap=forest.settings.bootstrap,
+            seed=forest.seed,
+            first_tree=forest.first_tree,
+            originals=sample.originals,
+            groups=forest.groups,
+        )
     return forest.kernel, lent_rows(forest, sample.rows), target, out_of
 
 

@@ -209,7 +209,9 @@ class TargetForest:
 
     def _shape(self, data: LearningSet[EncodedTable]) -> tuple[str, int, int, str]:
         """Return what the settings of growth depend on."""
-        family: str = split_family(self.template.splits, data.table)
+        family = self.template.splits
+        if family == "auto":
+            family = split_family(data.table)
         return data.task, data.n_rows, data.n_columns, family
 
     def _settings_for(self, data: LearningSet[EncodedTable], seed: int) -> GrowthSettings:

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.data import LearningSet
 from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.growth import out_of_bag
+from duramen.forests.patches import row_blocks
+from duramen.forests.prediction import lent_rows
 from duramen.forests.structure import Nodes, decreases
 from duramen.importances.arguments import (
-    arrivals,
     importances_of,
     responses,
     sample_of,
@@ -28,6 +30,7 @@ from duramen.importances.measure import (
     over_trees,
     sums_of,
 )
+from duramen.io import ColumnStore
 from duramen.results.importances import Importances
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.checks import check_choice
@@ -218,7 +221,17 @@ def _of_rows(
             draws = list(_rows_of_groups(run, run.groups))
         # Rows, and the sums of their responses, at every node, for each draw of rows.
         of_draws = [np.zeros((1 + run.n_values, run.n_nodes)) for _ in draws]
-        for block, node, row in arrivals(run, sample):
+        if isinstance(sample.rows, ColumnStore):
+            blocks = row_blocks(run, sample.rows)
+            outside = out_of_bag(run) if sample.out_of_bag else None
+            bags = None
+        else:
+            blocks = iter([(slice(0, len(sample.target)), lent_rows(run, sample.rows))])
+            outside, bags = None, run.bags if sample.out_of_bag else None
+        for block, table in blocks:
+            leaf = _kernel.apply(run.kernel, table, 1, bags)
+            used = leaf >= 0 if outside is None else outside[block]
+            node, row = (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
             columns = np.ascontiguousarray(responses(run, sample.target[block]).T)
             for drawn, at_leaves in zip(draws, of_draws, strict=True):
                 ends, places = node, row

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.forests.prediction import leaves, out_of_bag_leaves
 from duramen.forests.structure import Nodes
-from duramen.importances.arguments import arrivals, importances_of, sample_of, trees_of
+from duramen.importances.arguments import importances_of, sample_of, trees_of
 from duramen.importances.measure import Measure, Sums, Tally, over_trees, sums_of
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -377,20 +378,22 @@ def noising(
     tally, n_used = Tally(grown.n_features), 0
     while (run := (yield grown, len(sample.target))) is not None:
         nodes = Nodes(run)
-        ((_, leaf, row),) = arrivals(run, sample)
+        of_rows = (out_of_bag_leaves if sample.out_of_bag else leaves)(run, sample.rows)
+        used = of_rows >= 0
+        leaf, row = (of_rows + run.offsets[:-1])[used], np.nonzero(used)[0]
         # A loss is a scalar product a(y) . b(m), apart from what does not depend on the prediction
         # m: minus the indicator of the class y times that of the vote, or (-2 y, 1) . (m, m^2). So
         # the rows at a node enter by the sum of their a, and random sides by the mean of b.
         if run.classes is not None:
             indicators = np.eye(len(run.classes))
-            of_rows = -indicators[sample.target]
+            losses = -indicators[sample.target]
             of_leaves = indicators[run.leaf_values.argmax(axis=1)]
         else:
             predicted = run.leaf_values[:, 0]
-            of_rows = np.column_stack([-2 * sample.target, np.ones(sample.target.size)])
+            losses = np.column_stack([-2 * sample.target, np.ones(sample.target.size)])
             of_leaves = np.column_stack([predicted, predicted**2])
         total = np.column_stack(
-            [np.bincount(leaf, column[row], run.n_nodes)[nodes.leaves] for column in of_rows.T]
+            [np.bincount(leaf, column[row], run.n_nodes)[nodes.leaves] for column in losses.T]
         )
         as_they_go = nodes.summed_up(np.einsum("ij,ij->i", total, of_leaves))
         mean = np.zeros((run.n_nodes, of_leaves.shape[1]))
