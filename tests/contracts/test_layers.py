@@ -22,7 +22,7 @@ ONLY_IN = {
 }
 THEORY_MAY = {"numpy", "scipy", "duramen"}
 # What the exact theory takes of the data: the reader, and the check of weights.
-DATA_OF_THEORY = {"duramen.data.categories", "duramen.data.weights"}
+DATA_OF_THEORY = {"duramen.data.categories", "duramen.data.learning_sets"}
 
 
 def imports(file: str) -> Iterator[tuple[str, str | None, int]]:

@@ -5,7 +5,7 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.data.weights import whole_ratios
+from duramen.data.learning_sets import whole_ratios
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))

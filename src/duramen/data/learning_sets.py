@@ -17,11 +17,14 @@ from duramen.data.exchangeability import Exchangeability
 from duramen.data.provenance import Provenance
 from duramen.data.sources import table_like
 from duramen.data.target import Target, Task, encode_target
-from duramen.data.weights import row_weights, whole_ratios
 from duramen.results.summary import Column, Summarized, Summary, hidden
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, refuse_masked
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
+
+_MOST_MULTIPLE, _MOST_VALUES = 100, 1000
+_ROUNDING = 1e-9  # relative error of a weight that counts as a multiple
+_LARGEST_EXPONENT = 22  # of a weight that stays as it is; the kernel takes larger ones for real
 
 
 class Table(Protocol):
@@ -64,6 +67,8 @@ class LearningSet(Summarized, Generic[TableT]):
         Where the table came from, and what a look at it found.
     positive : label or None
         Class that the directions of effects are about; None for the rarer one of two.
+    n_rows, n_columns : int
+        Numbers n of rows and p of columns.
 
     Examples
     --------
@@ -81,15 +86,12 @@ class LearningSet(Summarized, Generic[TableT]):
     positive: Any = field(default=None, kw_only=True)
     _origin: tuple[LearningSet[Any], str | None] | None = field(default=None, kw_only=True)
 
-    @property
-    def n_rows(self) -> int:
-        """Number n of rows."""
-        return self.table.shape[0]
+    n_rows: int = field(init=False)
+    n_columns: int = field(init=False)
 
-    @property
-    def n_columns(self) -> int:
-        """Number p of columns."""
-        return self.table.shape[1]
+    def __post_init__(self) -> None:
+        n_rows, n_columns = self.table.shape
+        vars(self).update(n_rows=n_rows, n_columns=n_columns)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,21 +101,15 @@ class LearningSet(Summarized, Generic[TableT]):
     def facts(self) -> dict[str, Any]:
         """Return what the record of a run says of this set."""
         return {
-            **self.table_facts(),
-            "task": self.task,
-            "target": self.provenance.target,
-            "fingerprint": self.fingerprint,
-            "classes": self.target.class_sizes(),
-        }
-
-    def table_facts(self) -> dict[str, Any]:
-        """Return what the record of a run says of the columns, whatever the target."""
-        return {
             "file": self.provenance.file,
             "n_rows": self.n_rows,
             "n_features": self.n_columns,
             "citation": self.provenance.citation,
             "findings": self.provenance.records(),
+            "task": self.target.task,
+            "target": self.provenance.target,
+            "fingerprint": self.fingerprint,
+            "classes": self.target.class_sizes(),
         }
 
     @property
@@ -347,7 +343,7 @@ def learning_set_of(
     if isinstance(X, LearningSet):
         beside = {"y": y, "names": names, "kinds": kinds, "sample_weight": sample_weight}
         refuse_beside(function, **beside, strata=strata, groups=groups)
-        if task not in ("auto", X.task):
+        if task not in ("auto", X.target.task):
             raise ValueError(
                 f"{function}: the target of this learning set is {X.target.words}, but {task} was "
                 f"requested. Hint: learning_set(X, y, task={task!r})."
@@ -363,9 +359,10 @@ def learning_set_of(
         target = encode_target(
             y, task, n_rows=n_rows, allow_one_class=allow_one_class, function=function
         )
-    weights = row_weights(sample_weight, n_rows, function)
-    if weights is not None and not target.censored:
-        weights = whole_ratios(weights)
+    weights = None
+    if sample_weight is not None:
+        weights = row_weights(sample_weight, n_rows, function)
+        weights = weights if target.censored else whole_ratios(weights)
     rows = Exchangeability.checked(n_rows, strata, groups, function=function)
     return LearningSet(table, target, weights, rows)
 
@@ -402,3 +399,62 @@ def unweighted_set(
             "support. Hint: learning_set without sample_weight."
         )
     return data
+
+
+def row_weights(
+    sample_weight: Any, n_rows: int, function: str, parameter: str = "sample_weight"
+) -> FloatArray:
+    """Check the weights of the rows: one finite non-negative number a row, not all 0."""
+    hint = "give one finite number >= 0 for each row"
+    sample_weight = refuse_masked(sample_weight, parameter, function)
+    try:
+        weights = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{function}: {parameter} must hold numbers ({error}); {hint}") from error
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"{function}: {parameter} must have shape ({n_rows},), got {weights.shape}; {hint}"
+        )
+    if not np.isfinite(weights).all():
+        row = int(np.argmin(np.isfinite(weights)))
+        raise ValueError(
+            f"{function}: {parameter} holds NaN or infinity, first at row {row}; {hint}"
+        )
+    if (weights < 0).any():
+        raise ValueError(f"{function}: {parameter} holds {weights.min()}; {hint}")
+    if not weights.any():
+        raise ValueError(f"{function}: {parameter} is zero in every row, so no row is left; {hint}")
+    return of_ordinary_size(weights)
+
+
+def of_ordinary_size(weights: FloatArray) -> FloatArray:
+    """Return weights the largest of which is neither tiny nor huge.
+
+    Only the ratios of weights matter, but squares of tiny or huge ones leave the range of float64,
+    and huge ones coarsen the grid on which the kernel sums a target. Weights whose largest is
+    beyond 2**-22..2**22 are multiplied by the power of two, which is exact, that takes it to
+    0.5..1; others stay as they are.
+    """
+    exponent = int(np.frexp(weights.max())[1])
+    return weights if abs(exponent) <= _LARGEST_EXPONENT else np.ldexp(weights, -exponent)
+
+
+def whole_ratios(weights: FloatArray) -> FloatArray:
+    """Return fractional weights as whole numbers of the same ratios, if these are small.
+
+    Trees of whole weights draw other random numbers than those of fractional ones, so that weights
+    of .5 and 1 are to be those of 1 and 2. The weights are divided by the smallest positive one and
+    multiplied by up to 100; whole numbers, and weights that no multiple makes whole, stay as they
+    are.
+    """
+    if (weights == np.rint(weights)).all():
+        return weights
+    values = np.unique(weights[weights > 0])
+    ratios = values / values[0]
+    if len(values) > _MOST_VALUES or ratios[-1] * _MOST_MULTIPLE >= 2.0**_LARGEST_EXPONENT:
+        return weights
+    for multiple in range(1, _MOST_MULTIPLE + 1):
+        whole = np.rint(ratios * multiple)
+        if (np.abs(ratios * multiple - whole) <= _ROUNDING * whole).all():
+            return np.asarray(np.rint(weights / values[0] * multiple))
+    return weights

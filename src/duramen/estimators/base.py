@@ -27,10 +27,9 @@ from duramen.data import (
     Task,
     encode,
 )
-from duramen.data.learning_sets import learning_set_of
+from duramen.data.learning_sets import learning_set_of, of_ordinary_size, whole_ratios
 from duramen.data.memory import require_memory
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
-from duramen.data.weights import of_ordinary_size, whole_ratios
 from duramen.forests import export, prediction
 from duramen.forests import storage as forest_storage
 from duramen.forests.forest import Forest, TreeStream, joined, mean_decreases
@@ -56,7 +55,7 @@ from duramen.forests.structure import LeafEvents, decision_path
 from duramen.io import ColumnStore
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.workers import Cluster, check_client
-from duramen.results.columns import counted
+from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrays import Arrays, BoolArray, FloatArray
 from duramen.support.warning import warn

@@ -25,7 +25,7 @@ from duramen.data.categories import (
     variable_name,
     without_gaps,
 )
-from duramen.data.weights import row_weights
+from duramen.data.learning_sets import row_weights
 from duramen.results.archive import Saved
 from duramen.results.result import checked_names
 from duramen.results.summary import Column as ShownColumn
@@ -413,7 +413,7 @@ class FiniteDistribution(Saved, Summarized):
             raise ValueError(f"{function}: X must have at least one row, got none.")
         classes, target = coded_variable(y, "y", n, function)
         target_name = variable_name(y, ("Y", "target"), table.names)
-        mass = row_weights(weights, n, function, "weights")
+        mass = None if weights is None else row_weights(weights, n, function, "weights")
         options: dict[str, Any] = {}
         if context is not None:
             values, codes = coded_variable(context, "context", n, function)
