@@ -9,7 +9,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from duramen.data import encode
-from duramen.data.routing import routing_values
+from duramen.data.encoding import routing_values
 
 CONTAINERS = {
     "rows together": np.ascontiguousarray,

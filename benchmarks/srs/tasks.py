@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from duramen.data.routing import routing_values
+from duramen.data.encoding import routing_values
 from duramen.forests import prediction
 
 Task = dict[str, Any]

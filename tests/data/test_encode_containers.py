@@ -11,7 +11,7 @@ from tests.data.agree import assert_agrees, assert_same
 from tests.grid import one_test
 
 from duramen.data import EncodedTable, encode
-from duramen.data.routing import routing_values
+from duramen.data.encoding import routing_values
 
 CELLS = {
     "price": [2.5, None, -1.0, 2.5, 0.0],

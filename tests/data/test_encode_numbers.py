@@ -10,7 +10,7 @@ from tests.data.agree import assert_agrees, assert_same
 from tests.grid import one_test
 
 from duramen.data import encode
-from duramen.data.routing import routing_values
+from duramen.data.encoding import routing_values
 
 SMALL = st.tuples(st.integers(1, 300), st.integers(1, 5))
 DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "u2", "u4", "u8", "?", ">f8", ">i4"]

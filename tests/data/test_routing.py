@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from duramen.data import Schema, encode
-from duramen.data.routing import routing_values
+from duramen.data.encoding import routing_values
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]})
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.oracles import route as oracle
 
 from duramen import estimators
-from duramen.data.routing import routing_values
+from duramen.data.encoding import routing_values
 from duramen.forests.growth import bag
 from duramen.forests.structure import child_counts, decreases
 

@@ -9,7 +9,7 @@ from tests.oracles import route as oracle
 
 from duramen import estimators
 from duramen.data import encode
-from duramen.data.routing import routing_values
+from duramen.data.encoding import routing_values
 from duramen.forests.growth import bag, out_of_bag
 
 NAMES = [

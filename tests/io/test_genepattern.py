@@ -8,7 +8,7 @@ import pytest
 
 import duramen as dm
 from duramen import pack
-from duramen.data.routing import routing_values
+from duramen.data.encoding import routing_values
 from duramen.io import ColumnStore, read_table
 
 GENES = np.array([[1.5, 2, 3], [4, 5, 6.25]])

@@ -281,13 +281,14 @@ def categories_of_numbers(array: NDArray[Any]) -> Categories:
     )
 
 
-def numbers_of_categories(column: Categories, *, function: str, name: str | None) -> NDArray[Any]:
+def numbers_of_categories(
+    labels: NDArray[Any], codes: NDArray[Any], *, function: str, name: str | None
+) -> NDArray[Any]:
     """Return the values of a column whose categories are numbers."""
-    if column.labels.dtype == object and len(column.labels):
-        example = column.labels[0]
+    if labels.dtype == object and len(labels):
+        example = labels[0]
         raise ValueError(
             f"{function}: {describe(name)} must hold numbers to be numeric, got strings such as "
             f"{example!r}; convert it to numbers, or let it be nominal"
         )
-    labels = np.append(column.labels.astype(np.float64), np.nan)
-    return np.asarray(labels[column.codes])
+    return np.asarray(np.append(labels.astype(np.float64), np.nan)[codes])

@@ -1,4 +1,4 @@
-"""Encoding: from any table to dense codes."""
+"""Encoding: a table as dense codes, and new rows in the terms of the columns of training."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,18 +11,23 @@ from duramen.data.columns import (
     LARGEST_EXACT,
     Categories,
     categories_of_numbers,
+    describe,
     infinite,
     numbers_of_categories,
     too_large,
 )
 from duramen.data.encoded import EncodedTable, SparseColumns
 from duramen.data.memory import require_memory
-from duramen.data.schema import check_names, default_names, resolve_kinds
+from duramen.data.schema import Schema, check_names, default_names, resolve_kinds
 from duramen.data.sources import Source, SparseSource, is_anndata, matrix_of, open_source
 from duramen.data.text_numbers import StrayValues, stray_values, warn_of_stray_values
+from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_jobs
+from duramen.support.warning import warn
 
 _PENDING_BYTES = 1 << 25  # columns wait for the kernel in groups of so many bytes a thread
+_LISTED = 5  # names that a message lists
+UNSEEN = -1.0
 
 
 def encode(
@@ -95,7 +100,27 @@ def encode(
         X, of_variables = matrix_of(X, function)
         names = of_variables if names is None else names
     source = open_source(X, function)
-    _check_size(source, function)
+    shape = (source.n_rows, source.n_columns)
+    for count, what in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise ValueError(
+                f"{function}: found array with 0 {what}(s) (shape={shape}) while a minimum of 1 "
+                "is required."
+            )
+    if source.n_rows >= 2**32 - 1:
+        raise ValueError(
+            f"{function}: X has {source.n_rows} rows; at most 2**32 - 2 can be encoded: "
+            "take a sample of the rows"
+        )
+    n_bytes = source.n_rows * source.n_columns
+    if isinstance(source, SparseSource):  # the sparse columns have 3/16 of a byte a row
+        n_bytes = min(n_bytes, n_bytes * 3 // 16 + source.n_stored)
+    require_memory(
+        n_bytes,
+        what=f"a table of {shape[0]} x {shape[1]} codes",
+        function=function,
+        hint="take fewer columns or rows",
+    )
     if names is not None:
         chosen = check_names(names, source.n_columns, function)
     else:
@@ -156,7 +181,9 @@ def encode_source(
             column = source.column(j, name, function, kind)
             if isinstance(column, Categories):
                 if kind == "numeric":
-                    column = numbers_of_categories(column, function=function, name=name)
+                    column = numbers_of_categories(
+                        column.labels, column.codes, function=function, name=name
+                    )
             elif kind in ("ordinal", "nominal") and _beyond_exact(column):
                 column = categories_of_numbers(column)
             if isinstance(column, Categories):
@@ -216,25 +243,106 @@ def _rejection(array: NDArray[Any], function: str, name: str) -> str:
     return (infinite if array.dtype.kind == "f" else too_large)(function, name)
 
 
-def _check_size(source: Source, function: str) -> None:
-    shape = (source.n_rows, source.n_columns)
-    for count, what in zip(shape, ("sample", "feature"), strict=True):
-        if count == 0:
-            raise ValueError(
-                f"{function}: found array with 0 {what}(s) (shape={shape}) while a minimum of 1 "
-                "is required."
-            )
-    if source.n_rows >= 2**32 - 1:
+def routing_values(
+    schema: Schema, X: Any, *, estimator_name: str | None = None, function: str = "routing_values"
+) -> FloatArray:
+    """Read rows of X in the terms of a schema, to be sent down trees.
+
+    X is anything that `encode` takes. Where an estimator asks, errors read as scikit-learn's do,
+    and names that are missing on one side are warned about. Returned is a C-contiguous float64
+    array of shape (n, p): the value in numeric columns; the code in ordinal and nominal ones, -1
+    for a category that training never saw; NaN for missing. It is X itself where X is such an array
+    and all columns are numeric.
+    """
+    table = X if isinstance(X, EncodedTable) else open_source(X, function)
+    names, matrix = table.names, None
+    if isinstance(table, EncodedTable):
+        names = table.names if table.named else None
+    elif not schema.labels:
+        matrix = table.matrix
+    if schema.named and names is not None and tuple(names) != schema.names:
+        unseen, absent = set(names) - set(schema.names), set(schema.names) - set(names)
+        lines = ["The feature names should match those that were passed during fit."]
+        for title, listed in (
+            ("Feature names unseen at fit time:", sorted(unseen)),
+            ("Feature names seen at fit time, yet now missing:", sorted(absent)),
+        ):
+            if listed:
+                more = ["- ..."] if len(listed) > _LISTED else []
+                lines += [title, *(f"- {name}" for name in listed[:_LISTED]), *more]
+        if not unseen and not absent:
+            lines.append("Feature names must be in the same order as they were in fit.")
+        raise ValueError("\n".join(lines) + "\n")
+    if table.n_columns != schema.n_columns:
         raise ValueError(
-            f"{function}: X has {source.n_rows} rows; at most 2**32 - 2 can be encoded: "
-            "take a sample of the rows"
+            f"X has {table.n_columns} features, but {estimator_name or function} is expecting "
+            f"{schema.n_columns} features as input"
         )
-    n_bytes = source.n_rows * source.n_columns
-    if isinstance(source, SparseSource):  # the sparse columns have 3/16 of a byte a row
-        n_bytes = min(n_bytes, n_bytes * 3 // 16 + source.n_stored)
-    require_memory(
-        n_bytes,
-        what=f"a table of {shape[0]} x {shape[1]} codes",
-        function=function,
-        hint="take fewer columns or rows",
-    )
+    if estimator_name is not None and schema.named != (names is not None):
+        new = "does not have valid feature names" if schema.named else "has feature names"
+        old = "with" if schema.named else "without"
+        warn(f"X {new}, but {estimator_name} was fitted {old} feature names")
+    if table.n_rows == 0:
+        raise ValueError(
+            f"{function}: found array with 0 sample(s) (shape=(0, {schema.n_columns})) while a "
+            "minimum of 1 is required."
+        )
+    if matrix is not None:
+        values = np.ascontiguousarray(matrix, dtype=np.float64)
+    else:
+        require_memory(
+            table.n_rows * schema.n_columns * 8,
+            what=f"a dense table of {table.n_rows} x {schema.n_columns} values",
+            function=function,
+            hint="predict fewer rows at a time",
+        )
+        values = np.empty((table.n_rows, schema.n_columns))
+        for j, name in enumerate(schema.names):
+            labels, codes = schema.labels.get(j), None
+            if isinstance(table, EncodedTable):
+                column, codes = table.values(j), table.codes(j)
+            else:
+                read = table.column(j, name, function)
+                column = read.labels if isinstance(read, Categories) else read
+                codes = read.codes if isinstance(read, Categories) else None
+            if labels is None and codes is None:
+                values[:, j] = column
+            elif labels is None:
+                values[:, j] = numbers_of_categories(column, codes, function=function, name=name)
+            elif codes is not None:
+                found = _look_up(column, labels, name, function)
+                values[:, j] = np.append(found, np.nan)[codes]
+            else:
+                present = ~np.isnan(column)
+                values[:, j] = np.nan
+                if present.any():  # without a value, its type does not tell what it would hold
+                    if column.dtype.kind != labels.dtype.kind and labels.dtype != object:
+                        column, labels = column.astype(np.float64), labels.astype(np.float64)
+                    values[present, j] = _look_up(column[present], labels, name, function)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return values
+    for begin in range(0, len(values), 4096):
+        columns = np.isinf(values[begin : begin + 4096]).any(axis=0)
+        if columns.any():
+            raise ValueError(infinite(function, schema.names[int(columns.argmax())]))
+    return values
+
+
+def _look_up(values: NDArray[Any], labels: NDArray[Any], name: str, function: str) -> FloatArray:
+    """Return the position of each value among the labels, -1 where it is none of them."""
+    if len(labels) == 0 or len(values) == 0:
+        return np.full(len(values), UNSEEN)
+    if (values.dtype == object) != (labels.dtype == object):
+        was, came = ("strings", "numbers") if labels.dtype == object else ("numbers", "strings")
+        label, new = labels[:1].tolist()[0], values[:1].tolist()[0]
+        raise ValueError(
+            f"{function}: {describe(name)} held {was} when fitted, such as {label!r}, but "
+            f"holds {came} now, such as {new!r}; convert it to {was}"
+        )
+    order = None
+    if not bool(np.all(labels[:-1] <= labels[1:])):  # declared orders need not be sorted
+        order = np.argsort(labels, kind="stable")
+    place = np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)
+    code = place if order is None else order[place]
+    return np.where(labels[code] == values, code.astype(np.float64), UNSEEN)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, Target, Task
-from duramen.data.routing import routing_values
+from duramen.data.encoding import routing_values
 from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import check_task
 from duramen.support import checks

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
 from duramen.data import ClassTarget, EncodedTable, Schema, Target
+from duramen.data.encoding import routing_values
 from duramen.data.learning_sets import table_of
-from duramen.data.routing import routing_values
 from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag, out_of_bag
 from duramen.forests.patches import row_blocks

@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from duramen.catalogue import Entry
 from duramen.data import EncodedTable, LearningSet, Task
+from duramen.data.encoding import routing_values
 from duramen.data.learning_sets import unweighted_set
-from duramen.data.routing import routing_values
 from duramen.io import ColumnStore
 from duramen.jobs.replicates import Plan
 from duramen.results.importances import Importances

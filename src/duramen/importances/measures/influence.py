@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.data import LearningSet, encode
-from duramen.data.routing import routing_values
+from duramen.data.encoding import routing_values
 from duramen.importances.measure import Measure
 from duramen.results.importances import Importances
 from duramen.support import checks

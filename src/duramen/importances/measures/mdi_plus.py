@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from duramen.data import EncodedTable
+from duramen.data.encoding import routing_values
 from duramen.data.memory import require_memory
-from duramen.data.routing import routing_values
 from duramen.forests import structure
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import leaves
