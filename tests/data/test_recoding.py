@@ -81,36 +81,8 @@ def test_probes_are_copies_of_columns_with_orders_of_their_own():
     assert none.names == tuple(mixed().columns)
 
 
-def test_names_of_copies_stay_different():
-    X = np.arange(6.0).reshape(2, 3)
-    names = ["a", "a (shadow)", "a (shadow) (shadow)"]
-    doubled = with_shadows(encode(X, names=names), [1, 0])
-    assert doubled.names[3:] == tuple(f"{name} (shadow)'" for name in names)
-    assert with_shadows(encode(X), [1, 0]).names[3:] == tuple(f"x{j} (shadow)" for j in range(3))
-    table = encode(X, names=["a", "a (probe 1)", "b"])
-    longer = with_probes(table, [0, 0], [[1, 0], [0, 1]])
-    assert longer.names[3:] == ("a (probe 1)'", "a (probe 2)'")
-
-
-@one_test
-@pytest.mark.parametrize("order", [[0, 1], [0, 0, 1], [0, 1, 3], [0.0, 1.0, 2.0], [[0, 1, 2]]])
-def test_an_order_must_be_a_permutation(order):
-    table = encode(np.arange(6.0).reshape(3, 2))
-    message = r"air: order must be a permutation of 0 to 2.*Hint"
-    for call in (
-        lambda: with_shadows(table, order, function="air"),
-        lambda: with_permuted(table, [0], order, function="air"),
-        lambda: with_probes(table, [0], [order], function="air"),
-    ):
-        with pytest.raises(ValueError, match=message):
+def test_names_of_copies_must_be_new():
+    table = encode(np.arange(6.0).reshape(2, 3), names=["a", "a (shadow)", "a (probe 1)"])
+    for call in (lambda: with_shadows(table, [1, 0]), lambda: with_probes(table, [0], [[1, 0]])):
+        with pytest.raises(ValueError, match=r"column 'a \((shadow|probe 1)\)' occurs twice"):
             call()
-
-
-def test_columns_must_be_those_of_the_table():
-    table = encode(np.arange(6.0).reshape(3, 2))
-    with pytest.raises(IndexError, match=r"one_probe: a column lies outside 0\.\.1"):
-        with_probes(table, [2], [[0, 1, 2]], function="one_probe")
-    with pytest.raises(ValueError, match="2 columns need one order each, got 1"):
-        with_probes(table, [0, 1], [[0, 1, 2]])
-    with pytest.raises(IndexError, match="outside"):
-        with_permuted(table, [4], np.arange(3))

@@ -38,14 +38,15 @@ def without_unused(table: EncodedTable) -> EncodedTable:
 
     Rows chosen by `take_rows` keep the codes of the table they came from.
     """
+    if not table.n_columns:
+        return table
     codes, values = [], []
     for j in range(table.n_columns):
-        own, of_rows = table.values(j), np.asarray(table.codes(j))
-        used = np.flatnonzero(np.bincount(of_rows, minlength=len(own) + 1)[: len(own)])
+        distinct, of_rows = table.values(j), np.asarray(table.codes(j))
+        counts = np.bincount(of_rows, minlength=len(distinct) + 1)
+        used = np.flatnonzero(counts[: len(distinct)])
         codes.append(np.searchsorted(used, of_rows))  # the code of missing comes last
-        values.append(own[used])
-    if not codes:
-        return table
+        values.append(distinct[used])
     return replace(of_columns(table.names, table.kinds, codes, values), named=table.named)
 
 
@@ -57,53 +58,41 @@ def of_columns(
 ) -> EncodedTable:
     """Return a table from the codes of each row, and the values or labels in code order."""
     labels = {j: values[j] for j, kind in enumerate(kinds) if kind != "numeric"}
-    sizes = np.array([len(own) for own in values], dtype=np.int64)
+    sizes = np.array([len(distinct) for distinct in values], dtype=np.int64)
     missing = np.array([(of_rows == m).any() for of_rows, m in zip(codes, sizes, strict=True)])
-    cuts = [
-        np.arange(len(own), dtype=np.float64) if j in labels else own
-        for j, own in enumerate(values)
-    ]
-    n_rows = len(codes[0])
+    cuts = [np.arange(float(m)) if j in labels else values[j] for j, m in enumerate(sizes)]
     return EncodedTable(
-        n_rows=n_rows,
+        n_rows=len(codes[0]),
         names=tuple(names),
         named=True,
         kinds=tuple(kinds),
         cut_values=np.concatenate(cuts),
-        value_offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        value_offsets=np.cumsum(np.append(0, sizes)),
         labels=labels,
         missing=missing.astype(np.uint8),
-        **blocks_of(codes, sizes + missing, n_rows),
+        **blocks_of(codes, sizes + missing, len(codes[0])),
     )
 
 
-def with_permuted(
-    table: EncodedTable, columns: ArrayLike, order: ArrayLike, *, function: str = "with_permuted"
-) -> EncodedTable:
+def with_permuted(table: EncodedTable, columns: ArrayLike, order: ArrayLike) -> EncodedTable:
     """Return the table with the rows of some of its columns permuted, all by one permutation.
 
     Each of these columns, given by index or as a mask, holds in row i what it held in row
     ``order[i]``. They keep their dependence on each other, and lose that on the other columns and
     on the target. Codes keep their meaning, and what does not change is not copied.
     """
-    permutation = _permutation(order, table.n_rows, function)
-    chosen = EncodedTable._positions(columns, table.n_columns, function)
-
-    def permuted(number: int, block: NDArray[Any]) -> NDArray[Any]:
-        slots = table.slot[chosen[table.block_of[chosen] == number]]
-        if not slots.size:
-            return block
-        changed = block.copy()
-        changed[slots] = np.take(block[slots], permutation, axis=1)
-        return changed
-
-    narrow, middle, wide = table.blocks
-    blocks = (permuted(0, narrow), permuted(1, middle), permuted(2, wide))
-    sparse = table.sparse
-    slots = table.slot[chosen[table.block_of[chosen] == SPARSE]]
+    index = np.asarray(columns)
+    index = np.flatnonzero(index) if index.dtype == bool else index.astype(np.intp)
+    blocks: list[Any] = list(table.blocks)
+    for number, block in enumerate(blocks):
+        slots = table.slot[index[table.block_of[index] == number]]
+        if slots.size:
+            blocks[number] = block.copy()
+            blocks[number][slots] = np.take(block[slots], order, axis=1)
+    sparse, slots = table.sparse, table.slot[index[table.block_of[index] == SPARSE]]
     if sparse is not None and slots.size:
-        sparse = sparse.with_rows_of(slots, permutation)
-    return replace(table, blocks=blocks, sparse=sparse)
+        sparse = sparse.with_rows_of(slots, np.asarray(order))
+    return replace(table, blocks=tuple(blocks), sparse=sparse)
 
 
 def with_shadows(
@@ -114,18 +103,16 @@ def with_shadows(
     Column p + j holds in row i what column j holds in row ``order[i]``. Shadows have the
     distribution of their columns, and among each other the dependence of them; with the target and
     with the columns themselves they have nothing to do. Codes are copied, not made again: those of
-    a column and of its shadow mean the same. The shadow of ``a`` is called ``a (shadow)``, with as
-    many primes after it as make the names of all columns different.
+    a column and of its shadow mean the same. The shadow of ``a`` is called ``a (shadow)``.
     """
-    permutation = _permutation(order, table.n_rows, function)
     require_memory(
         3 * table.nbytes(),
         what=f"a table of {table.n_columns} columns and as many shadows",
         function=function,
         hint="give fewer columns or rows",
     )
-    names = _new_names(table.names, [f"{name} (shadow)" for name in table.names])
-    return joined(table, replace(table.take_rows(permutation), names=names), function)
+    names = tuple([f"{name} (shadow)" for name in table.names])
+    return joined(table, replace(table.take_rows(order), names=names), function)
 
 
 def with_probes(
@@ -136,26 +123,11 @@ def with_probes(
     Column p + i holds in row k what column ``columns[i]`` holds in row ``orders[i, k]``: a probe
     has the distribution of the column that it copies, and, with an order of its own each, has
     nothing to do with the target, the columns, or other probes. The i-th probe, from 1, is called
-    ``a (probe i)`` after its column ``a``, with primes as in `with_shadows` where names would not
-    differ.
+    ``a (probe i)`` after its column ``a``.
     """
-    chosen = np.asarray(columns, dtype=np.int64)
-    if len(chosen) and not 0 <= chosen.min() <= chosen.max() < table.n_columns:
-        raise IndexError(f"{function}: a column lies outside 0..{table.n_columns - 1}")
-    require_memory(
-        table.nbytes() + len(chosen) * (table.nbytes() // max(table.n_columns, 1)),
-        what=f"a table of {table.n_columns} columns and {len(chosen)} probes",
-        function=function,
-        hint="give fewer columns, rows or probes",
-    )
-    rows = [_permutation(order, table.n_rows, function) for order in np.asarray(orders)]
-    if len(rows) != len(chosen):
-        raise ValueError(
-            f"{function}: {len(chosen)} columns need one order each, got {len(rows)} orders."
-        )
-    names = [f"{table.names[j]} (probe {i})" for i, j in enumerate(chosen.tolist(), 1)]
-    places = np.array(rows, dtype=np.intp).reshape(len(rows), table.n_rows)
-    return _beside(table, chosen, places, names, function)
+    copied = np.asarray(columns, dtype=np.int64).tolist()
+    names = [f"{table.names[j]} (probe {i})" for i, j in enumerate(copied, 1)]
+    return _beside(table, copied, orders, names, function)
 
 
 def with_knockoffs(
@@ -164,34 +136,33 @@ def with_knockoffs(
     """Return a table of p + k columns: the p given ones, then k of them with values of other rows.
 
     Column p + i holds in row r what column ``columns[i]`` holds in row ``donors[i, r]``. It is
-    called ``a (knockoff)`` after its column ``a``, with primes as in `with_shadows` where names
-    would not differ.
+    called ``a (knockoff)`` after its column ``a``.
     """
-    chosen = np.asarray(columns, dtype=np.int64)
-    names = [f"{table.names[j]} (knockoff)" for j in chosen.tolist()]
-    return _beside(table, chosen, np.asarray(donors, dtype=np.intp), names, function)
+    copied = np.asarray(columns, dtype=np.int64).tolist()
+    names = [f"{table.names[j]} (knockoff)" for j in copied]
+    return _beside(table, copied, donors, names, function)
 
 
 def _beside(
-    table: EncodedTable,
-    chosen: NDArray[np.int64],
-    places: NDArray[np.intp],
-    names: Sequence[str],
-    function: str,
+    table: EncodedTable, columns: list[int], donors: ArrayLike, names: list[str], function: str
 ) -> EncodedTable:
     """Return a table and, after its columns, copies of some with the values of other rows."""
-    copies = table.take(chosen)
+    require_memory(
+        table.nbytes() + len(columns) * (table.nbytes() // max(table.n_columns, 1)),
+        what=f"a table of {table.n_columns} columns and {len(columns)} copies",
+        function=function,
+        hint="give fewer columns, rows or copies",
+    )
+    copies = table.take(np.array(columns, dtype=np.int64))
+    places = np.asarray(donors, dtype=np.intp).reshape(len(columns), table.n_rows)
     blocks: list[Any] = [
         np.take_along_axis(block, places[copies.block_of == number], axis=1)
         for number, block in enumerate(list[Any](copies.blocks))
     ]
-    narrow, middle, wide = blocks
     sparse = copies.sparse
     if sparse is not None:
         sparse = sparse.take_rows(places[copies.block_of == SPARSE])
-    copies = replace(
-        copies, names=_new_names(table.names, names), blocks=(narrow, middle, wide), sparse=sparse
-    )
+    copies = replace(copies, names=tuple(names), blocks=tuple(blocks), sparse=sparse)
     return joined(table, copies, function)
 
 
@@ -211,26 +182,3 @@ def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTab
     if both := sorted(set(left.names) & set(right.names)):
         raise ValueError(f"{function}: column {quoted(both[0])} occurs twice.")
     return replace(left.followed_by(right), named=True)
-
-
-def _permutation(order: ArrayLike, n_rows: int, function: str) -> NDArray[np.integer]:
-    permutation = np.asarray(order)
-    if (
-        permutation.shape != (n_rows,)
-        or (permutation.dtype.kind not in "iu" and n_rows)
-        or not np.array_equal(np.sort(permutation), np.arange(n_rows))
-    ):
-        raise ValueError(
-            f"{function}: order must be a permutation of 0 to {n_rows - 1}, one entry a row, got "
-            f"an array of shape {permutation.shape} and type {permutation.dtype}. Hint: "
-            "numpy.random.default_rng(seed).permutation(n) draws one."
-        )
-    return permutation
-
-
-def _new_names(taken: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
-    names = set(taken)
-    primes = ""
-    while not names.isdisjoint(f"{name}{primes}" for name in wanted):
-        primes += "'"
-    return tuple([f"{name}{primes}" for name in wanted])

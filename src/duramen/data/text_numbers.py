@@ -270,17 +270,38 @@ def numbers_in_text(
         if not some or not all(_is_missing(text) or _value(text, decimal) for text in some):
             continue
         texts = column.unique().drop_null().to_pylist()
-        values = {text: _value(text, decimal) for text in texts if not _is_missing(text)}
-        read = {text: value for text, value in values.items() if value is not None}
-        if len(read) < len(values):
+        read = {text: _value(text, decimal) for text in texts if not _is_missing(text)}
+        values = {text: value for text, value in read.items() if value is not None}
+        if len(values) < len(read) or not values:
             continue
-        if len({value.unit for value in read.values()}) > 1:
-            finding = _several_units(name, column, read)
-        elif finding := _one_form(name, column, texts, read, thousands):
-            numbers = {text: value.number for text, value in read.items()}
-            parsed = pa.array([numbers.get(text) for text in column.to_pylist()], pa.float64())
-            table = table.set_column(j, name, parsed)
-        findings += [] if finding is None else [finding]
+        units = Counter(value.unit for value in values.values())
+        if len(units) > 1:
+            odd = len(units) > 2 and min(units.values()) == 1
+            if len(values) >= _FEWEST and len(units) <= _SHOWN + 1 and not odd:
+                listed = ", ".join(quoted(unit) if unit else "none" for unit in units)
+                message = (
+                    f"column {quoted(name)} has numbers with several units, {listed}; it is "
+                    "treated as categorical"
+                )
+                hint = "convert the numbers to one unit"
+                findings.append(Finding("several units", (name,), message, hint))
+            continue
+        remarks = _remarks(column, texts, values, thousands)
+        if not remarks:
+            continue
+        # Examples of limits and of separators come first.
+        order = sorted(values, key=lambda text: not (values[text].limit or values[text].group))
+        message = (
+            f"column {quoted(name)} has numbers as text, such as "
+            f"{', '.join(map(quoted, order[:_SHOWN]))}, and was read as numbers: "
+            f"{'; '.join(remarks)}"
+        )
+        limits = tuple(text for text, value in values.items() if value.limit)
+        hint = "keep it as text if it is none"
+        findings.append(Finding("numbers in text", (name,), message, hint, values=limits))
+        numbers = {text: value.number for text, value in values.items()}
+        parsed = pa.array([numbers.get(text) for text in column.to_pylist()], pa.float64())
+        table = table.set_column(j, name, parsed)
     return table, tuple(findings)
 
 
@@ -317,43 +338,37 @@ def _value(text: str, decimal: str) -> _Value | None:
     return _Value(-number if negative else number, limit, unit, group, code)
 
 
-def _one_form(
-    name: str, column: Any, texts: Sequence[str], read: dict[str, _Value], thousands: bool
-) -> Finding | None:
-    """Tell how the values of one form are read; None where they may be something else."""
+def _remarks(
+    column: Any, texts: Sequence[str], read: dict[str, _Value], thousands: bool
+) -> list[str]:
+    """Tell how values of one unit are read; nothing where they may be something else."""
     values = list(read.values())
     groups = {value.group for value in values if value.group}
     limits = [text for text, value in read.items() if value.limit]
-    unit = values[0].unit if values else ""
+    unit = values[0].unit
     different = len({value.number for value in values if not value.limit})
     fewest = _FEWEST if unit or groups else _FEWEST_BESIDE_LIMITS
     if not (unit or groups or limits) or different < fewest or len(groups) > 1:
-        return None
+        return []
     whole = not any(value.number % 1 for value in values)
-    known_unit = unit in _UNITS or re.search(r"[/%‰²³^]", unit)
+    usual_unit = unit in _UNITS or re.search(r"[/%‰²³^]", unit)
     names = whole and different == len(column) - column.null_count  # such as 12A, 7 north
-    if any(value.code for value in values) or (names and not (groups or limits or known_unit)):
-        return None
-    if groups and not _separates_thousands(min(groups), read, thousands):
-        return None
+    if any(value.code for value in values) or (names and not (groups or limits or usual_unit)):
+        return []
     remarks = []
     if groups:
+        sign = min(groups)
+        if not _separates_thousands(sign, read, thousands):
+            return []
         signs = {",": "commas", ".": "points", "'": "apostrophes", "’": "apostrophes"}
-        remarks.append(f"{signs.get(min(groups), 'spaces')} separate thousands")
+        remarks.append(f"{signs.get(sign, 'spaces')} separate thousands")
     if unit:
         remarks.append(f"{quoted(unit)} is the unit")
     if limits:
         remarks.append(f"{quoted(limits[0])} becomes its limit, {read[limits[0]].number:g}")
     if gone := [text for text in texts if text not in read]:
         remarks.append(f"{', '.join(map(quoted, gone[:_SHOWN]))} as missing")
-    # Examples of what is special come first.
-    order = sorted(read, key=lambda text: not (read[text].limit or read[text].group))
-    message = (
-        f"column {quoted(name)} has numbers as text, such as "
-        f"{', '.join(map(quoted, order[:_SHOWN]))}, and was read as numbers: {'; '.join(remarks)}"
-    )
-    hint = "keep it as text if it is none"
-    return Finding("numbers in text", (name,), message, hint, values=tuple(limits))
+    return remarks
 
 
 def _separates_thousands(sign: str, read: dict[str, _Value], sure: bool) -> bool:
@@ -368,26 +383,6 @@ def _separates_thousands(sign: str, read: dict[str, _Value], sure: bool) -> bool
     if plain and max(plain) >= 1000:
         return False
     return sure or sign == "." or bool(plain)  # points beside decimal commas
-
-
-def _several_units(name: str, column: Any, read: dict[str, _Value]) -> Finding | None:
-    """Tell of numbers with several units."""
-    rows = Counter(column.drop_null().to_pylist())
-    units: Counter[str] = Counter()
-    for text, value in read.items():
-        units[value.unit] += rows[text]
-    numbers = len({value.number for value in read.values()})
-    if numbers < _FEWEST or len(units) > _SHOWN + 1 or min(units.values()) == 1 < len(units) - 1:
-        return None
-    listed = ", ".join(
-        f"{quoted(unit) if unit else 'none'} in {counted(count, 'row')}"
-        for unit, count in units.most_common()
-    )
-    message = (
-        f"column {quoted(name)} has numbers with several units, {listed}; it is treated as "
-        "categorical"
-    )
-    return Finding("several units", (name,), message, "convert the numbers to one unit")
 
 
 def places_of_text(table: Any, names: Sequence[str], as_text: Sequence[str]) -> list[int]:
