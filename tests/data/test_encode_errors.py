@@ -50,7 +50,7 @@ CASES = [
     (pd.DataFrame({"day": pd.Categorical([DAY])}), TypeError, "column 'day' is of type timestamp"),
     (np.array([["a"], [1]], dtype=object), TypeError, "column 'x0' mixes int and str"),
     (pd.DataFrame({"m": ["a", 1.5]}), TypeError, "column 'm' mixes float and str"),
-    (np.array([[{}], [1]], dtype=object), TypeError, "column 'x0' holds a dict; .* string or"),
+    (np.array([[{}], [1]], dtype=object), TypeError, "column 'x0' is of type dict.* string or"),
     (np.array([[DAY], [None]], dtype=object), TypeError, "column 'x0' is of type datetime"),
     (np.array([["\ud800"]], dtype=object), ValueError, "column 'x0' holds text .* Unicode"),
     (np.array([[10**30], [1]], dtype=object), ValueError, r"integers beyond 2\*\*53"),

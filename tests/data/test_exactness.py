@@ -13,7 +13,7 @@ from tests.grid import one_test
 from tests.io.store.stores import small_budget
 
 import duramen as dm
-from duramen.data.columns import refuse_merged
+from duramen.data.sources import refuse_merged
 from duramen.data.target import encode_target
 from duramen.io import read_table
 from duramen.theory import FiniteDistribution

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.columns import refuse_merged
 from duramen.data.learning_sets import LearningSet
 from duramen.data.schema import check_names, default_names
-from duramen.data.sources import open_source
+from duramen.data.sources import open_source, refuse_merged
 from duramen.support.arrays import FloatArray, array_of, is_missing
 
 Codes = NDArray[np.uint32]

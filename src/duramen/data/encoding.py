@@ -7,19 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen._kernel import ColumnEncoder
-from duramen.data.columns import (
-    LARGEST_EXACT,
-    Categories,
-    categories_of_numbers,
-    describe,
-    infinite,
-    numbers_of_categories,
-    too_large,
-)
 from duramen.data.encoded import EncodedTable, SparseColumns
 from duramen.data.memory import require_memory
 from duramen.data.schema import Schema, check_names, default_names, resolve_kinds
-from duramen.data.sources import Source, SparseSource, is_anndata, matrix_of, open_source
+from duramen.data.sources import (
+    LARGEST_EXACT,
+    Categories,
+    Source,
+    SparseSource,
+    categories_of_numbers,
+    describe,
+    infinite,
+    is_anndata,
+    matrix_of,
+    numbers_of_categories,
+    open_source,
+    too_large,
+)
 from duramen.data.text_numbers import StrayValues, stray_values, warn_of_stray_values
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_jobs

@@ -1,22 +1,63 @@
-"""Tables column by column, with one interface for every container that X may be."""
+"""Tables column by column, with one interface for every container that X may be.
+
+A column is either an array of numbers, NaN standing for missing, in one of the types that the
+kernel reads, or `Categories`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.columns import Column, from_arrow, from_objects, numbers, refusal
 from duramen.data.schema import default_names, names_of_labels
 from duramen.support import checks
-from duramen.support.arrays import IntArray, array_of, unmasked
-from duramen.support.arrow import pa
-from duramen.support.text import first_line
+from duramen.support.arrays import IntArray, array_of, is_missing, unmasked
+from duramen.support.arrow import is_number, is_text, pa, pc
+from duramen.support.text import first_line, quoted
 
-WHOLE_BYTES = 1 << 26  # tables of at most so many bytes are turned into one matrix, which is quick
+LARGEST_EXACT = 2**53
+"""float64 holds every integer up to here, and not every one beyond."""
+
+_WHOLE_BYTES = 1 << 26  # tables of at most so many bytes are turned into one matrix, which is quick
+_EXACT_DIGITS = 15  # decimals of so many digits stay different
+_WIDER = {"i1": np.int16, "u2": np.int32, "u4": np.int64, "f2": np.float32}
+_NUMBERS = (bool, int, float, np.number, np.bool_, Decimal, Fraction)
+_INTEGERS = (int, np.integer, bool, np.bool_)
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A column of categories."""
+
+    codes: NDArray[np.uint32]  # dense codes; ``len(labels)`` where the value is missing
+    labels: NDArray[Any]  # in code order; each occurs in the column
+    ordered: bool  # whether the order of the labels was declared
+    missing: bool  # whether any value is missing
+    text: bool = False  # whether it came as plain text, not as categories that somebody declared
+
+
+Column: TypeAlias = NDArray[Any] | Categories
+
+
+class Stored(NamedTuple):
+    """Values of a sparse matrix that are stored, column after column; all others are 0."""
+
+    starts: IntArray  # of the columns, and the number of values
+    rows: NDArray[np.integer]  # ascending within a column
+    values: NDArray[Any]  # in a type that the kernel reads
+
+    def part(self, begin: int, end: int) -> Stored:
+        """Return the columns from `begin` to `end`."""
+        starts = self.starts[begin : end + 1]
+        here = slice(int(starts[0]), int(starts[-1]))
+        return Stored(starts - starts[0], self.rows[here], self.values[here])
 
 
 class Source(Protocol):
@@ -40,20 +81,6 @@ class Source(Protocol):
         `name` and `function` are for errors; `kind` is what the user named the column, which
         decides about the order of its categories.
         """
-
-
-class Stored(NamedTuple):
-    """Values of a sparse matrix that are stored, column after column; all others are 0."""
-
-    starts: IntArray  # of the columns, and the number of values
-    rows: NDArray[np.integer]  # ascending within a column
-    values: NDArray[Any]  # in a type that the kernel reads
-
-    def part(self, begin: int, end: int) -> Stored:
-        """Return the columns from `begin` to `end`."""
-        starts = self.starts[begin : end + 1]
-        here = slice(int(starts[0]), int(starts[-1]))
-        return Stored(starts - starts[0], self.rows[here], self.values[here])
 
 
 def open_source(X: Any, function: str) -> ArraySource | SparseSource | FrameSource:
@@ -99,13 +126,10 @@ class ArraySource:
 
     def __init__(self, X: NDArray[Any], function: str) -> None:
         if X.ndim != 2:
-            hint = "reshape it to (n_samples, n_features)"
-            if X.ndim < 2:
-                hint = "Reshape your data with X.reshape(-1, 1) for one column, X.reshape(1, -1) "
-                hint += "for one row"
             raise ValueError(
                 f"{function}: expected 2D array, got {X.ndim}D array instead (shape={X.shape}). "
-                f"{hint}."
+                "Reshape your data to (n_samples, n_features): X.reshape(-1, 1) for one column, "
+                "X.reshape(1, -1) for one row."
             )
         self.n_rows, self.n_columns = X.shape
         self._array, self._function = np.asarray(X), function
@@ -140,8 +164,23 @@ class SparseSource:
                 f"{function}: expected 2D array, got a sparse array of shape {X.shape}. "
                 "Reshape your data to (n_samples, n_features)."
             )
-        _check_sparse(X, function)
+        try:  # SciPy follows any index
+            if X.format in ("csr", "csc", "bsr"):
+                X.check_format(full_check=True)
+            elif X.format == "coo":
+                for size, places in zip(X.shape, (X.row, X.col), strict=True):
+                    if len(places) != len(X.data):
+                        raise ValueError("its coordinates are not as many as its values")
+                    if len(places) and not 0 <= places.min() <= places.max() < size:
+                        raise ValueError(f"a coordinate is not in 0..{size - 1}")
+        except (ValueError, IndexError) as error:
+            raise ValueError(
+                f"{function}: the sparse matrix of shape {X.shape} is damaged "
+                f"({first_line(error)}). Hint: its arrays were changed after it was made; make it "
+                "anew"
+            ) from None
         self.n_rows, self.n_columns = X.shape
+        self.n_stored = int(X.nnz)  # before duplicates are added up
         self._original, self._function = X, function
 
     @cached_property
@@ -153,25 +192,11 @@ class SparseSource:
         return columns
 
     @cached_property
-    def _numbers(self) -> NDArray[Any]:
-        return numbers(self._columns.data, function=self._function)
-
-    @property
-    def n_stored(self) -> int:
-        """Number of values that are stored, before duplicates are added up."""
-        return int(self._original.nnz)
-
-    @cached_property
-    def stored(self) -> Stored | None:
+    def stored(self) -> Stored:
         """All columns at once."""
         columns = self._columns
-        return Stored(columns.indptr.astype(np.int64), columns.indices, self._numbers)
-
-    def _dense(self, j: int, data: NDArray[Any]) -> NDArray[Any]:
-        begin, end = self._columns.indptr[j : j + 2]
-        dense = np.zeros(self.n_rows, dtype=data.dtype)
-        dense[self._columns.indices[begin:end]] = data[begin:end]
-        return dense
+        values = numbers(columns.data, function=self._function)
+        return Stored(columns.indptr.astype(np.int64), columns.indices, values)
 
     def values(self, j: int) -> NDArray[Any]:
         """Return the values of the j-th column, dense."""
@@ -179,31 +204,13 @@ class SparseSource:
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
         """Return the j-th column, dense."""
-        return self._dense(j, self._numbers)
+        return self._dense(j, self.stored.values)
 
-
-def _check_sparse(X: Any, function: str) -> None:
-    """Check that the indices of a sparse matrix lie within it; SciPy follows any.
-
-    Raises
-    ------
-    ValueError
-        If one does not, or the arrays of the matrix do not fit together.
-    """
-    try:
-        if X.format in ("csr", "csc", "bsr"):
-            X.check_format(full_check=True)
-        elif X.format == "coo":
-            for size, places in zip(X.shape, (X.row, X.col), strict=True):
-                if len(places) != len(X.data):
-                    raise ValueError("its coordinates are not as many as its values")
-                if len(places) and not 0 <= places.min() <= places.max() < size:
-                    raise ValueError(f"a coordinate is not in 0..{size - 1}")
-    except (ValueError, IndexError) as error:
-        raise ValueError(
-            f"{function}: the sparse matrix of shape {X.shape} is damaged ({first_line(error)}). "
-            "Hint: its arrays were changed after it was made; make it anew"
-        ) from None
+    def _dense(self, j: int, data: NDArray[Any]) -> NDArray[Any]:
+        begin, end = self._columns.indptr[j : j + 2]
+        dense = np.zeros(self.n_rows, dtype=data.dtype)
+        dense[self._columns.indices[begin:end]] = data[begin:end]
+        return dense
 
 
 class FrameSource:
@@ -219,7 +226,7 @@ class FrameSource:
     @cached_property
     def matrix(self) -> NDArray[Any] | None:
         """All columns as one matrix where they are of one floating type and not large."""
-        if self.n_rows * self.n_columns * 8 > WHOLE_BYTES or self.n_columns == 0:
+        if self.n_rows * self.n_columns * 8 > _WHOLE_BYTES or self.n_columns == 0:
             return None
         import narwhals as nw
 
@@ -271,6 +278,244 @@ class FrameSource:
         elif kind == "ordinal" and library.is_pandas_like():
             ordered = True
         return from_arrow(arrow, function=function, name=name, ordered=ordered)
+
+
+def describe(name: str | None) -> str:
+    """Return the name of a column for errors."""
+    return "X" if name is None else f"column {quoted(name)}"
+
+
+def refusal(type_name: str, function: str, name: str | None) -> str:
+    """Return the message for a type that has no codes, with what to do about it."""
+    hints = {
+        "turn it into numbers first, for instance days since a date, or the month": (
+            "date time duration period"
+        ),
+        "decode it to text first": "bytes binary large_binary |s fixed_size_binary",
+        "unnest it into columns of their own first": (
+            "list struct array large_list map fixed_size_list"
+        ),
+    }
+    hint = "every entry or argument must be a string or a number: convert it first"
+    for advice, begins in hints.items():
+        if type_name.lower().startswith(tuple(begins.split())):
+            hint = advice
+    return (
+        f"{function}: {describe(name)} is of type {type_name}; columns hold numbers, booleans, "
+        f"strings or categories: {hint}"
+    )
+
+
+def too_large(function: str, name: str | None) -> str:
+    """Return the message for integers that float64 cannot hold."""
+    return (
+        f"{function}: {describe(name)} holds integers beyond 2**53, which cannot be told apart as "
+        "float64; if they are identifiers, leave the column out or give it kinds='nominal', else "
+        "subtract an offset or convert the column to float64"
+    )
+
+
+def infinite(function: str, name: str | None) -> str:
+    """Return the message for infinities."""
+    return (
+        f"{function}: {describe(name)} contains infinity (inf); only finite values and missing "
+        "ones (NaN) are allowed: replace infinities by NaN (na_values=['inf'] in files of text) or "
+        "by a large finite value"
+    )
+
+
+def refuse_merged(numbers: NDArray[Any] | Iterable[Any], what: str, function: str) -> None:
+    """Raise ValueError if two different numbers are equal as float64; `what` names the column.
+
+    The numbers are an array of any type, or of Python: int, float, Decimal or Fraction, finite.
+    """
+    pair = None
+    if isinstance(numbers, np.ndarray) and numbers.dtype != object:
+        distinct = np.unique(numbers)
+        equal = np.flatnonzero(np.diff(distinct.astype(np.float64)) == 0)
+        pair = (distinct[equal[0]], distinct[equal[0] + 1]) if len(equal) else None
+    else:
+        wide = np.dtype(np.longdouble).itemsize > 8  # such numbers stay as NumPy has them
+        first: dict[float, Any] = {}
+        for number in numbers:
+            if isinstance(number, np.generic) and not (wide and isinstance(number, np.longdouble)):
+                number = number.item()
+            other = first.setdefault(float(number), number)
+            if other != number:
+                pair = other, number
+                break
+    if pair is not None:
+        raise ValueError(
+            f"{function}: {what} holds different numbers that are equal as float64, such as "
+            f"{pair[0]} and {pair[1]}; if they are identifiers, leave the column out or convert it "
+            "to categories, else subtract an offset"
+        )
+
+
+def numbers(array: NDArray[Any], *, function: str, name: str | None = None) -> NDArray[Any]:
+    """Return an array in a type that the kernel reads; a view where possible.
+
+    Raises
+    ------
+    ValueError
+        If the numbers are complex, unsigned integers beyond 2**53, or different ones that are
+        equal as float64.
+    TypeError
+        If it holds dates, times, bytes or records.
+    """
+    kind = array.dtype.kind
+    if kind == "b":
+        return array.view(np.uint8)
+    if kind == "c":
+        raise ValueError(
+            f"{function}: Complex data not supported: {describe(name)} is of type {array.dtype}; "
+            "pass its real and imaginary parts, or modulus and angle, as columns of their own"
+        )
+    if kind not in "iuf":
+        raise TypeError(refusal(str(array.dtype), function, name))
+    odd_strides = any(stride % array.itemsize for stride in array.strides)
+    if not array.dtype.isnative or not array.flags.aligned or odd_strides:
+        array = array.astype(array.dtype.newbyteorder("="), order="K")
+    if array.dtype == np.uint64:
+        if array.size and int(array.max()) >= 2**63:
+            raise ValueError(too_large(function, name))
+        return array.astype(np.int64, order="K")
+    if array.dtype.itemsize > 8:
+        for j, column in enumerate(array.T if array.ndim > 1 else [array]):
+            refuse_merged(column, describe(f"x{j}" if array.ndim > 1 else name), function)
+        return array.astype(np.float64, order="K")
+    wider = _WIDER.get(array.dtype.str[1:])
+    return array if wider is None else array.astype(wider, order="K")
+
+
+def from_objects(array: NDArray[Any], *, function: str, name: str | None) -> Column:
+    """Make a column from an array of Python objects: all numbers, or all strings, or missing."""
+    values = [None if is_missing(value) else value for value in array]
+    present = [value for value in values if value is not None]
+    types = set(map(type, present))
+    if types and all(issubclass(t, str) for t in types):
+        try:
+            texts = pa.array([None if v is None else str(v) for v in values], pa.large_string())
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"{function}: {describe(name)} holds text that is not valid Unicode (a lone "
+                "surrogate); decode the file that it came from with the right encoding"
+            ) from None
+        return from_arrow(texts, function=function, name=name)
+    odd = sorted(t.__name__ for t in types if not issubclass(t, (*_NUMBERS, str)))
+    if odd:
+        raise TypeError(refusal(odd[0], function, name))
+    if not all(issubclass(t, _NUMBERS) for t in types):
+        shown = " and ".join(sorted(t.__name__ for t in types))
+        raise TypeError(
+            f"{function}: {describe(name)} mixes {shown}; a column holds numbers or strings, "
+            "not both: convert it to one type"
+        )
+    if any(issubclass(t, np.complexfloating) for t in types):
+        return numbers(array.astype(complex), function=function, name=name)
+    try:
+        if types and all(issubclass(t, _INTEGERS) for t in types) and len(present) == len(values):
+            return np.array([int(value) for value in present], dtype=np.int64)
+        if any(isinstance(v, _INTEGERS) and abs(int(v)) > LARGEST_EXACT for v in present):
+            raise OverflowError
+        refuse_merged(present, describe(name), function)
+        return np.array([np.nan if v is None else float(v) for v in values], dtype=np.float64)
+    except OverflowError:
+        raise ValueError(too_large(function, name)) from None
+
+
+def from_arrow(
+    array: pa.Array | pa.ChunkedArray,
+    *,
+    function: str,
+    name: str | None,
+    ordered: bool | None = None,
+) -> Column:
+    """Make a column from an Arrow array.
+
+    Whether the order of a dictionary is one of meaning is by default what its type says. Categories
+    are those that occur; their labels are sorted, unless their order is one of meaning.
+    """
+    if pa.types.is_null(array.type):
+        return np.full(len(array), np.nan)
+    if pa.types.is_boolean(array.type):
+        array = array.cast(pa.uint8())
+    elif pa.types.is_decimal(array.type):
+        array = of_decimals(array, describe(name), function)
+    if is_number(array.type):
+        values = np.asarray(array)
+        if array.null_count and pa.types.is_integer(array.type):
+            values = values.astype(np.float64)
+            if np.nanmax(np.abs(values), initial=0.0) >= LARGEST_EXACT:
+                raise ValueError(too_large(function, name))
+        return numbers(values, function=function, name=name)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.unify_dictionaries().combine_chunks()
+        if isinstance(array, pa.ChunkedArray):
+            array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
+    text = is_text(array.type) or "string_view" in str(array.type)
+    if text:
+        array = pc.dictionary_encode(array.cast(pa.large_string()))
+    if not pa.types.is_dictionary(array.type):
+        raise TypeError(refusal(str(array.type), function, name))
+    ordered = not text and bool(array.type.ordered if ordered is None else ordered)
+    dictionary = array.dictionary
+    if "string_view" in str(dictionary.type):
+        dictionary = dictionary.cast(pa.large_string())
+    kind = dictionary.type
+    as_objects = is_text(kind) or pa.types.is_null(kind)
+    if not (as_objects or is_number(kind) or pa.types.is_boolean(kind)):
+        raise TypeError(refusal(str(kind), function, name))
+    if pa.types.is_floating(kind):
+        dictionary = pc.if_else(pc.is_nan(dictionary), pa.scalar(None, kind), dictionary)
+    index = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    # A dictionary may repeat a value or hold a null; afterwards each value has one position.
+    single = pc.dictionary_encode(dictionary)
+    if len(single.dictionary) < len(dictionary):
+        position = single.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        index = np.where(index < 0, -1, position[index])
+        dictionary = single.dictionary
+    occurs = np.zeros(len(dictionary) + 1, dtype=bool)
+    occurs[index] = True
+    order = np.arange(len(dictionary))
+    if not ordered:
+        order = pc.array_sort_indices(dictionary).to_numpy(zero_copy_only=False).astype(np.int64)
+    order = order[occurs[order]]
+    code = np.full(len(dictionary) + 1, len(order), dtype=np.uint32)
+    code[order] = np.arange(len(order), dtype=np.uint32)
+    labels = dictionary.take(pa.array(order)).to_numpy(zero_copy_only=False)
+    labels = labels.astype(object) if as_objects else labels
+    return Categories(code[index], labels, ordered, bool(occurs[-1]), text)
+
+
+def of_decimals(array: Any, what: str, function: str) -> Any:
+    """Return decimals of Arrow as float64; refuse different ones that would become equal."""
+    if array.type.precision > _EXACT_DIGITS:
+        distinct = [number for number in array.unique().to_pylist() if number is not None]
+        refuse_merged(distinct, what, function)
+    return array.cast(pa.float64())
+
+
+def categories_of_numbers(array: NDArray[Any]) -> Categories:
+    """Numbers taken as categories, exactly, whatever their size."""
+    values, codes = np.unique(array, return_inverse=True)
+    missing = bool(len(values) and values[-1] != values[-1])
+    return Categories(
+        codes.astype(np.uint32), values[: len(values) - missing], ordered=False, missing=missing
+    )
+
+
+def numbers_of_categories(
+    labels: NDArray[Any], codes: NDArray[Any], *, function: str, name: str | None
+) -> NDArray[Any]:
+    """Return the values of a column whose categories are numbers."""
+    if labels.dtype == object and len(labels):
+        example = labels[0]
+        raise ValueError(
+            f"{function}: {describe(name)} must hold numbers to be numeric, got strings such as "
+            f"{example!r}; convert it to numbers, or let it be nominal"
+        )
+    return np.asarray(np.append(labels.astype(np.float64), np.nan)[codes])
 
 
 def table_like(X: Any) -> Any:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data.columns import of_decimals, refuse_merged
 from duramen.data.encoded import EncodedTable
 from duramen.data.schema import KernelOwner
+from duramen.data.sources import of_decimals, refuse_merged
 from duramen.support.arrays import (
     BoolArray,
     FloatArray,

@@ -22,7 +22,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.columns import LARGEST_EXACT, describe, refuse_merged, too_large
+from duramen.data.sources import LARGEST_EXACT, describe, refuse_merged, too_large
 from duramen.io.formats.format import (
     FIRST_ROWS,
     Format,

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.columns import Column
 from duramen.data.encoded import EncodedTable
-from duramen.data.sources import Source, open_source
+from duramen.data.sources import Column, Source, open_source
 from duramen.io import formats
 from duramen.io.formats.arrow import input_of, table_records, with_missing
 from duramen.io.formats.format import Input, Request
