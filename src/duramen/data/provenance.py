@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -115,10 +114,10 @@ class RowNames:
             return int(rows[0])
         if rows:
             raise ValueError(f"{len(rows)} rows are called {quoted(name)}; give the number of one")
-        close = difflib.get_close_matches(name, labels, n=1)
-        numbers = f"numbers count rows from {self.start}"
-        hint = f"did you mean {quoted(close[0])}?" if close else f"{numbers}, of {n_rows:,} here"
-        raise ValueError(f"no row is called {quoted(name)}; {hint}")
+        raise ValueError(
+            f"no row is called {quoted(name)}; numbers count rows from {self.start}, of {n_rows:,} "
+            "here"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, ranges
 from duramen.support.checks import places_of
-from duramen.support.text import quoted
+from duramen.support.text import joined, quoted
 
 KINDS = ("numeric", "ordinal", "nominal")
 
@@ -43,26 +43,24 @@ def names_of_labels(labels: Iterable[Any], function: str) -> tuple[str, ...] | N
 
 def check_names(names: Iterable[str], n_columns: int, function: str) -> tuple[str, ...]:
     """Return the names given by the user: strings, one a column, each once."""
-    if isinstance(names, str):
-        raise TypeError(f"{function}: names is the string {names!r}; give a list of strings")
-    names = tuple(names)
-    odd = next((name for name in names if not isinstance(name, str)), None)
-    if odd is not None:
+    listed = [names] if isinstance(names, str) else list(names)
+    odd = next((name for name in listed if not isinstance(name, str)), None)
+    if isinstance(names, str) or odd is not None:
         raise TypeError(
-            f"{function}: names holds {quoted(odd)}, a {type(odd).__name__}; names are strings"
+            f"{function}: names must be a list of strings, got "
+            f"{quoted(names if isinstance(names, str) else odd)}"
         )
-    if len(names) != n_columns:
+    if len(listed) != n_columns:
         raise ValueError(
-            f"{function}: names has {len(names)} entries, but X has {n_columns} columns; give one "
+            f"{function}: names has {len(listed)} entries, but X has {n_columns} columns; give one "
             "name per column"
         )
-    _require_unique(names, function)
-    return tuple(str(name) for name in names)
+    _require_unique(listed, function)
+    return tuple(map(str, listed))
 
 
 def _require_unique(names: Sequence[Any], function: str) -> None:
-    repeated = shown_repeated(names)
-    if repeated:
+    if repeated := shown_repeated(names):
         raise ValueError(
             f"{function}: the column names are not unique: {repeated} occur more than once; "
             "rename them, or pass names="
@@ -73,9 +71,8 @@ def shown_repeated(names: Sequence[Any]) -> str:
     """Return the names that occur more than once, the first five of them, as text; "" for none."""
     if len(set(names)) == len(names):
         return ""
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
-    return ", ".join(quoted(name) for name in repeated[:5]) + more
+    repeated = [quoted(name) for name, count in Counter(names).items() if count > 1]
+    return joined(repeated, shown=5)
 
 
 def resolve_kinds(
@@ -84,33 +81,20 @@ def resolve_kinds(
     function: str,
 ) -> tuple[str | None, ...]:
     """Return the kind asked for each column; None where the column's own type decides."""
-    n_columns = len(names)
-    asked: list[str | None] = [None] * n_columns
-    if kinds is None:
-        return tuple(asked)
-    if isinstance(kinds, str):
-        asked = [kinds] * n_columns
-    elif isinstance(kinds, Mapping):
+    asked: list[Any] = [None if isinstance(kinds, Mapping) else kinds] * len(names)
+    if isinstance(kinds, Mapping):
         places = places_of(list(kinds), names, f"{function}: kinds", "column") if kinds else []
         for j, kind in zip(places, kinds.values(), strict=True):
             asked[j] = kind
-    elif isinstance(kinds, Iterable):
-        asked = list(cast("Iterable[str | None]", kinds))
-    else:
-        raise TypeError(
-            f"{function}: kinds is a {type(kinds).__name__}; give one of {KINDS}, a mapping from "
-            "name or index to kind, or one kind per column"
-        )
-    if len(asked) != n_columns:
+    elif isinstance(kinds, Iterable) and not isinstance(kinds, str):
+        asked = list(kinds)
+    odd = [kind for kind in asked if kind not in (None, *KINDS)]
+    if odd or len(asked) != len(names):
+        came = quoted(odd[0]) if odd else f"{len(asked)} entries"
         raise ValueError(
-            f"{function}: kinds has {len(asked)} entries, but X has {n_columns} columns; give one "
-            "kind per column, or a mapping from name to kind"
+            f"{function}: kinds must be 'numeric', 'ordinal' or 'nominal', one of these for each "
+            f"of the {len(names)} columns, or a mapping from names to them, got {came}"
         )
-    for own in asked:
-        if own is not None and own not in KINDS:
-            raise ValueError(
-                f"{function}: kinds holds {own!r}; a kind is 'numeric', 'ordinal' or 'nominal'"
-            )
     return tuple(asked)
 
 

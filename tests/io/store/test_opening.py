@@ -219,7 +219,7 @@ def test_indices(store):
         ("good.csv", {"memory": True}, ValueError, "memory must be a size"),
         ("good.csv", {"n_jobs": 0}, ValueError, "pack: n_jobs must be an int other than 0"),
         ("good.csv", {"names": ["a", "b"]}, ValueError, "names has 2 entries, but X has 1"),
-        ("good.csv", {"kinds": "odd"}, ValueError, "kinds holds 'odd'"),
+        ("good.csv", {"kinds": "odd"}, ValueError, "kinds must be .* got 'odd'"),
         ("good.csv", {"kinds": {"y": "nominal"}}, ValueError, "kinds holds 'y', which is none"),
     ],
 )
