@@ -14,7 +14,7 @@ from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
 from duramen.io import open_store
-from duramen.io.positions import Positions
+from duramen.io.groups import Positions
 from duramen.io.store.column_store import with_columns
 
 NAMES = ("a", "b", "c", "d", "e")

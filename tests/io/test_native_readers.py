@@ -16,7 +16,7 @@ import pytest
 import duramen as dm
 from duramen.io import Request
 from duramen.io.formats import native_reader
-from duramen.io.store.inputs import open_input
+from duramen.io.store.packing import open_input
 
 h5py = pytest.importorskip("h5py")
 

@@ -11,7 +11,7 @@ import numpy as np
 from duramen.analyses.ranking import significance
 from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Clusters, clusters, representatives
-from duramen.io.positions import UNPLACED, Positions
+from duramen.io.groups import UNPLACED, Positions
 from duramen.plots.importances import MANHATTAN
 from duramen.reports.facts import LEVEL
 from duramen.reports.report import Chart, Plot, Prose, Report, Section, Table

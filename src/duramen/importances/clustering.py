@@ -13,7 +13,7 @@ from duramen.data.encoded import refuse_unordered
 from duramen.data.memory import require_memory
 from duramen.importances.arguments import check_importances
 from duramen.io import ColumnStore
-from duramen.io.positions import Positions
+from duramen.io.groups import Positions
 from duramen.results.importances import Importances
 from duramen.results.result import Result
 from duramen.results.summary import Column, Summary, hidden

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.io import files, formats
-from duramen.io.formats.anndata import open_hdf5
 from duramen.io.formats.arrow import is_folder
 from duramen.io.formats.format import explained
-from duramen.io.formats.npy import HEADER_ERRORS
+from duramen.io.formats.matrices import HEADER_ERRORS, open_hdf5
 from duramen.support import checks
 from duramen.support.arrow import pa, pa_csv
 from duramen.support.files import expanded

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from duramen.importances.comparison import Comparison
-from duramen.io.positions import UNPLACED, Positions
+from duramen.io.groups import UNPLACED, Positions
 from duramen.plots.canvas import (
     ACCENT,
     INK,

@@ -15,7 +15,7 @@ import duramen as dm
 from duramen import pack
 from duramen.data import encode
 from duramen.io import open_store, read_table
-from duramen.io.positions import Positions
+from duramen.io.groups import Positions
 from duramen.io.store.column_store import of_rows, without
 
 

@@ -15,7 +15,7 @@ from tests.io.store.stores import write_bed
 
 from duramen import pack
 from duramen.io import Request
-from duramen.io.store.inputs import open_input
+from duramen.io.store.packing import open_input
 
 RANDOM = np.random.default_rng(0)
 NUMBERS = RANDOM.normal(size=(300, 40))

@@ -11,13 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from duramen.catalogue import Catalogue
-from duramen.io.formats.anndata import ANNDATA
 from duramen.io.formats.arrow import ARROW, PARQUET, is_folder
 from duramen.io.formats.excel import EXCEL
 from duramen.io.formats.expression import CLS, GCT, GEO
 from duramen.io.formats.format import Format, Request
 from duramen.io.formats.genotypes import PLINK
-from duramen.io.formats.npy import NPY
+from duramen.io.formats.matrices import ANNDATA, NPY
 from duramen.io.formats.text import CSV, TEXT, TSV
 from duramen.io.formats.text_file import COMPRESSIONS, TextFile
 from duramen.support.arrow import pa

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from duramen.data.memory import available_bytes, require_memory
-from duramen.io.formats import libraries
+from duramen.io.formats import reader_process
 from duramen.io.formats.format import Format, Request, explained
 from duramen.io.formats.native_reader import NativeReader
 from duramen.io.formats.text import without_empty
@@ -31,7 +31,7 @@ def read_excel(path: Path, request: Request) -> pa.Table:
         n_bytes = sum(part.file_size for part in book.infolist())
     memory = _LEAST_BYTES + _BYTES_OF_A_BYTE * n_bytes
     memory = memory if available is None else min(memory, available)
-    reader = NativeReader(libraries.Workbook, path, memory, n_bytes)
+    reader = NativeReader(reader_process.Workbook, path, memory, n_bytes)
     rows: list[list[Any]] = []
     n_cells = 0
     hint = (

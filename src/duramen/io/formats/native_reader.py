@@ -36,8 +36,7 @@ class NativeReader:
     Parameters
     ----------
     kind : type
-        Class of the object. Its file imports nothing of this package; the class takes the path and
-        has generator methods.
+        Class of the object, one of `reader_process`: it takes the path, and has generator methods.
     path : Path
         File to read.
     memory : int, optional
@@ -50,8 +49,8 @@ class NativeReader:
     def __init__(self, kind: type, path: Path, memory: int | None, n_bytes: int = 0) -> None:
         self._seconds = min(_SECONDS + n_bytes / _BYTES_A_SECOND, _MOST_SECONDS)
         modules = [os.path.abspath(place) for place in sys.path if os.path.isabs(place)]
-        place = (sys.modules[kind.__module__].__file__, kind.__name__)
-        arguments = json.dumps([*place, modules, str(path.absolute()), memory, self._seconds])
+        place = str(path.absolute())
+        arguments = json.dumps([kind.__name__, modules, place, memory, self._seconds])
         self._process = subprocess.Popen(
             [sys.executable, "-P", reader_process.__file__, arguments],
             stdin=subprocess.PIPE,

@@ -28,11 +28,11 @@ from duramen.io.formats.format import (
     Format,
     Input,
     Request,
+    Spool,
     describing,
     named_rows,
     warn_of,
 )
-from duramen.io.formats.spool import Spool
 from duramen.io.formats.text_file import COMPRESSIONS, TextFile
 from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa, pa_csv, pc

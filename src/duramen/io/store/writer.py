@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 
 from duramen.data.encoded import EncodedTable
-from duramen.io.formats import spool
+from duramen.io.formats.format import SPOOL
 from duramen.io.store import layout
 from duramen.io.store.reader import LocalFile, check_of
 from duramen.support.arrow import pa
@@ -174,7 +174,7 @@ _KNOWN = {
     layout.HEADER,
     *layout.BESIDE,
     *layout.NEEDED,
-    spool.SPOOL,
+    SPOOL,
     "report.html",
     "result.csv",
     "result.parquet",
