@@ -6,6 +6,7 @@ import json
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duramen.data.encoded import EncodedTable
 from duramen.data.schema import KINDS
 from duramen.io.formats.format import ROW_NAMES, named_rows
 from duramen.results.summary import counted
@@ -86,6 +86,11 @@ class Names:
         """The column or columns, for messages."""
         return "column " + " and ".join(map(quoted, self.columns))
 
+    @property
+    def title(self) -> str:
+        """The column or columns in parentheses."""
+        return " and ".join(map(printable, self.columns))
+
     @cached_property
     def distinct(self) -> frozenset[str]:
         """The different names."""
@@ -98,13 +103,6 @@ class Names:
         whole = {label: match[1] for label, match in matches.items() if match is not None}
         return whole if len(whole) == len(matches) else {}
 
-    @property
-    def counts_rows(self) -> bool:
-        """True if the names number the rows: whole numbers, each by one larger than the last."""
-        if not self.whole or None in self.labels:
-            return False
-        return all(b - a == 1 for a, b in pairwise(int(self.whole[name]) for name in self.labels))
-
     @cached_property
     def folded(self) -> list[str | None]:
         """The names without what programs change in them."""
@@ -116,10 +114,10 @@ class Names:
 class Paired:
     """Annotations in the order of the rows of the table."""
 
-    table: pa.Table  # one row for each row of the table; knows their names, if they have any
+    table: pa.Table  # one row for each row of the table; has their names, if there are any
     note: str  # how the rows were paired
     column: str | None = None  # of the table, whose values named its rows
-    names: Names | None = None  # of the rows, if they are known
+    names: Names | None = None  # of the rows, if there are any
 
 
 @dataclass(frozen=True)
@@ -158,15 +156,17 @@ def refuse_pairing(samples_id: str | None, match: str, function: str) -> None:
 
 
 def texts_of(array: Any) -> list[str | None] | None:
-    """Return text or whole numbers as text, None where missing; None where it is neither.
+    """Return text or whole numbers as text, None where missing; None if it is neither.
 
-    Numbers of a floating type count where all of them are whole, as a spreadsheet writes them.
+    Numbers of a floating type count if all of them are whole, as a spreadsheet writes them.
     """
     array = without_dictionary(array)
     if pa.types.is_floating(array.type):
         numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
         present = numbers[~np.isnan(numbers)]
-        if not len(present) or not _whole_numbers(present):
+        if not len(present) or (present != np.floor(present)).any():
+            return None
+        if np.abs(present).max() >= 2**53:
             return None
         array = pc.if_else(pc.is_nan(array), None, array) if len(present) < len(numbers) else array
         array = array.cast(pa.int64())
@@ -174,10 +174,6 @@ def texts_of(array: Any) -> list[str | None] | None:
         texts: list[str | None] = array.cast(pa.large_string()).to_pylist()
         return texts
     return None
-
-
-def _whole_numbers(values: Any) -> bool:
-    return bool((values == np.floor(values)).all() and np.abs(values).max(initial=0) < 2**53)
 
 
 def of_table(table: pa.Table) -> list[Names]:
@@ -206,9 +202,9 @@ def of_store(columns: Columns, samples: Any, asked: Pairing) -> list[Names]:
     ValueError
         If `samples_id` is a column of the store that names no rows.
     """
-    known = names_of(columns.samples())
-    if known is not None:
-        return [known]
+    row_names = names_of(columns.samples())
+    if row_names is not None:
+        return [row_names]
     place = None if asked.samples_id is None else columns.find(asked.samples_id)
     if place is None:
         many = columns.records()["n_values"] >= _MOSTLY_DISTINCT * columns.n_rows
@@ -218,9 +214,13 @@ def of_store(columns: Columns, samples: Any, asked: Pairing) -> list[Names]:
         places |= {j for j in titles if j is not None and many[j]}
     else:
         places = {place}
+    names = []
     table = columns.take(np.array(sorted(places))) if places else None
-    found = [] if table is None else [_of_column(table, j) for j in range(table.n_columns)]
-    names = [column for column in found if column is not None]
+    for j, name in enumerate(() if table is None else table.names):
+        assert table is not None
+        labels = texts_of(pa.array(table.column_values(j), from_pandas=True))
+        if labels is not None and None not in labels:
+            names.append(Names((name,), labels, in_table=True))
     if place is not None and not names:
         raise asked.error(
             f"column {quoted(asked.samples_id)} of {columns.where} must hold the name of every "
@@ -229,26 +229,13 @@ def of_store(columns: Columns, samples: Any, asked: Pairing) -> list[Names]:
     return names
 
 
-def _of_column(table: EncodedTable, j: int) -> Names | None:
-    """Return a column as names; None where values are missing, or neither text nor whole."""
-    values = table.values(j)
-    if values.dtype.kind == "f":
-        if not _whole_numbers(values):
-            return None
-        values = values.astype(np.int64)
-    if table.missing[j]:
-        return None
-    texts = np.array([str(value) for value in values.tolist()], dtype=object)
-    return Names((table.names[j],), texts[table.codes(j)].tolist(), in_table=True)
-
-
 def names_of(samples: pa.Table | None) -> Names | None:
-    """Return the names of the rows that annotations know; None where they know none.
+    """Return the names of the rows that annotations have; None without any.
 
     Raises
     ------
     ValueError
-        If they do not hold what they say names the rows.
+        If the columns that name the rows are not there.
     """
     title = None if samples is None else (samples.schema.metadata or {}).get(ROW_NAMES)
     if samples is None or title is None:
@@ -267,7 +254,7 @@ def names_of(samples: pa.Table | None) -> Names | None:
 
 
 def _joined(columns: tuple[str, ...], arrays: Sequence[Any]) -> Names | None:
-    """Return columns as names, joined by "_"; None where one holds neither text nor numbers."""
+    """Return columns as names, joined by "_"; None if one holds neither text nor numbers."""
     parts = [texts_of(array) for array in arrays]
     present = [part for part in parts if part is not None]
     if len(present) < len(parts):
@@ -277,7 +264,7 @@ def _joined(columns: tuple[str, ...], arrays: Sequence[Any]) -> Names | None:
 
 
 def _keys(samples: Any, table: pa.Table, *, family: bool) -> list[Names]:
-    """Return what may name the rows of annotations: columns, and the index of a pandas frame.
+    """Return columns that may name the rows of annotations, and the index of a pandas frame.
 
     With `family`, FID and IID together instead of the single columns, if both are there.
     """
@@ -310,34 +297,26 @@ class _Join:
     def __init__(self, names: Names, key: Names, *, fold: bool) -> None:
         self.names, self.key, self.fold = names, key, fold
         labels: Sequence[Any] = key.labels
-        self.wanted: Sequence[Any] = names.labels
+        self.sought: Sequence[Any] = names.labels
         if fold:
-            self.wanted, labels = names.folded, key.folded
+            self.sought, labels = names.folded, key.folded
         elif names.whole and key.whole and len(set(names.whole.values())) == len(names.whole):
-            self.wanted = [names.whole[label] for label in names.labels]
+            self.sought = [names.whole[label] for label in names.labels]
             labels = [None if label is None else key.whole[label] for label in labels]
-        self.places: dict[Any, list[int]] = {name: [] for name in self.wanted}
+        self.places: dict[Any, list[int]] = {name: [] for name in self.sought}
         for row, label in enumerate(labels):
             if label in self.places:
                 self.places[label].append(row)
-        self.count = sum(bool(rows) for rows in self.places.values())
+        self.absent = [name for name, rows in self.places.items() if not rows]
+        self.count = len(self.places) - len(self.absent)
+        self.mostly = self.count >= _MOSTLY * len(self.places)
         self.several = [name for name, rows in self.places.items() if len(rows) > 1]
-        first = (rows[0] if rows else -1 for rows in map(self.places.__getitem__, self.wanted))
-        self.rows: IntArray = np.fromiter(first, dtype=np.int64, count=len(self.wanted))
-
-    @property
-    def same_title(self) -> bool:
-        """True if the columns of the names have the same titles."""
+        first = (rows[0] if rows else -1 for rows in map(self.places.__getitem__, self.sought))
+        self.rows: IntArray = np.fromiter(first, dtype=np.int64, count=len(self.sought))
         ours, theirs = (
-            [part.lstrip("#").strip().casefold() for part in names.columns]
-            for names in (self.names, self.key)
+            [part.lstrip("#").strip().casefold() for part in side.columns] for side in (names, key)
         )
-        return ours == theirs
-
-    @property
-    def mostly(self) -> bool:
-        """True if annotations have the names of most rows."""
-        return self.count >= _MOSTLY * len(self.places)
+        self.same_title = ours == theirs
 
 
 def pair(samples: Any, ours: Sequence[Names], n_rows: int | None, asked: Pairing) -> Paired:
@@ -367,14 +346,13 @@ def pair(samples: Any, ours: Sequence[Names], n_rows: int | None, asked: Pairing
         are to be paired by position though their names are in another order or their number
         differs.
     """
-    table = samples_table(samples, asked.function)
+    where, table = asked.where, samples_table(samples, asked.function)
     keys = _keys(samples, table, family=any(len(names.columns) == 2 for names in ours))
     different = [key for key in keys if not key.whole and 1 < len(key.labels) == len(key.distinct)]
     nameless = not ours and not different and asked.samples_id is None
     if asked.match == "position" or nameless:
-        why = f"as neither {asked.where} nor samples has row names." if nameless else "as asked."
-        if not nameless:
-            _check_order(ours, keys, asked)
+        why = f"as neither {where} nor samples has row names." if nameless else "as asked."
+        _check_order(ours, keys, asked)
         if n_rows is not None:
             check_samples(table, n_rows, asked.function)
         own = next((names for names in ours if not names.in_table), names_of(table))
@@ -383,27 +361,53 @@ def pair(samples: Any, ours: Sequence[Names], n_rows: int | None, asked: Pairing
     if not ours:
         columns = ", ".join(key.column for key in different or keys)
         raise asked.error(
-            f"samples has names of rows ({columns}), but {asked.where} has neither row names nor a "
+            f"samples has names of rows ({columns}), but {where} has neither row names nor a "
             f"column that is different in each row. Hint: {_BY_POSITION}."
         )
     join = _best_join(ours, keys, table, asked)
-    _check(join, asked)
-    order, names, key = join.rows, join.names, join.key
+    order, names, key, folding = join.rows, join.names, join.key, ""
+    if len(join.places) < len(order):
+        rows_of = Counter(join.sought)
+        pairs = zip(names.labels, join.sought, strict=True)
+        listed = [label for label, name in pairs if rows_of[name] > 1]
+        why = "are the same when folded" if join.fold else "occur more than once"
+        raise asked.error(
+            f"names of the rows of {where} ({names.title}) must be unique to pair them with "
+            f"samples, but {_some(listed)} {why}. Hint: {_BY_POSITION}."
+        )
+    if join.several:
+        listed = [key.labels[row] for name in join.several for row in join.places[name]]
+        raise asked.error(
+            f"samples must have one row for each row of {where}, but {key.column} has "
+            f"{_some(listed)} more than once{' when folded' if join.fold else ''}."
+        )
+    if join.absent and not join.fold and (fold := _Join(names, key, fold=True)).count > join.count:
+        i = next(i for i, row in enumerate(fold.rows) if row >= 0 > order[i])
+        alike = f"{quoted(names.labels[i])} is like {quoted(key.labels[fold.rows[i]])}"
+        folding = (
+            f" Hint: {_FOLD} ignores case, spaces, signs and leading zeros, and pairs "
+            f"{fold.count:,} of {len(fold.places):,} with {key.column}: {alike}."
+        )
+    if not join.mostly:
+        hint = f" Hint: add them to samples, or leave them out of {where}; {_CHOOSE} names another "
+        raise asked.error(
+            f"samples must have a row for most rows of {where}, but {key.column} lacks "
+            f"{len(join.absent):,} of {len(join.places):,}: {_some(join.absent)}."
+            f"{folding or f'{hint}column.'}"
+        )
     by = f"{key.column}{', folded' if join.fold else ''}"
     if names.in_table and names.columns != key.columns:
-        by = f"{names.column} of {asked.where} and {key.column} of samples{by[len(key.column) :]}"
-    note = f"Rows of samples were paired with those of {asked.where} by {by}."
-    if lost := int((order < 0).sum()):
-        absent = [name for name, rows in join.places.items() if not rows]
+        by = f"{names.column} of {where} and {key.column} of samples{by[len(key.column) :]}"
+    note = f"Rows of samples were paired with those of {where} by {by}."
+    if lost := len(join.absent):
         note += (
             f" {len(order) - lost:,} of {len(order):,} rows have annotations; "
             f"{counted(lost, 'row')} {'has' if lost == 1 else 'have'} none, whose values are "
-            f"missing: {_some(absent)}.{_folding(join)}"
+            f"missing: {_some(join.absent)}.{folding}"
         )
-    if unused := len(key.labels) - int((order >= 0).sum()):
+    if unused := len(key.labels) - len(order) + lost:
         are, were = ("is", "was") if unused == 1 else ("are", "were")
-        rows = counted(unused, "row")
-        note += f" {rows} of samples {are} not in {asked.where} and {were} ignored."
+        note += f" {counted(unused, 'row')} of samples {are} not in {where} and {were} ignored."
     paired = table.take(pa.array(order, mask=order < 0))  # -1: a row of missing values
     column = names.columns[0] if names.in_table else None
     return Paired(_with_names(paired, names), note, column, names)
@@ -417,12 +421,11 @@ def _best_join(
     Columns of the same title come first, text before numbers. Numbers could as well be ages, or
     count rows: without that title they have to agree in all rows, and not only count.
     """
-    title = asked.samples_id
+    title, listed = asked.samples_id, ", ".join(map(quoted, table.column_names[:_SHOWN]))
     if title is not None:
         here = [names for names in ours if names.in_table and names.columns == (title,)]
         there = [key for key in keys if key.columns == (title,)]
         if not here and not there:
-            listed = ", ".join(map(quoted, table.column_names[:_SHOWN]))
             raise asked.error(
                 f"samples has no column {quoted(title)} of text or whole numbers; its columns are "
                 f"{listed}."
@@ -430,20 +433,20 @@ def _best_join(
         ours, keys = here or ours, there or keys
     joins = [_Join(names, key, fold=True) for names in ours for key in keys]
     if title is None:
-        joins = [
-            join
-            for join in joins
-            if not join.key.whole
-            or join.same_title
-            or (join.count == len(join.places) and not join.key.counts_rows)
-        ]
-        joins = [join for join in joins if join.count and not join.key.whole] or joins
+        likely = []
+        for join in joins:
+            counts = False  # whether the names number the rows
+            if join.key.whole and None not in join.key.labels:
+                numbers = [int(join.key.whole[label]) for label in join.key.labels]
+                counts = all(b - a == 1 for a, b in pairwise(numbers))
+            if not join.key.whole or join.same_title or (not join.absent and not counts):
+                likely.append(join)
+        joins = [join for join in likely if join.count and not join.key.whole] or likely
     most = max((join.count for join in joins), default=0)
     if not most:
-        listed = ", ".join(map(quoted, table.column_names[:_SHOWN]))
         raise asked.error(
             f"no column of samples holds the names of the rows of {asked.where}, such as "
-            f"{_some(ours[0].labels, 2)} ({_title(ours[0])}); its columns are {listed}. Hint: "
+            f"{_some(ours[0].labels, 2)} ({ours[0].title}); its columns are {listed}. Hint: "
             f"{_CHOOSE} names the column; {_BY_POSITION}, if that is the same."
         )
     best = [join for join in joins if join.count == most]
@@ -462,70 +465,26 @@ def _best_join(
     return max(best, key=lambda join: join.count)
 
 
-def _check(join: _Join, asked: Pairing) -> None:
-    """Check that rows have different names, one row of annotations, and most of them have one."""
-    where, labels = asked.where, join.names.labels
-    if len(join.places) < len(labels):
-        twice = {name for name in join.places if join.wanted.count(name) > 1}
-        listed = dict.fromkeys(
-            label for label, name in zip(labels, join.wanted, strict=True) if name in twice
-        )
-        why = "are the same when folded" if join.fold else "occur more than once"
-        raise asked.error(
-            f"names of the rows of {where} ({_title(join.names)}) must be unique to pair them with "
-            f"samples, but {_some(listed)} {why}. Hint: {_BY_POSITION}."
-        )
-    if join.several:
-        rows = [row for name in join.several for row in join.places[name]]
-        listed = dict.fromkeys(join.key.labels[row] for row in rows)
-        raise asked.error(
-            f"samples must have one row for each row of {where}, but {join.key.column} has "
-            f"{_some(listed)} more than once{' when folded' if join.fold else ''}."
-        )
-    if not join.mostly:
-        absent = [name for name, rows in join.places.items() if not rows]
-        hint = f" Hint: add them to samples, or leave them out of {where}; {_CHOOSE} names another "
-        raise asked.error(
-            f"samples must have a row for most rows of {where}, but {join.key.column} lacks "
-            f"{len(absent):,} of {len(join.places):,}: {_some(absent)}."
-            f"{_folding(join) or f'{hint}column.'}"
-        )
-
-
-def _folding(join: _Join) -> str:
-    """Return a hint to fold names where that pairs more rows, with an example."""
-    fold = _Join(join.names, join.key, fold=True)
-    if join.fold or fold.count <= join.count:
-        return ""
-    i = next(i for i, row in enumerate(fold.rows) if row >= 0 > join.rows[i])
-    ours, theirs = join.names.labels[i], join.key.labels[fold.rows[i]]
-    return (
-        f" Hint: {_FOLD} ignores case, spaces, signs and leading zeros, and pairs {fold.count:,} "
-        f"of {len(fold.places):,} with {join.key.column}: {quoted(ours)} is like {quoted(theirs)}."
-    )
-
-
 def _check_order(ours: Sequence[Names], keys: Sequence[Names], asked: Pairing) -> None:
-    """Refuse to pair by position where both sides have the same names in another order."""
+    """Refuse to pair by position if both sides have the same names in another order."""
     for join in (_Join(names, key, fold=True) for names in ours for key in keys):
-        if not join.mostly or join.several or len(join.places) < len(join.wanted):
+        if not join.mostly or join.several or len(join.places) < len(join.sought):
             continue
-        if join.key.whole and not (join.same_title and join.count == len(join.places)):
+        if join.key.whole and not (join.same_title and not join.absent):
             continue
         moved = np.flatnonzero((join.rows >= 0) & (join.rows != np.arange(len(join.rows))))
-        if len(moved):
-            i = int(moved[0])
+        for i in moved[:1].tolist():
             raise asked.error(
                 "samples_match='position' (--samples-match position) is wrong here: "
                 f"{join.key.column} of samples holds the names of the rows of {asked.where} "
-                f"({_title(join.names)}) in another order, {quoted(join.names.labels[i])} in row "
+                f"({join.names.title}) in another order, {quoted(join.names.labels[i])} in row "
                 f"{join.rows[i] + 1:,} instead of {i + 1:,}. Hint: leave it out, so that rows are "
                 "paired by name, or remove the column."
             )
 
 
 def _with_names(table: pa.Table, names: Names | None) -> pa.Table:
-    """Return annotations that know the names of their rows, in a column more if need be."""
+    """Return annotations that have the names of their rows, in a column more if need be."""
     if names is None or len(names.labels) != table.num_rows:  # these are refused later
         return table
     for column, array in zip(table.column_names, table.columns, strict=True):
@@ -537,12 +496,8 @@ def _with_names(table: pa.Table, names: Names | None) -> pa.Table:
     return named_rows(table.append_column(title, pa.array(names.labels, pa.string())), title)
 
 
-def _title(names: Names) -> str:
-    return " and ".join(map(printable, names.columns))
-
-
 def _some(labels: Iterable[Any], shown: int = _SHOWN) -> str:
-    names = list(labels)
+    names = list(dict.fromkeys(labels))
     more = ", ..." if len(names) > shown else ""
     return ", ".join(map(quoted, names[:shown])) + more
 
