@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable
+from duramen.data.encoding import routing_values
 from duramen.data.learning_sets import table_of
-from duramen.data.routing import routing_values
 from duramen.data.strata import adjusted_means
 from duramen.effects.association import intervals
 from duramen.forests.forest import Forest, joined

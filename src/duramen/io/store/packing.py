@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from duramen import __version__
 from duramen.configuration import shows_progress
-from duramen.data.columns import Column
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode_source
 from duramen.data.memory import readable_bytes, require_memory
 from duramen.data.schema import check_names, resolve_kinds
-from duramen.data.sources import Source, open_source
+from duramen.data.sources import Column, Source, open_source
 from duramen.data.text_numbers import places_of_text, warned
 from duramen.io import formats
 from duramen.io.formats import text_of
