@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,23 +27,8 @@ _ROUNDING = 1e-9  # relative error of a weight that counts as a multiple
 _LARGEST_EXPONENT = 22  # of a weight that stays as it is; the kernel takes larger ones for real
 
 
-class Table(Protocol):
-    """A table in memory (`EncodedTable`) or on disk (`ColumnStore`)."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(rows, columns)."""
-
-    def fingerprint(self) -> str:
-        """Return a fingerprint: 64 hexadecimal digits that depend on all of the table."""
-
-
-TableT = TypeVar("TableT", bound=Table)
-OtherT = TypeVar("OtherT", bound=Table)
+TableT = TypeVar("TableT", bound=Any)
+OtherT = TypeVar("OtherT", bound=Any)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,7 +181,7 @@ class LearningSet(Summarized, Generic[TableT]):
         """
         names, annotations = self.names, self.provenance.annotations
         if name in names:
-            table = encode(self.table.take_columns([names.index(name)]))  # type: ignore[attr-defined]
+            table = encode(self.table.take_columns([names.index(name)]))
             return table.column_values(0)
         if annotations is not None and name in annotations.column_names:
             return np.array(annotations.column(name).to_pylist(), dtype=object)

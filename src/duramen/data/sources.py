@@ -255,10 +255,6 @@ class FrameSource:
             array = series.to_numpy()
             if array.dtype.kind == "f":
                 return numbers(array, function=function, name=name)
-        elif (dtype.is_integer() or dtype == nw.Boolean) and not series.null_count():
-            array = series.to_numpy()
-            if array.dtype.kind in "iub":
-                return numbers(array, function=function, name=name)
         elif dtype == nw.Object or str(dtype) == "Unknown":
             array = series.to_numpy()
             if array.dtype == object:

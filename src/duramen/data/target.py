@@ -131,13 +131,16 @@ class Target(KernelOwner, ABC):
         function: str = "fit",
     ) -> Self:
         """Check a target of this task, and encode it; parameters as of :func:`encode_target`."""
-        values = target_array(y, n_rows=n_rows, function=function)
-        return cls.of_array(values, allow_one_class, function)
+        values = y if cls.censored else target_array(y, n_rows=n_rows, function=function)
+        target = cls.of_array(values, allow_one_class, function)
+        if n_rows is not None and len(target.values) != n_rows:
+            raise ValueError(_lengths(function, n_rows, len(target.values)))
+        return target
 
     @classmethod
     @abstractmethod
-    def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
-        """Encode a target that :func:`target_array` returned."""
+    def of_array(cls, values: Any, allow_one_class: bool, function: str) -> Self:
+        """Encode a target that :func:`target_array` returned; of survival, as it was given."""
 
     def less(self, origin: float) -> NDArray[np.uint32] | FloatArray:
         """Return numbers less an origin; class codes and survival as they are."""
@@ -227,7 +230,7 @@ class ClassTarget(Target):
     classes: NDArray[Any]
 
     @classmethod
-    def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
+    def of_array(cls, values: Any, allow_one_class: bool, function: str) -> Self:
         """Encode labels: numbers must be whole, and classes at least two unless one is allowed."""
         if values.dtype.kind == "f" and (values != np.floor(values)).any():
             from sklearn.utils.multiclass import check_classification_targets
@@ -309,7 +312,7 @@ class NumberTarget(Target):
     values: FloatArray
 
     @classmethod
-    def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
+    def of_array(cls, values: Any, allow_one_class: bool, function: str) -> Self:
         """Convert numbers to float64, if that keeps them apart and their variance in range."""
         try:
             numbers = values.astype(np.float64)
@@ -383,7 +386,7 @@ class NoTarget(Target):
         raise ValueError(_NO_TARGET)
 
     @classmethod
-    def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
+    def of_array(cls, values: Any, allow_one_class: bool, function: str) -> Self:
         """Return no target, for as many rows as there are values."""
         return cls(np.zeros(len(values)))
 
@@ -430,26 +433,12 @@ class SurvivalTarget(Target):
     times: FloatArray
 
     @classmethod
-    def encode(
-        cls,
-        y: Any,
-        *,
-        n_rows: int | None = None,
-        allow_one_class: bool = False,
-        function: str = "fit",
-    ) -> Self:
-        """Check events and times, as :func:`survival_columns` takes them."""
-        return cls.of_columns(*survival_columns(y, function), n_rows=n_rows, function=function)
+    def of_array(cls, values: Any, allow_one_class: bool, function: str) -> Self:
+        """Check events and times, as :func:`survival_columns` takes them, and encode them."""
+        return cls.of_columns(*survival_columns(values, function), function=function)
 
     @classmethod
-    def of_array(cls, values: NDArray[Any], allow_one_class: bool, function: str) -> Self:
-        """Encode a structured array of events and times, or one of times and events."""
-        return cls.encode(values, function=function)
-
-    @classmethod
-    def of_columns(
-        cls, times: Any, events: Any, *, n_rows: int | None = None, function: str = "fit"
-    ) -> Self:
+    def of_columns(cls, times: Any, events: Any, *, function: str = "fit") -> Self:
         """Check times and events, and encode them.
 
         Parameters
@@ -458,8 +447,6 @@ class SurvivalTarget(Target):
             Time of the event, or of the end of the observation without it; finite, not negative.
         events : array-like of shape (n,)
             Whether the event occurred: booleans, 0 and 1, or 1 and 2, as R's survival has them.
-        n_rows : int, optional
-            Rows of X, which they must match.
         function : str
             The function that the user called, for errors.
 
@@ -477,37 +464,29 @@ class SurvivalTarget(Target):
         """
         columns: list[FloatArray] = []
         for name, values in (("times", times), ("events", events)):
-            allowed = "numbers" if name == "times" else "booleans, 0 and 1, or 1 and 2"
+            array = np.asarray(values)
             try:
-                array = np.asarray(values)
                 numbers = array.astype(np.float64)
             except (TypeError, ValueError):
-                raise ValueError(
-                    f"{function}: {name} must be {allowed}, got text or objects"
-                ) from None
+                numbers = np.empty((0, 0))
             if numbers.ndim != 1 or not len(numbers):
-                raise ValueError(f"{function}: {name} must be one-dimensional and not empty")
+                raise ValueError(
+                    f"{function}: {name} must be numbers, one for each row, got an array of type "
+                    f"{array.dtype} and shape {array.shape}"
+                )
             if array.dtype.kind in "iuO" or array.dtype.itemsize > 8:
                 refuse_merged(array, name, function)
-            if not np.isfinite(numbers).all():
-                row = int(np.argmin(np.isfinite(numbers)))
+            wrong = ~np.isfinite(numbers) | ((numbers < 0) & (name == "times"))
+            if wrong.any():
+                row = int(np.argmax(wrong))
                 raise ValueError(
-                    f"{function}: {name} must be finite, got {numbers[row]} at row {row}; leave "
-                    "out rows where they are missing"
+                    f"{function}: {name} must be finite and not negative, got {numbers[row]} at "
+                    f"row {row}; leave out rows where they are missing"
                 )
             columns.append(numbers)
         time, event = columns
-        if len(time) != len(event) or (n_rows is not None and len(time) != n_rows):
-            raise ValueError(
-                f"{function}: Found input variables with inconsistent numbers of samples: "
-                f"[{len(time) if n_rows is None else n_rows}, {len(time)}, {len(event)}]; X, times "
-                "and events need one row each for every sample"
-            )
-        if (time < 0).any():
-            row = int(np.argmax(time < 0))
-            raise ValueError(
-                f"{function}: times must not be negative, got {time[row]} at row {row}"
-            )
+        if len(time) != len(event):
+            raise ValueError(_lengths(function, len(time), len(event)))
         if np.isin(event, (1, 2)).all() and (event == 2).any():
             event = event - 1
         odd = (event != 0) & (event != 1)
@@ -704,10 +683,7 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
             "fit one target at a time"
         )
     if n_rows is not None and len(values) != n_rows:
-        raise ValueError(
-            f"{function}: Found input variables with inconsistent numbers of samples: "
-            f"[{n_rows}, {len(values)}]; X and y need one row each for every sample"
-        )
+        raise ValueError(_lengths(function, n_rows, len(values)))
     if len(values) == 0:
         raise ValueError(f"{function}: y is empty; a minimum of 1 sample is required")
     types = set(map(type, values.tolist())) if values.dtype == object else set()
@@ -759,6 +735,13 @@ def _refuse_infinite(numbers: NDArray[Any], function: str) -> None:
             f"{function}: Input y contains infinity or a value too large for dtype('float64'), "
             f"first at row {int(np.isinf(numbers).argmax())}; drop such rows"
         )
+
+
+def _lengths(function: str, *lengths: int) -> str:
+    return (
+        f"{function}: Found input variables with inconsistent numbers of samples: "
+        f"{list(lengths)}; X and y, or times and events, need one row each for every sample"
+    )
 
 
 def _missing(function: str, row: int) -> str:
