@@ -62,9 +62,6 @@ class Catalogue(Generic[EntryT]):
             raise KeyError(f"no {self._what} named {name!r}; known: {', '.join(self._entries)}")
         return self._entries[name]
 
-    def __repr__(self) -> str:
-        return f"Catalogue({self._what}: {', '.join(self._entries)})"
-
     def register(self, entry: EntryT, *, replace: bool = False) -> EntryT:
         """Add a record at the end and return it.
 

@@ -198,19 +198,16 @@ class LearningSet(Summarized, Generic[TableT]):
         return self._derived(None, table=self.table.take_columns(left))
 
     def of_rows(
-        self: LearningSet[EncodedTable], rows: NDArray[Any], *, key: object = None
-    ) -> LearningSet[EncodedTable]:
+        self: LearningSet[Any], rows: NDArray[Any], *, key: object = None, table: Any = None
+    ) -> LearningSet[Any]:
         """Return some of the rows, given by index; codes keep their meaning.
 
-        Classes that have no row among them are left out.
+        Classes that have no row among them are left out. `table` is that of these rows alone, where
+        it is known.
         """
-        return self.seen_in(self.table.take_rows(rows), rows, key=key)
-
-    def seen_in(self, table: Any, rows: NDArray[Any], *, key: object = None) -> LearningSet[Any]:
-        """Return some of the rows, given by index, with the table that has these rows alone."""
         return self._derived(
             key,
-            table=table,
+            table=self.table.take_rows(rows) if table is None else table,
             target=self.target.take(rows),
             weights=None if self.weights is None else self.weights[rows],
             exchangeability=self.exchangeability.of_rows(rows),

@@ -548,26 +548,21 @@ def categorical_kinds(
     None and "from_dtype" leave the kinds to the types of the columns (None is returned); a mask of
     p truth values, indices or names make those columns nominal, in addition.
     """
-    if categorical_features is None or (
-        isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    ):
+    listed = categorical_features
+    if listed is None or (isinstance(listed, str) and listed == "from_dtype"):
         return None
     one_type = (bool | np.bool_, str, int | np.integer)
-    if (
-        isinstance(categorical_features, str | bytes | dict)
-        or not hasattr(categorical_features, "__len__")
-        or not any(all(isinstance(e, kind) for e in categorical_features) for kind in one_type)
-    ):
+    sequence = hasattr(listed, "__len__") and not isinstance(listed, str | bytes | dict)
+    if not sequence or not any(all(isinstance(e, kind) for e in listed) for kind in one_type):
         allowed = "None, 'from_dtype', or a list of column names, of indices, or of p truth values"
-        raise checks.refuse(owner, "categorical_features", allowed, categorical_features)
-    entries = np.array(categorical_features)
+        raise checks.refuse(owner, "categorical_features", allowed, listed)
+    entries = np.array(listed)
     if not entries.size or entries.tolist() == [False] * n_features:
         return {}
-    if entries.dtype != np.bool_:
-        entries = entries.astype(object)
     names = default_names(n_features) if names is None else list(names)
-    where = f"{owner}: categorical_features"
-    return dict.fromkeys(checks.places_of(entries, names, where, "column"), "nominal")
+    entries = entries if entries.dtype == np.bool_ else entries.astype(object)
+    places = checks.places_of(entries, names, f"{owner}: categorical_features", "column")
+    return dict.fromkeys(places, "nominal")
 
 
 def is_anndata(X: Any) -> bool:

@@ -926,7 +926,7 @@ def _sample(data: LearningSet[Any], n: int, seed: int) -> LearningSet[Any]:
     if isinstance(data.table, EncodedTable):
         part = data.of_rows(rows, key=key)
     else:
-        part = data.seen_in(store_of_rows(data.table, rows), rows, key=key)
+        part = data.of_rows(rows, key=key, table=store_of_rows(data.table, rows))
     note = (
         f"the rows are a random sample of {n:,} of {data.n_rows:,} (max_rows={n}, "
         f"random_state={seed}){proportions(data.target)}"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from duramen.configuration import get_config
-from duramen.support.text import quoted
+from duramen.support.text import joined, quoted
 
 MOST = int(np.iinfo(np.uint32).max)
 MOST_THREADS = 256
@@ -99,32 +99,27 @@ def places_of(asked_for: Any, names: Sequence[str], owner: str, noun: str = "fea
         if asked_for.shape != (len(names),):
             raise ValueError(f"{owner} must have shape ({len(names)},), got {asked_for.shape}.")
         asked_for = np.flatnonzero(asked_for)
-    asked = (
-        list(asked_for)
-        if isinstance(asked_for, Iterable) and not isinstance(asked_for, str)
-        else [asked_for]
-    )
+    several = isinstance(asked_for, Iterable) and not isinstance(asked_for, str)
     place = {name: j for j, name in enumerate(names)}
     places: dict[int, None] = {}
     unknown = []
-    for member in asked:
+    for member in asked_for if several else [asked_for]:
         if not isinstance(member, str) and not is_integer(member):
             raise TypeError(f"{owner} must hold names or indices of {noun}s, got {member!r}.")
         index = place.get(member, -1) if isinstance(member, str) else int(member)
-        if not 0 <= index < len(names):
-            unknown.append(member)
-        elif index in places:
+        if index in places:
             raise ValueError(f"{owner} must hold each {noun} once, got {quoted(member)} twice.")
-        else:
+        if 0 <= index < len(names):
             places[index] = None
+        else:
+            unknown.append(member)
     if unknown:
-        more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
-        shown = ", ".join(map(repr, names[:_SHOWN])) + ", ..." * (len(names) > _SHOWN)
         close = get_close_matches(str(unknown[0]), map(str, names), n=1, cutoff=0.75)
         hint = f" Hint: did you mean {close[0]!r}?" if close and len(unknown) == 1 else ""
         raise ValueError(
-            f"{owner} holds {', '.join(map(repr, unknown[:_SHOWN]))}{more}, which is none of the "
-            f"{len(names)} {noun}s ({shown}; 0 to {len(names) - 1}).{hint}"
+            f"{owner} holds {joined([*map(repr, unknown)], shown=_SHOWN)}, which is none of the "
+            f"{len(names)} {noun}s ({joined([*map(repr, names)], shown=_SHOWN)}; 0 to "
+            f"{len(names) - 1}).{hint}"
         )
     if not places:
         raise ValueError(f"{owner} must hold a {noun}, got none.")
@@ -229,20 +224,15 @@ def check_jobs(owner: str, value: Any) -> int:
         raise refuse(
             owner, "n_jobs", "an int other than 0, or None", value, "-1 means all processors"
         )
-    return min(_processors(owner, "effective_n_jobs", value), MOST_THREADS)
+    return min(processors(owner, value), MOST_THREADS)
 
 
-def processors(owner: str) -> int:
+def processors(owner: str, n_jobs: int | None = -1) -> int:
     """Return the number of processors that this process may use, as joblib counts them."""
-    return _processors(owner, "cpu_count")
-
-
-def _processors(owner: str, function: str, *arguments: Any) -> int:
-    """Call a function of joblib that counts processors, for which a variable may be set."""
     import joblib
 
     try:
-        return int(getattr(joblib, function)(*arguments))
+        return int(joblib.effective_n_jobs(n_jobs))
     except ValueError:
         name = "LOKY_MAX_CPU_COUNT"
         came = os.environ.get(name)
@@ -256,14 +246,11 @@ def check_verbosity(owner: str, value: Any) -> int:
     raise refuse(owner, "verbose", "an int >= 0 or a bool", value)
 
 
-_MOST_SEED = 2**32 - 1
-
-
 def check_seed(function: str, random_state: Any) -> int:
     """Return the seed of 32 bits of an analysis; that of a generator is drawn from it."""
     if is_integer(random_state):
-        return check_integer(function, "random_state", random_state, 0, most=_MOST_SEED)
-    return draw_seed(random_state) % (_MOST_SEED + 1)
+        return check_integer(function, "random_state", random_state, 0, most=MOST)
+    return draw_seed(random_state) % (MOST + 1)
 
 
 def draw_seed(random_state: Any) -> int:
