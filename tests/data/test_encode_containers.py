@@ -187,45 +187,31 @@ def test_pickle_and_fingerprint() -> None:
     table = mixed()
     copy = pickle.loads(pickle.dumps(table))
     assert_same(copy, table)
-    assert copy.names == table.names
-    assert copy.labels[1].tolist() == table.labels[1].tolist()
-    assert copy.fingerprint() == table.fingerprint()
-    assert len(table.fingerprint()) == 64
+    assert (copy.names, copy.labels[1].tolist()) == (table.names, table.labels[1].tolist())
     others = [
         table.take_columns([1, 0, 2, 3, 4, 5]),
         table.take_rows(np.arange(400)[::-1]),
         encode(np.ones((400, 6))),
     ]
-    assert len({other.fingerprint() for other in [table, *others]}) == 4
+    assert len({other.fingerprint() for other in [table, copy, *others]}) == 4
 
 
-def test_take_columns() -> None:
-    table = mixed()
-    assert table.take_columns([]).shape == (400, 0)
-    chosen = [4, 2, 1]
-    part = table.take_columns(chosen)
-    assert part.names == ("hole", "many", "word")
-    assert part.kinds == ("numeric", "numeric", "nominal")
-    for i, j in enumerate(chosen):
-        np.testing.assert_array_equal(part.codes(i), table.codes(j))
+def test_part_of_a_table_keeps_the_meaning_of_codes() -> None:
+    table, rows = mixed(), np.array([5, 3, 399, 3])
+    part = table.take_columns([4, 2, 1]).take_rows(rows)
+    assert (part.shape, part.names) == ((4, 3), ("hole", "many", "word"))
+    for i, j in enumerate([4, 2, 1]):
+        np.testing.assert_array_equal(part.codes(i), table.codes(j)[rows])
         assert part.values(i).tolist() == table.values(j).tolist()
-        assert part.missing[i] == table.missing[j]
+        assert (part.kinds[i], part.missing[i]) == (table.kinds[j], table.missing[j])
     mask = np.array([True, False, False, True, False, False])
     assert table.take_columns(mask).names == ("few", "size")
     assert table.take_columns([-1]).names == ("same",)
-    with pytest.raises(IndexError, match=r"outside 0\.\.5"):
-        table.take_columns([6])
-    with pytest.raises(ValueError, match="indices must be different"):
-        table.take_columns([0, 0])
-    with pytest.raises(ValueError, match="mask has 2 entries"):
-        table.take_columns([True, False])
-
-
-def test_take_rows_keeps_the_meaning_of_codes() -> None:
-    table = mixed()
-    rows = np.array([5, 3, 399, 3])
-    part = table.take_rows(rows)
-    assert part.n_rows == 4
-    for j in range(table.n_columns):
-        np.testing.assert_array_equal(part.codes(j), table.codes(j)[rows])
-        assert part.values(j).tolist() == table.values(j).tolist()
+    assert table.take_columns([]).shape == (400, 0)
+    for index, error, message in (
+        ([6], IndexError, r"outside 0\.\.5"),
+        ([0, 0], ValueError, "indices must be different"),
+        ([True, False], ValueError, "mask has 2 entries"),
+    ):
+        with pytest.raises(error, match=message):
+            table.take_columns(index)

@@ -36,38 +36,24 @@ def test_any_doubles(X: np.ndarray) -> None:
     assert_agrees(encode(X), columns_of(X))
 
 
-def make(rng: np.random.Generator, n: int, what: str) -> np.ndarray:
-    match what:
-        case "normal":
-            return rng.normal(size=(n, 3))
-        case "wide":
-            return rng.normal(size=(n, 3)) * 10.0 ** rng.integers(-300, 300, size=(n, 3))
-        case "neighbours":  # nothing but the last bits differ
-            return 1 + rng.integers(0, max(2, n // 3), size=(n, 3)) * 2.0**-52
-        case "clumps":  # leading bits differ as well, so that groups must be sorted in full
-            X = 1 + rng.integers(0, max(2, n), size=(n, 3)) * 2.0**-52
-            X[: n // 3] *= -1e300
-            return X
-        case "subnormal":
-            return rng.integers(-n, n, size=(n, 3)) * 5e-324
-        case "decimals":
-            return np.round(rng.normal(size=(n, 3)), 2)
-        case "whole":
-            return rng.integers(-50, 50, size=(n, 3)).astype(float)
-        case "far apart":
-            return rng.integers(-(2**53), 2**53, size=(n, 3)).astype(float)
-        case "sorted":
-            return np.sort(rng.normal(size=(n, 3)), axis=0)
-        case "falling":
-            return -np.sort(rng.normal(size=(n, 3)), axis=0)
-        case _:
-            return np.full((n, 3), 2.5)
+def clumps(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Leading bits differ as well, so that groups must be sorted in full."""
+    X = 1 + rng.integers(0, max(2, n), size=(n, 3)) * 2.0**-52
+    X[: n // 3] *= -1e300
+    return X
 
 
-WHATS = [
-    "normal", "wide", "neighbours", "clumps", "subnormal", "decimals", "whole", "far apart",
-    "sorted", "falling", "constant",
-]  # fmt: skip
+WHATS = {
+    "wide": lambda rng, n: rng.normal(size=(n, 3)) * 10.0 ** rng.integers(-300, 300, size=(n, 3)),
+    "last bits": lambda rng, n: 1 + rng.integers(0, max(2, n // 3), size=(n, 3)) * 2.0**-52,
+    "clumps": clumps,
+    "subnormal": lambda rng, n: rng.integers(-n, n, size=(n, 3)) * 5e-324,
+    "decimals": lambda rng, n: np.round(rng.normal(size=(n, 3)), 2),
+    "far apart": lambda rng, n: rng.integers(-(2**53), 2**53, size=(n, 3)).astype(float),
+    "sorted": lambda rng, n: np.sort(rng.normal(size=(n, 3)), axis=0),
+    "falling": lambda rng, n: -np.sort(rng.normal(size=(n, 3)), axis=0),
+    "constant": lambda rng, n: np.full((n, 3), 2.5),
+}
 
 
 @one_test
@@ -76,7 +62,7 @@ WHATS = [
 @pytest.mark.parametrize("what", WHATS)
 def test_every_way_to_rank(what: str, n: int, holes: float) -> None:
     rng = np.random.default_rng(n)
-    X = make(rng, n, what)
+    X = WHATS[what](rng, n)
     X[rng.random(X.shape) < holes] = np.nan
     assert_agrees(encode(X), columns_of(X))
 

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.grid import one_test
-from tests.io.store.stores import small_budget
 
 import duramen as dm
 from duramen.data.sources import refuse_merged
@@ -31,26 +30,17 @@ def frames():
     other = np.arange(ROWS, dtype=float)
     big = pa.array([Decimal(v) for v in WHOLE], pa.decimal128(25, 0))
     huge = pa.array(DECIMALS, pa.decimal256(45, 3))
-    missing = pd.array([*WHOLE[:-1], None], dtype="UInt64")
     return {
         "numpy uint64": np.column_stack([np.array(WHOLE, dtype=np.uint64)] * 2),
         "numpy longdouble": np.column_stack([LONG, np.zeros(ROWS)]),
         "numpy objects": np.array([[v, 0.5] for v in WHOLE], dtype=object),
         "pandas uint64": pd.DataFrame({"id": np.array(WHOLE, dtype=np.uint64), "x": other}),
-        "pandas UInt64 with NA": pd.DataFrame({"id": missing, "x": other}),
         "pandas longdouble": pd.DataFrame({"id": LONG, "x": other}),
-        "pandas ints": pd.DataFrame({"id": pd.Series(WHOLE, dtype=object), "x": other}),
-        "pandas ints beside None": pd.DataFrame(
-            {"id": pd.Series([*(2**60 + i for i in range(5)), None], dtype=object), "x": other}
-        ),
         "pandas Decimal": pd.DataFrame({"id": pd.Series(DECIMALS, dtype=object), "x": other}),
         "pandas Fraction": pd.DataFrame(
             {"id": pd.Series([Fraction(d) for d in DECIMALS], dtype=object), "x": other}
         ),
         "Arrow uint64": pa.table({"id": pa.array(WHOLE, pa.uint64()), "x": other}),
-        "Arrow uint64 with null": pa.table(
-            {"id": pa.array([*WHOLE[:-1], None], pa.uint64()), "x": other}
-        ),
         "Arrow decimal128": pa.table({"id": big, "x": other}),
         "Arrow decimal256": pa.table({"id": huge, "x": other}),
         "polars UInt64": pl.DataFrame({"id": pl.Series(WHOLE, dtype=pl.UInt64), "x": other}),
@@ -71,13 +61,6 @@ def test_tables_in_memory(name):
     assert "id" in str(error.value) or "x0" in str(error.value)
 
 
-def test_large_numbers_of_few_digits_are_read(tmp_path):
-    """Text of float64, such as 3e19, may be an integer; no other number is as near to it."""
-    path = tmp_path / "t.csv"
-    path.write_text("id,x\n" + "".join(f"{i}{'0' * 19},{i}\n" for i in range(1, 7)))
-    assert dm.encode(read_table(path)).values(0).tolist() == [i * 1e19 for i in range(1, 7)]
-
-
 @one_test
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 @pytest.mark.parametrize("values", [WHOLE, DECIMALS])
@@ -90,15 +73,6 @@ def test_text_files(tmp_path, suffix, values):
         with pytest.raises(ValueError, match=BEYOND) as error:
             door(path)
         assert "id" in str(error.value)
-
-
-def test_text_of_a_store_that_is_spooled(tmp_path, monkeypatch):
-    small_budget(monkeypatch, 3000)
-    path = tmp_path / "wide.csv"
-    header = ",".join([*(f"c{j}" for j in range(40)), "id"])
-    path.write_text("\n".join([header, *(",".join(["1.5"] * 40 + [str(v)]) for v in WHOLE)]) + "\n")
-    with pytest.raises(ValueError, match="column 'id' holds integers beyond"):
-        dm.pack(path, tmp_path / "store")
 
 
 def test_parquet_files(tmp_path):

