@@ -26,8 +26,8 @@ _EARLY = ("duramen: interrupted", "duramen: stopped by SIG", "duramen: out of me
 # Commands that write what is finished where a stop ends them, and their exit codes then.
 _FINISHING, _STOPPED = ("rank", "select", "compare"), (130, 143, 129, 152)
 PARTIAL = f"{OUT}.partial"
-# What the next run may find and goes on from: the part of a store, and a checkpoint.
-_GOES_ON = (f".{OUT}.part", KEPT)
+# What the next run may find and goes on from: a checkpoint.
+_GOES_ON = (KEPT,)
 
 
 def after_stop(

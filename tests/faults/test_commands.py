@@ -98,20 +98,19 @@ def test_a_store_that_was_about_to_be_replaced_is_put_back(tmp_path: Path) -> No
     assert [entry.name for entry in tmp_path.iterdir()] == ["s"]
 
 
-def test_packing_goes_on_where_results_were_being_written(
+def test_packing_removes_results_that_were_being_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from duramen.io import write_table
 
     write_table(TABLE, tmp_path / "t.csv")
-    part = tmp_path / ".s.part"
+    part = tmp_path / ".s.0123abcd.part"
     part.mkdir()
     (part / ".result.csv.89abcdef.part").write_text("a,b\n1")
     monkeypatch.setattr(sys, "argv", ["duramen", "pack", str(tmp_path / "t.csv")])
     sys.argv += ["--out", str(tmp_path / "s")]
     main()
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["s", "t.csv"]
-    # The size that is reported is that of the store, without the plan that was beside it.
     store = [*(tmp_path / "s").iterdir()]
     size = sum(file.stat().st_size for file in store if file.name not in RESULTS)
     assert f"{size:,} bytes" in capsys.readouterr().out

@@ -81,7 +81,7 @@ def test_a_reader_ends_with_its_input(tmp_path: Path) -> None:
     source = open_input(path, Request("pack", budget=10**6))
     (reader,) = readers(os.getpid())
     assert is_running(reader)
-    np.testing.assert_array_equal(next(source.groups(0, tmp_path)), np.arange(12.0).reshape(4, 3))
+    np.testing.assert_array_equal(next(source.groups(tmp_path)), np.arange(12.0).reshape(4, 3))
     del source
     assert within(10, lambda: not is_running(reader))
     assert dm.pack(path, tmp_path / "s").shape == (4, 3)

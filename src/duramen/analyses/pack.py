@@ -16,7 +16,6 @@ from duramen.io.formats.format import READING
 from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.layout import BESIDE, HEADER, NEEDED
 from duramen.io.store.packing import pack_table
-from duramen.io.store.writer import PLAN, part_of
 from duramen.reading.text import arguments_for, check_options, table_of_samples
 from duramen.reports import Report, Run
 from duramen.reports.facts import about
@@ -67,7 +66,7 @@ def pack(
 
     Analyses then read only the columns that they need. Packing takes little memory, however large
     the file. The store is made in a hidden folder beside its place and moved there when it is
-    whole; the same call, or command, resumes a stopped run.
+    whole.
 
     Parameters
     ----------
@@ -196,27 +195,23 @@ def pack(
         assert finish is not None
         finish(folder, _report(store, execution.record(facts, settings=settings)))
 
-    part = part_of(expanded(path, "pack"))
-    if (part / PLAN).is_file():
-        execution.notes([f"checking what an earlier run left in {part.name}"])
-    with execution.keeping(lambda: [part] if (part / PLAN).is_file() else []):
-        store = pack_table(
-            source,
-            path,
-            names=names,
-            kinds=dict.fromkeys(categorical, "nominal") or kinds,
-            transpose=transpose,
-            layer=layer,
-            samples=annotations,
-            samples_id=samples_id,
-            samples_match=samples_match,
-            reading=reading,
-            memory=memory,
-            overwrite=overwrite,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            finishing=None if finish is None else finishing,
-        )
+    store = pack_table(
+        source,
+        path,
+        names=names,
+        kinds=dict.fromkeys(categorical, "nominal") or kinds,
+        transpose=transpose,
+        layer=layer,
+        samples=annotations,
+        samples_id=samples_id,
+        samples_match=samples_match,
+        reading=reading,
+        memory=memory,
+        overwrite=overwrite,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        finishing=None if finish is None else finishing,
+    )
     if execution.show is not None:
         paired = [] if store.samples_pairing is None else [store.samples_pairing]
         execution.notes([*paired, *map(str, [] if transpose else of_names(store))])

@@ -83,11 +83,10 @@ def replacing(path: Path) -> Iterator[io.BufferedWriter]:
 
 
 @contextmanager
-def naming(path: Path, work: Path | None = None, *, resumes: bool = False) -> Iterator[None]:
+def naming(path: Path, work: Path | None = None) -> Iterator[None]:
     """Name `path` in the system's errors about writing there, some of which name no file.
 
-    It is made in the folder `work`; errors about files elsewhere stay as they are. If the same call
-    `resumes` from that folder, the error names it, too.
+    It is made in the folder `work`; errors about files elsewhere stay as they are.
     """
     try:
         yield
@@ -99,8 +98,6 @@ def naming(path: Path, work: Path | None = None, *, resumes: bool = False) -> It
             raise
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         hint = "free some space, or name another place" if full else "name another place"
-        if resumes:
-            hint += f". Hint: {work} holds the work done so far, from which the same call resumes"
         raise type(error)(
             f"{path} cannot be written ({os.strerror(error.errno)}); {hint}"
         ) from None

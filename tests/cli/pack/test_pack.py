@@ -1,4 +1,3 @@
-import json
 import os
 import signal
 import subprocess
@@ -88,7 +87,7 @@ def test_places_that_are_taken(out, table):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="sends signals")
-def test_ctrl_c_and_going_on(tmp_path, monkeypatch):
+def test_ctrl_c_leaves_nothing(tmp_path):
     np.save(tmp_path / "a.npy", np.random.default_rng(0).random((2000, 2000)))
     words = ["pack", "a.npy", "--memory", "1MB", "--out", "out"]
     process = subprocess.Popen(
@@ -99,7 +98,7 @@ def test_ctrl_c_and_going_on(tmp_path, monkeypatch):
     )
     try:
         deadline = time.monotonic() + 30
-        while not (tmp_path / ".out.part" / "progress.json").exists():
+        while not list(tmp_path.glob(".out.*.part/codes.u1")):
             assert time.monotonic() < deadline
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGINT)
@@ -110,18 +109,6 @@ def test_ctrl_c_and_going_on(tmp_path, monkeypatch):
         process.wait()
     assert time.monotonic() - start < 2
     assert process.returncode == 130
-    lines = complaint.strip().splitlines()
-    assert lines[-1] == "duramen pack: interrupted, nothing was written"
-    assert (
-        lines[-2] == "note: .out.part holds the work done so far; the same command resumes from it"
-    )
-    assert not (tmp_path / "out").exists()
-    noted = json.loads((tmp_path / ".out.part" / "progress.json").read_text())
-    assert 0 < noted["n_columns"] < 2000
-    monkeypatch.chdir(tmp_path)
-    again = duramen(*words)
-    assert again.exit_code == 0, again.output
-    assert "note: checking what an earlier run left in .out.part" in again.stderr
-    expected = pack(tmp_path / "a.npy", tmp_path / "s")
-    assert open_store(tmp_path / "out").fingerprint() == expected.fingerprint()
-    assert not (tmp_path / ".out.part").exists()
+    last = complaint.strip().splitlines()[-1]
+    assert last == "duramen pack: interrupted, nothing was written"
+    assert os.listdir(tmp_path) == ["a.npy"]

@@ -200,7 +200,7 @@ def _by_groups(path: Path, options: dict[str, Any], folder: Path) -> dm.EncodedT
     assert column.groups is not None
     opened = column.groups(path, Request("pack", **options, budget=1))
     columns: list[Any] = []
-    for group in opened.groups(0, folder):
+    for group in opened.groups(folder):
         columns += group.columns if isinstance(group, pa.Table) else list(np.asarray(group).T)
     assert len(columns) == opened.n_columns
     return dm.encode(pa.table([pa.array(column) for column in columns], names=list(opened.names)))

@@ -82,7 +82,7 @@ def _by_tiles(path: Path, options: dict[str, Any], folder: Path) -> dm.EncodedTa
     request = Request("pack", **options, budget=1)
     text = TextInput(TextFile.of(path, delimiter, request), request)
     columns: list[Any] = []
-    for group in text.groups(0, folder):
+    for group in text.groups(folder):
         columns += (
             [pa.array(values) for values in group.T]
             if isinstance(group, np.ndarray)

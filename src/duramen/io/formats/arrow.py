@@ -185,15 +185,12 @@ class TransposedArrowInput(Input):
         names = self._records.schema.names[self._before :]
         return named_rows(pa.table({"sample": pa.array(names, pa.string())}), "sample")
 
-    def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
+    def groups(self, work: Path) -> Iterator[NDArray[Any]]:
         """Yield groups of rows as columns."""
-        seen = 0
         for batch in self._records.batches(self.width):
-            skip = min(max(0, start - seen), batch.num_rows)
-            seen += batch.num_rows
-            if skip == batch.num_rows:
+            columns = batch.columns[self._before :]
+            if not batch.num_rows:
                 continue
-            columns = batch.slice(skip).columns[self._before :]
             if self._is_text:
                 yield np.array([column.to_pylist() for column in columns], dtype=object)
             else:

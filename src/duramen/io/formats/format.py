@@ -110,13 +110,13 @@ class Input:
         """Return the first rows, and a function that reads whole columns; None without them."""
         return None
 
-    def groups(self, start: int, work: Path) -> Iterator[Any]:
-        """Give the columns from `start` on: tables that `encode` takes, or sources.
+    def groups(self, work: Path) -> Iterator[Any]:
+        """Yield the columns in groups: tables that `encode` takes, or sources.
 
         `work` is a folder for what does not fit into memory.
         """
         width = self.width
-        for begin in range(start, self.n_columns, width):
+        for begin in range(0, self.n_columns, width):
             yield self.part(begin, min(begin + width, self.n_columns))
 
     def part(self, begin: int, end: int) -> Any:

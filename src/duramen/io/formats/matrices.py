@@ -247,12 +247,12 @@ class AnnDataInput(Input):
                     columns[name if name != "name" else "name_"] = values
             return named_rows(pa.table(columns), "name")
 
-    def groups(self, start: int, work: Path) -> Iterator[Any]:
+    def groups(self, work: Path) -> Iterator[Any]:
         """Yield neighboring columns."""
         with explained(*self._explained):
-            yield from self._groups(start, work)
+            yield from self._groups(work)
 
-    def _groups(self, start: int, work: Path) -> Iterator[Any]:
+    def _groups(self, work: Path) -> Iterator[Any]:
         raise NotImplementedError
 
 
@@ -275,12 +275,12 @@ class DenseInput(AnnDataInput):
         self._tall, self._wide = chunk
         self.spooled = 0 if n == 0 or self._wide <= self.width or self.width >= p else n * p * size
 
-    def _groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
+    def _groups(self, work: Path) -> Iterator[NDArray[Any]]:
         (n, p), kind, width = self.shape, self._matrix.dtype, self.width
         if not self.spooled:
             width -= width % self._wide if width < p else 0
-            for begin in range(start - start % width, p, width):
-                yield self._part(0, n, begin, min(begin + width, p))[:, max(0, start - begin) :]
+            for begin in range(0, p, width):
+                yield self._part(0, n, begin, min(begin + width, p))
             return
         bounds = [*range(0, p, width), p]
         spool = Spool(work, len(bounds) - 1)
@@ -291,9 +291,7 @@ class DenseInput(AnnDataInput):
             self.on_spooled(rows.nbytes)
             spool.add([rows[:, a:b].tobytes() for a, b in pairwise(bounds)])
         for tile, (begin, end) in enumerate(pairwise(bounds)):
-            if start < end:
-                group = np.frombuffer(spool.read(tile), dtype=kind).reshape(n, end - begin)
-                yield group[:, max(0, start - begin) :]
+            yield np.frombuffer(spool.read(tile), dtype=kind).reshape(n, end - begin)
         spool.remove()
 
     def _part(self, top: int, bottom: int, begin: int, end: int) -> NDArray[Any]:
@@ -343,7 +341,7 @@ class SparseInput(AnnDataInput):
             raise ValueError(f"an index of its sparse matrix is not in 0..{self._minor - 1}")
         return indices
 
-    def _groups(self, start: int, work: Path) -> Iterator[Any]:
+    def _groups(self, work: Path) -> Iterator[Any]:
         """Yield neighboring columns, as sparse matrices."""
         from scipy import sparse
 
@@ -363,12 +361,10 @@ class SparseInput(AnnDataInput):
         bounds.append(self.n_columns)
         if self._by_columns:
             for begin, end in pairwise(bounds):
-                begin = max(begin, start)
-                if begin < end:
-                    first, last = int(self._starts[begin]), int(self._starts[end])
-                    starts = self._starts[begin : end + 1] - first
-                    parts = (self._data[first:last], self._places(first, last), starts)
-                    yield sparse.csc_matrix(parts, shape=(n, end - begin))
+                first, last = int(self._starts[begin]), int(self._starts[end])
+                starts = self._starts[begin : end + 1] - first
+                parts = (self._data[first:last], self._places(first, last), starts)
+                yield sparse.csc_matrix(parts, shape=(n, end - begin))
             return
         spool = Spool(work, len(bounds) - 1)
         for first in range(0, n_stored, self._step):  # entries are sorted into groups of columns
@@ -384,11 +380,9 @@ class SparseInput(AnnDataInput):
             spool.add([entries[order[a:b]].tobytes() for a, b in pairwise(borders)])
             self.on_spooled(entries.nbytes)
         for tile, (begin, end) in enumerate(pairwise(bounds)):
-            if start < end:
-                entries = np.frombuffer(spool.read(tile), dtype=self._entry)
-                where = (entries["row"], entries["column"] - np.uint32(begin))
-                group = sparse.csc_matrix((entries["value"], where), shape=(n, end - begin))
-                yield group[:, max(0, start - begin) :]
+            entries = np.frombuffer(spool.read(tile), dtype=self._entry)
+            where = (entries["row"], entries["column"] - np.uint32(begin))
+            yield sparse.csc_matrix((entries["value"], where), shape=(n, end - begin))
         spool.remove()
 
 

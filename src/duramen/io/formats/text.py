@@ -332,7 +332,7 @@ class TextInput(_TextInput):
         rows = pa.Table.from_batches([first.slice(0, FIRST_ROWS)])
         return _typed(rows.rename_columns(self._titles), self._request), read
 
-    def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
+    def groups(self, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of columns: all at once, or tile by tile."""
         n_lines = n_returns = n_quotes = 0
         with self._text.explained(), self._text.opened() as stream:
@@ -356,8 +356,7 @@ class TextInput(_TextInput):
             table = _whole(self._text, self._request, threads=threads)
             if not table.num_rows:
                 raise self._no_rows()
-            places = list(range(self.n_columns))
-            yield table.rename_columns([f"{j}" for j in places]).select(places[start:])
+            yield table.rename_columns([f"{j}" for j in range(self.n_columns)])
             return
         bounds = [*range(0, self.n_columns, width), self.n_columns]
         tiles = [list(range(*bound)) for bound in pairwise(bounds)]
@@ -369,12 +368,11 @@ class TextInput(_TextInput):
                 spool.add([rows.select(tile).serialize().to_pybytes() for tile in tiles])
                 self.on_spooled(rows.nbytes)
         for number, tile in enumerate(tiles):
-            if start <= tile[-1]:  # nothing keeps a group while the next one is read
-                places = [j for j in tile if j >= start]
-                strings = self._tile(spool, number, tile, cut).select([f"f{j}" for j in places])
-                matrix = self._numbers(strings.columns)
-                titles = [self._titles[j] for j in places]
-                yield self._inferred(strings, titles) if matrix is None else matrix.T
+            # Nothing keeps a group while the next one is read.
+            strings = self._tile(spool, number, tile, cut)
+            matrix = self._numbers(strings.columns)
+            titles = [self._titles[j] for j in tile]
+            yield self._inferred(strings, titles) if matrix is None else matrix.T
         spool.remove()
 
     def _cut(self, spool: Spool, bounds: list[int]) -> None:
@@ -461,12 +459,12 @@ class TransposedTextInput(_TextInput):
         # The names come first, and stay what they are where an annotation is called so too.
         return named_rows(pa.table({**names, **columns, **names}), "sample")
 
-    def groups(self, start: int, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
+    def groups(self, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of lines as columns."""
         places = range(1 + self._before, 1 + self._before + len(self._rows))
         seen = -self._above
         for lines in self._blocks(places):
-            first = max(seen, start, 0)
+            first = max(seen, 0)
             lines, seen = lines.slice(first - seen), seen + lines.num_rows
             count = lines.num_rows
             if not count:

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +39,10 @@ from duramen.io.store.row_ids import (
     refuse_pairing,
     texts_of,
 )
-from duramen.io.store.writer import StoreWriter, check_place, check_repeated, making, part_of
+from duramen.io.store.writer import StoreWriter, check_place, check_repeated, making
 from duramen.support.arrow import pa
 from duramen.support.checks import check_jobs
-from duramen.support.files import expanded, naming
+from duramen.support.files import expanded
 from duramen.support.threads import require_arrow_threads
 from duramen.support.warning import warn
 
@@ -123,17 +122,8 @@ def pack_table(
     else:
         ours = [] if row_names is None else [row_names]
         paired = pair(samples, ours, len(row_names.labels) if row_names else None, pairing)
-    given = (None if names is None else chosen, kinds, transpose, layer, budget, as_text)
-    plan = _plan(source_, (*given, sorted(settings.items())))
     with ExitStack() as stack:
-        stack.enter_context(naming(place, part_of(place), resumes=plan is not None))
-        folder, state = stack.enter_context(making(place, plan, _FUNCTION))
-        if state == "another":
-            warn(
-                f"{_FUNCTION}: what an earlier call left beside {place} was packed from another "
-                "source or with other options, or the source has changed since: packing starts "
-                "anew"
-            )
+        folder = stack.enter_context(making(place, _FUNCTION))
         writer = StoreWriter(folder, chosen is not None, _FUNCTION)
         bar = None
         if shows_progress(verbose):
@@ -141,9 +131,8 @@ def pack_table(
 
             spooled = tqdm(desc=f"{_FUNCTION}: cut", unit="B", unit_scale=True, delay=0.1)
             source_.on_spooled = stack.enter_context(spooled).update
-            count = {"total": source_.n_columns, "initial": writer.n_columns}
-            bar = stack.enter_context(tqdm(desc=_FUNCTION, unit="column", **count))
-        for group in source_.groups(writer.n_columns, folder):
+            bar = stack.enter_context(tqdm(desc=_FUNCTION, unit="column", total=source_.n_columns))
+        for group in source_.groups(folder):
             writer.append(encoded(group, writer.n_columns))
             if bar is not None:
                 bar.update(writer.n_columns - bar.n)
@@ -273,33 +262,13 @@ def _check_size(source: Input, place: Path, budget: int) -> None:
         )
     least = source.store_bytes()[0] + source.spooled
     folder = next(above for above in (place, *place.absolute().parents) if above.is_dir())
-    free, part = shutil.disk_usage(folder).free, part_of(place)
-    written = sum(file.stat().st_size for file in part.glob("*")) if part.is_dir() else 0
-    if least > free + written:
+    free = shutil.disk_usage(folder).free
+    if least > free:
         raise OSError(
             f"{_FUNCTION}: the store takes at least {readable_bytes(least)}, and "
             f"{readable_bytes(free)} are free in {folder}. Hint: another folder, on a disk with "
             "more room"
         )
-
-
-def _plan(source: Input, asked: tuple[Any, ...]) -> dict[str, Any] | None:
-    """Return a record of source and options; None for a table in memory, which cannot resume."""
-    if not source.files:
-        return None
-    files = []
-    for path in source.files:
-        there = path.resolve().stat()
-        files.append([str(path.resolve()), there.st_size, there.st_mtime_ns])
-    names, kinds, *options = asked
-    kinds = sorted(kinds.items(), key=repr) if isinstance(kinds, Mapping) else kinds
-    words = repr((names, kinds, options)).encode("utf-8", "surrogatepass")
-    return {
-        "version": __version__,
-        "format": layout.FORMAT,
-        "files": files,
-        "asked": sha256(words).hexdigest(),
-    }
 
 
 # --- inputs ---------------------------------------------------------------------------------------
