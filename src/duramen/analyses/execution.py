@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -122,12 +122,13 @@ class Execution:
         self.seconds[name] = round(took, 4)
 
     @contextmanager
-    def keeping(self) -> Iterator[None]:
+    def keeping(self, files: Callable[[], Sequence[Path]] | None = None) -> Iterator[None]:
         """Show which files hold the work done so far, where a stop ends a step."""
         try:
             yield
         except KeyboardInterrupt:
-            if left := checkpoints(self.checkpoint):
+            left = checkpoints(self.checkpoint) if files is None else files()
+            if left:
                 shown = ", ".join(file.name for file in left[:3])
                 self.tell(f"{shown} holds the work done so far; {self.again} resumes from it")
             raise
