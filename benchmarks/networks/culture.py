@@ -116,7 +116,8 @@ def activity(spikes: Spikes, links: NDArray[np.bool_], duration: float) -> dict[
     """Summarize spikes that start with a burst from rest."""
     n = len(links)
     bursts = network_bursts(spikes, n, duration)
-    later = spikes.since(2000.0)
+    late = spikes.time >= 2000.0
+    later = Spikes(spikes.neuron[late], spikes.time[late])
     counts = np.zeros((int(duration // 20) + 1, n))
     np.add.at(counts, ((later.time // 20).astype(int), later.neuron), 1)
     together = np.corrcoef(counts.T)
@@ -173,7 +174,7 @@ def against_nest(folder: Path, runs: int) -> str:
 def summary(culture: CalciumCulture) -> dict[str, float]:
     """Return the figures of a culture that the second table shows."""
     light = culture.fluorescence
-    bursts = network_bursts(culture.spikes, culture.n_neurons, culture.duration)
+    bursts = network_bursts(culture.spikes, culture.n_neurons, len(light) * culture.frame_time)
     mean = light.mean(axis=1)
     over = [
         np.mean(np.diff(light[k : k + 5000], axis=0) >= THRESHOLD)

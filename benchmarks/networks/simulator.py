@@ -26,7 +26,7 @@ _TRIES_A_LINK = 2000  # of pairs of links to exchange
 
 def clustering_of(wiring: Wiring) -> float:
     """Return the mean clustering coefficient of the network without directions."""
-    linked = wiring.matrix(wiring.weight != 0)
+    linked = wiring.matrix()
     linked |= linked.T
     degree = linked.sum(axis=1)
     square = linked.astype(np.float32)
@@ -497,7 +497,9 @@ def _burst_rate(
         )
         if spikes is None:
             return np.inf
-        return network_bursts(spikes.shifted(-_WARM_UP).since(0.0), wiring.n_neurons, duration).rate
+        seen = spikes.time >= _WARM_UP
+        spikes = Spikes(spikes.neuron[seen], spikes.time[seen] - _WARM_UP)
+        return network_bursts(spikes, wiring.n_neurons, duration).rate
 
     return rate_of
 

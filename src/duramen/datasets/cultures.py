@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,35 +53,25 @@ class Wiring:
 
     def __post_init__(self) -> None:
         places = np.asarray(self.positions, dtype=np.float64)
-        if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
-            raise checks.refuse(
-                "Wiring", "positions", "finite numbers of shape (neurons, 2)", places.shape
-            )
         n, count = len(places), np.size(self.source)
-        fields: dict[str, Any] = {"positions": places}
-        for name in ("source", "target"):
-            ends = np.asarray(getattr(self, name))
-            if ends.size and (ends.dtype.kind not in "iu" or ends.min() < 0 or ends.max() >= n):
-                raise checks.refuse("Wiring", name, f"whole numbers in 0..{n - 1}", ends)
-            fields[name] = ends.astype(np.int64)
         weight = np.ones(count) if self.weight is None else self.weight
         modules = np.zeros(n) if self.modules is None else self.modules
-        fields["weight"] = np.asarray(weight, dtype=np.float64)
-        fields["modules"] = np.unique(modules, return_inverse=True)[1].astype(np.int64)
-        for name, length in {
-            "source": count,
-            "target": count,
-            "weight": count,
-            "modules": n,
-        }.items():
-            if fields[name].shape != (length,) or not np.isfinite(fields[name]).all():
-                allowed = f"finite numbers of shape ({length},)"
-                raise checks.refuse("Wiring", name, allowed, fields[name])
-        source, target = fields["source"], fields["target"]
-        if (source == target).any() or len(np.unique(source * n + target)) < count:
-            allowed = "no neuron's own source, and each link must be given once"
-            raise checks.refuse("Wiring", "target", allowed, target)
-        vars(self).update(fields)
+        source, target = (np.asarray(ends).astype(np.int64) for ends in (self.source, self.target))
+        weight = np.asarray(weight, dtype=np.float64)
+        inside = all(((ends >= 0) & (ends < n)).all() for ends in (source, target))
+        apart = source.shape == target.shape and (source != target).all()
+        once = len(np.unique(source * n + target)) == count if apart else False
+        for name, fits, allowed in (
+            ("positions", places.shape == (n, 2), "of shape (neurons, 2)"),
+            ("source", inside, f"of neurons in 0..{n - 1}, as target must be"),
+            ("target", once, "another neuron than the source, and each link must be given once"),
+            ("weight", weight.shape == (count,), f"of shape ({count},)"),
+        ):
+            if not fits:
+                raise checks.refuse("Wiring", name, allowed, getattr(self, name))
+        numbers = np.unique(modules, return_inverse=True)[1].astype(np.int64)
+        fields = {"source": source, "target": target, "weight": weight, "modules": numbers}
+        vars(self).update(fields, positions=places)
 
     @property
     def n_neurons(self) -> int:
@@ -93,18 +83,15 @@ class Wiring:
         """Number of links, inhibitory ones included."""
         return len(self.source)
 
-    def matrix(self, chosen: BoolArray | None = None) -> BoolArray:
-        """Return the links, or those chosen, as an array of shape (n, n), sources by targets."""
+    def matrix(self) -> BoolArray:
+        """Return the links of a weight other than 0 as an array of shape (n, n), sources first."""
         links = np.zeros((self.n_neurons, self.n_neurons), dtype=np.bool_)
-        keep = slice(None) if chosen is None else chosen
-        links[self.source[keep], self.target[keep]] = True
+        links[self.source, self.target] = self.weight != 0
         return links
 
     def reweighted(self, weight: FloatArray) -> Wiring:
         """Return the same links with other weights."""
-        return Wiring(
-            self.source, self.target, weight, positions=self.positions, modules=self.modules
-        )
+        return replace(self, weight=weight)
 
     def __repr__(self) -> str:
         return f"Wiring({self.n_neurons} neurons, {self.n_links} links)"
@@ -205,21 +192,12 @@ class Spikes(NamedTuple):
     --------
     >>> import numpy as np
     >>> from duramen.datasets import Spikes
-    >>> Spikes(np.array([0, 3]), np.array([12.5, 13.0])).shifted(10.0).time.tolist()
-    [22.5, 23.0]
+    >>> Spikes(np.array([0, 3]), np.array([12.5, 13.0])).time.tolist()
+    [12.5, 13.0]
     """
 
     neuron: NDArray[np.uint32]
     time: FloatArray
-
-    def shifted(self, time: float) -> Spikes:
-        """Return the spikes with a time in ms added."""
-        return Spikes(self.neuron, self.time + time)
-
-    def since(self, time: float) -> Spikes:
-        """Return the spikes from a time in ms on."""
-        first = np.searchsorted(self.time, time)
-        return Spikes(self.neuron[first:], self.time[first:])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,11 +246,6 @@ class NeuronModel:
     step : float
         Step of time in ms.
 
-    Raises
-    ------
-    ValueError
-        If a number is out of its range, or two time constants that must differ are equal.
-
     Notes
     -----
     The defaults are those with which the data of the ChaLearn challenge were made. Stetter et al.
@@ -303,30 +276,9 @@ class NeuronModel:
     event_current: float = 11.2
     step: float = 0.5
 
-    def __post_init__(self) -> None:
-        zero = ("refractory_time", "event_rate", "event_current")
-        for field in fields(self):
-            value, most = getattr(self, field.name), 1.0 if field.name == "release" else np.inf
-            ends = "[]" if field.name in zero else "(]"
-            checks.check_real("NeuronModel", field.name, value, 0, most, ends=ends)
-        for name, other in (
-            ("membrane_time", "synapse_time"),
-            ("recovery_time", "inactivation_time"),
-        ):
-            if getattr(self, name) == getattr(self, other):
-                allowed = f"another number than {other}"
-                raise checks.refuse("NeuronModel", name, allowed, getattr(self, name))
-        if self.delay < self.step:
-            raise checks.refuse("NeuronModel", "delay", "at least one step", self.delay)
-        for name in ("refractory_time", "delay"):
-            self.steps("NeuronModel", name, getattr(self, name))
-
-    def steps(self, owner: str, name: str, duration: float) -> int:
-        """Return the number of steps of a duration in ms, which must be whole."""
-        count = round(duration / self.step)
-        if abs(count * self.step - duration) > 1e-9 * duration:
-            raise checks.refuse(owner, name, f"a multiple of the step, {self.step:g} ms", duration)
-        return count
+    def steps(self, duration: float) -> int:
+        """Return the number of steps of a duration in ms."""
+        return round(duration / self.step)
 
     def constants(self) -> _kernel.NeuronModel:
         """Return the constants of one step."""
@@ -341,8 +293,8 @@ class NeuronModel:
             by_rise=(h * synapse - by_current) / faster / self.capacitance,
             by_current=by_current / self.capacitance,
             threshold=self.threshold,
-            refractory=self.steps("NeuronModel", "refractory_time", self.refractory_time),
-            delay=self.steps("NeuronModel", "delay", self.delay),
+            refractory=self.steps(self.refractory_time),
+            delay=self.steps(self.delay),
             release=self.release,
             inactivation=decay(h, self.inactivation_time),
             recovery=decay(h, self.recovery_time),
@@ -375,7 +327,7 @@ def simulate_spikes(
     )
     events = np.array(poisson_distribution(n * model.event_rate * model.step / _MS))
     most = int(most_rate * n * duration / _MS) + n
-    n_steps = model.steps("calcium_culture", "duration", duration)
+    n_steps = model.steps(duration)
     neuron, step = _kernel.simulate_spikes(links, model.constants(), events, seed, n_steps, most)
     return None if len(neuron) > most else Spikes(neuron, step.astype(np.float64) * model.step)
 
@@ -413,11 +365,6 @@ class CalciumImaging:
     scattering_length : float
         Length :math:`\lambda` in mm.
 
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
-
     Notes
     -----
     The defaults are those of the ChaLearn challenge, with 1000 neurons on a square millimeter.
@@ -437,11 +384,6 @@ class CalciumImaging:
     noise: float = 0.03
     scattering: float = 0.15
     scattering_length: float = 0.03
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            ends = "[]" if field.name in ("noise", "scattering") else "(]"
-            checks.check_real("CalciumImaging", field.name, getattr(self, field.name), 0, ends=ends)
 
     def record(
         self,
@@ -469,21 +411,8 @@ class CalciumImaging:
         -------
         float32 array of shape (n_frames, n)
             Fluorescence, frames by neurons.
-
-        Raises
-        ------
-        ValueError
-            If the positions are no points of a plane, or a spike is of none of the neurons.
         """
-        places = np.asarray(positions, dtype=np.float64)
-        owner = "CalciumImaging.record"
-        count = checks.check_integer(owner, "n_frames", n_frames, 1)
-        if places.ndim != 2 or places.shape[1] != 2:
-            raise checks.refuse(owner, "positions", "of shape (neurons, 2)", places.shape)
-        neuron = np.asarray(spikes.neuron)
-        if neuron.size and not (neuron.min() >= 0 and neuron.max() < len(places)):
-            allowed = f"of neurons in 0..{len(places) - 1}"
-            raise checks.refuse(owner, "spikes", allowed, int(neuron.max()))
+        places, neuron = np.asarray(positions, dtype=np.float64), np.asarray(spikes.neuron)
         rng = np.random.default_rng(random_state)
         n = len(places)
         frame = np.floor(spikes.time / self.frame_time).astype(np.int64)
@@ -501,9 +430,9 @@ class CalciumImaging:
             near = np.exp(-np.einsum("ijk,ijk->ij", apart, apart) / self.scattering_length**2)
             gain = (np.rint(self.scattering * near * _GRID) / _GRID).astype(np.float32)
             np.fill_diagonal(gain, 1.0)
-        result = np.empty((count, n), dtype=np.float32)
-        edges = np.searchsorted(frame, np.arange(0, count + _BLOCK, _BLOCK))
-        for k, first in enumerate(range(0, count, _BLOCK)):
+        result = np.empty((n_frames, n), dtype=np.float32)
+        edges = np.searchsorted(frame, np.arange(0, n_frames + _BLOCK, _BLOCK))
+        for k, first in enumerate(range(0, n_frames, _BLOCK)):
             rows = result[first : first + _BLOCK]
             mine = slice(edges[k], np.searchsorted(frame, first + len(rows)))
             sums = np.bincount(cell[mine] - first * n, jump[mine], rows.size)
@@ -572,24 +501,13 @@ class CalciumCulture:
     @property
     def links(self) -> BoolArray:
         """True where the neuron of the row acts on that of the column, of shape (n, n)."""
-        return self.wiring.matrix(self.wiring.weight != 0)
-
-    @property
-    def weights(self) -> FloatArray:
-        """Strengths of the links in pA, of shape (n, n); 0 where there is none."""
-        weights = np.zeros((self.n_neurons, self.n_neurons))
-        weights[self.wiring.source, self.wiring.target] = self.wiring.weight
-        return weights
-
-    @property
-    def duration(self) -> float:
-        """Duration in ms."""
-        return len(self.fluorescence) * self.frame_time
+        return self.wiring.matrix()
 
     @property
     def firing_rate(self) -> float:
         """Spikes a second and neuron."""
-        return len(self.spikes.neuron) / self.n_neurons / self.duration * 1000.0
+        seconds = len(self.fluorescence) * self.frame_time / _MS
+        return len(self.spikes.neuron) / self.n_neurons / seconds
 
     def __repr__(self) -> str:
         frames, n = self.fluorescence.shape
@@ -670,8 +588,10 @@ def calcium_culture(
     blocked = checks.check_flag(_FUNCTION, "block_inhibition", block_inhibition)
     start = checks.check_real(_FUNCTION, "warm_up", warm_up, 0)
     model, camera = neurons or NeuronModel(), imaging or CalciumImaging()
-    model.steps(_FUNCTION, "warm_up", start)
-    model.steps(_FUNCTION, "imaging.frame_time", camera.frame_time)
+    for name, time in (("warm_up", start), ("imaging.frame_time", camera.frame_time)):
+        if abs(model.steps(time) * model.step - time) > 1e-9 * time:
+            allowed = f"a multiple of the step, {model.step:g} ms"
+            raise checks.refuse(_FUNCTION, name, allowed, time)
     rng = np.random.default_rng(random_state)
     drawing, _, run, noise = rng.spawn(4)
     if wiring is None:
@@ -688,6 +608,8 @@ def calcium_culture(
             f"{_FUNCTION}: strength must let the culture fire at {_MOST_RATE:g} Hz or less, got "
             f"{strength}. Hint: lower strength, or the rate of spontaneous events."
         )
-    spikes = spikes.shifted(-start)
+    spikes = Spikes(spikes.neuron, spikes.time - start)
     light = camera.record(spikes, wiring.positions, count, random_state=noise)
-    return CalciumCulture(light, spikes.since(0.0), wiring, camera.frame_time)
+    seen = spikes.time >= 0.0
+    spikes = Spikes(spikes.neuron[seen], spikes.time[seen])
+    return CalciumCulture(light, spikes, wiring, camera.frame_time)

@@ -504,16 +504,9 @@ def gene_network(
     spread = checks.check_real(_GENE_NETWORK, "noise", noise, 0)
     n_regulators = min(p, max(1, round(fraction * p)))
     most = n_regulators * (p - 1)
-    default = min(2 * p, most)
-    count = (
-        default if n_links is None else checks.check_integer(_GENE_NETWORK, "n_links", n_links, 0)
-    )
-    if count > most:
-        raise ValueError(
-            f"{_GENE_NETWORK}: n_links must be at most {most}, the pairs of {n_regulators} "
-            f"regulators with {p - 1} other genes each, got {count}. Hint: raise regulators or "
-            "n_genes."
-        )
+    asked = min(2 * p, most) if n_links is None else n_links
+    hint = "raise regulators or n_genes"
+    count = checks.check_integer(_GENE_NETWORK, "n_links", asked, 0, most=most, hint=hint)
     rng = np.random.default_rng(random_state)
     links = _wiring(rng, p, n_regulators, count, hubs)
     activating = links & (rng.random((p, p)) < _ACTIVATING)
@@ -642,19 +635,18 @@ def load_dream4(i: int, folder: str | PathLike[str], *, size: int = 100) -> Gene
 
 def _columns_of(folder: Path, forms: tuple[str, str], i: int, size: int) -> dict[str, list[Any]]:
     """Return the columns of the first file that is there, by name."""
-    wanted = [form.format(i=i, size=size) for form in forms]
-    for name in wanted:
-        files = sorted(folder.rglob(name)) if folder.is_dir() else []
-        if files and name.endswith(".parquet"):
-            columns: dict[str, list[Any]] = pq.read_table(files[0]).to_pydict()
-            return columns
-        if files:
-            lines = files[0].read_text().split("\n")
-            rows = [line.replace('"', "").split("\t") for line in lines if line.strip()]
-            header = [] if forms is _GOLD else rows.pop(0)
-            names = header or [str(k) for k in range(len(rows[0]))]
-            return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    from pyarrow import csv
+
+    names = [form.format(i=i, size=size) for form in forms]
+    for file in (file for name in names for file in sorted(folder.rglob(name))):
+        if file.suffix == ".parquet":
+            table = pq.read_table(file)
+        else:
+            header = csv.ReadOptions(autogenerate_column_names=forms is _GOLD)
+            table = csv.read_csv(file, header, csv.ParseOptions(delimiter="\t"))
+        columns: dict[str, list[Any]] = table.to_pydict()
+        return columns
     raise FileNotFoundError(
-        f"{_DREAM4}: {folder} must hold {wanted[0]}, at any depth. Hint: unpack the archives of "
+        f"{_DREAM4}: {folder} must hold {names[0]}, at any depth. Hint: unpack the archives of "
         "the DREAM4 in silico challenge there."
     )

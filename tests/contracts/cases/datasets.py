@@ -23,7 +23,9 @@ def _culture(**options: Any) -> Any:
     wiring = simulator.culture_wiring(12, random_state=np.random.default_rng(1).spawn(4)[0])
     made = datasets.calcium_culture(60, wiring=wiring, random_state=1, **options)
     light = made.fluorescence.astype(np.float64).round(5)
-    return (light, made.spikes.neuron, made.spikes.time, made.weights.round(6), made.names)
+    weights = np.zeros((12, 12))
+    weights[made.wiring.source, made.wiring.target] = made.wiring.weight.round(6)
+    return (light, made.spikes.neuron, made.spikes.time, weights, made.names)
 
 
 @case("datasets/culture_wiring")
