@@ -27,7 +27,6 @@ from scipy import stats
 import duramen as dm
 from benchmarks.error_rates.rejections import short
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
-from duramen.results.adjustment import least_replicates
 from duramen.significance.resampling import shrinking_size, subsample_size, subsamples
 from duramen.significance.resampling_intervals import (
     FRACTION,
@@ -48,6 +47,28 @@ MEASURES = ("mda", "mdi", "mdi, fraction")
 KINDS = ("wilson", "normal", "percentile")
 LEVEL = 0.95
 FEW = (3, 5, 10, 20, 40)
+
+
+def least_replicates(n_tests: int, alpha: float = 0.05) -> int:
+    r"""Return how many replicates a standard error needs for p-values that are to be adjusted.
+
+    Adjusting reads p-values as small as level / m. A standard error from B replicates gives the
+    tails of a t distribution with B - 1 degrees of freedom if the replicates are normal; with an
+    excess kurtosis of 1 its variance is 3/2 times as large, and the tails are nearly those of (B -
+    1) / 1.5 degrees. The least B, at least 3, is the one from which on a p-value that is said to be
+    level / m is then at most twice that: 10 for 10 tests, 20 for 100, 33 for 1000.
+
+    .. math:: P\big( t_{(B-1)/1.5} \ge t_{B-1;\, 1 - level/m} \big) \le 2 \, level / m.
+    """
+    from scipy.stats import t
+
+    smallest = alpha / max(1, n_tests)
+    count = 3
+    while True:
+        freedom = count - 1.0
+        if t.sf(t.isf(smallest, freedom), freedom / 1.5) <= 2 * smallest:
+            return count
+        count += 1
 
 
 def regression(n: int, random: np.random.Generator) -> tuple[FloatArray, FloatArray]:

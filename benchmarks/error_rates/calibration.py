@@ -125,7 +125,7 @@ def intervals(estimator: Any = None, n_resamples: int = 30) -> Run:
     test = refitted("confidence_intervals", estimator, measure="mda", n_resamples=n_resamples)
 
     def run(*arguments: Any) -> Any:
-        """P-values of single features; `Intervals.significance` refuses to adjust so few."""
+        """P-values of single features; the replicates are too few to adjust them."""
         result = test(*arguments)
         return Significance(result.names, result.values, result.p_values, result.method, NULL)
 

@@ -176,42 +176,7 @@ __all__ = [
     "theory",
 ]
 
-_PACKAGES = (
-    "contexts",
-    "datasets",
-    "effects",
-    "estimators",
-    "evaluation",
-    "forests",
-    "importances",
-    "networks",
-    "plots",
-    "reports",
-    "results",
-    "selection",
-    "significance",
-    "data",
-    "findings",
-    "io",
-    "theory",
-)
-_SELECTORS = (
-    "ArtificialContrasts",
-    "BackwardElimination",
-    "Boruta",
-    "ClusterRepresentatives",
-    "InformationFilter",
-    "KnockOut",
-    "LassoSelector",
-    "MarkovBoundary",
-    "RegularizedForestSelector",
-    "ReliefF",
-    "RidgeSelector",
-    "SequentialRandomSubspace",
-    "SequentialSelection",
-    "StabilitySelection",
-    "VSURF",
-)
+# Modules of public names that are neither packages, estimators nor selectors.
 _HOMES = {
     "rank": "analyses.rank",
     "RankingReport": "analyses.ranking.report",
@@ -222,25 +187,22 @@ _HOMES = {
     **dict.fromkeys(("exact", "ExactReport"), "analyses.exact"),
     **dict.fromkeys(("network", "NetworkReport"), "analyses.network"),
     **dict.fromkeys(("plan", "PlanReport"), "analyses.plan"),
-    "read": "reading.tables",
+    "pack": "analyses.pack",
     "AnalysisInterrupted": "analyses.execution",
-    **dict.fromkeys(_SELECTORS, "selection"),
+    "read": "reading.tables",
     **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),
-    "ColumnStore": "io",
-    "ContextImportances": "results.context_importances",
-    "ContextNetwork": "results.context_importances",
-    "encode": "data",
+    **dict.fromkeys(("EncodedTable", "LearningSet", "encode", "learning_set"), "data"),
+    **dict.fromkeys(("ColumnStore", "open_store"), "io"),
     "evaluate_selection": "evaluation",
-    "EncodedTable": "data",
     "Forest": "forests",
-    "Importances": "results.importances",
-    "LearningSet": "data",
     "genie3": "networks",
-    "learning_set": "data",
+    **dict.fromkeys(("ContextImportances", "ContextNetwork"), "results.context_importances"),
+    "Importances": "results.importances",
     "Network": "results.network",
     "Significance": "results.significance",
-    "open_store": "io",
-    "pack": "analyses.pack",
+}
+_PACKAGES = {"data", "findings", "io", "results"} | {
+    name for name in __all__ if name.islower() and name not in _HOMES
 }
 
 
@@ -250,7 +212,9 @@ def __getattr__(name: str) -> Any:
         return import_module(f"duramen.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'duramen' has no attribute {name!r}")
-    value = getattr(import_module(f"duramen.{_HOMES.get(name, 'estimators')}"), name)
+    homes = [_HOMES[name]] if name in _HOMES else ["estimators", "selection"]
+    modules = (import_module(f"duramen.{home}") for home in homes)
+    value = next(getattr(module, name) for module in modules if hasattr(module, name))
     globals()[name] = value
     return value
 

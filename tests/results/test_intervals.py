@@ -38,17 +38,6 @@ def test_order_top_and_above():
         result.top(-1)
 
 
-def test_p_values_as_a_test():
-    tested = example().significance()
-    assert tested.p_values.tolist() == [0.2, 0.001, 0.0, 0.02]
-    assert tested.selected() == ("c", "b", "d")
-    assert tested.unit == "accuracy"
-    assert tested.details["low"].tolist() == [-0.1, 0.2, 0.1, 0.0]
-    assert "importance of 0 or less" in tested.null
-    with pytest.raises(ValueError, match="there are no p-values"):
-        example(p_values=None).significance()
-
-
 @one_test
 @pytest.mark.parametrize(
     "changes, message",

@@ -88,28 +88,6 @@ def holm(p_values: FloatArray, n_tests: int) -> FloatArray:
     return adjusted
 
 
-def least_replicates(n_tests: int, alpha: float = 0.05) -> int:
-    r"""Return how many replicates a standard error needs for p-values that are to be adjusted.
-
-    Adjusting reads p-values as small as level / m. A standard error from B replicates gives the
-    tails of a t distribution with B - 1 degrees of freedom if the replicates are normal; with an
-    excess kurtosis of 1 its variance is 3/2 times as large, and the tails are nearly those of (B -
-    1) / 1.5 degrees. The least B, at least 3, is the one from which on a p-value that is said to be
-    level / m is then at most twice that: 10 for 10 tests, 20 for 100, 33 for 1000.
-
-    .. math:: P\big( t_{(B-1)/1.5} \ge t_{B-1;\, 1 - level/m} \big) \le 2 \, level / m.
-    """
-    from scipy.stats import t
-
-    smallest = alpha / max(1, n_tests)
-    count = 3
-    while True:
-        freedom = count - 1.0
-        if t.sf(t.isf(smallest, freedom), freedom / 1.5) <= 2 * smallest:
-            return count
-        count += 1
-
-
 def adjusted(p_values: FloatArray, control: Literal["fdr", "fwer", "none"]) -> FloatArray:
     """Return p-values of any shape adjusted over all of them.
 

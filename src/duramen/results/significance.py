@@ -14,7 +14,6 @@ from duramen.results.adjustment import (
     Adjustment,
     false_discovery,
     holm,
-    least_replicates,
 )
 from duramen.results.result import ANY, POSITIVE, PROBABILITY, FeatureResult, frozen
 from duramen.results.summary import Column, counted
@@ -641,12 +640,6 @@ class ErrorRates(FeatureResult[float]):
         return heading, f"rate: {self.meaning}"
 
 
-NULL = (
-    "On average over learning sets of this size, forests give the feature an importance of 0 or "
-    "less."
-)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Intervals(FeatureResult[tuple[float, float]]):
     """Importances of p features with their standard errors over data and confidence intervals.
@@ -758,49 +751,9 @@ class Intervals(FeatureResult[tuple[float, float]]):
         """Return the names of features whose interval lies above a value, in the order of `order`.
 
         Of m features whose expected importance is `threshold`, about m (1 - level) / 2 are among
-        them by chance; :meth:`significance` has p-values that can be adjusted for that.
+        them by chance.
         """
         return tuple(self.names[j] for j in self.order() if self.low[j] > threshold)
-
-    def significance(self) -> Significance:
-        """Return the p-values as the result of a test, with q-values and Holm's adjustment.
-
-        Adjusted p-values of many features read the t distribution far out in its tail, at .05 / p
-        and below, where few replicates do not support it; see `least_replicates`.
-
-        Raises
-        ------
-        ValueError
-            If there are no p-values, or they are tails of t distributions that come from fewer
-            replicates than adjusting them for p features needs.
-        """
-        if self.p_values is None:
-            raise ValueError(
-                f"Intervals.significance: there are no p-values, because {self.measure!r} of an "
-                'irrelevant feature is not 0 on average. Hint: measure="mda" is, or "mdi_oob".'
-            )
-        count, least = self.metadata.get("n_resamples"), least_replicates(len(self))
-        if count is not None and self.kind != "percentile" and len(self) and count < least:
-            raise ValueError(
-                f"Intervals.significance: p-values of {len(self)} features can be adjusted if they "
-                f"come from {least} replicates or more, these come from {count}. Hint: "
-                f"confidence_intervals(..., n_resamples={least}), better 100; p_values of single "
-                "features are in Intervals.p_values."
-            )
-        details = {"standard_error": self.standard_error, "low": self.low, "high": self.high}
-        if self.degrees_of_freedom is not None:
-            details["degrees_of_freedom"] = self.degrees_of_freedom
-        return Significance(
-            names=self.names,
-            scores=self.values,
-            p_values=self.p_values,
-            method="confidence_intervals",
-            null=NULL,
-            unit=self.unit,
-            details=details,
-            metadata=self.metadata,
-            notes=self.notes,
-        )
 
     # --- in and out ------------------------------------------------------------------------
 

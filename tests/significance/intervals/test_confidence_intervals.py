@@ -318,20 +318,6 @@ def test_no_p_values_where_irrelevant_features_have_more_than_0():
     assert own.above() == ("x3", "x2", "x1")
 
 
-def test_q_values_from_too_few_replicates_are_refused():
-    X, y = linear()
-    few = confidence_intervals(dm.RandomForestRegressor(5), X, y, n_resamples=4, random_state=0)
-    with pytest.raises(ValueError, match=r"p-values of 4 features .* from 5 replicates or more"):
-        few.significance()
-    assert few.p_values.shape == (4,)
-    enough = confidence_intervals(dm.RandomForestRegressor(5), X, y, n_resamples=5, random_state=0)
-    assert enough.significance().details["degrees_of_freedom"].min() >= 1
-    proportions = confidence_intervals(
-        dm.RandomForestRegressor(5), X, y, n_resamples=4, kind="percentile", random_state=0
-    )
-    assert proportions.significance().p_values.min() >= 1 / 5
-
-
 # --- fractions, heavy tails and rare classes ---------------------------------------------------
 
 
