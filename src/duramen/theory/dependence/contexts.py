@@ -16,6 +16,7 @@ from duramen.support.checks import check_choice, check_real, refuse
 from duramen.theory.dependence.relevant_features import searched_degree
 from duramen.theory.distributions.finite_distribution import (
     CONTEXT,
+    TARGET,
     FiniteDistribution,
     check_distribution,
 )
@@ -431,15 +432,8 @@ def population_context_importances(
     def population(table: FiniteDistribution) -> Importances:
         return population_importances(table, **trees, max_hours=max_hours, n_jobs=n_jobs)
 
-    with_context = FiniteDistribution.from_codes(  # as one more feature
-        codes=[*dist.codes.T, cast(Codes, dist.context)],
-        target=dist.target,
-        weights=dist.weights,
-        names=(*dist.names, dist.context_name),
-        labels=[*dist.labels, dist.values(CONTEXT)],
-        classes=dist.classes,
-        target_name=dist.target_name,
-    )
+    features = [dist.columns[j] for j in (*range(dist.n_features), CONTEXT)]
+    with_context = FiniteDistribution.from_columns(features, dist.columns[TARGET], dist.weights)
     overall = population(dist)
     values = dist.values(CONTEXT).tolist()
     probabilities = dist.probabilities(CONTEXT)

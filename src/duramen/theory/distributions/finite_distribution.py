@@ -217,7 +217,7 @@ class FiniteDistribution(Saved, Summarized):
         return centered - np.sum(self.weights * centered[self.target])
 
     @cached_property
-    def _columns(self) -> dict[int | Role, Column]:
+    def columns(self) -> dict[int | Role, Column]:
         """Features by index, then the context, if there is one, and the target."""
         columns: dict[int | Role, Column] = dict(
             enumerate(map(Column, self.names, self.codes.T, self.labels))
@@ -266,7 +266,7 @@ class FiniteDistribution(Saved, Summarized):
     def _chosen(self, variables: Variables) -> list[Column]:
         """Return the columns of some variables, each once and in the order given."""
         places = dict.fromkeys(self._place(variable) for variable in as_list(variables))
-        return [self._columns[place] for place in places]
+        return [self.columns[place] for place in places]
 
     def _refined(self, partition: Partition, variables: Variables) -> Partition:
         """Split the cells of a partition of the rows by the values of some variables."""
@@ -308,7 +308,7 @@ class FiniteDistribution(Saved, Summarized):
 
     def values(self, variable: Variable) -> NDArray[Any]:
         """Return the values of a variable, in code order."""
-        return self._columns[self._place(variable)].values
+        return self.columns[self._place(variable)].values
 
     def equals(self, other: object, *, atol: float = 0.0) -> bool:
         """Return whether two distributions have the same variables, values and probabilities.
@@ -324,10 +324,10 @@ class FiniteDistribution(Saved, Summarized):
         """
         if not isinstance(other, FiniteDistribution):
             return False
-        if self._columns.keys() != other._columns.keys() or self.n_rows != other.n_rows:
+        if self.columns.keys() != other.columns.keys() or self.n_rows != other.n_rows:
             return False
-        for place, column in self._columns.items():
-            theirs = other._columns[place]
+        for place, column in self.columns.items():
+            theirs = other.columns[place]
             pairs = zip(column.values.tolist(), theirs.values.tolist(), strict=False)
             if (
                 column.name != theirs.name
@@ -346,7 +346,7 @@ class FiniteDistribution(Saved, Summarized):
         counts += f"{counted(self.n_classes, 'value')} of {self.target_name}"
         if self.context is not None:
             counts += f", {counted(self.n_contexts, 'value')} of the context"
-        columns = list(self._columns.values())
+        columns = list(self.columns.values())
         cells = [
             ShownColumn(column.name, list(map(str, column.values[column.codes[:shown]].tolist())))
             for column in [*columns[: min(p, _SHOWN_FEATURES)], *columns[p:]]
@@ -414,21 +414,17 @@ class FiniteDistribution(Saved, Summarized):
         classes, target = coded_variable(y, "y", n, function)
         target_name = variable_name(y, ("Y", "target"), table.names)
         mass = None if weights is None else row_weights(weights, n, function, "weights")
-        options: dict[str, Any] = {}
+        column = None
         if context is not None:
             values, codes = coded_variable(context, "context", n, function)
             name = variable_name(context, ("Xc", "context"), (*table.names, target_name))
-            options = {"context": codes, "context_values": values, "context_name": name}
-        return cls.from_codes(
-            codes=table.codes,
-            target=target,
-            weights=np.ones(n) if mass is None else mass / mass.max(),
-            names=table.names,
-            labels=table.labels,
-            classes=classes,
-            target_name=target_name,
+            column = Column(name, codes, values)
+        return cls.from_columns(
+            list(map(Column, table.names, table.codes, table.labels)),
+            Column(target_name, target, classes),
+            np.ones(n) if mass is None else mass / mass.max(),
+            context=column,
             metadata=table.metadata,
-            **options,
         )
 
     @classmethod
@@ -494,95 +490,78 @@ class FiniteDistribution(Saved, Summarized):
         if names is None:
             named = {axis: f"X{number}" for number, axis in enumerate(features, start=1)}
             names = [named.get(axis, "Y" if axis == y else "Xc") for axis in range(n)]
-        values = []
-        for name, size in zip(names, table.shape, strict=True):
-            of_axis = np.asarray((labels or {}).get(name, range(size))).tolist()
-            if len(of_axis) != size or len(set(of_axis)) != size:
-                allowed = f"{size} different values, one for each position along its axis"
-                raise refuse(function, f"labels[{name!r}]", allowed, of_axis)
-            values.append(labels_of(of_axis))
         if not set(labels or ()) <= set(names):
             raise refuse(function, "labels", f"a mapping of some of {list(names)}", labels)
         occupied = np.nonzero(table)
-        codes = [codes.astype(np.uint32) for codes in occupied]
-        return cls.from_codes(
-            codes=[codes[axis] for axis in features],
-            target=codes[y],
-            weights=table[occupied],
-            names=tuple(names[axis] for axis in features),
-            labels=[values[axis] for axis in features],
-            classes=values[y],
-            target_name=names[y],
-            context=None if c is None else codes[c],
-            context_values=None if c is None else values[c],
-            context_name="Xc" if c is None else names[c],
+        columns = []
+        for name, size, codes in zip(names, table.shape, occupied, strict=True):
+            values = np.asarray((labels or {}).get(name, range(size))).tolist()
+            if len(values) != size or len(set(values)) != size:
+                allowed = f"{size} different values, one for each position along its axis"
+                raise refuse(function, f"labels[{name!r}]", allowed, values)
+            columns.append(Column(name, codes.astype(np.uint32), labels_of(values)))
+        return cls.from_columns(
+            [columns[axis] for axis in features],
+            columns[y],
+            table[occupied],
+            context=None if c is None else columns[c],
         )
 
     @classmethod
-    def from_codes(
+    def from_columns(
         cls,
-        *,
-        codes: Sequence[Codes],
-        target: Codes,
+        features: Sequence[Column],
+        target: Column,
         weights: FloatArray,
-        names: tuple[str, ...],
-        labels: Sequence[NDArray[Any]],
-        classes: NDArray[Any],
-        target_name: str,
-        context: Codes | None = None,
-        context_values: NDArray[Any] | None = None,
-        context_name: str = "Xc",
+        *,
+        context: Column | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Self:
         """Build a distribution from coded columns; equal rows are merged.
 
         Parameters
         ----------
-        codes : sequence of p ndarrays of uint32, shape (n,)
-            Codes of the features, column by column.
-        target : ndarray of uint32, shape (n,)
-            Codes of Y.
+        features : sequence of p tuples (name, codes, values)
+            Columns of the features: name, codes as uint32 array of shape (n,), and the values that
+            the codes 0, 1, ... stand for.
+        target : tuple (name, codes, values)
+            Column of Y.
         weights : ndarray of float64, shape (n,)
             At least 0, some above; they are divided by their sum.
-        names : tuple of str
-            Names of the features.
-        labels : sequence of p ndarrays
-            Values of the features, in code order.
-        classes : ndarray
-            Values of Y, in code order.
-        target_name, context, context_values, context_name, metadata
+        context : tuple (name, codes, values), optional
+            Column of the context.
+        metadata : mapping, optional
             As for the class.
         """
         alive = weights > 0
         columns = [
-            without_gaps(column[alive], values)
-            for column, values in zip(codes, labels, strict=True)
+            Column(name, *without_gaps(codes[alive], values))
+            for name, codes, values in (*features, *([] if context is None else [context]), target)
         ]
-        if context is not None and context_values is not None:
-            columns.append(without_gaps(context[alive], context_values))
-        columns.append(without_gaps(target[alive], classes))
         mass = weights[alive]
-        rows = Partition.by(((column, len(values)) for column, values in columns), len(mass))
+        rows = Partition.by(((column.codes, len(column.values)) for column in columns), len(mass))
         first = rows.first_rows()
         # In the order of their size, weights add up to the same bits in whatever order rows came.
         order = np.argsort(mass, kind="stable")
         total = np.bincount(rows.cell[order], weights=mass[order], minlength=rows.n_cells)
-        p = len(names)
+        p = len(features)
         table = np.empty((rows.n_cells, p), dtype=np.uint32)
         for j in range(p):
-            table[:, j] = columns[j][0][first]
+            table[:, j] = columns[j].codes[first]
+        options: dict[str, Any] = {}
+        if context is not None:
+            name, codes, values = columns[p]
+            options = {"context": codes[first], "context_values": values, "context_name": name}
         return cls(
             codes=table,
-            target=columns[-1][0][first],
+            target=columns[-1].codes[first],
             weights=total / total.sum(),
-            names=tuple(names),
-            labels=tuple(values for _, values in columns[:p]),
-            classes=columns[-1][1],
-            target_name=target_name,
-            context=None if context is None else columns[p][0][first],
-            context_values=None if context is None else columns[p][1],
-            context_name=context_name,
+            names=tuple(column.name for column in columns[:p]),
+            labels=tuple(column.values for column in columns[:p]),
+            classes=columns[-1].values,
+            target_name=columns[-1].name,
             metadata={} if metadata is None else metadata,
+            **options,
         )
 
     def entropy(self, variables: Variables = TARGET, given: Variables = ()) -> float:
@@ -798,7 +777,7 @@ class FiniteDistribution(Saved, Summarized):
                     "FiniteDistribution.conditioned: values must be of features or of the context, "
                     f"got the target {self.target_name!r}."
                 )
-            column = self._columns[place]
+            column = self.columns[place]
             alive &= column.codes == code_of(column.name, column.values, value)
             fixed.add(place)
         if not alive.any():
@@ -811,17 +790,11 @@ class FiniteDistribution(Saved, Summarized):
 
     def _part(self, weights: FloatArray, features: Sequence[int], context: bool) -> Self:
         """Return the distribution of some features, given rows by their weights."""
-        return self.from_codes(
-            codes=[self.codes[:, j] for j in features],
-            target=self.target,
-            weights=weights,
-            names=tuple(self.names[j] for j in features),
-            labels=[self.labels[j] for j in features],
-            classes=self.classes,
-            target_name=self.target_name,
-            context=self.context if context else None,
-            context_values=self.context_values if context else None,
-            context_name=self.context_name,
+        return self.from_columns(
+            [self.columns[j] for j in features],
+            self.columns[TARGET],
+            weights,
+            context=self.columns.get(CONTEXT) if context else None,
             metadata=self.metadata,
         )
 

@@ -31,7 +31,11 @@ from numpy.typing import NDArray
 from duramen.data.categories import in_order, labels_of
 from duramen.support.arrays import is_missing
 from duramen.support.checks import check_choice, check_integer, check_real, is_integer, refuse
-from duramen.theory.distributions.finite_distribution import FiniteDistribution, check_probabilities
+from duramen.theory.distributions.finite_distribution import (
+    Column,
+    FiniteDistribution,
+    check_probabilities,
+)
 
 __all__ = [
     "Factor",
@@ -393,17 +397,12 @@ def specify(
             for value, p in some
         ]
     columns = np.array([row for row, _ in rows], dtype=np.uint32).reshape(len(rows), -1).T
-    codes = dict(zip(order, columns, strict=True))
-    names = tuple(name for name in factors if name not in role_of)
-    return FiniteDistribution.from_codes(
-        codes=[codes[name] for name in names],
-        target=codes[target],
-        weights=np.array([weight for _, weight in rows]),
-        names=names,
-        labels=[values[name] for name in names],
-        classes=values[target],
-        target_name=target,
-        context=None if context is None else codes[context],
-        context_values=None if context is None else values[context],
-        context_name=context or "Xc",
+    column = {
+        name: Column(name, codes, values[name]) for name, codes in zip(order, columns, strict=True)
+    }
+    return FiniteDistribution.from_columns(
+        [column[name] for name in factors if name not in role_of],
+        column[target],
+        np.array([weight for _, weight in rows]),
+        context=None if context is None else column[context],
     )

@@ -377,7 +377,7 @@ def best_of_features(
     after = np.minimum.accumulate(after[:, ::-1], axis=1)[:, ::-1]
     all_within = np.array([comb(a, k) / comb(n_unused, k) for a in range(n_unused + 1)])
     taken = (all_within[n_unused - first] - all_within[n_unused - after]) / (after - first)
-    taken *= divides.any(axis=1)[:, np.newaxis]
+    taken *= np.any(divides, axis=1, keepdims=True)
     wins = np.zeros_like(decreases)
     np.put_along_axis(wins, order, np.where(is_constant, 0.0, taken), axis=1)
     return wins, np.where(is_constant, taken, 0.0).sum(axis=1)

@@ -274,6 +274,9 @@ def simulate(
     q = check_integer(
         function, "subspace", subspace, 1, most=p, hint="it holds at most all features"
     )
+    if not isinstance(scenario, str | Sequence) or not scenario:
+        allowed = "'chain', 'clique', 'marginal', or for each relevant feature its conditionings"
+        raise refuse(function, "scenario", allowed, scenario)
     if isinstance(scenario, str):
         check_choice(function, "scenario", scenario, ("chain", "clique", "marginal"))
         r = check_integer(function, "n_relevant", n_relevant, 1)
@@ -282,23 +285,17 @@ def simulate(
             "clique": [set(range(r)) - {m} for m in range(r)],
             "marginal": [set() for _ in range(r)],
         }
-        conditionings: Conditionings = [(members,) for members in needed[scenario]]
-    elif not isinstance(scenario, Sequence) or not scenario:
-        allowed = "'chain', 'clique', 'marginal', or for each relevant feature its conditionings"
-        raise refuse(function, "scenario", allowed, scenario)
+        scenario = [(members,) for members in needed[scenario]]
     elif n_relevant not in (None, len(scenario)):
         allowed = f"{len(scenario)} (one a conditioning) or None"
         raise refuse(function, "n_relevant", allowed, n_relevant)
-    else:
-        conditionings = scenario
-    if len(conditionings) > p:
-        allowed = f"at least the {len(conditionings)} relevant features"
-        raise refuse(function, "n_features", allowed, p)
+    if len(scenario) > p:
+        raise refuse(function, "n_features", f"at least the {len(scenario)} relevant features", p)
     K = q
     if max_features is not None:
         hint = "a tree sees q features"
         K = check_integer(function, "max_features", max_features, 1, most=q, hint=hint)
-    grower = _Grower(conditionings, p, q, K, np.random.default_rng(random_state))
+    grower = _Grower(scenario, p, q, K, np.random.default_rng(random_state))
     found_at = _ensembles(
         grower,
         kept_places(q, check_real(function, "keep", keep, 0.0, 1.0)),
