@@ -186,10 +186,14 @@ def feature_relevance(
     largest = strong.copy()
     for layer, information in zip(lattice, informations, strict=True):
         np.maximum.at(largest, layer.members, information)
+    kinds: list[Kind] = ["irrelevant" if searched >= p - 1 else "unknown"] * p
+    for m in range(p):
+        if conditionings[m] or strong[m] > threshold:
+            kinds[m] = "strong" if strong[m] > threshold else "weak"
     return tuple(
         Relevance(
             name=dist.names[m],
-            relevance=_kind(strong[m] > threshold, bool(conditionings[m]), searched >= p - 1),
+            relevance=kinds[m],
             degree=min(map(len, conditionings[m]), default=None),
             conditionings=conditionings[m],
             marginal=() in conditionings[m],
@@ -279,14 +283,6 @@ def conditionings_of(
     return [tuple(tuple(names[j] for j in b) for b in sets) for sets in by_size]
 
 
-def _kind(strong: bool, relevant: bool, complete: bool) -> Kind:
-    if strong:
-        return "strong"
-    if relevant:
-        return "weak"
-    return "irrelevant" if complete else "unknown"
-
-
 def searched_degree(function: str, p: int, max_degree: int | None, otherwise: str) -> int:
     """Return the size of the largest set B to search, at most p - 1.
 
@@ -371,8 +367,6 @@ def conditioning_order(
 MOST_SETS = 2**14
 """The most steps of one search; a step leaves out one more set of features."""
 
-Subset = frozenset[int]
-
 
 class TooManyBoundaries(ValueError):
     """More Markov boundaries than can be listed."""
@@ -419,12 +413,65 @@ def markov_boundaries(dist: FiniteDistribution) -> list[tuple[str, ...]]:
     [('X1', 'X2'), ('X1', 'X4')]
     """
     check_distribution("markov_boundaries", dist)
-    boundaries = _Blankets(dist).boundaries()
-    in_order = sorted(
-        (tuple(sorted(boundary)) for boundary in boundaries),
-        key=lambda boundary: (len(boundary), boundary),
-    )
-    return [tuple(dist.names[j] for j in boundary) for boundary in in_order]
+    strong = np.flatnonzero(strong_informations(dist) > TOLERANCE)
+    needed: frozenset[int] = frozenset(strong.tolist())
+    others = [j for j in range(dist.n_features) if j not in needed]
+    core = dist.partition(strong.tolist())
+
+    def uncertainty(part: Partition) -> float:
+        """Return H(Y|M) for the partition by M."""
+        joint = part.refined(dist.target, dist.n_classes)
+        return conditional_entropy(dist.weights, joint, part)
+
+    least = uncertainty(dist.partition(range(dist.n_features)))
+
+    def is_blanket(part: Partition, features: Iterable[int] = ()) -> bool:
+        for j in features:
+            part = part.refined(dist.codes[:, j], int(dist.cardinalities[j]))
+        return uncertainty(part) - least <= TOLERANCE  # I(Y;V\M|M) = H(Y|M) - H(Y|V)
+
+    def boundary_without(out: frozenset[int]) -> frozenset[int] | None:
+        """Return a boundary that lacks some features, if there is one."""
+        part, taken = core, []
+        available = (j for j in others if j not in out)
+        while not is_blanket(part):
+            j = next(available, None)
+            if j is None:
+                return None
+            taken.append((j, part))
+            part = part.refined(dist.codes[:, j], int(dist.cardinalities[j]))
+        members: list[int] = []
+        for j, before in reversed(taken):
+            if not is_blanket(before, members):
+                members.append(j)
+        return needed.union(members)
+
+    # A step looks for the boundaries that lack all of `out` and have all of `inside`. Once one of
+    # them is known, each other one lacks a first member of it: no boundary is met twice.
+    boundaries: list[frozenset[int]] = []
+    nothing: frozenset[int] = frozenset()
+    waiting = [(nothing, needed)]
+    for _ in range(MOST_SETS):
+        if not waiting:
+            break
+        out, inside = waiting.pop()
+        boundary = next((other for other in boundaries if out.isdisjoint(other)), None)
+        if boundary is None:
+            boundary = boundary_without(out)
+            if boundary is None:
+                continue
+            boundaries.append(boundary)
+        for j in sorted(boundary - inside):
+            waiting.append((out | {j}, inside))
+            inside |= {j}
+    else:
+        raise TooManyBoundaries(
+            f"markov_boundaries: dist has too many Markov boundaries to list: {len(boundaries)} "
+            f"were found in {MOST_SETS} steps, and there may be more. Hint: leave out copies of "
+            "features, which redundancy lists."
+        )
+    ordered = sorted(map(sorted, boundaries), key=lambda boundary: (len(boundary), boundary))
+    return [tuple(dist.names[j] for j in boundary) for boundary in ordered]
 
 
 def minimal_optimal(dist: FiniteDistribution) -> list[tuple[str, ...]]:
@@ -461,77 +508,6 @@ def minimal_optimal(dist: FiniteDistribution) -> list[tuple[str, ...]]:
     """
     boundaries = markov_boundaries(dist)
     return [boundary for boundary in boundaries if len(boundary) == len(boundaries[0])]
-
-
-class _Blankets:
-    """Search for Markov blankets of the target."""
-
-    def __init__(self, dist: FiniteDistribution) -> None:
-        self.dist = dist
-        self.n_codes = dist.cardinalities.tolist()
-        strong = strong_informations(dist)
-        self.needed = frozenset(np.flatnonzero(strong > TOLERANCE).tolist())
-        self.others = [j for j in range(dist.n_features) if j not in self.needed]
-        self.core = dist.partition(sorted(self.needed))
-        self.least = self.left(dist.partition(range(dist.n_features)))
-
-    def left(self, part: Partition) -> float:
-        """Return H(Y|M) for the partition by M."""
-        joint = part.refined(self.dist.target, self.dist.n_classes)
-        return conditional_entropy(self.dist.weights, joint, part)
-
-    def is_blanket(self, part: Partition) -> bool:
-        # I(Y;V\M|M) = H(Y|M) - H(Y|V)
-        return self.left(part) - self.least <= TOLERANCE
-
-    def refined(self, part: Partition, features: Iterable[int]) -> Partition:
-        for j in features:
-            part = part.refined(self.dist.codes[:, j], self.n_codes[j])
-        return part
-
-    def boundary(self, left_out: Subset) -> Subset | None:
-        """Return a boundary that lacks some features, if there is one."""
-        available = (j for j in self.others if j not in left_out)
-        part, taken = self.core, []
-        while not self.is_blanket(part):
-            j = next(available, None)
-            if j is None:
-                return None
-            taken.append((j, part))
-            part = self.refined(part, [j])
-        blanket: list[int] = []
-        for j, before in reversed(taken):
-            if not self.is_blanket(self.refined(before, blanket)):
-                blanket.append(j)
-        return self.needed.union(blanket)
-
-    def boundaries(self) -> list[Subset]:
-        """Return all boundaries, by leaving out features in every way that matters.
-
-        A step looks for the boundaries that lack all of `out` and have all of `kept`. Once one of
-        them is known, each other one lacks a first member of it: no boundary is met twice.
-        """
-        boundaries: list[Subset] = []
-        nothing: Subset = frozenset()
-        waiting = [(nothing, self.needed)]
-        for _ in range(MOST_SETS):
-            if not waiting:
-                return boundaries
-            out, inside = waiting.pop()
-            boundary = next((other for other in boundaries if out.isdisjoint(other)), None)
-            if boundary is None:
-                boundary = self.boundary(out)
-                if boundary is None:
-                    continue
-                boundaries.append(boundary)
-            for j in sorted(boundary - inside):
-                waiting.append((out | {j}, inside))
-                inside |= {j}
-        raise TooManyBoundaries(
-            f"markov_boundaries: dist has too many Markov boundaries to list: {len(boundaries)} "
-            f"were found in {MOST_SETS} steps, and there may be more. Hint: leave out copies of "
-            "features, which redundancy lists."
-        )
 
 
 MOST_STEPS = 2**16

@@ -160,8 +160,8 @@ def information_p_value(
         raise refuse(function, "n_rows", "at least 1", n_rows)
     statistic = 2.0 * rows * _NATS * shared
     if freedom == 0:
-        return _plain(np.ones_like(statistic))
-    return _plain(np.minimum(1.0, K * special.chdtrc(freedom, statistic)))
+        return np.ones_like(statistic)[()]
+    return np.minimum(1.0, K * special.chdtrc(freedom, statistic))
 
 
 def information_threshold(
@@ -362,7 +362,3 @@ def _information(table: FloatArray) -> float:
     seen = table > 0
     terms = table[seen] * np.log(table[seen] * total / outer[seen])
     return max(0.0, float(terms.sum() / total))
-
-
-def _plain(values: FloatArray) -> FloatArray | float:
-    return float(values) if values.ndim == 0 else values
