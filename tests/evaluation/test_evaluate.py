@@ -19,7 +19,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.evaluation import EvaluationInterrupted, Ranking, SelectionEvaluation
-from duramen.evaluation.performance import auc, balanced_accuracy, r2
+from duramen.evaluation.result import auc, balanced_accuracy, r2
 
 FOREST = dm.RandomForestClassifier(10)
 METHODS = {"mdi": "mdi", "F": SelectKBest(k=2), "all": None}
@@ -203,20 +203,12 @@ def test_blocks_are_not_divided():
         assert all(len(set(inside[groups == b])) == 1 for b in range(20))
 
 
-# --- the bias of selecting outside ---------------------------------------------
-
-
-def test_selection_outside_is_biased_on_noise_and_inside_is_not():
+def test_selected_noise_predicts_nothing():
+    """Features that are selected on the training rows alone: accuracy is .5 on noise."""
     random = np.random.default_rng(0)
     X, y = random.normal(size=(60, 2000)), np.arange(60) % 2
     options = {"n_resamples": 20, "learner": "linear_svm", "random_state": 0}
-    inside = dm.evaluate_selection(SelectKBest(k=20), X, y, **options)
-    assert inside.mean()[0] < 0.6
-    with pytest.warns(UserWarning, match="biased upward"):
-        outside = dm.evaluate_selection(SelectKBest(k=20), X, y, selection="outside", **options)
-    assert outside.mean()[0] > 0.75
-    assert np.isnan(outside.nogueira).all()
-    assert "outside" in str(outside)
+    assert dm.evaluate_selection(SelectKBest(k=20), X, y, **options).mean()[0] < 0.6
 
 
 # --- the same always ---------------------------------------------
@@ -321,7 +313,6 @@ def test_named_learners_take_missing_values(learner):
         ({"n_resamples": 1}, ValueError, "n_resamples must be an int >= 2"),
         ({"test_size": 0}, ValueError, "test_size must be 1 to 58"),
         ({"test_size": 59}, ValueError, "test_size must be 1 to 58"),
-        ({"selection": "both"}, ValueError, "selection must be one of"),
         ({"confidence_level": 1}, ValueError, "confidence_level must be"),
     ],
 )

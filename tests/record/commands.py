@@ -269,10 +269,10 @@ command(
 command(
     "scores",
     "compare ill.csv --target ill --resamples 3 --trees 5 --measure mdi --score auc "
-    "--categorical stage --score balanced-accuracy --selection outside --test 0.25",
+    "--categorical stage --score balanced-accuracy --test 0.25",
 )
 command("groups", "compare design.csv --target ill --resamples 3 --trees 5 --groups person")
-command("inside", f"{COMPARE} --measure mdi --selection inside --test 12 --checkpoint saved")
+command("inside", f"{COMPARE} --measure mdi --test 12 --checkpoint saved")
 for learner in ("linear-svm", "k-nearest-neighbors", "logistic-regression"):
     command(
         learner,

@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from duramen.analyses.execution import AnalysisInterrupted, Execution
 from duramen.estimators.catalogue import random_forest
 from duramen.evaluation import EvaluationInterrupted, SelectionEvaluation, evaluate_selection
-from duramen.evaluation.performance import catalogue as performances
-from duramen.evaluation.result import number
+from duramen.evaluation.result import number, performances
 from duramen.importances import catalogue as measures
 from duramen.plots.curves import SELECTION_CURVES
 from duramen.reading.tables import read
 from duramen.reports import Report
 from duramen.reports.facts import page, sizes, subject
 from duramen.reports.report import Chart, Plot, Run, Table
-from duramen.results.summary import Column, counted
+from duramen.results.summary import counted
 from duramen.selection import catalogue as selectors
 from duramen.support import checks
 from duramen.support.provenance import references
-from duramen.support.text import duration
 
 ALL = "all-features"
 """Name of the method that selects all features."""
@@ -73,7 +71,6 @@ def compare(
     score: str | Sequence[str] | None = None,
     n_resamples: int = 50,
     test_size: int | float = 0.1,
-    selection: Literal["inside", "outside"] = "inside",
     random_state: int | Any = 0,
     n_jobs: int | None = -1,
     client: Any = None,
@@ -110,9 +107,6 @@ def compare(
         Number of random splits into training and test rows.
     test_size : int or float
         Number of test rows, or their fraction.
-    selection : {"inside", "outside"}
-        Rows on which features are selected: the training rows (inside), or all rows (outside),
-        which biases the scores upward.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int
@@ -154,7 +148,7 @@ def compare(
         raise ValueError("compare: strata and covariates have no effect; leave them out")
     execution.notes(data.provenance.remarks)
     forest = random_forest(data.task, n_estimators)
-    asked = {name: arguments[name] for name in ("n_resamples", "test_size", "selection")} | {
+    asked = {name: arguments[name] for name in ("n_resamples", "test_size")} | {
         "methods": _methods(methods),
         "n_features": list(n_features) if isinstance(n_features, tuple) else n_features,
         "learner": learner.replace("-", "_") if isinstance(learner, str) else learner,
@@ -254,35 +248,15 @@ def _report(evaluation: SelectionEvaluation, run: Run, **more: Any) -> Compariso
                 f"{evaluation.confidence_level:.0%} intervals.",
             )
         )
-    shown = evaluation.shown_rows().tolist()
-    columns = [
-        Column("method", [evaluation.methods[r] for r in shown], "name"),
-        Column("features", [f"{evaluation.n_features[r]:.4g}" for r in shown]),
-    ]
-    for name in evaluation.scores:
-        mean, (low, high) = evaluation.mean(name), evaluation.interval(name)
-        texts = [f"{mean[r]:.3f} ({number(low[r])} to {number(high[r])})" for r in shown]
-        columns.append(Column(performances[name].title, texts))
-    times = [duration(evaluation.seconds.get(evaluation.methods[r], 0.0)) for r in shown]
-    columns.append(Column("stability", [number(evaluation.nogueira[r]) for r in shown]))
-    columns.append(Column("time", times))
     table = Table(
         "Methods",
-        tuple(columns),
+        tuple(evaluation.overview()),
         "One row a method; of a ranking, the number of features that suffices. result.csv has all "
         "numbers of features.",
         shown=_ROWS,
         what="methods",
         main=True,
     )
-    where, cautions = "on the training rows", list(_CAUTIONS)
-    if evaluation.selection != "inside":
-        where = "once, on all rows"
-        cautions.insert(
-            0,
-            "Features were selected on all rows, the test rows included: the scores are biased "
-            "upward, also if all features are noise.",
-        )
     means = evaluation.mean(first)
     best = int(means.argmax())
     conclusion = (
@@ -300,14 +274,15 @@ def _report(evaluation: SelectionEvaluation, run: Run, **more: Any) -> Compariso
         },
         sections=[*charts, table],
         reading=(
-            f"Each method selected features {where}, a learner was fitted to these features of the "
-            "training rows, and its predictions of the test rows were scored. Intervals of scores "
-            "take into account that splits share rows (Nadeau and Bengio 2003).",
+            "Each method selected features on the training rows, a learner was fitted to these "
+            "features of the training rows, and its predictions of the test rows were scored. "
+            "Intervals of scores take into account that splits share rows (Nadeau and Bengio "
+            "2003).",
             "Stability is the agreement of the selections corrected for chance (Nogueira et al. "
             "2018). The number of features that is enough is the smallest whose mean score is "
             "within one standard error of the best (Breiman et al. 1984).",
         ),
-        cautions=cautions,
+        cautions=_CAUTIONS,
         kind="comparison",
         title=f"Selections of features for {run.target} compared",
         conclusion=" ".join(enough_words(evaluation)) or conclusion,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from duramen.data import Exchangeability, Target
+from duramen.data import Exchangeability
 from duramen.data.learning_sets import unweighted_set
 from duramen.estimators.catalogue import random_forest
 from duramen.evaluation.learners import (
@@ -26,13 +26,11 @@ from duramen.evaluation.learners import (
     seeded,
     takes_matrix,
 )
-from duramen.evaluation.performance import Performance
-from duramen.evaluation.performance import catalogue as performances
-from duramen.evaluation.result import SELECTIONS, SelectionEvaluation
+from duramen.evaluation.result import Performance, SelectionEvaluation, performances
 from duramen.importances import Inputs, Measure
 from duramen.importances import catalogue as measures
 from duramen.importances.refit import check_task, template_of
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
+from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
 from duramen.results.significance import Significance
 from duramen.selection import BaseSelector
 from duramen.selection import catalogue as selectors
@@ -42,7 +40,6 @@ from duramen.significance.resampling import Draw, SamplingUnits, subsamples
 from duramen.support import checks
 from duramen.support.arrays import Arrays, IntArray
 from duramen.support.provenance import versions
-from duramen.support.warning import warn
 
 _OWNER = "evaluate_selection"
 
@@ -127,15 +124,20 @@ def _methods_of(methods: Any, estimator: Any, data: Data, n_features: Any) -> tu
     TypeError, ValueError
         If one is not as `evaluate_selection` describes, or two have one name.
     """
-    named: list[tuple[str, Any]]
     if isinstance(methods, Mapping):
-        named = list(methods.items())
-    elif isinstance(methods, str | Ranking) or not isinstance(methods, Iterable):
-        named = [(_name_of(methods), methods)]
+        named = dict(methods)
+        names = list(named)
     else:
-        named = [(_name_of(item), item) for item in methods]
-    names = [name for name, _ in named]
-    if not named or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
+        single = isinstance(methods, str | Ranking) or not isinstance(methods, Iterable)
+        requests = [methods] if single else list(methods)
+        names = []
+        for request in requests:
+            method = request.measure if isinstance(request, Ranking) else request
+            if not isinstance(method, str):
+                method = getattr(method, "__name__", type(method).__name__)
+            names.append("all features" if request is None else method)
+        named = dict(zip(names, requests, strict=True))
+    if not named or len(named) < len(names) or not all(isinstance(name, str) for name in names):
         raise ValueError(
             f"{_OWNER}: methods must have different names, got {names}. Hint: a dict of methods by "
             "names."
@@ -150,72 +152,62 @@ def _methods_of(methods: Any, estimator: Any, data: Data, n_features: Any) -> tu
         if not cuts or len(good) < len(cuts):
             allowed = f"different numbers in 1..{p}, the number of features"
             raise checks.refuse(_OWNER, "n_features", allowed, n_features)
-    template = _forest_template(estimator, data.target)
-    ascending = tuple(sorted(map(int, cuts)))
-    return tuple(_method(name, item, data, ascending, template) for name, item in named)
 
+    def template_for(forest: Any) -> Any:
+        template = template_of(forest, _OWNER)
+        check_task(template, data.target, _OWNER)
+        return template.set_params(n_jobs=1, verbose=0)
 
-def _name_of(method: Any) -> str:
-    if method is None:
-        return "all features"
-    if isinstance(method, Ranking):
-        return _name_of(method.measure)
-    if isinstance(method, str):
-        return method
-    return getattr(method, "__name__", type(method).__name__)
+    common = template_for(random_forest(data.task, N_TREES) if estimator is None else estimator)
+    made = []
+    for name, request in named.items():
+        if request is None:
+            made.append(Method(name=name, cuts=(p,), identity="all features"))
+            continue
+        if isinstance(request, str) and request in selectors:
+            if data.task not in selectors[request].tasks:
+                raise ValueError(
+                    f"{_OWNER}: selector {request!r} is for classes, the target is numbers."
+                )
+            request = selectors[request].make()
+        if hasattr(request, "get_support") and hasattr(request, "fit"):
+            from sklearn.base import clone
 
-
-def _forest_template(estimator: Any, target: Target) -> Any:
-    if estimator is None:
-        estimator = random_forest(target.task, N_TREES)
-    template = template_of(estimator, _OWNER)
-    check_task(template, target, _OWNER)
-    return template.set_params(n_jobs=1, verbose=0)
-
-
-def _method(name: str, request: Any, data: Data, cuts: tuple[int, ...], template: Any) -> Method:
-    """Return the method that one request stands for."""
-    if request is None:
-        return Method(name=name, cuts=(data.n_columns,), identity="all features")
-    if isinstance(request, str) and request in selectors:
-        if data.task not in selectors[request].tasks:
-            raise ValueError(
-                f"{_OWNER}: selector {request!r} is for classes, the target is numbers."
+            selector, dense = clone(request), not isinstance(request, BaseSelector)
+            if not dense:
+                working = {"n_jobs": 1, "client": None, "checkpoint": None, "verbose": 0}
+                parameters = selector.get_params(deep=False)
+                selector.set_params(**{key: working[key] for key in working if key in parameters})
+            identity = described(selector)
+            method = Method(name=name, cuts=(0,), identity=identity, selector=selector, dense=dense)
+            made.append(method)
+            continue
+        ranking = Ranking(request) if isinstance(request, str) or callable(request) else request
+        if not isinstance(ranking, Ranking):
+            raise TypeError(
+                f"{_OWNER}: methods must be selectors, names or functions of measures, or None for "
+                f"all features, got {type(request).__name__}. Hint: "
+                "dm.evaluation.Ranking('mdi', forest) ranks by a forest of its own."
             )
-        request = selectors[request].make()
-    if hasattr(request, "get_support") and hasattr(request, "fit"):
-        from sklearn.base import clone
-
-        selector, own = clone(request), isinstance(request, BaseSelector)
-        if own:
-            working = {"n_jobs": 1, "client": None, "checkpoint": None, "verbose": 0}
-            parameters = selector.get_params(deep=False)
-            selector.set_params(**{key: working[key] for key in working if key in parameters})
-        return Method(
-            name=name, cuts=(0,), identity=described(selector), selector=selector, dense=not own
+        if callable(ranking.measure):
+            measure, of_measure = of_function(ranking.measure), qualified(ranking.measure)
+        elif ranking.measure in measures:
+            measure, of_measure = measures[ranking.measure], ranking.measure
+        else:
+            known = ", ".join(entry.name for entry in (*selectors, *measures))
+            raise checks.refuse(_OWNER, "methods", f"names among {known}", ranking.measure)
+        if not measure.suits(data.target):
+            raise ValueError(
+                f"{_OWNER}: measure {measure.name!r} needs a target of classes, got numbers."
+            )
+        template = common if ranking.estimator is None else template_for(ranking.estimator)
+        identity = f"{of_measure} of {described(template)}"
+        ascending = tuple(sorted(map(int, cuts)))
+        method = Method(
+            name=name, cuts=ascending, identity=identity, measure=measure, template=template
         )
-    ranking = Ranking(request) if isinstance(request, str) or callable(request) else request
-    if not isinstance(ranking, Ranking):
-        raise TypeError(
-            f"{_OWNER}: methods must be selectors, names or functions of measures, or None for "
-            f"all features, got {type(request).__name__}. Hint: "
-            "dm.evaluation.Ranking('mdi', forest) ranks by a forest of its own."
-        )
-    if callable(ranking.measure):
-        measure, of_measure = of_function(ranking.measure), qualified(ranking.measure)
-    elif ranking.measure in measures:
-        measure, of_measure = measures[ranking.measure], ranking.measure
-    else:
-        known = ", ".join(entry.name for entry in (*selectors, *measures))
-        raise checks.refuse(_OWNER, "methods", f"names among {known}", ranking.measure)
-    if not measure.suits(data.target):
-        raise ValueError(
-            f"{_OWNER}: measure {measure.name!r} needs a target of classes, got numbers."
-        )
-    if ranking.estimator is not None:
-        template = _forest_template(ranking.estimator, data.target)
-    identity = f"{of_measure} of {described(template)}"
-    return Method(name=name, cuts=cuts, identity=identity, measure=measure, template=template)
+        made.append(method)
+    return tuple(made)
 
 
 class EvaluationInterrupted(KeyboardInterrupt):
@@ -243,7 +235,6 @@ def evaluate_selection(
     score: str | Sequence[str] | None = None,
     n_resamples: int = 50,
     test_size: int | float = 0.1,
-    selection: str = "inside",
     confidence_level: float = 0.95,
     groups: Any = None,
     random_state: Any = None,
@@ -291,10 +282,6 @@ def evaluate_selection(
         Number B of splits.
     test_size : int or float
         Test rows of a split, or their fraction; drawn within classes if there are any.
-    selection : {"inside", "outside"}
-        "outside": features are selected once, on all rows, test rows included. Scores are then too
-        high, also where all features are noise; this is for demonstrations of that bias, and
-        warns.
     confidence_level : float
         Probability with which intervals are to cover.
     groups : array-like of shape (n,), optional
@@ -354,7 +341,6 @@ def evaluate_selection(
     confidence_level = checks.check_real(
         _OWNER, "confidence_level", confidence_level, 0, 1, ends="()"
     )
-    where = checks.check_choice(_OWNER, "selection", selection, SELECTIONS)
     plan = Plan.checked(_OWNER, n_jobs, checkpoint, verbose, client)
     learning_set = unweighted_set(X, y, _OWNER, n_jobs=plan.n_threads, groups=groups)
     data: Data = learning_set.in_memory()
@@ -370,14 +356,6 @@ def evaluate_selection(
     matrix = None
     if takes_matrix(fitted) or any(entry.dense for entry in chosen):
         matrix = matrix_of(data, _OWNER)
-    before = None
-    if where == "outside":
-        warn(
-            f"{_OWNER}: selection='outside' also uses the test rows for selection: scores are "
-            "biased upward. Hint: selection='inside'."
-        )
-        every = Part.of(data, matrix, np.arange(data.n_rows), "all")
-        before = _selected(chosen, every, seed, OBSERVED)
     names = tuple(method.name for method in chosen for _ in method.cuts)
     cuts = np.array([cut for method in chosen for cut in method.cuts], dtype=np.int64)
     settings = {
@@ -387,7 +365,6 @@ def evaluate_selection(
         "learner": of_learner,
         "scores": [entry.name for entry in scored],
         "test_size": repr(test_size),
-        "selection": where,
         "fingerprint": data.fingerprint,
         "versions": versions(),
         **data.exchangeability.identity(),
@@ -399,7 +376,12 @@ def evaluate_selection(
         rest = np.setdiff1d(np.arange(data.n_rows), rows)
         train = Part.of(data, matrix, rows, (b, "train"))
         test = Part.of(data, matrix, rest, (b, "test"))
-        selected, seconds = before or _selected(chosen, train, seed, 2)
+        grown: dict[int, tuple[Any, float]] = {}
+        selected, seconds = [], []
+        for method in chosen:
+            features, taken = method.select(train, grown, replicate_seed(seed, 2))
+            selected += features
+            seconds.append(taken)
         learning = int(np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1)[0])
         scores_of_columns: dict[bytes, list[float]] = {}  # methods may agree
         for columns in selected:
@@ -426,8 +408,6 @@ def evaluate_selection(
                 selected[b, one["selected"][ends[b, r] - sizes[b, r] : ends[b, r]]] = True
             agreed.append(stability(selected, confidence_level=confidence_level))
         columns = np.array([[one.kuncheva, one.nogueira, one.low, one.high] for one in agreed])
-        if where == "outside":  # selected once: agreement says nothing
-            columns[:] = np.nan
         by_method = dict(zip((method.name for method in chosen), seconds, strict=True))
         own = {"n_rows": data.n_rows, "seed": seed, "n_resamples": len(splits)}
         return SelectionEvaluation(
@@ -443,7 +423,6 @@ def evaluate_selection(
             names=data.names,
             n_train=n_train,
             n_test=n_test,
-            selection=where,
             confidence_level=confidence_level,
             metadata={**settings, **own, "seconds": by_method},
         )
@@ -463,21 +442,6 @@ def evaluate_selection(
         interrupted=interrupted,
     )
     return result(results)
-
-
-def _selected(
-    methods: Sequence[Method], part: Part, seed: int, number: int
-) -> tuple[list[IntArray], list[float]]:
-    """Return the features of each row, and the seconds of each method."""
-    own = replicate_seed(seed, number)
-    grown: dict[int, tuple[Any, float]] = {}
-    chosen: list[IntArray] = []
-    seconds = []
-    for method in methods:
-        features, took = method.select(part, grown, own)
-        chosen += features
-        seconds.append(took)
-    return chosen, seconds
 
 
 def _performances(asked: str | Sequence[str] | None, data: Data) -> tuple[Performance, ...]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, Target, Task
 from duramen.data.encoding import routing_values
+from duramen.estimators.base import BaseForest
 from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import check_task
 from duramen.support import checks
@@ -48,7 +49,16 @@ def learner_of(learner: Any, target: Target, owner: str) -> tuple[Any, str]:
         suited = [name for name, (_, kinds, _) in _OF_SCIKIT_LEARN.items() if target.task in kinds]
         name = "forest" if learner is None else learner
         checks.check_choice(owner, "learner", name, ["forest", *suited])
-        return _named(name, target.task), name
+        if name == "forest":
+            return random_forest(target.task, N_TREES).set_params(n_jobs=1, verbose=0), name
+        from sklearn.impute import SimpleImputer
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        module, kinds, options = _OF_SCIKIT_LEARN[name]
+        model = getattr(import_module(f"sklearn.{module}"), kinds[target.task])(**options)
+        filled = SimpleImputer(strategy="median", keep_empty_features=True)
+        return make_pipeline(filled, StandardScaler(), model), name
     if not hasattr(learner, "fit") or not hasattr(learner, "predict"):
         raise TypeError(
             f"{owner}: learner must be a name or an estimator with fit and predict, got "
@@ -62,24 +72,8 @@ def learner_of(learner: Any, target: Target, owner: str) -> tuple[Any, str]:
     return learner, described(learner)
 
 
-def _named(name: str, task: Task) -> Any:
-    """Return a forest of 500 trees, or an estimator of scikit-learn on scaled features."""
-    if name == "forest":
-        return random_forest(task, N_TREES).set_params(n_jobs=1, verbose=0)
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    module, kinds, options = _OF_SCIKIT_LEARN[name]
-    model = getattr(import_module(f"sklearn.{module}"), kinds[task])(**options)
-    filled = SimpleImputer(strategy="median", keep_empty_features=True)
-    return make_pipeline(filled, StandardScaler(), model)
-
-
 def takes_matrix(estimator: Any) -> bool:
     """Tell whether an estimator takes a matrix of numbers, and not encoded columns."""
-    from duramen.estimators.base import BaseForest
-
     return not isinstance(estimator, BaseForest)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from duramen.evaluation.performance import catalogue as performances
+from duramen.catalogue import Catalogue, Entry
+from duramen.data import Task
 from duramen.results.result import Result
 from duramen.results.summary import Column, Summary, counted
 from duramen.support import checks
@@ -16,8 +19,76 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.text import duration
 
 _BOOTSTRAPS = 2000
-SELECTIONS = ("inside", "outside")
-"""Rows that choose the features: the training rows of each split, or all, which is biased."""
+
+
+@dataclass(frozen=True, eq=False)
+class Performance(Entry):
+    """Record of a score of predictions, the larger the better.
+
+    Attributes
+    ----------
+    name : str
+        Name in Python; the option ``--score`` has hyphens in it.
+    title : str
+        Name in tables and on axes.
+    task : {"classification", "regression"}
+        Targets that it is for.
+    compute : callable
+        Takes the target of the test rows, class codes or numbers of shape (m,), and the
+        predictions: of classes an array of shape (m, C), the largest of a row for the predicted
+        class; else one of shape (m,). Returns the score, NaN where it is not defined.
+    range : tuple of two floats
+        Least and largest score there can be, at which intervals end.
+    """
+
+    title: str
+    task: Task
+    compute: Callable[[NDArray[np.generic], FloatArray], float]
+    range: tuple[float, float] = (-math.inf, math.inf)
+
+
+def balanced_accuracy(truth: NDArray[np.generic], predicted: FloatArray) -> float:
+    """Return the mean over classes of the fraction of rows whose class is predicted."""
+    hit = predicted.argmax(axis=1) == truth
+    return float(np.mean([hit[truth == label].mean() for label in np.unique(truth)]))
+
+
+def auc(truth: NDArray[np.generic], predicted: FloatArray) -> float:
+    """Return the area under the ROC curve, the mean of each class against the others."""
+    from scipy.stats import rankdata
+
+    areas = []
+    columns = range(predicted.shape[1])
+    for label in columns[1:] if len(columns) == 2 else columns:
+        ranks, inside = rankdata(predicted[:, label]), truth == label
+        n_in, n_out = int(inside.sum()), int((~inside).sum())
+        if n_in and n_out:
+            areas.append((ranks[inside].sum() - n_in * (n_in + 1) / 2) / (n_in * n_out))
+    return float(np.mean(areas)) if areas else float("nan")
+
+
+def r2(truth: NDArray[np.generic], predicted: FloatArray) -> float:
+    """Return the coefficient of determination; NaN where all test rows have one target."""
+    values = truth.astype(np.float64)
+    total = float(((values - values.mean()) ** 2).sum())
+    return 1 - float(((values - predicted) ** 2).sum()) / total if total else float("nan")
+
+
+performances: Catalogue[Performance] = Catalogue(
+    "score",
+    (
+        Performance(
+            "balanced_accuracy",
+            "balanced accuracy",
+            "classification",
+            balanced_accuracy,
+            (0, 1),
+        ),
+        Performance("auc", "area under the ROC curve", "classification", auc, (0, 1)),
+        Performance("r2", "R2", "regression", r2, (-math.inf, 1)),
+    ),
+)
+"""Scores of predictions by name; the first of a task is its default."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +110,7 @@ class SelectionEvaluation(Result):
         Numbers of features selected.
     kuncheva, nogueira : float64 arrays of shape (R,)
         Stability of the selections; see `duramen.significance.reproducibility`. NaN where it is not
-        defined, such as for all features, or for selections outside the resampling.
+        defined, such as for all features.
     stability_low, stability_high : float64 arrays of shape (R,)
         Interval of `nogueira`.
     frequency : sparse array of shape (R, p)
@@ -48,8 +119,6 @@ class SelectionEvaluation(Result):
         Names of the p features.
     n_train, n_test : int
         Rows of a training and of a test set; of groups, their means, rounded.
-    selection : {"inside", "outside"}
-        Rows that chose the features: the training rows of each split, or all rows.
     confidence_level : float
         Probability with which intervals are to cover.
     metadata : mapping
@@ -93,7 +162,6 @@ class SelectionEvaluation(Result):
     names: tuple[str, ...]
     n_train: int
     n_test: int
-    selection: str
     confidence_level: float
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -249,43 +317,39 @@ class SelectionEvaluation(Result):
             "nogueira_high": self.stability_high.copy(),
         }
 
-    def shown_rows(self) -> IntArray:
-        """Return one row a method: of a ranking the number of features that is enough."""
-        chosen = []
+    def overview(self) -> list[Column]:
+        """Return the columns of a table of methods: of a ranking, the number that is enough."""
+        rows = []
         for name in dict.fromkeys(self.methods):
-            rows = self.rows(name)
-            some = rows[~np.isnan(self._scores(None)[:, rows]).any(axis=0)]
-            if len(rows) > 1 and len(some) == len(rows) and self.n_resamples > 1:
-                at = self.enough(name).n_features
-                rows = rows[self.cuts[rows] == at]
-            chosen.append(int(rows[0]))
-        return np.array(chosen, dtype=np.int64)
-
-    def _summary(self, rows: int) -> Summary:
-        shown = self.shown_rows()[:rows]
-        heading = (
-            f"SelectionEvaluation: {len(dict.fromkeys(self.methods))} methods in "
-            f"{self.n_resamples} splits into {self.n_train} training and {self.n_test} test rows, "
-            f"selection {self.selection} the resampling",
-        )
+            of_method = self.rows(name)
+            defined = not np.isnan(self._scores(None)[:, of_method]).any()
+            if len(of_method) > 1 and defined and self.n_resamples > 1:
+                of_method = of_method[self.cuts[of_method] == self.enough(name).n_features]
+            rows.append(int(of_method[0]))
         columns = [
-            Column("method", [self.methods[r] for r in shown], kind="words"),
-            Column("features", [f"{self.n_features[r]:.4g}" for r in shown]),
+            Column("method", [self.methods[r] for r in rows], "name"),
+            Column("features", [f"{self.n_features[r]:.4g}" for r in rows]),
         ]
         for name in self.scores:
             mean, (low, high) = self.mean(name), self.interval(name)
-            texts = [f"{mean[r]:.3f} ({low[r]:.3f} to {high[r]:.3f})" for r in shown]
-            columns.append(Column(name, texts))
-        columns.append(Column("stability", [number(self.nogueira[r]) for r in shown]))
+            texts = [f"{mean[r]:.3f} ({number(low[r])} to {number(high[r])})" for r in rows]
+            columns.append(Column(performances[name].title, texts))
+        columns.append(Column("stability", [number(self.nogueira[r]) for r in rows]))
         if self.seconds:
-            times = [duration(self.seconds[self.methods[r]]) for r in shown]
+            times = [duration(self.seconds[self.methods[r]]) for r in rows]
             columns.append(Column("time", times))
-        below: tuple[str, ...] = ()
-        if len(shown) < len(self.methods):
-            below = (
-                "Of each ranking, the smallest number of features within one standard error of "
-                f"the best; to_frame() has all {len(self.methods)} rows.",
-            )
+        return columns
+
+    def _summary(self, rows: int) -> Summary:
+        columns = [column.first(rows) for column in self.overview()]
+        heading = (
+            f"SelectionEvaluation: {len(dict.fromkeys(self.methods))} methods in "
+            f"{self.n_resamples} splits into {self.n_train} training and {self.n_test} test rows",
+        )
+        below = (
+            "Of each ranking, the smallest number of features within one standard error of the "
+            f"best; to_frame() has all {len(self.methods)} rows.",
+        )
         return Summary(heading, columns, below)
 
     def _score_name(self, score: str | None) -> str:
@@ -363,27 +427,24 @@ class EnoughFeatures(Result):
     means: FloatArray
     probability: FloatArray
 
-    def columns(self) -> dict[str, object]:
-        """Return the columns of `to_frame`: numbers of features, mean scores, probabilities."""
-        return {
-            "n_features": self.sizes.copy(),
-            "mean": self.means.copy(),
-            "probability": self.probability.copy(),
-        }
+    _WHAT = "numbers of features"
 
-    def _summary(self, rows: int) -> Summary:
-        heading = (
+    def table(self) -> list[Column]:
+        """Return numbers of features, mean scores, and probabilities to be enough."""
+        chance = self.probability
+        return [
+            Column("features", name="n_features", numbers=self.sizes),
+            Column(self.score, digits=3, name="mean", numbers=self.means),
+            Column("enough", digits=2, bars=chance, name="probability", numbers=chance),
+        ]
+
+    def _heading(self) -> tuple[str, ...]:
+        return (
             f"EnoughFeatures: {counted(self.n_features, 'feature')} by {self.method} "
             f"({self.confidence_level:.0%} interval {self.low} to {self.high})",
             f"smallest number whose {self.score} is within one standard error, "
             f"{self.standard_error:.3g}, of the best, that of {self.best}",
         )
-        columns = [
-            Column("features", [str(k) for k in self.sizes.tolist()]),
-            Column(self.score, [f"{mean:.3f}" for mean in self.means]),
-            Column("enough", [f"{value:.2f}" for value in self.probability], bars=self.probability),
-        ]
-        return Summary(heading, columns)
 
 
 def enough_of(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.evaluation.performance import catalogue as performances
-from duramen.evaluation.result import SelectionEvaluation
+from duramen.evaluation.result import SelectionEvaluation, performances
 from duramen.plots.canvas import ACCENT, AGAINST, INK, axes_or_new, finish, label
 from duramen.results.result import figure
 from duramen.support import checks
