@@ -7,54 +7,69 @@ import pytest
 
 import duramen as dm
 from duramen.analyses.compare import enough_words
-from duramen.evaluation.result import enough_of
+from duramen.evaluation import SelectionEvaluation
 
 SIZES = np.array([1, 2, 5, 10])
 
 
-def rule(scores, factor=None, **options):
+def enough(scores, fraction=0.0, confidence_level=0.9):
+    """The rule on scores of a ranking cut at SIZES, with so many test rows a training row."""
     scores = np.asarray(scores, dtype=float)
-    options = {"confidence_level": 0.9, "n_bootstraps": 500, "seed": 0, **options}
-    return enough_of(scores, SIZES, 1 / len(scores) if factor is None else factor, **options)
+    nothing = np.full(len(SIZES), np.nan)
+    return SelectionEvaluation(
+        methods=("mdi",) * len(SIZES),
+        cuts=SIZES,
+        scores={"balanced_accuracy": scores},
+        sizes=np.tile(SIZES, (len(scores), 1)),
+        kuncheva=nothing,
+        nogueira=nothing,
+        stability_low=nothing,
+        stability_high=nothing,
+        frequency=None,
+        names=tuple(f"x{j}" for j in range(10)),
+        n_train=100,
+        n_test=round(100 * fraction),
+        confidence_level=confidence_level,
+    ).enough()
 
 
 def test_by_hand():
     """Means .5, .79, .8, .78; the best has error .1 / sqrt(4) of splits that scatter by .1."""
     scatter = np.array([-0.1, 0.1, -0.1, 0.1]) * np.sqrt(3 / 4)
-    scores = np.array([0.5, 0.79, 0.8, 0.78]) + scatter[:, None]
-    at, low, high, best, error, probability = rule(scores)
-    assert (SIZES[at], SIZES[best]) == (2, 5)
-    assert error == pytest.approx(0.05)
-    assert low <= at <= high
-    assert probability.sum() == pytest.approx(1)
+    actual = enough(np.array([0.5, 0.79, 0.8, 0.78]) + scatter[:, None])
+    assert (actual.n_features, actual.best) == (2, 5)
+    assert actual.standard_error == pytest.approx(0.05)
+    assert actual.low <= 2 <= actual.high
+    assert actual.probability.sum() == pytest.approx(1)
 
 
 def test_the_correction_widens_the_error():
     scores = np.array([0.5, 0.74, 0.8, 0.78]) + np.linspace(-0.1, 0.1, 8)[:, None]
-    assert SIZES[rule(scores)[0]] == 5
-    assert SIZES[rule(scores, 1 / 8 + 1)[0]] == 2
+    assert enough(scores).n_features == 5
+    assert enough(scores, fraction=1).n_features == 2
 
 
 def test_one_clear_answer_has_no_width_and_ties_go_to_few_features():
     clear = np.tile([0.5, 0.6, 0.9, 0.9], (5, 1)) + np.arange(5)[:, None] * 1e-3
-    assert rule(clear)[:4] == (2, 2, 2, 2)
+    actual = enough(clear)
+    assert (actual.n_features, actual.low, actual.high, actual.best) == (5, 5, 5, 5)
 
 
-def test_interval_covers_the_answer_of_many_splits():
+def test_interval_covers_the_answer_of_many_splits(monkeypatch):
     """Splits of one learning set, independent given it: the answer of 2000 is in most intervals."""
+    monkeypatch.setattr("duramen.evaluation.result._BOOTSTRAPS", 200)
     random = np.random.default_rng(0)
     means = np.array([0.6, 0.7, 0.74, 0.75])
 
     def drawn(n):
-        own = random.normal(size=(n, 1)) * 0.08
-        return means + own + random.normal(size=(n, 4)) * 0.04
+        of_split = random.normal(size=(n, 1)) * 0.08
+        return means + of_split + random.normal(size=(n, 4)) * 0.04
 
     within = 0
     for _ in range(100):
-        scores = drawn(50)
-        _, low, high, *_ = rule(scores, n_bootstraps=200)
-        expected = rule(drawn(4000), 1 / 50, n_bootstraps=1)[0]
-        within += low <= expected <= high
+        actual = enough(drawn(50))
+        expected = enough(drawn(4000), fraction=0.02)  # a factor of about 1 / 50
+        within += actual.low <= expected.n_features <= actual.high
     assert within >= 85
 
 

@@ -181,11 +181,6 @@ class SelectionEvaluation(Result):
         by_method: Mapping[str, float] = self.metadata.get("seconds", {})
         return by_method
 
-    @property
-    def variance_factor(self) -> float:
-        """Factor 1/B + n_test/n_train of the variance over splits."""
-        return 1 / self.n_resamples + self.n_test / self.n_train
-
     def rows(self, method: str) -> IntArray:
         """Return the rows of a method, by increasing number of features.
 
@@ -272,29 +267,31 @@ class SelectionEvaluation(Result):
         name = checks.check_choice(
             "enough", "method", rankings[0] if method is None else method, rankings
         )
-        rows, values = self.rows(name), self._scores(score)
-        if (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
+        rows = self.rows(name)
+        values, sizes = self._scores(score)[:, rows], self.cuts[rows]
+        defined = values[~np.isnan(values).any(axis=1)]
+        if len(defined) < 2:
             raise ValueError("enough: the score must be defined in at least two splits, got fewer.")
-        sizes = self.cuts[rows]
-        at, low, high, best, error, probability = enough_of(
-            values[:, rows],
-            sizes,
-            self.variance_factor,
-            confidence_level=self.confidence_level,
-            n_bootstraps=_BOOTSTRAPS,
-            seed=0,
-        )
+        factor = 1 / self.n_resamples + self.n_test / self.n_train
+        enough, best, error = _rule(defined[None], factor)
+        # Means of samples of 1 / factor splits scatter as the corrected standard error says.
+        count = max(2, round(1 / factor))
+        drawn = np.random.default_rng(0).integers(len(defined), size=(_BOOTSTRAPS, count))
+        of_samples, _, _ = _rule(defined[drawn], 1 / count)
+        probability = np.bincount(of_samples, minlength=len(sizes)) / _BOOTSTRAPS
+        tail, reached, at = (1 - self.confidence_level) / 2, np.cumsum(probability), int(enough[0])
+        low, high = np.searchsorted(reached, [tail, 1 - tail - 1e-12]).tolist()
         return EnoughFeatures(
             method=name,
             score=self._score_name(score),
             n_features=int(sizes[at]),
-            low=int(sizes[low]),
-            high=int(sizes[high]),
+            low=int(sizes[min(low, at)]),
+            high=int(sizes[max(min(high, len(sizes) - 1), at)]),
             confidence_level=self.confidence_level,
-            best=int(sizes[best]),
-            standard_error=error,
+            best=int(sizes[best[0]]),
+            standard_error=float(error[0]),
             sizes=sizes,
-            means=_nan_mean(values[:, rows]),
+            means=_nan_mean(values),
             probability=probability,
         )
 
@@ -445,57 +442,6 @@ class EnoughFeatures(Result):
             f"smallest number whose {self.score} is within one standard error, "
             f"{self.standard_error:.3g}, of the best, that of {self.best}",
         )
-
-
-def enough_of(
-    scores: FloatArray,
-    sizes: IntArray,
-    variance_factor: float,
-    *,
-    confidence_level: float,
-    n_bootstraps: int,
-    seed: int,
-) -> tuple[int, int, int, int, float, FloatArray]:
-    """Apply the one-standard-error rule to scores of B resamples with K numbers of features.
-
-    Parameters
-    ----------
-    scores : float64 array of shape (B, K)
-        Scores, NaN where they are not defined.
-    sizes : int64 array of shape (K,)
-        Numbers of features, ascending.
-    variance_factor : float
-        Factor f of the variance over resamples that gives the variance of a mean score.
-    confidence_level : float
-        Probability with which the interval is to cover.
-    n_bootstraps, seed : int
-        Bootstrap samples of resamples, round(1/f) in each, so that means scatter by that variance.
-
-    Returns
-    -------
-    tuple
-        Places in `sizes` of the number that is enough, of the ends of its interval and of the
-        best; the standard error of the best; and the fraction of samples in which each is enough.
-    """
-    scores = scores[~np.isnan(scores).any(axis=1)]
-    enough, best, error = _rule(scores[None], variance_factor)
-    count = max(2, round(1 / variance_factor))
-    drawn = np.random.default_rng(seed).integers(len(scores), size=(n_bootstraps, count))
-    chosen, _, _ = _rule(scores[drawn], 1 / count)
-    probability = np.bincount(chosen, minlength=len(sizes)) / n_bootstraps
-    reached = np.cumsum(probability)
-    tail = (1 - confidence_level) / 2
-    low = int(np.searchsorted(reached, tail))
-    high = int(np.searchsorted(reached, 1 - tail - 1e-12))
-    at = int(enough[0])
-    return (
-        at,
-        min(low, at),
-        max(min(high, len(sizes) - 1), at),
-        int(best[0]),
-        float(error[0]),
-        probability,
-    )
 
 
 def _rule(scores: FloatArray, factor: float) -> tuple[IntArray, IntArray, FloatArray]:
