@@ -544,8 +544,8 @@ def test_interrupted_between_rounds(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         calls = []
         patch.setattr(
-            "duramen.selection.subspace_search._memory_in_use",
-            lambda: failing() if calls.append(1) or len(calls) == 13 else "",
+            "duramen.selection.subspace_search.SubspaceSearch.words",
+            lambda _: failing() if calls.append(1) or len(calls) == 13 else "",
         )
         with pytest.raises(RuntimeError, match="no more"):
             model.fit(X, y)

@@ -25,7 +25,7 @@ class LinearSelector(BaseSelector):
     coefficients_: FloatArray
     penalty_: float
 
-    def _standardized(
+    def _read(
         self, X: Any, y: Any, n_threads: int = 1
     ) -> tuple[Data, LearningSet[EncodedTable], FloatArray]:
         """Return the rows as they were given, in memory, and as standardized columns."""
@@ -33,19 +33,10 @@ class LinearSelector(BaseSelector):
         data = rows.in_memory()
         return rows, data, standardized(linear_columns(data.table, type(self).__name__))
 
-    def _take(
-        self,
-        data: LearningSet[EncodedTable],
-        coefficients: FloatArray,
-        sizes: FloatArray,
-        penalty: float,
-        **settings: Any,
-    ) -> Self:
-        """Take the coefficients, and their sizes as importances."""
-        self.coefficients_, self.penalty_ = coefficients, penalty
+    def _take(self, data: Data, sizes: FloatArray, **settings: Any) -> None:
+        """Take the sizes of the coefficients as importances."""
         unit = "target per standard deviation"
         self.importances_ = without_forest(data, sizes, "absolute_coefficient", unit, **settings)
-        return self
 
     def _figures(self) -> dict[str, Any]:
         coefficients = Column("coefficient", name="coefficient", numbers=self.coefficients_)
@@ -147,7 +138,7 @@ class LassoSelector(LinearSelector):
 
         owner = type(self).__name__
         n_threads = checks.check_jobs(owner, self.n_jobs)
-        rows, data, values = self._standardized(X, y, n_threads)
+        rows, data, values = self._read(X, y, n_threads)
         splits = splits_of(data, self.cv, checks.draw_seed(self.random_state), owner)
         response = data.target.responses()
         if response.shape[1] > 1:
@@ -163,7 +154,9 @@ class LassoSelector(LinearSelector):
         selected = np.flatnonzero(sizes)
         history = {"penalty": model.alphas_, "error": model.mse_path_.mean(axis=1)}
         self._adopt(rows, selected[np.argsort(-sizes[selected], kind="stable")], history)
-        return self._take(data, coefficients, sizes, float(model.alpha_), cv=len(splits))
+        self.coefficients_, self.penalty_ = coefficients, float(model.alpha_)
+        self._take(rows, sizes, cv=len(splits))
+        return self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -251,15 +244,17 @@ class RidgeSelector(LinearSelector):
 
         owner = type(self).__name__
         most = checks.check_integer(owner, "n_features", self.n_features, 1)
-        rows, data, values = self._standardized(X, y)
+        rows, data, values = self._read(X, y)
         response = data.target.responses()
         model = RidgeCV(_PENALTIES * data.n_rows, store_cv_results=True).fit(values, response)
         sizes = np.linalg.norm(np.atleast_2d(model.coef_), axis=0)
         errors = model.cv_results_.reshape(-1, len(_PENALTIES)).mean(axis=0)
         history = {"penalty": _PENALTIES, "error": errors}
         self._adopt(rows, np.argsort(-sizes, kind="stable")[:most], history)
-        coefficients = np.reshape(model.coef_, -1) if response.shape[1] == 1 else sizes
-        return self._take(data, coefficients, sizes, float(model.alpha_) / data.n_rows)
+        self.coefficients_ = np.reshape(model.coef_, -1) if response.shape[1] == 1 else sizes
+        self.penalty_ = float(model.alpha_) / data.n_rows
+        self._take(rows, sizes)
+        return self
 
 
 def linear_columns(table: EncodedTable, function: str) -> FloatArray:

@@ -337,40 +337,29 @@ class SequentialRandomSubspace(BaseSelector):
         return ProbeShare(draws, min_win_rate, n_probes)
 
     def _search(self, source: EncodedTable | ColumnStore, n_shadows: int) -> Search:
-        owner = type(self).__name__
+        owner, p = type(self).__name__, source.n_columns
         batch = checks.check_integer(owner, "batch_size", self.batch_size, 1)
         keep = checks.check_real(owner, "keep", self.keep, 0.0, 1.0)
-        size = self._subspace(source, batch * (1 + n_shadows))
         patience = checks.check_optional_integer(owner, "patience", self.patience, 0)
-        return Search(
-            n_trees=checks.check_integer(owner, "n_estimators", self.n_estimators, 1),
-            size=size,
-            places=kept_places(size, keep),
-            batch=batch,
-            patience=patience or None,
-        )
-
-    def _subspace(self, source: EncodedTable | ColumnStore, n_at_a_time: int) -> int:
-        owner, p = type(self).__name__, source.n_columns
+        size, at_a_time = p, batch * (1 + n_shadows)
         if self.n_subspace_features is not None:
             if self.memory is not None:
                 raise ValueError(
                     f"{owner}: n_subspace_features must be None with memory={self.memory!r}, which "
                     "sets how many features a tree is given. Hint: leave one of them out."
                 )
-            return resolve_subspace(owner, self.n_subspace_features, p) or p
-        if self.memory is None:
-            return p
-        budget = memory_bytes(self.memory, owner)
-        size = widest_within(budget // n_at_a_time, source)
+            size = resolve_subspace(owner, self.n_subspace_features, p) or p
+        elif self.memory is not None:
+            size = widest_within(memory_bytes(self.memory, owner) // at_a_time, source)
         if size < 1:
-            least = n_at_a_time * int(column_bytes(source).max())
+            least = at_a_time * int(column_bytes(source).max())
             raise ValueError(
                 f"{owner}: memory={self.memory!r} is too small for the widest column, of "
-                f"{source.n_rows} rows, in {n_at_a_time} trees at a time; at least {least} bytes "
+                f"{source.n_rows} rows, in {at_a_time} trees at a time; at least {least} bytes "
                 "are needed. Hint: raise it, or lower batch_size."
             )
-        return size
+        n_trees = checks.check_integer(owner, "n_estimators", self.n_estimators, 1)
+        return Search(n_trees, size, kept_places(size, keep), batch, patience or None)
 
     def _template(self, task: Task) -> Any:
         """Return the estimator of the trees, not fitted."""

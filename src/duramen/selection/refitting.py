@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data import EncodedTable, LearningSet, Task
+from duramen.data import Task
 from duramen.data.recoding import with_probes
 from duramen.estimators.catalogue import random_forest
 from duramen.importances import catalogue
@@ -17,7 +17,7 @@ from duramen.importances.measures.mda import SCALED_MDA
 from duramen.importances.refit import seeded, template_of
 from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector, Data
-from duramen.significance.measured import Measured, MeasureLike, Refits, automatic, measured
+from duramen.significance.measured import Measured, Refits, automatic, measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import refuse
@@ -50,26 +50,31 @@ class ForestSelector(BaseSelector):
         plan = self._plan()
         n_threads = plan.threads_within
         data = self._learning_set(X, y, task_of(self.estimator, owner), n_threads=n_threads)
-        subject = subject_of(
-            self.estimator,
-            self.n_estimators,
-            self.measure,
-            data.in_memory(),
-            owner,
-            n_threads if threads_grow else 1,
-        )
+        n_trees = checks.check_optional_integer(owner, "n_estimators", self.n_estimators, 1)
+        rows, estimator, measure = data.in_memory(), self.estimator, self.measure
+        if estimator is None:
+            estimator = random_forest(data.task, N_TREES)
+        scaled = measure == SCALED_MDA.name
+        if not callable(measure):
+            names = [entry.name for entry in catalogue if entry.testable]
+            checks.check_choice(owner, "measure", measure, ("auto", SCALED_MDA.name, *names))
+        if measure == "auto":
+            measure = automatic(template_of(estimator, owner))
+        subject = measured(estimator, rows, None, "mda" if scaled else measure, owner)
+        if scaled:
+            subject = replace(subject, measure=SCALED_MDA, identifier=SCALED_MDA.name)
+        settings = {} if n_trees is None else {"n_estimators": n_trees}
+        subject.template.set_params(n_jobs=n_threads if threads_grow else 1, **settings)
         plan = replace(plan, n_threads=1) if threads_grow else plan
         return Opening(f"{owner}.fit", subject, checks.draw_seed(self.random_state), plan, data)
 
     def _set_importances(self, subject: Measured, values: FloatArray) -> None:
-        owner = type(self).__name__
-        self.importances_ = Importances(
-            subject.names,
-            values,
-            subject.measure.name,
-            unit_of(subject),
-            metadata=subject.identity(owner),
-        )
+        """Take the importances, in the unit of those of a small forest."""
+        small = seeded(subject.template, 0).set_params(n_estimators=2)
+        unit = replace(subject, template=small).importances(0).unit
+        metadata = subject.identity(type(self).__name__)
+        measure = subject.measure.name
+        self.importances_ = Importances(subject.names, values, measure, unit, metadata=metadata)
 
     def _settings(self) -> dict[str, Any]:
         metadata = self.importances_.metadata
@@ -96,38 +101,6 @@ def task_of(estimator: Any, owner: str) -> Task | None:
         return None
     task: Task = template_of(estimator, owner).task
     return task
-
-
-def subject_of(
-    estimator: Any,
-    n_estimators: Any,
-    measure: MeasureLike,
-    data: LearningSet[EncodedTable],
-    owner: str,
-    n_threads: int,
-) -> Measured:
-    """Return a measure of forests: of random forests, where no estimator is given."""
-    n_trees = checks.check_optional_integer(owner, "n_estimators", n_estimators, 1)
-    if estimator is None:
-        estimator = random_forest(data.task, N_TREES)
-    measures = ("auto", SCALED_MDA.name, *(entry.name for entry in catalogue if entry.testable))
-    name = None if callable(measure) else checks.check_choice(owner, "measure", measure, measures)
-    if name == "auto":
-        measure = automatic(template_of(estimator, owner))
-    scaled = name == SCALED_MDA.name
-    subject = measured(estimator, data, None, "mda" if scaled else measure, owner)
-    if scaled:
-        subject = replace(subject, measure=SCALED_MDA, identifier=SCALED_MDA.name)
-    settings = {} if n_trees is None else {"n_estimators": n_trees}
-    subject.template.set_params(n_jobs=n_threads, **settings)
-    return subject
-
-
-def unit_of(subject: Measured) -> str:
-    """Return the unit of the importances, as a small forest has it."""
-    small = seeded(subject.template, 0).set_params(n_estimators=2)
-    importances: Importances = replace(subject, template=small).importances(0)
-    return importances.unit
 
 
 def beside_shadows(

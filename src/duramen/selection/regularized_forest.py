@@ -9,14 +9,14 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from duramen.estimators.base import combine_class_weight
-from duramen.forests.forest import Forest, mean_decreases
+from duramen.forests.forest import mean_decreases
 from duramen.forests.growth import Guidance, grow
 from duramen.forests.structure import trees_of_nodes
 from duramen.jobs.progress import progress_bar
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.results.importances import Importances
 from duramen.results.summary import Column, counted
-from duramen.selection.refitting import ForestSelector, Opening
+from duramen.selection.refitting import ForestSelector
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
@@ -181,27 +181,19 @@ class RegularizedForestSelector(ForestSelector):
                 progress=report,
                 guidance=guidance,
             )
-        self._take(opening, forest, factors)
-        return self
-
-    def _take(self, opening: Opening, forest: Forest, factors: FloatArray) -> None:
         inner = np.flatnonzero(forest.feature >= 0)
         features, first = np.unique(forest.feature[inner], return_index=True)
         trees = trees_of_nodes(forest)[inner[first]]
         order = np.argsort(first, kind="stable")
-        sizes = np.cumsum(np.bincount(trees, minlength=forest.n_trees))
+        sizes = np.cumsum(np.bincount(trees, minlength=n_trees))
         self._adopt(opening.data, features[order].astype(np.int64), {"n_selected": sizes})
         self.entered_ = np.zeros(self.n_features_in_, dtype=np.int64)
         self.entered_[features] = trees + 1
-        self.factors_ = factors
-        self.forest_ = forest
-        self.importances_ = Importances(
-            opening.subject.names,
-            mean_decreases(forest).values,
-            "mdi",
-            forest.settings.unit,
-            metadata=opening.subject.identity(type(self).__name__),
-        )
+        self.factors_, self.forest_ = factors, forest
+        values, metadata = mean_decreases(forest).values, subject.identity(owner)
+        unit = forest.settings.unit
+        self.importances_ = Importances(subject.names, values, "mdi", unit, metadata=metadata)
+        return self
 
     def _scores(self) -> FloatArray:
         return self.factors_

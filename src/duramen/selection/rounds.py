@@ -440,7 +440,10 @@ class ArtificialContrasts(RoundsSelector):
         subject = opening.subject
         require_out_of_bag(subject, owner)
         subject.exchangeability.require(1, owner)
-        regression = regression_of(subject, owner)
+        # The same measure of regression forests of the same kind.
+        regression, template = subject, for_task(subject.template, NumberTarget(np.zeros(1)), owner)
+        if template is not subject.template:
+            regression = replace(subject, template=template.set_params(oob_score=False))
         p, seed = subject.data.n_columns, opening.seed
         rounds = Rounds(np.zeros(p, dtype=np.int64), most)
 
@@ -451,9 +454,13 @@ class ArtificialContrasts(RoundsSelector):
             """
             subjects = [subject]
             if residuals is not None:
+                targets = [NumberTarget(np.ascontiguousarray(column)) for column in residuals.T]
                 subjects = [
-                    with_numbers(regression, column, (seed, k))
-                    for k, column in enumerate(residuals.T)
+                    replace(
+                        regression,
+                        data=regression.data.with_target(target, key=("residuals", (seed, k))),
+                    )
+                    for k, target in enumerate(targets)
                 ]
             parts = [beside_shadows(of, np.arange(p), seed, owner) for of in subjects]
             own, contrasts = (sum(part[k] for part in parts) for k in (0, 1))
@@ -574,26 +581,6 @@ def unexplained(subject: Measured, columns: IntArray, seed: int) -> FloatArray:
         values = np.eye(data.target.n_classes)[data.target.codes]
     residuals: FloatArray = values - np.where(np.isnan(means), values.mean(axis=0), means)
     return residuals[:, 1:] if residuals.shape[1] == 2 else residuals
-
-
-def regression_of(subject: Measured, owner: str) -> Measured:
-    """Return the same measure of regression forests of the same kind.
-
-    Raises
-    ------
-    ValueError
-        If there is no regression forest of the kind.
-    """
-    template = for_task(subject.template, NumberTarget(np.zeros(1)), owner)
-    if template is subject.template:
-        return subject
-    return replace(subject, template=template.set_params(oob_score=False))
-
-
-def with_numbers(subject: Measured, values: FloatArray, key: object) -> Measured:
-    """Return the measure with numbers in place of its target."""
-    target = NumberTarget(np.ascontiguousarray(values, dtype=np.float64))
-    return replace(subject, data=subject.data.with_target(target, key=("residuals", key)))
 
 
 FEWEST_ROWS = 10  # of a node whose surrogates count

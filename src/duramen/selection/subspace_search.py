@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -140,19 +139,8 @@ class SubspaceSearch:
         self.entered += [self.evidence.n_trees] * len(new)
 
     def words(self) -> str:
-        """Return the number of features found and the memory in use, for a progress bar."""
-        return f"{len(self.found)} found{_memory_in_use()}"
-
-
-def _memory_in_use() -> str:
-    """Return the resident memory as text, where the system tells it."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        return ""
-    import mmap
-
-    return f", {pages * mmap.PAGESIZE / 1e6:.0f} MB"
+        """Return the number of features found, for a progress bar."""
+        return f"{len(self.found)} found"
 
 
 def stream(seed: int, tree: int, purpose: int) -> np.random.Generator:
