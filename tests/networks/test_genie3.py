@@ -52,7 +52,7 @@ def test_same_bytes_for_threads_subsets_and_resumed_runs(made, tmp_path):
     calls = []
     import duramen.networks.targets as targets
 
-    original = targets.TargetForest._scores
+    original = targets.Links._scores
 
     def stopping(self, data, seed):
         calls.append(seed)
@@ -60,13 +60,13 @@ def test_same_bytes_for_threads_subsets_and_resumed_runs(made, tmp_path):
             raise Stop
         return original(self, data, seed)
 
-    targets.TargetForest._scores = stopping
+    targets.Links._scores = stopping
     try:
         with pytest.raises(Stop):
             dm.genie3(made.expression, checkpoint=path, **FAST)
         resumed = dm.genie3(made.expression, checkpoint=path, **FAST)
     finally:
-        targets.TargetForest._scores = original
+        targets.Links._scores = original
     assert resumed.equals(whole)
     assert len(calls) == 4 + 5  # three targets were kept
 

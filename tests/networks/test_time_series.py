@@ -8,7 +8,7 @@ import pytest
 
 import duramen as dm
 from duramen.networks import Experiment
-from duramen.networks.time_series import decay_rates, pairs_of, responses_of
+from duramen.networks.targets import decay_rates, pairs_of, responses_of
 
 FAST = {"estimator": dm.RandomForestRegressor(25, max_features="sqrt"), "random_state": 0}
 

@@ -2,8 +2,7 @@
 
 from duramen.networks import connectome
 from duramen.networks.challenge import ChallengeScore, challenge_score
-from duramen.networks.groups import group_links
-from duramen.networks.inference import Experiment, genie3
+from duramen.networks.inference import Experiment, genie3, group_links
 from duramen.results.network_scores import NetworkScores, Orientation, undirected_ceiling
 
 __all__ = [

@@ -1,30 +1,37 @@
-"""GENIE3: a forest for each target; the importances of its inputs are the weights of links."""
+"""GENIE3: a forest for each target; the importances of its inputs are the weights of links.
+
+And the links between groups of variables, such as operons, modules or pathways.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from duramen.data import EncodedTable, encode
+from duramen import importances
+from duramen.data import encode
 from duramen.data.learning_sets import table_of
 from duramen.data.memory import require_memory
 from duramen.data.sources import table_like
 from duramen.data.target import refuse_missing
+from duramen.estimators.catalogue import FORESTS
+from duramen.estimators.parameters import OF_THE_TREES
+from duramen.importances.groups import Aggregation, grouping_of
+from duramen.importances.refit import growing
 from duramen.jobs.replicates import Plan, run_jobs
 from duramen.networks.targets import (
-    Scoring,
-    TargetForest,
-    Variables,
-    settings_of,
-    template_of_targets,
+    LAST_LEVEL,
+    Links,
+    decay_rates,
+    pairs_of,
+    responses_of,
 )
-from duramen.networks.time_series import decay_rates, pairs_of, responses_of
-from duramen.results.network import Network
+from duramen.results.network import Network, dense
 from duramen.results.result import warn_of
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
@@ -195,9 +202,26 @@ def genie3(
     3
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
-    scoring = Scoring(measure, normalization, source_scaling, n_permutations, null)
-    scoring.check(_FUNCTION)
-    template = template_of_targets(estimator, _FUNCTION)
+    measures = [
+        entry.name
+        for entry in importances.catalogue
+        if entry.testable and not entry.refits and not entry.classes
+    ]
+    scoring = {
+        "measure": checks.check_choice(_FUNCTION, "measure", measure, (*measures, LAST_LEVEL)),
+        "normalization": normalization,
+        "source_scaling": source_scaling,
+        "n_permutations": checks.check_integer(_FUNCTION, "n_permutations", n_permutations, 0),
+        "null": null,
+    }
+    checks.check_choice(_FUNCTION, "normalization", normalization, ("unit", "sum", "none"))
+    checks.check_choice(_FUNCTION, "source_scaling", source_scaling, ("none", "variance"))
+    checks.check_choice(_FUNCTION, "null", null, ("auto", "pooled", "source"))
+    kinds = [kind for kind in FORESTS if kind.regressor is not None]
+    if estimator is None:
+        estimator = kinds[0].regressor(1000, max_features="sqrt")
+    classes = [forest.__name__ for kind in kinds for forest in (kind.classifier, kind.regressor)]
+    template = growing(estimator, _FUNCTION, classes, {"n_estimators", *OF_THE_TREES})
     if experiment is None:
         experiment = Experiment()
     elif not isinstance(experiment, Experiment):
@@ -206,160 +230,136 @@ def genie3(
             f"{type(experiment).__name__}."
         )
     table = encode(table_like(table_of(expression)), names=names, n_jobs=plan.n_threads)
-    if min(table.shape) < 2:
+    (n, p), genes = table.shape, table.names
+    if min(n, p) < 2:
         raise ValueError(
             f"{_FUNCTION}: expression must have at least 2 samples of 2 genes, got "
-            f"{table.n_rows} samples of {table.n_columns} genes."
+            f"{n} samples of {p} genes."
         )
-    variables = _variables(table, regulators, targets, experiment)
-    _require_memory(variables, n_permutations)
-    seed = checks.draw_seed(random_state)
-    identity = {
-        **settings_of(template),
-        **asdict(scoring),
-        "fingerprint": fingerprint(
-            variables.table.fingerprint(), variables.responses, variables.usable
-        ),
-    }
-    links = {"sources": variables.sources.tolist(), "targets": variables.targets.tolist()}
-    results = run_jobs(
-        TargetForest(variables, template, scoring, seed, _FUNCTION),
-        len(variables.targets),
-        seed=seed,
-        identity={**identity, **links},
-        plan=plan,
-        function=_FUNCTION,
-        unit="target",
-    )
-    shape = {"n_rows": variables.table.n_rows, "n_estimators": template.n_estimators}
-    settings = {**identity, **shape, "seed": seed, "versions": versions()}
-    network = _network(variables, results, scoring, settings)
-    warn_of(_FUNCTION, network.notes)
-    return network
 
+    def indices(asked: Any, parameter: str) -> IntArray:
+        places = checks.places_of(asked, genes, f"{_FUNCTION}: {parameter}", "gene")
+        return np.sort(np.array(places, dtype=np.int64))
 
-def _stays_sparse(variables: Variables) -> bool:
-    """Tell whether the weights of the candidates take half the memory of those of all pairs."""
-    p, n_links = variables.table.n_columns, len(variables.sources) * len(variables.targets)
-    return 8 * p * p > max(_DENSE_BYTES, 2 * _ENTRY_BYTES * n_links)
-
-
-def _require_memory(variables: Variables, n_permutations: int) -> None:
-    """Raise MemoryError where the weights would not fit."""
-    p, n_links = variables.table.n_columns, len(variables.sources) * len(variables.targets)
-    sparse = _stays_sparse(variables)
-    weights = _BUILT_BYTES * n_links if sparse else 8 * p * p
+    of_sources = np.arange(p) if regulators is None else indices(regulators, "regulators")
+    of_targets = np.arange(p) if targets is None else indices(targets, "targets")
+    refuse_missing(table, of_targets, _FUNCTION)
+    # Rows that tell of the regulation of each gene: those where it was not set.
+    usable: BoolArray | None = None
+    if experiment.knocked_out is not None:
+        knocked_out = list(experiment.knocked_out)
+        if len(knocked_out) != n:
+            allowed = f"one entry per sample ({n})"
+            raise checks.refuse(_FUNCTION, "knocked_out", allowed, len(knocked_out))
+        usable = np.ones((n, p), dtype=np.bool_)
+        for row, gene in enumerate(knocked_out):
+            if not (gene is None or gene == "" or gene != gene):
+                usable[row, indices(gene, "knocked_out")] = False
+    # Numbers that the forests predict in place of the levels: rates of change.
+    responses: FloatArray | None = None
+    if experiment.time is not None:
+        values = np.zeros((n, p))
+        for j in of_targets.tolist():
+            if table.kinds[j] != "numeric":
+                raise ValueError(
+                    f"{_FUNCTION}: with time all targets must be numbers, got {quoted(genes[j])} "
+                    f"of kind {table.kinds[j]}."
+                )
+            values[:, j] = np.asarray(table.values(j))[table.codes(j)]
+        time, series = experiment.time, experiment.series
+        now, following, elapsed = pairs_of(time, series, n, _FUNCTION)
+        rates = decay_rates(values, time, series, experiment.decay, _FUNCTION)
+        responses = responses_of(values, now, following, elapsed, rates)
+        table = table.take_rows(now)
+        usable = None if usable is None else usable[now] & usable[following]
+    # Where few of many pairs are candidates, their weights are sparse.
+    n_links = len(of_sources) * len(of_targets)
+    sparse = 8 * p * p > max(_DENSE_BYTES, 2 * _ENTRY_BYTES * n_links)
     require_memory(
-        weights + (8 * p * p if n_permutations else 0),
+        (_BUILT_BYTES * n_links if sparse else 8 * p * p) + (8 * p * p if n_permutations else 0),
         what=f"the weights of {n_links if sparse else f'{p} x {p}'} links",
         function=_FUNCTION,
         hint="give fewer genes",
     )
-
-
-def _variables(
-    table: EncodedTable, regulators: Any, targets: Any, experiment: Experiment
-) -> Variables:
-    """Settle sources, targets, and the rows and numbers of the learning sets."""
-    sources = _chosen(regulators, "regulators", table)
-    wanted = _chosen(targets, "targets", table)
-    refuse_missing(table, wanted, _FUNCTION)
-    time, series, set_genes = experiment.time, experiment.series, experiment.knocked_out
-    usable = None if set_genes is None else _usable(set_genes, table)
-    if time is None:
-        return Variables(table, sources, wanted, None, usable)
-    for j in wanted.tolist():
-        if table.kinds[j] != "numeric":
-            raise ValueError(
-                f"{_FUNCTION}: with time all targets must be numbers, got {quoted(table.names[j])} "
-                f"of kind {table.kinds[j]}."
-            )
-    now, following, elapsed = pairs_of(time, series, table.n_rows, _FUNCTION)
-    values = np.zeros(table.shape)
-    for j in wanted.tolist():
-        values[:, j] = np.asarray(table.values(j))[table.codes(j)]
-    rates = decay_rates(values, time, series, experiment.decay, _FUNCTION)
-    responses = responses_of(values, now, following, elapsed, rates)
-    if usable is not None:
-        usable = usable[now] & usable[following]
-    return Variables(table.take_rows(now), sources, wanted, responses, usable)
-
-
-def _usable(knocked_out: Any, table: EncodedTable) -> BoolArray:
-    """Tell which rows tell of the regulation of each gene: those where it was not set."""
-    genes = list(knocked_out)
-    if len(genes) != table.n_rows:
-        raise checks.refuse(
-            _FUNCTION, "knocked_out", f"one entry per sample ({table.n_rows})", len(genes)
-        )
-    usable = np.ones(table.shape, dtype=np.bool_)
-    for row, gene in enumerate(genes):
-        if gene is None or gene == "" or gene != gene:
-            continue
-        usable[row, _chosen(gene, "knocked_out", table)] = False
-    return usable
-
-
-def _chosen(asked: Any, what: str, table: EncodedTable) -> IntArray:
-    """Return the indices of genes, ascending; all for None."""
-    if asked is None:
-        return np.arange(table.n_columns)
-    places = checks.places_of(asked, table.names, f"{_FUNCTION}: {what}", "gene")
-    return np.sort(np.array(places, dtype=np.int64))
-
-
-def _network(
-    variables: Variables,
-    results: list[dict[str, NDArray[Any]]],
-    scoring: Scoring,
-    settings: dict[str, Any],
-) -> Network:
-    """Put the weights of all targets side by side."""
-    table, sources = variables.table, variables.sources
-    p = table.n_columns
+    seed = checks.draw_seed(random_state)
+    kind = next(kind for kind in FORESTS if type(template) in kind.estimators)
+    defaults, shown = type(template)().get_params(), ("n_estimators", "max_features")
+    identity = {
+        "forest": kind.name.replace("-", "_"),
+        "parameters": {
+            name: value
+            for name, value in template.get_params().items()
+            if name in shown or (name in OF_THE_TREES and value != defaults[name])
+        },
+        **scoring,
+        "fingerprint": fingerprint(table.fingerprint(), responses, usable),
+    }
+    candidates = {"sources": of_sources.tolist(), "targets": of_targets.tolist()}
+    results = run_jobs(
+        Links(
+            table,
+            of_sources,
+            of_targets,
+            responses,
+            usable,
+            template,
+            measure,
+            normalization,
+            n_permutations,
+            null,
+            seed,
+            _FUNCTION,
+        ),
+        len(of_targets),
+        seed=seed,
+        identity={**identity, **candidates},
+        plan=plan,
+        function=_FUNCTION,
+        unit="target",
+    )
     links = np.column_stack([result["weights"] for result in results])
-    tested = any(len(result["p_values"]) for result in results)
-    p_values = np.ones((p, p)) if tested else None
-    if p_values is not None:
-        for j, result in zip(variables.targets.tolist(), results, strict=True):
-            p_values[sources, j] = result["p_values"]
-    if scoring.source_scaling == "variance":
-        links = scaled_by_variance(links, sources, variables.targets, p)
-    weights = _of_all_pairs(links, variables)
-    is_source, is_target = np.zeros((2, p), dtype=np.bool_)
-    is_source[sources] = True
-    is_target[variables.targets] = True
+    if source_scaling == "variance":
+        links = scaled_by_variance(links, of_sources, of_targets, p)
+    weights: Any = links
+    if links.shape != (p, p) and sparse:
+        starts = np.zeros(p + 1, dtype=np.int64)
+        starts[of_sources + 1] = len(of_targets)
+        columns = np.tile(of_targets.astype(np.int32), len(of_sources))
+        weights = csr_array((links.ravel(), columns, np.cumsum(starts)), shape=(p, p))
+    elif links.shape != (p, p):
+        weights = np.zeros((p, p))
+        weights[of_sources[:, np.newaxis], of_targets] = links
+    p_values = None
+    if n_permutations:
+        p_values = np.ones((p, p))
+        for j, result in zip(of_targets.tolist(), results, strict=True):
+            p_values[of_sources, j] = result["p_values"]
     for matrix in (weights, p_values):
         if isinstance(matrix, np.ndarray):
             matrix.setflags(write=False)
-    notes = _notes(table, is_source | is_target)
-    return Network(
-        table.names,
+    is_source, is_target = np.zeros((2, p), dtype=np.bool_)
+    is_source[of_sources] = is_target[of_targets] = True
+    notes: tuple[str, ...] = ()
+    constant = np.flatnonzero(table.constant() & (is_source | is_target))
+    if len(constant):
+        which = "gene has" if len(constant) == 1 else "genes have"
+        notes = (
+            f"{len(constant)} {which} the same value in all samples, so that their links have "
+            f"weight 0: {joined([quoted(genes[j]) for j in constant], shown=5)}",
+        )
+    shape = {"n_rows": table.n_rows, "n_estimators": template.n_estimators}
+    network = Network(
+        genes,
         weights,
         is_source,
         is_target,
-        measure=scoring.measure,
+        measure=measure,
         p_values=p_values,
         notes=notes,
-        metadata=settings,
+        metadata={**identity, **shape, "seed": seed, "versions": versions()},
     )
-
-
-def _of_all_pairs(links: FloatArray, variables: Variables) -> Any:
-    """Return weights of shape (p, p), sparse where few of many pairs are candidates."""
-    p, sources, targets = variables.table.n_columns, variables.sources, variables.targets
-    if links.shape == (p, p):
-        return links
-    if not _stays_sparse(variables):
-        weights = np.zeros((p, p))
-        weights[sources[:, np.newaxis], targets] = links
-        return weights
-    from scipy.sparse import csr_array
-
-    starts = np.zeros(p + 1, dtype=np.int64)
-    starts[sources + 1] = len(targets)
-    columns = np.tile(targets.astype(np.int32), len(sources))
-    return csr_array((links.ravel(), columns, np.cumsum(starts)), shape=(p, p))
+    warn_of(_FUNCTION, network.notes)
+    return network
 
 
 def scaled_by_variance(
@@ -367,38 +367,113 @@ def scaled_by_variance(
 ) -> FloatArray:
     """Multiply the weights of each source by their variance over its targets.
 
-    Parameters
-    ----------
-    links : float64 array of shape (n_sources, n_targets)
-        Source by target.
-    sources, targets : int64 arrays
-        Indices of the sources and targets; a source is no target of itself.
-    p : int
-        Number of variables.
+    `links` are of shape (n_sources, n_targets), source by target; `sources` and `targets` are
+    indices of the p variables. A source is no target of itself.
     """
     scaled = np.empty_like(links)
-    is_target = np.zeros(p, dtype=np.bool_)
-    is_target[targets] = True
     for first in range(0, len(links), _ROWS):
-        here = sources[first : first + _ROWS]
-        rows = np.zeros((len(here), p))
-        rows[:, targets] = links[first : first + _ROWS]
-        among = np.tile(is_target, (len(rows), 1))
-        among[np.arange(len(rows)), here] = False
+        part = slice(first, first + _ROWS)
+        rows, among = np.zeros((len(links[part]), p)), np.zeros((len(links[part]), p), dtype=bool)
+        rows[:, targets], among[:, targets] = links[part], True
+        among[np.arange(len(rows)), sources[part]] = False
         count = np.maximum(among.sum(axis=1), 1)
         mean = (rows * among).sum(axis=1) / count
         variance = (((rows - mean[:, None]) * among) ** 2).sum(axis=1) / count
-        scaled[first : first + _ROWS] = links[first : first + _ROWS] * variance[:, None]
+        scaled[part] = links[part] * variance[:, None]
     return scaled
 
 
-def _notes(table: EncodedTable, involved: BoolArray) -> tuple[str, ...]:
-    constant = np.flatnonzero(table.constant() & involved)
-    if not len(constant):
-        return ()
-    shown = joined([quoted(table.names[j]) for j in constant], shown=5)
-    which = "gene has" if len(constant) == 1 else "genes have"
-    return (
-        f"{len(constant)} {which} the same value in all samples, so that their links have weight "
-        f"0: {shown}",
+def group_links(
+    network: Network,
+    feature_groups: Any,
+    *,
+    how: Aggregation = "sum",
+    names: Sequence[str] | None = None,
+    rest: Literal["drop", "own"] = "drop",
+) -> Network:
+    r"""Compute the sum, mean or maximum of the weights of the links between groups of variables.
+
+    .. math:: W_{GH} = \sum_{i \in G, j \in H} W_{ij}, \quad
+              \frac{1}{|C_{GH}|} \sum_{(i, j) \in C_{GH}} W_{ij} \quad \text{or} \quad
+              \max_{(i, j) \in C_{GH}} W_{ij}
+
+    with :math:`C_{GH}` the candidate links from a variable of G to another of H.
+
+    Parameters
+    ----------
+    network : Network
+        Network of p variables.
+    feature_groups : mapping, labels, path, Clusters, transformer or positions
+        Groups of variables in any form of :func:`duramen.io.feature_groups`, such as those of each
+        group by its name, or a label for each variable. They may overlap.
+    how : {"sum", "mean", "max"}
+        Summary of the weights. A sum favors large groups.
+    names : sequence of str, optional
+        Names of the groups where labels are whole numbers: label g stands for ``names[g]``.
+    rest : {"drop", "own"}
+        Whether variables that are in no group are left out, or are each a group of their own, after
+        the others: groups of regulators of single genes, for instance.
+
+    Returns
+    -------
+    Network
+        Of the groups, without the links within a group, and without p-values: these would take the
+        dependence between the links. A group is a source, or a target, where one of its variables
+        is.
+
+    Raises
+    ------
+    TypeError
+        If `network` is something else, or a variable neither name nor index.
+    ValueError
+        If a variable is unknown or twice in one group, a group is empty, there is none, or labels
+        are not one a variable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> network = dm.Network(("a", "b", "c"), [[0, 1, 2], [3, 0, 4], [5, 6, 0]])
+    >>> dm.networks.group_links(network, {"ab": ["a", "b"], "c": ["c"]}).weights.tolist()
+    [[0.0, 6.0], [11.0, 0.0]]
+    """
+    owner = "group_links"
+    if not isinstance(network, Network):
+        raise TypeError(f"{owner}: network must be a Network, got {type(network).__name__}.")
+    grouping = grouping_of(feature_groups, names, network.names, how, rest, owner)
+    members, starts, n_groups = grouping.members, grouping.starts, len(grouping.names)
+    is_source, is_target = (
+        np.logical_or.reduceat(mask[members], starts) for mask in (network.sources, network.targets)
+    )
+    weights: FloatArray
+    if how == "max":  # 0 where there is no candidate
+        among = np.outer(network.sources, network.targets)
+        matrix = np.where(among, dense(network.weights), -np.inf).astype(np.float64)
+        np.fill_diagonal(matrix, -np.inf)
+        rows = np.maximum.reduceat(matrix[members], starts, axis=0)
+        largest = np.maximum.reduceat(rows[:, members], starts, axis=1)
+        weights = np.where(np.isinf(largest), 0.0, largest)
+    else:
+        entries = np.ones(len(members)), (members, grouping.of_member)
+        member: Any = csr_array(entries, shape=(len(network), n_groups))
+        sums: Any = member.T @ csr_array(network.weights @ member)
+        weights = sums.toarray().astype(np.float64)
+    if how == "mean":
+        of_sources, of_targets = (
+            member * mask[:, None].astype(np.float64) for mask in (network.sources, network.targets)
+        )
+        sizes = np.outer(of_sources.sum(axis=0), of_targets.sum(axis=0))
+        sizes -= (of_sources.T @ of_targets).toarray()  # a variable is no target of itself
+        weights = weights / np.maximum(sizes, 1.0)
+    np.fill_diagonal(weights, 0.0)
+    return Network(
+        grouping.names,
+        weights,
+        is_source,
+        is_target,
+        network.directed,
+        f"group {how} of {network.measure}",
+        network.unit,
+        notes=network.notes,
+        metadata={**network.metadata, "group": grouping.choices(network.measure, how)},
     )

@@ -13,7 +13,7 @@ from duramen.networks import connectome as dc
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_precedence_equals_the_oracle(monkeypatch, n_jobs):
-    monkeypatch.setattr("duramen.networks.connectome.directivity._PAIRS", 40)
+    monkeypatch.setattr("duramen.networks.connectome.direction._PAIRS", 40)
     x = oracle.processed(bursting(p=8), "f2", 0.12, exponent=0.9, weighting="none")
     expected = oracle.precedence(x)
     assert expected.any()
@@ -79,7 +79,7 @@ def test_an_unbiased_coin_transfers_nothing():
 @pytest.mark.parametrize("same_frame", [True, False])
 @pytest.mark.parametrize("n_states", [2, 3])
 def test_transfer_entropy_equals_the_oracle(monkeypatch, order, same_frame, n_states):
-    monkeypatch.setattr("duramen.networks.connectome.information._COLUMNS", 3)
+    monkeypatch.setattr("duramen.networks.connectome.direction._COLUMNS", 3)
     rng = np.random.default_rng(1)
     states = rng.choice(n_states, (400, 4), p=[0.7, 0.3] if n_states == 2 else [0.2, 0.7, 0.1])
     states[1:, 3] = (states[:-1, 0] + states[1:, 3] * (rng.random(399) < 0.3)) % n_states

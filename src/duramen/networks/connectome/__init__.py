@@ -7,17 +7,18 @@ from duramen.networks.connectome.correlations import (
     covariance,
     partial_correlation,
 )
-from duramen.networks.connectome.directivity import directed, precedence
+from duramen.networks.connectome.direction import (
+    directed,
+    generalized_transfer_entropy,
+    precedence,
+    transfer_entropy,
+)
 from duramen.networks.connectome.filters import (
     difference,
     emphasize,
     hard_threshold,
     low_pass,
     power,
-)
-from duramen.networks.connectome.information import (
-    generalized_transfer_entropy,
-    transfer_entropy,
 )
 from duramen.networks.connectome.methods import METHODS
 

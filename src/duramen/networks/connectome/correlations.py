@@ -268,14 +268,20 @@ def partial_correlation(
         return np.zeros(covariances.shape)
     part = covariances[np.ix_(changes, changes)]
     n_kept = components_kept(n_components, len(changes))
+    n_frames = signal.shape[0]
+    if precision == "auto" and sparse.issparse(signal):
+        n_frames = np.count_nonzero(np.diff(as_signal(signal).indptr))
     if precision == "pca":
         inverse = _principal(part, n_kept)
     elif precision == "exact":
         inverse = _inverse(part)
-    elif precision == "auto":
-        inverse = _settled(signal, changes, part, n_kept)
+    elif precision == "auto" and n_frames > 2 * len(changes):
+        try:
+            inverse = _principal(part, n_kept)
+        except _SingularError:
+            inverse = _shrunk(signal, changes, "oas")
     else:
-        inverse = _shrunk(signal, changes, precision)
+        inverse = _shrunk(signal, changes, "oas" if precision == "auto" else precision)
     scale = np.sqrt(inverse.diagonal())
     result = np.zeros(covariances.shape)
     result[np.ix_(changes, changes)] = -inverse / np.outer(scale, scale)
@@ -315,19 +321,6 @@ def _principal(matrix: FloatArray, n_components: int) -> FloatArray:
     rest = 1.0 / values[0]
     scaled = vectors[:, others:] * np.sqrt(np.maximum(rest - 1.0 / values[others:], 0.0))
     return np.asarray(rest * np.eye(len(values)) - scaled @ scaled.T)
-
-
-def _settled(signal: Any, changes: IntArray, matrix: FloatArray, n_components: int) -> FloatArray:
-    """Return the inverse by principal components, or by shrinkage for few frames."""
-    frames = signal.shape[0]
-    if sparse.issparse(signal):
-        frames = np.count_nonzero(np.diff(as_signal(signal).indptr))
-    if frames > 2 * len(changes):
-        try:
-            return _principal(matrix, n_components)
-        except _SingularError:
-            pass
-    return _shrunk(signal, changes, "oas")
 
 
 def _shrunk(signal: Any, changes: IntArray, kind: str) -> FloatArray:

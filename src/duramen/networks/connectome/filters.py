@@ -312,31 +312,18 @@ def emphasize(
             f"emphasize: x must not be negative, got {x.data.min():g}. Hint: hard_threshold."
         )
     sums = frame_sums(x)
-    if tuned is None and k is None:
-        exponents = _at_activity(sums)
-    else:
-        exponents = _tuned_exponents(sums, tuned, form, k)
+    powers: float | FloatArray | None = k
+    if (tuned is not None or k is not None) and form == "program":
+        sums = sums + 0.5 * np.concatenate([[0.0], sums[:-1]])
+    if tuned is not None and k is None:
+        powers = LOW_PASS[tuned].exponents(sums / (sums.max(initial=0.0) or 1.0))
+    active = sums > 0
+    exponents = np.where(active, 1.0 + 1.0 / np.where(active, sums, 1.0), 0.0)
+    if powers is not None:
+        exponents = exponents * powers if form == "program" else exponents**powers
     # exp and log run on several values at a time, unlike expm1, log1p and power.
     raised = np.exp(np.log(x.data + 1.0) * np.repeat(exponents, np.diff(x.indptr)))
     return with_values(x, raised - 1.0)
-
-
-def _at_activity(sums: FloatArray) -> FloatArray:
-    """Return 1 + 1/S for each frame, 0 for S = 0."""
-    active = sums > 0
-    return np.where(active, 1.0 + 1.0 / np.where(active, sums, 1.0), 0.0)
-
-
-def _tuned_exponents(sums: FloatArray, tuned: str | None, form: str, k: float | None) -> FloatArray:
-    """Return the exponents of x + 1 in each frame, of w*."""
-    if form == "program":
-        sums = sums + 0.5 * np.concatenate([[0.0], sums[:-1]])
-    largest = sums.max(initial=0.0) or 1.0
-    powers: Any = k
-    if k is None:
-        powers = LOW_PASS[tuned or "f1"].exponents(sums / largest)
-    base = _at_activity(sums)
-    return np.asarray(base * powers if form == "program" else base**powers)
 
 
 def _frames(function: str, x: Any) -> FloatArray:

@@ -18,7 +18,12 @@ from duramen.networks.connectome.correlations import (
     correlation,
     partial_correlation,
 )
-from duramen.networks.connectome.directivity import RULES, directed, precedence
+from duramen.networks.connectome.direction import (
+    RULES,
+    directed,
+    generalized_transfer_entropy,
+    precedence,
+)
 from duramen.networks.connectome.filters import (
     LOW_PASS,
     NO_FILTER,
@@ -27,7 +32,6 @@ from duramen.networks.connectome.filters import (
     peaks_of,
     process,
 )
-from duramen.networks.connectome.information import generalized_transfer_entropy
 from duramen.networks.inference import genie3
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
