@@ -11,10 +11,9 @@ from scipy.special import log_ndtr
 
 from duramen.results.network_scores import NetworkScores
 from duramen.results.result import Result
-from duramen.results.summary import Column, Summary
+from duramen.results.summary import Column
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray
-from duramen.support.text import fixed
 
 _FUNCTION = "challenge_score"
 _TAIL = 0.01  # fraction of the random orders from which the tail is extrapolated
@@ -47,26 +46,21 @@ class ChallengeScore(Result):
     extrapolated: BoolArray
     score: float
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame`, one row a network: the attributes, but for `score`."""
-        return {
-            "name": list(self.names),
-            "auroc": self.auroc.copy(),
-            "aupr": self.aupr.copy(),
-            "log10_p_auroc": self.log10_p_auroc.copy(),
-            "log10_p_aupr": self.log10_p_aupr.copy(),
-            "extrapolated": self.extrapolated.copy(),
-        }
-
-    def _summary(self, rows: int) -> Summary:
-        shown = [
-            Column("network", list(self.names), kind="words"),
-            Column("AUROC", fixed(self.auroc, 4)),
-            Column("AUPR", fixed(self.aupr, 4)),
-            Column("log10 p (AUROC)", fixed(self.log10_p_auroc, 4)),
-            Column("log10 p (AUPR)", fixed(self.log10_p_aupr, 4)),
+    def table(self) -> list[Column]:
+        """Return the areas and their p-values, one row a network."""
+        return [
+            Column("network", self.names, "words", name="name"),
+            Column("AUROC", digits=4, name="auroc", numbers=self.auroc),
+            Column("AUPR", digits=4, name="aupr", numbers=self.aupr),
+            Column("log10 p (AUROC)", digits=4, name="log10_p_auroc", numbers=self.log10_p_auroc),
+            Column("log10 p (AUPR)", digits=4, name="log10_p_aupr", numbers=self.log10_p_aupr),
+            Column(name="extrapolated", numbers=self.extrapolated),
         ]
-        return Summary((f"ChallengeScore: {self.score:.3f}",), shown)
+
+    _WHAT = "networks"
+
+    def _heading(self) -> tuple[str, ...]:
+        return (f"ChallengeScore: {self.score:.3f}",)
 
 
 def challenge_score(
@@ -119,25 +113,16 @@ def challenge_score(
     checks.check_integer(_FUNCTION, "n_random", n_random, 1000)
     if not scores:
         raise ValueError(f"{_FUNCTION}: scores must hold at least one network.")
-    rng = np.random.default_rng(checks.draw_seed(random_state))
-    of_roc, of_pr, beyond = [], [], []
+    rng, rows = np.random.default_rng(checks.draw_seed(random_state)), []
     for network in scores.values():
         p, t = network.n_true, network.n_pairs
         spread = np.sqrt((t + 1) / (12.0 * p * (t - p)))
-        of_roc.append(float(log_ndtr(-(network.auroc - 0.5) / spread)) / np.log(10))
-        log_p, outside = _tail(network.aupr, random_areas(p, t, n_random, rng))
-        of_pr.append(log_p)
-        beyond.append(outside)
-    score = -0.5 * (np.mean(of_roc) + np.mean(of_pr))
-    return ChallengeScore(
-        tuple(scores),
-        np.array([network.auroc for network in scores.values()]),
-        np.array([network.aupr for network in scores.values()]),
-        np.array(of_roc),
-        np.array(of_pr),
-        np.array(beyond),
-        float(score),
-    )
+        log_p = float(log_ndtr(-(network.auroc - 0.5) / spread)) / np.log(10)
+        tail = _tail(network.aupr, random_areas(p, t, n_random, rng))
+        rows.append((network.auroc, network.aupr, log_p, *tail))
+    auroc, aupr, of_roc, of_pr, beyond = map(np.array, zip(*rows, strict=True))
+    score = float(-0.5 * (np.mean(of_roc) + np.mean(of_pr)))
+    return ChallengeScore(tuple(scores), auroc, aupr, of_roc, of_pr, beyond, score)
 
 
 def random_areas(n_true: int, n_pairs: int, n_random: int, rng: np.random.Generator) -> FloatArray:

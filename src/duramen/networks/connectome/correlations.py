@@ -20,7 +20,7 @@ from scipy import sparse
 from duramen.data.memory import require_memory
 from duramen.networks.connectome.filters import Signal, as_signal, blocks
 from duramen.results.result import Result
-from duramen.results.summary import Column, Summary
+from duramen.results.summary import Column
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
@@ -119,23 +119,19 @@ class Components(Result):
         reached = np.cumsum(self.explained_variance_ratio) >= explained - 1e-12
         return int(reached.argmax()) + 1 if reached.any() else len(reached)
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame`, one row a component: the attributes."""
-        return {
-            "explained_variance_ratio": self.explained_variance_ratio.copy(),
-            "singular_value_ratio": self.singular_value_ratio.copy(),
-        }
-
-    def _summary(self, rows: int) -> Summary:
-        fractions = (0.5, 0.9, 0.99, 1.0)
-        total = len(self.explained_variance_ratio)
-        counts = [self.count(fraction) for fraction in fractions]
-        shown = [
-            Column("variance explained", [f"{100 * fraction:g} %" for fraction in fractions]),
-            Column("components", [str(k) for k in counts]),
-            Column("of all", [f"{k / total:.2f}" for k in counts]),
+    def table(self) -> list[Column]:
+        """Return the attributes, one row a component."""
+        variances, values = self.explained_variance_ratio, self.singular_value_ratio
+        return [
+            Column("variance", digits=3, name="explained_variance_ratio", numbers=variances),
+            Column("singular value", digits=3, name="singular_value_ratio", numbers=values),
         ]
-        return Summary((f"Components: {total:,}",), shown)
+
+    _WHAT = "components"
+
+    def _heading(self) -> tuple[str, ...]:
+        counts = ", ".join(f"{self.count(k)} explain {100 * k:g} %" for k in (0.5, 0.9, 0.99, 1.0))
+        return (f"Components: {len(self.explained_variance_ratio):,}", f"{counts} of the variance")
 
 
 def components(matrix: Any) -> Components:
