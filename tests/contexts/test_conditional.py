@@ -12,7 +12,7 @@ from tests.contexts.trees import as_context, random_trees
 
 import duramen as dm
 from duramen.contexts.effects import context_effects
-from duramen.contexts.growth import growth_of, template_for
+from duramen.contexts.inputs import growth_of, template_for
 from duramen.contexts.models import conditional_nulls, log_probabilities, score_test
 from duramen.contexts.nulls import conditional_permutations, equal_nulls
 from duramen.data import Exchangeability, learning_set
@@ -106,6 +106,15 @@ def test_log_probabilities_minimize_the_penalized_loss():
     best = optimize.minimize(loss, np.zeros(6), tol=1e-9)
     assert np.allclose(np.exp(logs).sum(axis=1), 1)
     assert np.allclose(logs, fitted(best.x), atol=1e-4)
+
+
+@pytest.mark.parametrize("n_contexts", [2, 3, 4])
+def test_two_copies_of_a_column_are_one_of_twice_the_variance(n_contexts):
+    """The penalty is that of all contexts: without it the second derivatives are singular."""
+    random = np.random.default_rng(7)
+    column, codes = random.normal(size=(80, 1)), random.integers(0, n_contexts, 80)
+    twice = log_probabilities(np.hstack([column, column]), codes, n_contexts)
+    assert np.allclose(twice, log_probabilities(np.sqrt(2) * column, codes, n_contexts), atol=1e-6)
 
 
 def test_score_tests_of_two_values_are_mantel_haenszel_tests():

@@ -9,7 +9,7 @@ from tests.oracles import context_nodes as oracle
 
 import duramen as dm
 from duramen.contexts.effects import context_effects, levels
-from duramen.contexts.growth import growth_of
+from duramen.contexts.inputs import growth_of
 from duramen.data import encode, learning_set
 from duramen.forests.forest import mean_decreases
 

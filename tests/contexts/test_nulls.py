@@ -14,7 +14,7 @@ from tests.grid import one_test
 
 import duramen as dm
 from duramen.contexts.effects import context_effects
-from duramen.contexts.growth import growth_of, template_for
+from duramen.contexts.inputs import growth_of, template_for
 from duramen.contexts.nulls import Null, equal_nulls, quantile_bins
 from duramen.data import Exchangeability, learning_set
 from duramen.jobs.replicates import replicate_seed

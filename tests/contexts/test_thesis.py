@@ -9,8 +9,7 @@ from tests.contexts.trees import random_trees
 
 import duramen as dm
 from duramen.contexts.effects import context_effects
-from duramen.contexts.growth import growth_of, template_for
-from duramen.contexts.values import split_off
+from duramen.contexts.inputs import growth_of, split_off, template_for
 from duramen.data import encode, learning_set
 from duramen.forests.forest import mean_decreases
 

@@ -9,7 +9,7 @@ from tests.contexts.trees import random_trees
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.contexts.values import read_context, split_off
+from duramen.contexts.inputs import read_context, split_off
 from duramen.data import encode
 
 SETTINGS = {"n_permutations": 3, "random_state": 0}

@@ -5,7 +5,7 @@ from tests.importances.trees import ARRAYS
 from tests.oracles.route import leaf_of
 
 import duramen as dm
-from duramen.contexts.values import Context
+from duramen.contexts.inputs import Context
 
 
 def random_trees(n_trees, task="classification"):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.contexts import context_importances
-from duramen.contexts.values import contexts_of
+from duramen.contexts.inputs import contexts_of
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.provenance import records
 from duramen.data.strata import covariate_strata

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.contexts.growth import Growth
+from duramen.contexts.inputs import Context, Growth
 from duramen.contexts.nulls import Null, Nulls
-from duramen.contexts.values import Context
 from duramen.forests.forest import Forest, mean_decreases
 from duramen.forests.settings import CRITERIA
 from duramen.forests.structure import parents

@@ -15,10 +15,9 @@ from duramen.contexts.effects import (
     plain_p_values,
     within_contexts,
 )
-from duramen.contexts.growth import Growth, growth_of, template_for
+from duramen.contexts.inputs import Context, Growth, growth_of, split_off, template_for
 from duramen.contexts.models import conditional_nulls
 from duramen.contexts.nulls import Nulls, equal_nulls
-from duramen.contexts.values import Context, split_off
 from duramen.data.learning_sets import unweighted_set
 from duramen.forests.forest import Forest, mean_decreases
 from duramen.importances.arguments import metadata_of

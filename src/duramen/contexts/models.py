@@ -20,9 +20,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.contexts.growth import Growth
+from duramen.contexts.inputs import Context, Growth
 from duramen.contexts.nulls import Null, Nulls
-from duramen.contexts.values import Context
 from duramen.data import EncodedTable
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -279,9 +278,7 @@ def log_probabilities(
             covariances = (probabilities * (scores[:, b] - expected[:, b : b + 1])) @ scores
             for a in range(free):
                 hessian[a, :, b, :] = (model * covariances[:, a : a + 1]).T @ model
-        # The block of the last context alone has the penalty: an approximation, by which the line
-        # search still descends to the minimum of the penalized loss.
-        hessian[-1, :, -1, :] += np.diag(penalty)
+            hessian[b, :, b, :] += np.diag(penalty)
         step = np.linalg.solve(hessian.reshape(free * width, -1), gradient.T.ravel())
         step, before = step.reshape(free, -1).T, loss
         for halving in range(_HALVINGS):

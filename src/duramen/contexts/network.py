@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.contexts.growth import PARAMETERS, binned, growth_of, template_for
 from duramen.contexts.importances import analyze, check_options, default_permutations
-from duramen.contexts.values import split_off
+from duramen.contexts.inputs import PARAMETERS, binned, growth_of, split_off, template_for
 from duramen.data import EncodedTable, Exchangeability, encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target, refuse_missing

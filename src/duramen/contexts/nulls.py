@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.contexts.growth import Growth
+from duramen.contexts.inputs import Growth
 from duramen.data.exchangeability import Exchangeability
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.context_importances import PERMUTE
