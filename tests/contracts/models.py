@@ -202,9 +202,6 @@ RESULTS: dict[str, Any] = {
     "MonteCarloSelection": lambda X, y: _m.mcfs(
         X, y, n_subsets=20, n_splits=2, subset_size=3, random_state=0
     ),
-    "Comparison": lambda X, y: _m.compare(
-        {"mdi": _m.mdi(_forest(X, y)), "frequency": _m.frequency(_forest(X, y))}
-    ),
     "Clusters": lambda X, y: _m.clusters(_m.mdi(_forest(X, y)), X, threshold=0.1),
     "InteractionStrengths": lambda X, y: dm.effects.interaction_strength(_forest(X, y), X),
     "SelectionEvaluation": lambda X, y: dm.evaluate_selection(

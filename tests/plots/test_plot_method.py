@@ -21,7 +21,6 @@ SIGNIFICANCE = dm.Significance(NAMES, 1 - P, P, "t", "No feature is associated w
 RATES = ErrorRates(NAMES, 1 - P, P, "m", "The rate.")
 INTERVALS = Intervals(NAMES, P, P, P - 1, P + 2, 0.95, "mda", "accuracy", "s", "normal")
 STABILITY = stability(np.eye(5)[:3], names=NAMES)
-COMPARISON = dm.importances.compare([IMPORTANCES, SIGNIFICANCE])
 
 
 def context():
@@ -40,7 +39,6 @@ def context():
         (INTERVALS, "importance (accuracy)"),
         (RATES, "rate"),
         (STABILITY, "selected"),
-        (COMPARISON, ""),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -287,11 +287,9 @@ def _() -> Any:
 @call("importances-clusters")
 def _() -> Any:
     mdi = dm.importances.mdi(regressor())
-    other = dm.importances.frequency(regressor())
     groups = {"drug": ["dose", "level"], "rest": ["marker", "noise"]}
     return {
         "clusters": dm.importances.clusters(mdi, numbers(), threshold=0.1),
-        "comparison": dm.importances.compare({"mdi": mdi, "frequency": other}),
         "groups": dm.importances.group(mdi, groups),
     }
 

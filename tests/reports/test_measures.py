@@ -1,6 +1,5 @@
 """Reports of several measures."""
 
-import re
 from itertools import chain
 
 import numpy as np
@@ -17,9 +16,7 @@ from tests.reports.test_reports import (
 import duramen as dm
 from duramen import Importances, Significance
 from duramen.analyses.ranking.report import table_columns
-from duramen.plots.importances import PARALLEL_RANKS
 from duramen.reports import render
-from duramen.reports.report import Plot, svg
 
 NULL = "The votes do not change."
 TRUE = np.array([6.0, 9.0, 0.5, 0.0, 0.0, 1.0, 3.0])  # of the seven hostile names
@@ -159,39 +156,3 @@ def test_page_of_several_measures_is_safe_and_needs_nothing_else():
     assert "#0072b2" not in html.split("</style>")[1]
     assert "#7b8794" not in html.split("</style>")[1]
     assert render(several()) == html
-
-
-def ends(text):
-    """Where a text of a figure begins and ends, by the attributes of its element."""
-    size = float(re.search(r"font-size: ([\d.]+)px", text)[1])
-    anchor = re.search(r"text-anchor: (\w+)", text)
-    angle, x, y = map(float, re.search(r'rotate\((\S+) (\S+) (\S+)\)"', text).groups())
-    length = 0.58 * size * len(re.search(r">([^<]*)<", text)[1])
-    before = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor[1] if anchor else "start"]
-    way = length * np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
-    first = np.array([x, y]) - before * way
-    return first, first + way
-
-
-def ranks_drawn(names):
-    """Element with the ranks of features by measures of these names."""
-    measures = {name: an_mda(measure=name) for name in names}
-    comparison = dm.importances.compare({"MDI": example(), **measures})
-    return svg(Plot(PARALLEL_RANKS, comparison, {"k": 7}), "Ranks.", "figure0")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_measures", [3, 11])
-def test_titles_stay_inside_of_figures(n_measures):
-    drawn = ranks_drawn([f"measure no. {i}" for i in range(n_measures - 1)])
-    size = list(map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', drawn).groups()))
-    titles = re.findall(r"<text [^>]*>measure no\.[^<]*</text>", drawn)
-    assert len(titles) == n_measures - 1
-    for title in titles:
-        for place in ends(title):
-            assert np.all(place >= 0)
-            assert np.all(place <= size)
-
-
-def test_long_titles_are_cut():
-    assert "mmmmmmmm…mmmmmmmm</text>" in ranks_drawn(["m" * 90, "n" * 90])

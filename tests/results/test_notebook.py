@@ -77,8 +77,6 @@ def some_results():
     data = dm.learning_set(X, y, names=HOSTILE[:2])
     yield data
     yield data.table
-    forest = dm.RandomForestClassifier(3, random_state=0).fit(data)
-    yield dm.importances.compare([dm.importances.mdi(forest), dm.importances.frequency(forest)])
     yield dm.theory.FiniteDistribution.from_table(X.astype(str), y, names=HOSTILE[:2])
     yield dm.contexts.context_importances(
         X, y, np.array(["<a>", "&"] * 5), n_permutations=3, random_state=0

@@ -2,7 +2,6 @@
 
 from duramen.catalogue import Catalogue
 from duramen.importances.clustering import Clusters, clusters, representatives
-from duramen.importances.comparison import Comparison, compare
 from duramen.importances.groups import group, smooth
 from duramen.importances.measure import Inputs, Measure
 from duramen.importances.measures.conditional_mda import CONDITIONAL_MDA, conditional_mda
@@ -26,7 +25,6 @@ from duramen.importances.measures.splits import (
     NOISING,
     frequency,
     minimal_depth,
-    minimal_depth_distribution,
     noising,
 )
 from duramen.importances.measures.vote_change import VOTE_CHANGE, vote_change
@@ -36,7 +34,6 @@ from duramen.results.pair_interactions import PairInteractions
 
 __all__ = [
     "Clusters",
-    "Comparison",
     "Inputs",
     "LocalImportances",
     "Measure",
@@ -45,7 +42,6 @@ __all__ = [
     "air",
     "catalogue",
     "clusters",
-    "compare",
     "conditional_mda",
     "frequency",
     "group",
@@ -57,7 +53,6 @@ __all__ = [
     "mdi",
     "mdi_plus",
     "minimal_depth",
-    "minimal_depth_distribution",
     "noising",
     "prediction_change",
     "relative_influence",

@@ -168,6 +168,9 @@ class Measure(Entry):
         return Importances(inputs.data.names, np.asarray(values), self.name, self.unit)
 
 
+Measured: TypeAlias = Importances | Significance
+"""What a measure returns: values of features, for some measures with p-values."""
+
 SCATTERS = (
     "{title} of an irrelevant feature varies about 0: a value above 0 is no evidence of relevance."
 )

@@ -8,7 +8,6 @@ from duramen.plots.importances import (
     by_degree,
     manhattan,
     p_values,
-    parallel_ranks,
     ranking,
 )
 from duramen.plots.interactions import interaction_matrix, interaction_network
@@ -30,7 +29,6 @@ __all__ = [
     "network_graph",
     "oob_error",
     "p_values",
-    "parallel_ranks",
     "precision_recall",
     "ranking",
     "row_clusters",

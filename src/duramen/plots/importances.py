@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duramen.importances.comparison import Comparison
 from duramen.io.groups import UNPLACED, Positions
 from duramen.plots.canvas import (
     ACCENT,
@@ -389,94 +388,3 @@ def _along(places: Positions) -> tuple[FloatArray, list[float]]:
 
 
 MANHATTAN = figure(manhattan, (), lambda *_: 2.8)
-
-
-_WIDEST = 18
-_DASHES = ((1.0, 0.0), (4.0, 2.0), (1.0, 1.5), (6.0, 2.0, 1.0, 2.0))
-
-
-def parallel_ranks(
-    comparison: Comparison, *, k: int = 20, by: str | None = None, ax: Axes | None = None
-) -> Axes:
-    """Draw where every measure ranks the `k` best features of one of them, a line a feature.
-
-    That measure stands on the left. The best rank is on top; ranks beyond `k` are drawn below a
-    rule, all at one height, and features that come there are grey.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What `duramen.importances.compare` returns.
-    k : int
-        Number of features to show.
-    by : str, optional
-        The measure whose best features are shown, by default the first.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default, which is `ax.figure`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ValueError
-        If `k` is less than 1, `by` is no measure, or there is no feature.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> one = dm.Importances(("a", "b", "c"), [0.3, 0.2, 0.1], "mdi", "bits")
-    >>> other = dm.Importances(("a", "b", "c"), [2.0, 3.0, 1.0], "mda", "accuracy")
-    >>> ax = dm.plots.parallel_ranks(dm.importances.compare([one, other]), k=2)
-    >>> len(ax.get_yticks())
-    3
-    """
-    if not len(comparison):
-        raise ValueError("plots.parallel_ranks: comparison must have a feature, got none.")
-    best = comparison.top(k, by)
-    k = len(best)
-    first = best.measures[0] if by is None else by
-    measures = [first, *(name for name in best.measures if name != first)]
-    place = {name: j for j, name in enumerate(comparison.names)}
-    index = [place[name] for name in best.names]
-    ranks = [comparison.ranks[comparison.measures.index(name), index] for name in measures]
-    ranks[0] = np.arange(1.0, k + 1)  # where the names stand
-    below = k + 1.5
-    ax = axes_or_new(ax, 2.4 + 1.5 * len(measures), 1.2 + 0.24 * k)
-    columns = np.arange(len(measures))
-    for i, row in enumerate(np.column_stack(ranks)):
-        height = np.where(row > k, below, row)
-        stays = bool((row <= k).all())
-        (drawn,) = ax.plot(
-            columns,
-            height,
-            color=ACCENT if stays else MUTED,
-            alpha=0.9 if stays else 0.7,
-            linewidth=1.4,
-            marker="o",
-            markersize=4,
-            label=label(best.names[i]),
-        )
-        if stays and i % len(_DASHES):  # tells lines apart that cross
-            drawn.set_dashes(_DASHES[i % len(_DASHES)])
-    ax.axhline(k + 0.75, color=MUTED, linewidth=0.6, alpha=0.5)
-    names = [f"{label(name)}  {i + 1}" for i, name in enumerate(best.names)]
-    ax.set_yticks([*range(1, k + 1), below], [*names, f"not among the first {k}"])
-    titles = [label(name, _WIDEST) for name in measures]
-    if len(measures) > 3:
-        ax.set_xticks(columns, titles, rotation=30, ha="left", rotation_mode="anchor")
-    else:
-        ax.set_xticks(columns, titles)
-    ax.xaxis.tick_top()
-    ax.set_xlim(-0.1, len(measures) - 0.9)
-    ax.set_ylim(below + 0.5, 0.4)
-    tidy(ax)
-    return ax
-
-
-PARALLEL_RANKS = figure(
-    parallel_ranks,
-    (Comparison,),
-    lambda comparison, options: rows_height(len(comparison) + 2, options["k"] + 2),
-)

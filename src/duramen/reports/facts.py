@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from duramen.importances import Measure, catalogue
-from duramen.importances.comparison import Measured
+from duramen.importances.measure import Measured
 from duramen.plots.importances import BY_DEGREE, RANKING
 from duramen.reports.report import (
     DRAWN,

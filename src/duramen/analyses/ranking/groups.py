@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.importances.comparison import Measured
+from duramen.importances.measure import Measured
 from duramen.io.groups import CLUSTERS, DISTANCE, members_of
 from duramen.reports.facts import as_importances, unit_words
 from duramen.reports.report import Table, shown_columns

@@ -16,8 +16,7 @@ from duramen.estimators.base import fit_by_parts
 from duramen.findings.table import unequal_values
 from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, catalogue
-from duramen.importances.comparison import Measured
-from duramen.importances.measure import TreeSums
+from duramen.importances.measure import Measured, TreeSums
 from duramen.significance.measured import exchanging
 from duramen.support import checks
 

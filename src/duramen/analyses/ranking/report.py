@@ -17,7 +17,7 @@ from duramen.analyses.ranking.rows import RowImportances
 from duramen.analyses.ranking.rows import columns_of as columns_of_rows
 from duramen.data import EncodedTable, LearningSet
 from duramen.forests.settings import CRITERIA
-from duramen.importances.comparison import Measured
+from duramen.importances.measure import Measured
 from duramen.plots.curves import OOB_ERROR
 from duramen.reports.facts import (
     LEVEL,

@@ -17,7 +17,7 @@ from duramen.data import LearningSet
 from duramen.data.target import proportions
 from duramen.importances import Inputs, Measure
 from duramen.importances import catalogue as measures
-from duramen.importances.comparison import Measured
+from duramen.importances.measure import Measured
 from duramen.jobs.progress import estimates
 from duramen.plots.importances import P_VALUES
 from duramen.reports.facts import LEVEL, adjusted_words, as_importances
