@@ -40,7 +40,7 @@ def child(store: str, target: str, asked: str) -> None:
     table, y = dm.open_store(store), np.load(target)
     forest = dm.RandomPatchesClassifier(random_state=0, max_features="sqrt", **options)
     settings = forest.growth_settings(*table.shape)
-    estimate = dm.forests.patch_memory(table, settings, options["n_jobs"]).total
+    estimate = dm.forests.patch_memory(table, settings, options["n_jobs"])
     before, start = peak(), time.perf_counter()
     forest.fit(table.as_table() if in_memory else table, y)
     seconds = time.perf_counter() - start

@@ -54,10 +54,10 @@ def test_every_forest_is_public_and_documented():
     options = (pages / "ranking" / "rank-options.md").read_text(encoding="utf-8")
     for forest in FORESTS:
         assert f"`{forest.name}`" in options
-        assert f"`{forest.classifier.__name__}`" in guide
+        assert f"`{forest.names[0]}`" in guide
         for kind in forest.estimators:
             assert getattr(dm, kind.__name__) is kind
-        words = forest.classifier.__name__.removesuffix("Classifier").lower()
+        words = forest.names[0].removesuffix("Classifier").lower()
         assert forest.name.replace("-", "") == words
     for family in FAMILIES:
         assert f'`"{family}"`' in guide

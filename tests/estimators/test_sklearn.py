@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from duramen import estimators
 from duramen.estimators.catalogue import FORESTS
 
-CLASSIFIERS = [kind.classifier for kind in FORESTS]
-REGRESSORS = [kind.regressor for kind in FORESTS if kind.regressor is not None]
+CLASSIFIERS = [kind.estimator("classification") for kind in FORESTS]
+REGRESSORS = [kind.estimator("regression") for kind in FORESTS if kind.regresses]
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS + REGRESSORS, ids=lambda kind: kind.__name__)

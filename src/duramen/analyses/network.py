@@ -183,11 +183,11 @@ def network(
     arguments = {**locals(), "measure": measure.replace("-", "_")}
     execution = Execution.of(network, arguments)
     checks.check_integer("network", "links", links, 1)
-    kinds = {kind.name.replace("-", "_"): kind for kind in FORESTS if kind.regressor is not None}
+    kinds = {kind.name.replace("-", "_"): kind for kind in FORESTS if kind.regresses}
     kind = kinds[checks.check_choice("network", "forest", forest, kinds)]
     limits = ("min_samples_leaf", "max_depth", "bootstrap")
     most: Any = max_features
-    estimator = kind.regressor(
+    estimator = kind.estimator("regression")(
         n_estimators,
         max_features={"auto": 1 / 3, "all": None}.get(most, most),
         **{name: arguments[name] for name in limits if arguments[name] is not None},

@@ -30,8 +30,7 @@ from duramen.data import (
 from duramen.data.learning_sets import learning_set_of, of_ordinary_size, whole_ratios
 from duramen.data.memory import require_memory
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
-from duramen.forests import export, prediction
-from duramen.forests import storage as forest_storage
+from duramen.forests import export, prediction, storage
 from duramen.forests.forest import Forest, TreeStream, joined, mean_decreases
 from duramen.forests.growth import Guidance, forest_of, grow
 from duramen.forests.memory import (
@@ -539,10 +538,10 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "forest_")
         parameter_items = self.get_params(deep=False).items()
         parameters = {name: _plain_parameter(name, value) for name, value in parameter_items}
-        arrays, plain = forest_storage.pack(self.forest_.fields())
         attributes = [name for name in self._saved if hasattr(self, name)]
-        arrays.update({name: np.asarray(getattr(self, name)) for name in attributes})
-        forest_storage.write(path, type(self).__name__, arrays, plain, parameters=parameters)
+        arrays = {name: np.asarray(getattr(self, name)) for name in attributes}
+        owner = type(self).__name__
+        storage.save(path, owner, self.forest_, arrays, parameters=parameters)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -553,21 +552,18 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         ValueError
             When the file holds something else.
         """
-        return forest_storage.read(path, cls.__name__, f"{cls.__name__}.load", cls._unpacked)
+        return storage.load(path, cls.__name__, f"{cls.__name__}.load", cls._unpacked)
 
     @classmethod
-    def _unpacked(cls, saved: forest_storage.Saved) -> Self:
-        plain = saved.header["parameters"].items()
+    def _unpacked(cls, forest: dict[str, Any], header: dict[str, Any], arrays: Arrays) -> Self:
         parameters: dict[str, Any] = {
             name: dict(value["pairs"]) if isinstance(value, dict) else value
-            for name, value in plain
+            for name, value in header["parameters"].items()
         }
         estimator = cls(**parameters)
-        estimator._adopt(Forest.unpacked(saved))
-        for name in cls._saved:
-            if name in saved.arrays:
-                saved_value = saved.arrays[name]
-                setattr(estimator, name, saved_value if saved_value.ndim else saved_value.item())
+        estimator._adopt(Forest.checked(forest))
+        for name in set(cls._saved) & set(arrays):
+            setattr(estimator, name, arrays[name] if arrays[name].ndim else arrays[name].item())
         return estimator
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -834,7 +830,7 @@ def fit_by_parts(
     if stream is None:
         if isinstance(data.table, ColumnStore):
             require_memory(
-                patch_memory(data.table, settings, n_threads).total,
+                patch_memory(data.table, settings, n_threads),
                 what=f"random patches on {n_threads} threads",
                 function=function,
                 hint="lower max_samples, n_subspace_features or n_jobs",

@@ -29,16 +29,6 @@ class ForestKind:
         package = import_module("duramen.estimators")
         return tuple(getattr(package, name) for name in self.names)
 
-    @property
-    def classifier(self) -> Any:
-        """Class of its classifier."""
-        return self.estimators[0]
-
-    @property
-    def regressor(self) -> Any:
-        """Class of its regressor; None where it has none."""
-        return self.estimators[1] if self.regresses else None
-
     def estimator(self, task: str) -> Any:
         """Return the class of its estimator for a task; None where it has none."""
         name = {

@@ -3,7 +3,7 @@
 from duramen.forests.export import shap_trees
 from duramen.forests.forest import Forest, Tree
 from duramen.forests.growth import grow
-from duramen.forests.patches import PatchMemory, patch_memory
+from duramen.forests.patches import patch_memory
 from duramen.forests.prediction import classical_scaling, outlier_measure
 from duramen.forests.pruning import PruningPath, cost_complexity_pruning_path, pruned
 from duramen.forests.settings import GrowthSettings
@@ -11,7 +11,6 @@ from duramen.forests.settings import GrowthSettings
 __all__ = [
     "Forest",
     "GrowthSettings",
-    "PatchMemory",
     "PruningPath",
     "Tree",
     "classical_scaling",

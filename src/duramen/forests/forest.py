@@ -321,7 +321,7 @@ class Forest(Grown, KernelOwner):
         TypeError
             When a label is no number, string or truth value.
         """
-        storage.write(path, "Forest", *storage.pack(self.fields()))
+        storage.save(path, "Forest", self, {})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -332,16 +332,16 @@ class Forest(Grown, KernelOwner):
         ValueError
             When the file is no such file, or its arrays describe no trees.
         """
-        return storage.read(path, None, "Forest.load", lambda saved: cls.unpacked(saved))
+        return storage.load(path, None, "Forest.load", lambda fields, *_: cls.checked(fields))
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of the forest by name."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.init}
 
     @classmethod
-    def unpacked(cls, saved: storage.Saved) -> Self:
-        """Return the forest of a file, checked."""
-        forest = cls(**storage.unpack(saved))
+    def checked(cls, fields: dict[str, Any]) -> Self:
+        """Return the forest of fields that were read, checked."""
+        forest = cls(**fields)
         forest.check()
         return forest
 

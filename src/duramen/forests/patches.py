@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,28 +111,6 @@ def grow_patches(
     return joined(parts)
 
 
-class PatchMemory(NamedTuple):
-    """Memory of random patches on a store, in bytes, besides the trees and the interpreter.
-
-    Attributes
-    ----------
-    shared : int
-        Of the target, the weights, and names and distinct values of the columns.
-    per_thread : int
-        Of the rows and columns of a tree, and of a column while it is read.
-    n_threads : int
-    """
-
-    shared: int
-    per_thread: int
-    n_threads: int
-
-    @property
-    def total(self) -> int:
-        """All of it."""
-        return self.shared + self.per_thread * self.n_threads
-
-
 _ROW = 16  # bytes of a row: its class, weight, and place in the order of the rows
 _NUMBER_ROW = 40  # of a target of numbers, which has a grid beside it
 _COLUMN = 300  # bytes of a column: its name, kind and checks
@@ -140,8 +118,8 @@ _TREE_ROW = 100  # bytes of a row of a tree besides its codes: its number, weigh
 BY_ROWS = 1 << 28  # bytes of codes up to which the kernel keeps them by rows as well
 
 
-def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> PatchMemory:
-    """Estimate the memory that trees on parts of a store take while they grow.
+def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> int:
+    """Estimate the bytes that trees on parts of a store take while they grow, besides the trees.
 
     Parameters
     ----------
@@ -154,7 +132,9 @@ def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> Patch
 
     Returns
     -------
-    PatchMemory
+    int
+        Bytes of the target, the weights, names and distinct values of the columns; and for each
+        thread of the rows and columns of a tree, and of a column while it is read.
 
     Examples
     --------
@@ -162,9 +142,8 @@ def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> Patch
     >>> import duramen as dm
     >>> store = dm.pack(np.arange(4000.0).reshape(400, 10) % 7, "sevens.store")
     >>> forest = dm.RandomPatchesRegressor(max_samples=100, n_subspace_features=5)
-    >>> memory = dm.forests.patch_memory(store, forest.growth_settings(*store.shape))
-    >>> memory.shared, memory.per_thread
-    (19560, 13400)
+    >>> dm.forests.patch_memory(store, forest.growth_settings(*store.shape))
+    32960
     """
     n, p = table.shape
     n_codes = table.n_codes()
@@ -176,13 +155,9 @@ def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> Patch
     column = n * (4 + 2 * np.dtype(CODE_TYPES[narrowest(most)]).itemsize)
     ranks = 5 * most if most > _FEW_CODES else 0
     by_rows = codes if codes <= BY_ROWS else 0
-    return PatchMemory(
-        shared=(_NUMBER_ROW if settings.criterion == "variance" else _ROW) * n
-        + _COLUMN * p
-        + 8 * int(n_codes.sum()),
-        per_thread=column + ranks + codes + by_rows + _TREE_ROW * m,
-        n_threads=n_jobs,
-    )
+    row = _NUMBER_ROW if settings.criterion == "variance" else _ROW
+    shared = row * n + _COLUMN * p + 8 * int(n_codes.sum())
+    return shared + n_jobs * (column + ranks + codes + by_rows + _TREE_ROW * m)
 
 
 # --- rows of a store that are sent down trees -----------------------------------------------------

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -182,17 +182,10 @@ _COLUMNS = ("cut_values", "value_offsets", "missing")
 Built = TypeVar("Built")
 
 
-class Saved(NamedTuple):
-    """Content of a file: the JSON object and the arrays."""
-
-    header: dict[str, Any]
-    arrays: Arrays
-
-
-def write(
-    path: str | PathLike[str], what: str, arrays: Arrays, forest: dict[str, Any], **others: Any
+def save(
+    path: str | PathLike[str], what: str, forest: Forest, arrays: Arrays, **others: Any
 ) -> None:
-    """Write a packed forest; an old file is replaced only once the new one is complete.
+    """Save a forest; an old file is replaced only once the new one is complete.
 
     Parameters
     ----------
@@ -200,19 +193,25 @@ def write(
         The file.
     what : str
         Class of what is saved.
-    arrays, forest
-        As :func:`pack` returns them.
+    forest : Forest
+        The forest.
+    arrays : dict of arrays
+        Further arrays.
     **others
         Further members of the JSON object.
     """
-    header = {"what": what, "format": FORMAT, "version": __version__, "forest": forest, **others}
-    write_archive(path, header, arrays)
+    packed, plain = pack(forest)
+    header = {"what": what, "format": FORMAT, "version": __version__, "forest": plain, **others}
+    write_archive(path, header, {**packed, **arrays})
 
 
-def read(
-    path: str | PathLike[str], what: str | None, function: str, build: Callable[[Saved], Built]
+def load(
+    path: str | PathLike[str],
+    what: str | None,
+    function: str,
+    build: Callable[[dict[str, Any], dict[str, Any], Arrays], Built],
 ) -> Built:
-    """Read what :func:`write` wrote, and build an object from it.
+    """Load what :func:`save` wrote, and build an object from the fields of the forest and the rest.
 
     Raises
     ------
@@ -221,22 +220,21 @@ def read(
     """
     header, arrays = read_archive(path, what=what, newest=FORMAT, function=function)
     with as_damage(path, function):
-        return build(Saved(header, arrays))
+        return build(unpack(header["forest"], arrays), header, arrays)
 
 
-def pack(forest: Mapping[str, Any]) -> tuple[Arrays, dict[str, Any]]:
+def pack(forest: Forest) -> tuple[Arrays, dict[str, Any]]:
     """Split the fields of a forest into arrays and what JSON can hold."""
-    schema: Schema = forest["schema"]
-    arrays: Arrays = {name: forest[name] for name in ARRAY_NAMES}
+    schema, arrays = forest.schema, forest.arrays()
     arrays |= {name: getattr(schema, name) for name in _COLUMNS}
     arrays["counts"] = schema.n_values
-    if forest["leaf_events"] is not None:
-        arrays |= forest["leaf_events"].arrays()
-    if forest["groups"] is not None:
-        arrays["groups"] = forest["groups"]
+    if forest.leaf_events is not None:
+        arrays |= forest.leaf_events.arrays()
+    if forest.groups is not None:
+        arrays["groups"] = forest.groups
     labels = {f"labels_{column}": labels for column, labels in schema.labels.items()}
-    if forest["classes"] is not None:
-        labels["classes"] = forest["classes"]
+    if forest.classes is not None:
+        labels["classes"] = forest.classes
     lists: dict[str, Any] = {}  # of Python's own values, which NumPy saves by pickle alone
     for name, values in labels.items():
         if values.dtype != object:
@@ -250,20 +248,19 @@ def pack(forest: Mapping[str, Any]) -> tuple[Arrays, dict[str, Any]]:
                 "strings and truth values can be saved without pickle"
             )
     plain = {
-        "settings": forest["settings"].to_dict(),
+        "settings": forest.settings.to_dict(),
         "names": list(schema.names),
         "named": schema.named,
         "kinds": list(schema.kinds),
         "lists": lists,
-        **{name: forest[name] for name in _NUMBERS},
+        **{name: getattr(forest, name) for name in _NUMBERS},
     }
     return arrays, plain
 
 
-def unpack(saved: Saved) -> dict[str, Any]:
+def unpack(plain: dict[str, Any], stored: Arrays) -> dict[str, Any]:
     """Return the fields of the forest in a file, by name."""
-    plain = saved.header["forest"]
-    arrays = {name: np.ascontiguousarray(array) for name, array in saved.arrays.items()}
+    arrays = {name: np.ascontiguousarray(array) for name, array in stored.items()}
     for name, entries in plain["lists"].items():
         arrays[name] = np.empty(len(entries), dtype=object)
         arrays[name][:] = entries

@@ -52,7 +52,7 @@ def _patches() -> Any:
         model = dm.RandomPatchesRegressor(4, max_samples=100, random_state=0, n_jobs=jobs())
         memory = patch_memory(store, model.growth_settings(*store.shape), 2)
         grown = model.fit(store, np.arange(400.0) % 11).forest_
-        return memory.shared, memory.per_thread, memory.total, extracts.forest(grown)
+        return memory, extracts.forest(grown)
 
 
 @case("forests.cost_complexity_pruning_path")

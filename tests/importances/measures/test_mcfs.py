@@ -7,10 +7,9 @@ from tests.oracles import mcfs as oracle
 import duramen as dm
 from duramen import Importances
 from duramen.data import memory
-from duramen.forests.growth import out_of_bag
+from duramen.forests.growth import grow, out_of_bag
 from duramen.importances import mcfs
-from duramen.importances.measures.mcfs import Trees, _settings, subsets_of
-from duramen.jobs.replicates import Plan
+from duramen.importances.measures.mcfs import _settings, subsets_of
 from duramen.results.importances import MonteCarloSelection
 from duramen.support.checks import draw_seed
 
@@ -23,12 +22,12 @@ def problem(n=70, p=9, seed=0, classes=2):
     return X, np.digitize(score, np.linspace(-1.5, 1.5, classes + 1)[1:-1])
 
 
-def as_dictionary(tree, node=0):
+def as_dictionary(tree, columns, node=0):
     if tree.feature[node] < 0:
         return {}
-    children = [as_dictionary(tree, int(tree.child[node]) + c) for c in range(2)]
+    children = [as_dictionary(tree, columns, int(tree.child[node]) + c) for c in range(2)]
     return {
-        "feature": int(tree.feature[node]),
+        "feature": columns[tree.feature[node]],
         "cut": float(tree.threshold[node]),
         "children": children,
     }
@@ -49,18 +48,17 @@ def grown_by_oracle(X, y, *, n_subsets, subset_size, n_splits, max_depth, random
     """Subsets with the oracle's trees on the training rows that mcfs draws."""
     data = dm.learning_set(X, y, task="classification")
     settings = _settings(data, trees(max_depth=max_depth), subset_size, 0.66)
-    grown = Trees(data, settings, subset_size, n_splits, 1.0, 1.0)
     seed = draw_seed(random_state)
-    subsets = subsets_of(data.n_columns, subset_size, n_subsets, seed)
     pairs = []
-    for start, forest in grown.forests(subsets, seed, Plan()):
-        in_bag = ~out_of_bag(forest)
-        for t, tree in enumerate(forest):
-            subset = subsets[start + t // n_splits].tolist()
-            rows = np.flatnonzero(in_bag[:, t]).tolist()
-            depth = max_depth or len(y)
-            root = oracle.grown(X.tolist(), y.tolist(), rows, subset, depth, as_dictionary(tree))
-            pairs.append((subset, [root]))
+    for i, columns in enumerate(subsets_of(data.n_columns, subset_size, n_subsets, seed)):
+        some, subset = data.with_table(data.table.take_columns(columns), key=i), columns.tolist()
+        forest = grow(some, settings, n_trees=n_splits, seed=seed, first_tree=i * n_splits)
+        for rows, tree in zip(~out_of_bag(forest).T, forest, strict=True):
+            splits, depth = as_dictionary(tree, subset), max_depth or len(y)
+            bag = np.flatnonzero(rows).tolist()
+            pairs.append(
+                (subset, [oracle.grown(X.tolist(), y.tolist(), bag, subset, depth, splits)])
+            )
     return pairs
 
 

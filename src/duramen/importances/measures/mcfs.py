@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -289,6 +289,13 @@ class RelativeImportances(NamedTuple):
     edges: Edges  # of the interdependency graph, the strongest first; empty unless asked for
 
 
+# Edges as codes source * p + target, ascending, and the weight of each.
+Edges = tuple[IntArray, FloatArray]
+
+LEVELS = 5
+"""Most levels between the splits of an edge."""
+
+
 @dataclass(frozen=True, eq=False)
 class Trees:
     """Trees on random subsets of the columns of a learning set."""
@@ -300,61 +307,59 @@ class Trees:
     u: float  # exponent of the accuracy of a tree
     v: float  # exponent of the fraction of the rows of a tree at a node
 
-    def forests(self, subsets: IntArray, seed: int, plan: Plan) -> Iterator[tuple[int, Forest]]:
-        """Yield the trees of many subsets at a time, with the number of the first subset.
+    def importances(
+        self, n_subsets: int, seed: int, plan: Plan, *, graph: bool = True
+    ) -> RelativeImportances:
+        """Grow the trees of all subsets, and sum up their gains; `graph` asks for the edges.
 
         Tree k of subset i has the number i t + k in the stream of random numbers, so that the trees
         depend neither on the threads nor on how many subsets are taken at a time.
         """
-        data, settings, n_trees = self.data, self.settings, self.n_splits
-        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * data.n_rows)))
-
-        def trees(i: int, columns: IntArray) -> Forest:
-            some = data.with_table(data.table.take_columns(columns), key=("subset", seed, i))
-            return grow(some, settings, n_trees=n_trees, seed=seed, first_tree=i * n_trees)
-
-        with plan.workers.running(trees) as run:
-            for start in range(0, len(subsets), step):
-                some = subsets[start : start + step]
-                grown = list(run(zip(range(start, start + len(some)), some, strict=True)))
-                arrays: dict[str, Any] = joined([*map(arrays_on, grown, some)])
-                values = values_for_prediction(data.table.schema, arrays)
-                yield start, replace(grown[0], **arrays, schema=values)
-
-    def importances(
-        self, n_subsets: int, seed: int, plan: Plan, *, graph: bool = True
-    ) -> RelativeImportances:
-        """Grow the trees of all subsets, and sum up their gains; `graph` asks for the edges."""
         data, t, p = self.data, self.n_splits, self.data.n_columns
         subsets = subsets_of(p, self.subset_size, n_subsets, seed)
         codes = data.target.values
         member = np.eye(data.target.n_classes)[codes].T
         gained, accuracies = np.empty(subsets.shape), np.empty((n_subsets, t))
         edges: list[Edges] = []
-        for start, forest in self.forests(subsets, seed, plan):
-            # Mean recall of the classes among the rows that each tree was not grown from.
-            leaf = leaves(forest, data.table, plan.n_threads)
-            place = forest.child[leaf + forest.offsets[:-1]] + forest.leaf_offsets[:-1]
-            held = out_of_bag(forest)
-            right = held & (np.argmax(forest.leaf_values, axis=1)[place] == codes[:, np.newaxis])
-            seen, hits = member @ held, member @ right
-            recall = hits / np.maximum(seen, 1)
-            accuracy = recall.sum(axis=0) / np.count_nonzero(seen, axis=0)
-            nodes = Nodes(forest)
-            ratio = gain_ratios(nodes)
-            amount = accuracy[nodes.tree] ** self.u * ratio
-            amount *= nodes.fractions() ** self.v
-            run = slice(start, start + forest.n_trees // t)
-            accuracies[run] = accuracy.reshape(-1, t)
-            # Sums over the t trees of each subset, by its features.
-            inner = nodes.inner.parents
-            ascending = (np.arange(run.stop - start)[:, np.newaxis] * p + subsets[run]).ravel()
-            wanted = nodes.tree[inner] // t * p + forest.feature[inner]
-            place = np.searchsorted(ascending, wanted)
-            sums = np.bincount(place, amount[inner] / t, ascending.size)
-            gained[run] = sums.reshape(gained[run].shape)
-            if graph:
-                edges.append(edges_of(forest, nodes, ratio))
+        step = max(1, min(_MOST_SUBSETS, _BLOCK // (t * data.n_rows)))
+
+        def trees(i: int, columns: IntArray) -> Forest:
+            some = data.with_table(data.table.take_columns(columns), key=("subset", seed, i))
+            return grow(some, self.settings, n_trees=t, seed=seed, first_tree=i * t)
+
+        with plan.workers.running(trees) as run:
+            for start in range(0, n_subsets, step):
+                some = subsets[start : start + step]
+                grown = list(run(zip(range(start, start + len(some)), some, strict=True)))
+                arrays: dict[str, Any] = joined([*map(arrays_on, grown, some)])
+                schema = values_for_prediction(data.table.schema, arrays)
+                forest = replace(grown[0], **arrays, schema=schema)
+                # Mean recall of the classes among the rows that each tree was not grown from.
+                leaf = leaves(forest, data.table, plan.n_threads)
+                place = forest.child[leaf + forest.offsets[:-1]] + forest.leaf_offsets[:-1]
+                held = out_of_bag(forest)
+                votes = np.argmax(forest.leaf_values, axis=1)[place]
+                seen, hits = member @ held, member @ (held & (votes == codes[:, np.newaxis]))
+                recall = hits / np.maximum(seen, 1)
+                accuracy = recall.sum(axis=0) / np.count_nonzero(seen, axis=0)
+                nodes = Nodes(forest)
+                inner = nodes.inner.parents
+                # Information gain over split information of every split; 0 at a leaf.
+                mass = forest.weight * np.log2(forest.weight)
+                ratio = np.maximum(decreases(forest), 0.0)
+                ratio[inner] *= forest.weight[inner] / (mass[inner] - nodes.over_children(mass))
+                amount = accuracy[nodes.tree] ** self.u * ratio
+                amount *= nodes.fractions() ** self.v
+                block = slice(start, start + len(some))
+                accuracies[block] = accuracy.reshape(-1, t)
+                # Sums over the t trees of each subset, by its features.
+                ascending = (np.arange(len(some))[:, np.newaxis] * p + some).ravel()
+                places = nodes.tree[inner] // t * p + forest.feature[inner]
+                place = np.searchsorted(ascending, places)
+                sums = np.bincount(place, amount[inner] / t, ascending.size)
+                gained[block] = sums.reshape(some.shape)
+                if graph:
+                    edges.append(edges_of(forest, nodes, ratio))
         pairs, weights = merged(edges)
         order = np.argsort(-weights, kind="stable")
         feature, gains = subsets.ravel(), gained.ravel()
@@ -375,24 +380,6 @@ def subsets_of(n_features: int, size: int, n_subsets: int, seed: int) -> IntArra
         random.choice(n_features, size, replace=False, shuffle=False) for _ in range(n_subsets)
     ]
     return np.sort(np.array(drawn, dtype=np.int64).reshape(n_subsets, size), axis=1)
-
-
-def gain_ratios(nodes: Nodes) -> FloatArray:
-    """Information gain over split information of every split, of shape (N,); 0 at a leaf."""
-    run = nodes.trees
-    mass = run.weight * np.log2(run.weight)
-    ratio = np.maximum(decreases(run), 0.0)
-    parents = nodes.inner.parents
-    split_information = mass[parents] - nodes.over_children(mass)
-    ratio[parents] *= run.weight[parents] / split_information
-    return ratio
-
-
-# Levels between an ancestor and a descendant, at most.
-LEVELS = 5
-
-# Edges as codes source * p + target, ascending, and the weight of each.
-Edges = tuple[IntArray, FloatArray]
 
 
 def edges_of(run: Forest, nodes: Nodes, gain_ratio: FloatArray) -> Edges:

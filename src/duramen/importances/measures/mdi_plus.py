@@ -304,7 +304,7 @@ def _partial_probabilities(
     from scipy.linalg import cho_solve
 
     penalty, start, curvature = _chosen_penalty(coordinates, outcome)
-    coefficients = _chord(coordinates, outcome, penalty, start, curvature, _FINE)
+    coefficients = _coefficients(coordinates, outcome, penalty, start, curvature, _FINE)
     factor = _factor(_curvature(coordinates, _expit(coordinates @ coefficients)), penalty)
     _, step = _without_one(coordinates, outcome, coefficients, factor)
     changes = cho_solve((factor, True), coordinates.T, check_finite=False) * step
@@ -312,7 +312,7 @@ def _partial_probabilities(
     linear = design.by_feature(design.columns * slopes, p)
     linear += (coefficients[-1] + changes[-1])[:, np.newaxis]
     linear[:, np.setdiff1d(np.arange(p), design.feature)] = coefficients[-1]
-    return _probability(linear)
+    return np.clip(_expit(linear), _TRIM, 1.0 - _TRIM)
 
 
 def _chosen_penalty(
@@ -326,10 +326,10 @@ def _chosen_penalty(
     start, curvature = np.zeros(narrow.shape[1], dtype=np.float32), None
     chosen, least = (float(_LOGISTIC[-1]), start, start), np.inf
     for penalty in _LOGISTIC[::-1].tolist():
-        start = _chord(narrow, target, penalty, start, curvature, _ROUGH)
+        start = _coefficients(narrow, target, penalty, start, curvature, _ROUGH)
         curvature = _curvature(narrow, _expit(narrow @ start))
         leverage, step = _without_one(narrow, target, start, _factor(curvature, penalty))
-        probability = _probability(narrow @ start + leverage * step)
+        probability = np.clip(_expit(narrow @ start + leverage * step), _TRIM, 1.0 - _TRIM)
         loss = -np.log(np.where(target > 0.0, probability, 1.0 - probability)).mean(dtype=float)
         if loss <= least:
             chosen, least = (penalty, start, curvature), loss
@@ -339,33 +339,45 @@ def _chosen_penalty(
     return penalty, start.astype(np.float64), curvature.astype(np.float64)
 
 
-def _chord(
+def _coefficients(
     coordinates: Any, outcome: Any, penalty: float, start: Any, curvature: Any, tolerance: float
 ) -> Any:
     """Return the coefficients of a penalized logistic regression, from others that are near.
 
-    The curvature at those gives all steps; where it is None, or they do not lead to the end, each
-    step has its own.
+    The last, the intercept, has no penalty. The curvature at `start` gives all steps; where it is
+    None, or they do not lead to the end, each step has its own.
     """
     from scipy.linalg import cho_solve
 
+    penalties, enough = np.full_like(start, penalty), tolerance * len(outcome)
+    penalties[-1] = 0.0
+
+    def loss(coefficients: Any) -> float:
+        linear = coordinates @ coefficients
+        own = np.where(outcome > 0.0, linear, -linear)
+        return float(np.logaddexp(0.0, -own).sum() + (penalties * coefficients**2).sum() / 2.0)
+
     if curvature is not None:
-        penalties = _penalties(start, penalty)
         factor, moved = _factor(curvature, penalty), start
         for _ in range(_CHORD_STEPS):
             residual = _expit(coordinates @ moved) - outcome
             gradient = coordinates.T @ residual + penalties * moved
-            if np.abs(gradient).max() < tolerance * len(outcome):
+            if np.abs(gradient).max() < enough:
                 return moved
             moved = moved - cho_solve((factor, True), gradient, check_finite=False)
-    return _newton(coordinates, outcome, penalty, start, tolerance)
-
-
-def _penalties(coefficients: Any, penalty: float) -> Any:
-    """Return the penalty of each coefficient; the last, the intercept, is free."""
-    penalties = np.full_like(coefficients, penalty)
-    penalties[-1] = 0.0
-    return penalties
+    value = loss(start)
+    for _ in range(_NEWTON_STEPS):
+        probability = _expit(coordinates @ start)
+        gradient = coordinates.T @ (probability - outcome) + penalties * start
+        if np.abs(gradient).max() < enough:
+            break
+        factor = _factor(_curvature(coordinates, probability), penalty)
+        step = cho_solve((factor, True), gradient, check_finite=False)
+        fraction = 1.0
+        while (lower := loss(start - fraction * step)) > value and fraction > 1e-8:
+            fraction /= 2.0
+        start, value = start - fraction * step, lower
+    return start
 
 
 def _expit(linear: Any) -> Any:
@@ -387,37 +399,6 @@ def _factor(curvature: Any, penalty: float) -> Any:
     penalized = curvature.copy()
     penalized.flat[: -1 : len(curvature) + 1] += penalty
     return cholesky(penalized, lower=True, overwrite_a=True, check_finite=False)
-
-
-def _probability(linear: FloatArray) -> FloatArray:
-    probabilities: FloatArray = np.clip(_expit(linear), _TRIM, 1.0 - _TRIM)
-    return probabilities
-
-
-def _newton(coordinates: Any, outcome: Any, penalty: float, start: Any, tolerance: float) -> Any:
-    """Return the coefficients of a penalized logistic regression, whose intercept is free."""
-    from scipy.linalg import cho_solve
-
-    penalties = _penalties(start, penalty)
-
-    def loss(coefficients: Any) -> float:
-        linear = coordinates @ coefficients
-        own = np.where(outcome > 0.0, linear, -linear)
-        return float(np.logaddexp(0.0, -own).sum() + (penalties * coefficients**2).sum() / 2.0)
-
-    value = loss(start)
-    for _ in range(_NEWTON_STEPS):
-        probability = _expit(coordinates @ start)
-        gradient = coordinates.T @ (probability - outcome) + penalties * start
-        if np.abs(gradient).max() < tolerance * len(outcome):
-            break
-        factor = _factor(_curvature(coordinates, probability), penalty)
-        step = cho_solve((factor, True), gradient, check_finite=False)
-        fraction = 1.0
-        while (lower := loss(start - fraction * step)) > value and fraction > 1e-8:
-            fraction /= 2.0
-        start, value = start - fraction * step, lower
-    return start
 
 
 def _without_one(coordinates: Any, outcome: Any, coefficients: Any, factor: Any) -> tuple[Any, Any]:
