@@ -217,10 +217,10 @@ def genie3(
     checks.check_choice(_FUNCTION, "normalization", normalization, ("unit", "sum", "none"))
     checks.check_choice(_FUNCTION, "source_scaling", source_scaling, ("none", "variance"))
     checks.check_choice(_FUNCTION, "null", null, ("auto", "pooled", "source"))
-    kinds = [kind for kind in FORESTS if kind.regressor is not None]
+    kinds = [kind for kind in FORESTS if kind.regresses]
     if estimator is None:
-        estimator = kinds[0].regressor(1000, max_features="sqrt")
-    classes = [forest.__name__ for kind in kinds for forest in (kind.classifier, kind.regressor)]
+        estimator = kinds[0].estimator("regression")(1000, max_features="sqrt")
+    classes = [name for kind in kinds for name in kind.names[:2]]
     template = growing(estimator, _FUNCTION, classes, {"n_estimators", *OF_THE_TREES})
     if experiment is None:
         experiment = Experiment()
