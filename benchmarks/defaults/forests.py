@@ -52,7 +52,7 @@ from benchmarks.designs import two_classes
 from benchmarks.designs.two_classes import Problem
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.significance.measured import Refits, measured
-from duramen.significance.null_distributions import expected_discoveries
+from duramen.significance.permutations import expected_discoveries
 from duramen.support.arrays import FloatArray
 
 LEVEL = 0.05
@@ -166,7 +166,9 @@ def task_of(problem: Callable[[np.random.Generator], Problem]) -> Callable[[int,
             start = time.process_time()
             subject = measured(forest, table, y, "mdi", "default_forest")
             observed = subject.scores(replicate_seed(seed, OBSERVED))
-            null = Refits("default_forest", subject, seed, Plan()).permuted_scores(PERMUTATIONS)
+            null = Refits(function="default_forest", subject=subject, seed=seed).permuted_scores(
+                PERMUTATIONS
+            )
             row.append(time.process_time() - start)
             rows = np.vstack([observed, null])
             for standardized in STANDARDIZED.values():

@@ -13,7 +13,7 @@ import duramen as dm
 from duramen import importances, significance
 from duramen.jobs import workers
 from duramen.jobs.replicates import Plan, run_jobs, run_replicates
-from duramen.jobs.workers import Cluster, Threads
+from duramen.jobs.workers import Cluster, running
 
 distributed = pytest.importorskip("distributed")
 
@@ -69,7 +69,7 @@ CALLS = {
     "max_t": call_of(significance.max_t, n_permutations=7),
     "permuted_importances": call_of(significance.permuted_importances, n_permutations=5),
     "fdr_curve": call_of(significance.fdr_curve, n_permutations=5),
-    "hapfelmeier": call_of(significance.hapfelmeier, n_permutations=8, stop_after=2),
+    "hapfelmeier": call_of(significance.hapfelmeier, n_permutations=4),
     "conditional_error_rate": call_of(
         significance.conditional_error_rate, n_permutations=5, stop_at=0.5
     ),
@@ -275,7 +275,7 @@ def test_threads_that_are_left_cancel_what_waits():
         started.append(b)
         open_.wait(5)
 
-    with Threads(2).running(task) as run:
+    with running(task, 2) as run:
         results = run((b,) for b in range(100))
         threading.Timer(0.1, open_.set).start()
         next(results)

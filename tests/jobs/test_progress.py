@@ -7,27 +7,25 @@ import numpy as np
 
 import duramen as dm
 from duramen.analyses.execution import Execution
-from duramen.jobs.progress import estimates, stepwise_bar, titled
+from duramen.jobs.progress import estimates, progress_bar, titled
 from duramen.jobs.replicates import Plan, run_replicates
 
 
 def test_long_work_without_a_bar_is_estimated_once(monkeypatch):
     clock, said = [0.0], []
     monkeypatch.setattr("duramen.jobs.progress.time.monotonic", lambda: clock[0])
-    with estimates(said.append), stepwise_bar(1000, "genie3", "target", 0, done=10) as advance:
-        for seconds in (4.0, 8.0, 12.0):
+    with estimates(said.append), progress_bar(1000, "genie3", 0, done=10) as report:
+        for done, seconds in ((11, 4.0), (12, 8.0), (13, 12.0)):
             clock[0] = seconds
-            advance()
-        with stepwise_bar(1000, "mda", "tree", 0) as inner:
-            clock[0] = 100.0
-            inner()
+            report(done)
+        with progress_bar(1000, "mda", 0) as inner:
+            assert inner is None
     assert said == ["genie3: 10 of 1,000 kept", "genie3: 1.2% done after 8 s, about 1.1 h left"]
-    with estimates(said.append), stepwise_bar(2, "short", "forest", 0) as advance:
+    with estimates(said.append), progress_bar(2, "short", 0) as report:
         clock[0] += 6.0
-        advance()
-    with estimates(said.append), estimates(None), stepwise_bar(9, "told", "job", 0) as advance:
-        clock[0] += 60.0
-        advance()
+        report(1)
+    with estimates(said.append), estimates(None), progress_bar(9, "told", 0) as report:
+        assert report is None
     assert len(said) == 2
 
 
@@ -41,9 +39,9 @@ def bars(work):
 
 def test_bars_of_a_step_have_its_title_and_vanish():
     def work():
-        with Execution().step("measure mdi_oob"), stepwise_bar(3, "Forest", "tree", 1) as advance:
-            for _ in range(3):
-                advance()
+        with Execution().step("measure mdi_oob"), progress_bar(3, "Forest", 1) as report:
+            for done in (1, 2, 3):
+                report(done)
 
     lines = bars(work)
     assert all(line.startswith("measure mdi-oob: ") for line in lines)
@@ -53,8 +51,8 @@ def test_bars_of_a_step_have_its_title_and_vanish():
     assert shown.getvalue().endswith("\r")  # the line is cleared
 
     def alone():
-        with stepwise_bar(3, "Forest", "tree", 1) as advance:
-            advance()
+        with progress_bar(3, "Forest", 1) as report:
+            report(1)
 
     assert bars(alone)[-1].startswith("Forest: 100%")
 

@@ -108,7 +108,7 @@ def test_features_that_are_all_alike_are_not_selected(name):
 WRONG = {
     "estimator": 3,
     "measure": "gini",
-    **dict.fromkeys(("n_permutations", "n_resamples", "n_draws", "n_jobs", "stop_after"), 0),
+    **dict.fromkeys(("n_permutations", "n_resamples", "n_draws", "n_jobs"), 0),
     **dict.fromkeys(("add_one", "balanced", "marginal", "correction"), 1),
     **dict.fromkeys(("alpha", "stop_at", "confidence_level"), 2),
     **dict.fromkeys(("max_stages", "n_folds", "k"), 0),

@@ -9,7 +9,7 @@ from tests.oracles.marginal import class_scores, from_normal_score, residuals
 
 import duramen as dm
 from duramen.significance import association
-from duramen.significance.association import JointModel
+from duramen.significance.association import joint_statistics
 
 N = 90
 NOTHING = np.empty(0, dtype=int)
@@ -17,8 +17,8 @@ NOTHING = np.empty(0, dtype=int)
 
 def statistics(X, y, kinds=None, orders=None, kept=NOTHING, **rows):
     orders = [np.arange(len(y))] if orders is None else orders
-    model = JointModel.of(dm.learning_set(X, y, kinds=kinds, **rows))
-    return model.statistics(lambda b: orders[b], len(orders), kept)
+    data = dm.learning_set(X, y, kinds=kinds, **rows)
+    return joint_statistics(data, lambda b: orders[b], len(orders))(kept)
 
 
 @pytest.fixture
@@ -168,7 +168,8 @@ def test_tables_with_too_few_rows_or_too_many_columns_have_none(random, monkeypa
     X, y = random.normal(size=(40, 20)), random.normal(size=40)
 
     def model(table, target, **rows):
-        return JointModel.of(dm.learning_set(table, target, **rows))
+        data = dm.learning_set(table, target, **rows)
+        return joint_statistics(data, lambda b: np.arange(data.n_rows), 1)
 
     assert model(X[:, :19], y) is not None
     assert model(X, y) is None  # 39 rows are left for 20 columns

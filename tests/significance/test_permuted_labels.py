@@ -164,11 +164,11 @@ def test_interrupted_run_resumes_and_checkpoints_are_shared(tmp_path, first):
 @pytest.mark.parametrize(
     ("test", "options", "words"),
     [
-        (altmann, {"n_permutations": 100}, "n_permutations must not"),
+        (altmann, {"n_permutations": 50}, "n_permutations must not"),
         (altmann, {"X": X, "y": Y}, "X, y must not"),
         (fdr_curve, {"measure": "mdi", "random_state": 0}, "measure, random_state must not"),
         (fdr_curve, {"strata": STRATA}, "strata must not"),
-        (max_t, {"max_stages": 3}, "max_stages must not"),
+        (max_t, {"max_stages": 2}, "max_stages must not"),
         (max_t, {"checkpoint": "file", "n_jobs": 2}, "n_jobs, checkpoint must not"),
     ],
 )

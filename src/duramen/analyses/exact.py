@@ -12,7 +12,7 @@ from duramen.analyses.context import criterion_for
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.data import EncodedTable, LearningSet
 from duramen.findings.table import left_out, of_codes
-from duramen.jobs.progress import shown_bar
+from duramen.jobs.progress import progress_bar
 from duramen.reading.tables import read
 from duramen.reports import Report, Run
 from duramen.reports.facts import importance_charts, page, rows_note, sizes, subject, thousands
@@ -194,7 +194,7 @@ def exact(
         if closed_form and dist.n_features >= _FEW_FEATURES:
             cost = lattice_cost(dist, max_depth, criterion=impurity, n_jobs=n_jobs)
             execution.notes([str(cost)] if cost.seconds > _SHORT else [])
-        with shown_bar(100, "importances", "%", verbose) as bar:
+        with progress_bar(100, "importances", verbose, "%") as report:
             importances = population_importances(
                 dist,
                 **trees,
@@ -202,10 +202,8 @@ def exact(
                 cut=cut,
                 n_jobs=n_jobs,
                 max_hours=max_hours,
-                progress=bar and (lambda done: bar.update(int(100 * done) - bar.n)),
+                progress=report and (lambda done: report(int(100 * done))),
             )
-            if bar is not None:
-                bar.update(100 - bar.n)
     not_computed = []
     searched = _searchable(dist.n_features) if max_degree is None else max_degree
     with execution.step("relevance"):

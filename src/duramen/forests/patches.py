@@ -16,7 +16,7 @@ from duramen.forests.forest import Forest, joined
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import ARRAY_NAMES
 from duramen.io import ColumnStore
-from duramen.jobs.workers import Threads
+from duramen.jobs.workers import running
 from duramen.support.arrays import FloatArray
 
 NUMERIC = KINDS.index("numeric")
@@ -103,7 +103,7 @@ def grow_patches(
         return {**arrays, "cut": cut, "feature": feature}
 
     parts = []
-    with Threads(n_threads).running(grown) as run:
+    with running(grown, n_threads) as run:
         for arrays in run((tree,) for tree in range(first_tree, first_tree + n_trees)):
             parts.append(arrays)
             if progress is not None:

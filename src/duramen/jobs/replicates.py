@@ -13,108 +13,23 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.memory import require_memory
-from duramen.jobs.progress import stepwise_bar
-from duramen.jobs.workers import Cluster, Threads, Workers, check_client
+from duramen.jobs.progress import progress_bar
+from duramen.jobs.workers import Cluster, check_client, running
 from duramen.results.archive import Checkpoint, identity_of
 from duramen.support import checks
 from duramen.support.arrays import Arrays, FloatArray
 
-
-class Rows:
-    """Results of the same number of float64 values each.
-
-    Parameters
-    ----------
-    n_jobs : int
-        Number of jobs at most.
-    width : int
-        Values of a job.
-    """
-
-    kind = "replicates"
-
-    def __init__(self, n_jobs: int, width: int) -> None:
-        self._values = np.empty((n_jobs, width))
-        self._done = 0
-
-    def __len__(self) -> int:
-        return self._done
-
-    def add(self, result: FloatArray) -> None:
-        """Append the values of the next job."""
-        self._values[self._done] = result
-        self._done += 1
-
-    def first(self, count: int) -> FloatArray:
-        """Return a view of the values of the first jobs, of shape (count, width)."""
-        return self._values[:count]
-
-    def to_arrays(self) -> Arrays:
-        """Return all values as one array."""
-        return {"values": self.first(self._done)}
-
-    def take(self, arrays: Arrays) -> int:
-        """Start from the values in a checkpoint, as far as there are jobs for them."""
-        values = arrays["values"]
-        if values.shape[1:] != self._values.shape[1:] or values.dtype != self._values.dtype:
-            raise ValueError("it holds replicates of another shape")
-        self._done = min(len(values), len(self._values))
-        self._values[: self._done] = values[: self._done]
-        return len(values)
-
-
-class Records:
-    """Results of named arrays: the same names, types and dimensions for every job, any shapes."""
-
-    kind = "jobs"
-
-    def __init__(self, n_jobs: int) -> None:
-        self._most = n_jobs
-        self._done: list[Arrays] = []
-
-    def __len__(self) -> int:
-        return len(self._done)
-
-    def add(self, result: Mapping[str, NDArray[Any]]) -> None:
-        """Append the arrays of the next job, of the names, types and dimensions of the first."""
-        self._done.append({name: np.asarray(result[name]) for name in sorted(result)})
-
-    def first(self, count: int) -> list[Arrays]:
-        """Return the arrays of the first jobs; without a copy of the list where these are all."""
-        return self._done if count == len(self._done) else self._done[:count]
-
-    def to_arrays(self) -> Arrays:
-        """Return the values of each name end to end, and their shapes."""
-        joined: Arrays = {}
-        for name in self._done[0]:
-            parts = [arrays[name] for arrays in self._done]
-            joined[f"{name}.values"] = np.concatenate([part.ravel() for part in parts])
-            shapes = np.array([part.shape for part in parts], dtype=np.int64)
-            joined[f"{name}.shapes"] = shapes.reshape(len(parts), -1)
-        return joined
-
-    def take(self, arrays: Arrays) -> int:
-        """Start from the arrays in a checkpoint, as far as there are jobs for them."""
-        parts = {}
-        for name in sorted(key.removesuffix(".shapes") for key in arrays if key.endswith("shapes")):
-            shapes = arrays[f"{name}.shapes"]
-            ends = np.cumsum(shapes.prod(axis=1, dtype=np.int64))[:-1]
-            split = np.split(arrays[f"{name}.values"], ends)
-            parts[name] = [part.reshape(shape) for part, shape in zip(split, shapes, strict=True)]
-        done = [dict(zip(parts, job, strict=True)) for job in zip(*parts.values(), strict=True)]
-        self._done = done[: self._most]
-        return len(done)
-
-
 Task = Callable[..., FloatArray]
 
+OBSERVED = 2**32 - 1
+"""Replicate whose seed the forest on the data as they are takes."""
 
 _INTERVAL = 5.0  # seconds between two writes of a checkpoint
 
@@ -144,52 +59,23 @@ class Plan:
     def checked(
         cls,
         function: str,
+        /,
         n_jobs: Any,
         checkpoint: str | PathLike[str] | None = None,
         verbose: Any = 0,
         client: Any = None,
+        **fields: Any,
     ) -> Self:
-        """Check what the user said; `function` is the one that was called, for errors."""
+        """Check the arguments of a function; `fields` are those of a subclass."""
         n_threads = checks.check_jobs(function, n_jobs)
         verbose = checks.check_verbosity(function, verbose)
         cluster = None if client is None else check_client(function, client)
-        return cls(n_threads, checkpoint, verbose, cluster)
-
-    @property
-    def workers(self) -> Workers:
-        """Cluster if there is one, else threads."""
-        return self.cluster or Threads(self.n_threads)
+        return cls(n_threads, checkpoint, verbose, cluster, **fields)
 
     @property
     def threads_within(self) -> int:
         """Threads that a job may take where jobs run one after the other in this process."""
         return 1 if self.cluster else self.n_threads
-
-
-@dataclass(frozen=True)
-class ExecutionParameters:
-    """Parameters of execution as the user gave them, the same in every test that refits forests.
-
-    No number of a result depends on them, apart from the seed.
-    """
-
-    random_state: Any = None  # int, RandomState, Generator or None
-    n_jobs: int | None = None
-    client: Any = None  # dask.distributed.Client
-    checkpoint: str | PathLike[str] | None = None
-    verbose: int = 0
-
-    def plan(self, function: str) -> Plan:
-        """Check all but the seed; `function` is the one that was called, for errors."""
-        return Plan.checked(function, self.n_jobs, self.checkpoint, self.verbose, self.client)
-
-    def seed(self) -> int:
-        """Draw the seed of the run."""
-        return checks.draw_seed(self.random_state)
-
-
-# The replicate whose seed the forest on the data as they are takes.
-OBSERVED = 2**32 - 1
 
 
 def checkpoint_beside(checkpoint: Path | None, word: str) -> Path | None:
@@ -206,15 +92,19 @@ def replicate_seed(seed: int, number: int) -> int:
 
 
 def run_replicates(
-    task: Task,
+    task: Callable[..., Any],
     n_replicates: int,
-    width: int,
+    width: int | None,
     *,
     seed: int,
     identity: Mapping[str, Any],
     plan: Plan,
     function: str,
-    **steering: Any,
+    decided: Callable[[Any], bool] | None = None,
+    ready: Callable[[Any], int] | None = None,
+    arguments: Callable[[int], tuple[Any, ...]] | None = None,
+    interrupted: Callable[[Any], object] | None = None,
+    unit: str = "forest",
 ) -> FloatArray:
     """Run a task for replicate 0, 1, 2 ... and return what each gave.
 
@@ -224,9 +114,9 @@ def run_replicates(
         ``task(b, seed_b)`` returns the float64 array of shape (width,) of replicate b. It may be
         called from several threads at a time, or on a copy of all it refers to in another process.
     n_replicates : int
-        Number B of replicates.
-    width : int
-        Numbers that a replicate gives.
+        Number B of replicates, or the largest number where `decided` or `ready` ends the run.
+    width : int or None
+        Numbers that a replicate gives; None for named arrays (:func:`run_jobs`).
     seed : int
         Seed of the run; ``seed_b`` follows from it and b (:func:`replicate_seed`).
     identity : mapping
@@ -236,9 +126,19 @@ def run_replicates(
         Workers, checkpoint, progress.
     function : str
         The function that the user called, for errors and the progress bar.
-    **steering
-        `decided`, `ready`, `arguments`, `unit` and `beside` of :func:`run_jobs`; the first two take
-        the replicates as an array of shape (b, width).
+    decided : callable, optional
+        Called with all the results so far, an array of shape (b, width), after each of them; True
+        stops the run.
+    ready : callable, optional
+        Called with all the results so far; returns how many replicates, from 0 and at most all, can
+        be computed without knowing more. Once these are done it is called again; the run ends where
+        it returns no more than there are.
+    arguments : callable, optional
+        ``arguments(b)``, called in this process, returns what the task takes after the seed.
+    interrupted : callable, optional
+        Called with the results so far where Ctrl-C ends the run.
+    unit : str
+        Name of a replicate in the progress bar.
 
     Returns
     -------
@@ -252,32 +152,91 @@ def run_replicates(
     MemoryError
         If the replicates would not fit in memory.
     """
-    require_memory(
-        8 * n_replicates * width,
-        what=f"{n_replicates} replicates of {width} numbers",
-        function=function,
-        hint="ask for fewer replicates",
-    )
-    results = Rows(n_replicates, width)
+    kind, shape = "jobs", dict[str, int]()
+    results: Any = []
+    if width is not None:
+        require_memory(
+            8 * n_replicates * width,
+            what=f"{n_replicates} replicates of {width} numbers",
+            function=function,
+            hint="ask for fewer replicates",
+        )
+        kind, shape, results = "replicates", {"width": width}, np.empty((n_replicates, width))
     checkpoint = None
     if plan.checkpoint is not None:
-        whole = identity_of(identity, seed=seed, width=width)
-        checkpoint = Checkpoint(plan.checkpoint, results.kind, whole, function, _INTERVAL)
-    steering.setdefault("unit", "forest")
-    done = _run(task, n_replicates, results, checkpoint, seed, plan, function, **steering)
-    return results.first(done)
+        whole = identity_of(identity, seed=seed, **shape)
+        checkpoint = Checkpoint(plan.checkpoint, kind, whole, function, _INTERVAL)
+    done = 0
+
+    def resume(arrays: Arrays) -> int:
+        nonlocal done
+        rows: Any = _unpacked(arrays) if width is None else arrays["values"]
+        if width is not None and (rows.shape[1:] != (width,) or rows.dtype != np.float64):
+            raise ValueError("it holds replicates of another shape")
+        done = min(len(rows), n_replicates)
+        results[:done] = rows[:done]
+        return len(rows)
+
+    def keep(file: Checkpoint) -> None:
+        file.write(_packed(results) if width is None else {"values": results[:done]})
+
+    with checkpoint.held() if checkpoint else nullcontext():
+        written = checkpoint.read(resume) if checkpoint else 0
+        if decided is not None:
+            for count in range(1, done + 1):
+                if decided(results[:count]):
+                    return cast("FloatArray", results[:count])
+        if done == n_replicates:
+            return cast("FloatArray", results)
+        with (
+            progress_bar(n_replicates, function, plan.verbose, unit, done=done) as report,
+            running(task, plan.n_threads, plan.cluster) as run,
+        ):
+            try:
+                while True:
+                    begin, until = done, n_replicates
+                    if ready is not None:
+                        until = ready(results[:done])
+                    jobs = (
+                        (b, replicate_seed(seed, b), *(arguments(b) if arguments else ()))
+                        for b in range(begin, until)
+                    )
+                    for result in run(jobs):
+                        if width is None:
+                            results.append(
+                                {name: np.asarray(result[name]) for name in sorted(result)}
+                            )
+                        else:
+                            results[done] = result
+                        done += 1
+                        # A list is not copied after each job.
+                        ended = decided is not None and decided(
+                            results if width is None else results[:done]
+                        )
+                        if report is not None:
+                            report(done)
+                        if ended:
+                            return cast("FloatArray", results[:done])
+                        if checkpoint and time.monotonic() >= checkpoint.due:
+                            keep(checkpoint)
+                            written = done
+                    if until <= begin:
+                        return cast("FloatArray", results[:done])
+            except KeyboardInterrupt:
+                if interrupted is not None:
+                    interrupted(results[:done])
+                raise
+            finally:  # at the end, and when interrupted
+                if checkpoint and done > written:
+                    keep(checkpoint)
 
 
 def run_jobs(
     task: Callable[..., Mapping[str, NDArray[Any]]],
     n_jobs: int,
     *,
-    seed: int,
-    identity: Mapping[str, Any],
-    plan: Plan,
-    function: str,
-    interrupted: Callable[[list[Arrays]], object] | None = None,
-    **steering: Any,
+    unit: str = "job",
+    **options: Any,
 ) -> list[Arrays]:
     """Run a task whose results are named arrays, such as one for each target of a network.
 
@@ -287,95 +246,40 @@ def run_jobs(
         ``task(b, seed_b)`` returns the arrays of job b: the same names, types and numbers of
         dimensions for every job, of any shapes.
     n_jobs : int
-        Number of jobs, or the largest number where `decided` or `ready` ends the run.
-    seed, identity, plan, function
-        As for :func:`run_replicates`.
-    interrupted : callable, optional
-        Called with the results of the first jobs, as many as are done, where Ctrl-C ends the run.
-    **steering
-        Functions that end the run early, or prepare jobs that depend on earlier results:
-
-        decided : called with all the results so far, in order, after each of them; True stops
-            the run.
-        ready : called with all the results so far; returns how many jobs, from 0 and at most all,
-            can be computed without knowing more. Once these are done it is called again; the run
-            ends where it returns no more than there are.
-        arguments : ``arguments(b)``, called in this process, returns what the task takes after
-            the seed.
-        unit : name of a job in the progress bar.
-        beside : returns words that stand beside the progress bar after a job.
+        Number of jobs at most.
+    unit : str
+        Name of a job in the progress bar.
+    **options
+        Further arguments of :func:`run_replicates`, whose functions take lists of results.
 
     Returns
     -------
     list of dict of arrays
         One for each job, in order.
-
-    Raises
-    ------
-    ValueError
-        If the checkpoint belongs to another run, or its folder does not exist.
     """
-    results = Records(n_jobs)
-    checkpoint = None
-    if plan.checkpoint is not None:
-        whole = identity_of(identity, seed=seed)
-        checkpoint = Checkpoint(plan.checkpoint, results.kind, whole, function, _INTERVAL)
-    try:
-        done = _run(task, n_jobs, results, checkpoint, seed, plan, function, **steering)
-    except KeyboardInterrupt:
-        if interrupted is not None:
-            interrupted(results.first(len(results)))
-        raise
-    return results.first(done)
+    return cast("list[Arrays]", run_replicates(task, n_jobs, None, unit=unit, **options))
 
 
-def _run(
-    task: Callable[..., Any],
-    n_jobs: int,
-    results: Rows | Records,
-    checkpoint: Checkpoint | None,
-    seed: int,
-    plan: Plan,
-    function: str,
-    *,
-    decided: Callable[[Any], bool] | None = None,
-    ready: Callable[[Any], int] | None = None,
-    arguments: Callable[[int], tuple[Any, ...]] | None = None,
-    unit: str = "job",
-    beside: Callable[[], str] | None = None,
-) -> int:
-    """Run the jobs that a checkpoint does not hold; return how many results count."""
+def _packed(results: list[Arrays]) -> Arrays:
+    """Return the values of each name end to end, and their shapes."""
+    joined: Arrays = {}
+    for name in results[0]:
+        parts = [arrays[name] for arrays in results]
+        joined[f"{name}.values"] = np.concatenate([part.ravel() for part in parts])
+        shapes = np.array([part.shape for part in parts], dtype=np.int64)
+        joined[f"{name}.shapes"] = shapes.reshape(len(parts), -1)
+    return joined
 
-    def job(b: int) -> tuple[Any, ...]:
-        return b, replicate_seed(seed, b), *(arguments(b) if arguments else ())
 
-    with checkpoint.held() if checkpoint else nullcontext():
-        written = checkpoint.read(results.take) if checkpoint else 0
-        for done in range(1, len(results) + 1):
-            if decided is not None and decided(results.first(done)):
-                return done
-        if len(results) == n_jobs:
-            return n_jobs
-        bar = stepwise_bar(n_jobs, function, unit, plan.verbose, done=len(results), beside=beside)
-        with bar as advance, plan.workers.running(task) as run:
-            try:
-                while True:
-                    done = len(results)
-                    until = n_jobs if ready is None else ready(results.first(done))
-                    for result in run(map(job, range(done, until))):
-                        results.add(result)
-                        ended = decided is not None and decided(results.first(len(results)))
-                        advance()
-                        if ended:
-                            return len(results)
-                        if checkpoint and time.monotonic() >= checkpoint.due:
-                            checkpoint.write(results.to_arrays())
-                            written = len(results)
-                    if until <= done:
-                        return done
-            finally:  # at the end, and when interrupted
-                if checkpoint and len(results) > written:
-                    checkpoint.write(results.to_arrays())
+def _unpacked(arrays: Arrays) -> list[Arrays]:
+    """Return the named arrays of each job."""
+    parts = {}
+    for name in sorted(key.removesuffix(".shapes") for key in arrays if key.endswith("shapes")):
+        shapes = arrays[f"{name}.shapes"]
+        ends = np.cumsum(shapes.prod(axis=1, dtype=np.int64))[:-1]
+        split = np.split(arrays[f"{name}.values"], ends)
+        parts[name] = [part.reshape(shape) for part, shape in zip(split, shapes, strict=True)]
+    return [dict(zip(parts, job, strict=True)) for job in zip(*parts.values(), strict=True)]
 
 
 # --- jobs that depend on the results of earlier ones, given by a generator ------------------------

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import islice, starmap, takewhile
-from typing import Any, TypeAlias
+from typing import Any
 
 from duramen.support.checks import extra_package, refuse
 from duramen.support.provenance import versions
@@ -37,45 +37,47 @@ class ClusterError(ConnectionError):
     """Cluster that cannot do the work: its scheduler or its workers are lost, or differ."""
 
 
-@dataclass(frozen=True)
-class Threads:
-    """Threads of this process."""
+@contextmanager
+def running(task: Task, n_threads: int, cluster: Cluster | None = None) -> Iterator[Run]:
+    """Run jobs one after the other, or over several threads, with one thread of BLAS each.
 
-    number: int
+    Parameters
+    ----------
+    task : callable
+        Given the arguments of a job, it returns the result. On a cluster it is sent, with all that
+        it refers to, once to each worker, and must not depend on later changes here.
+    n_threads : int
+        Jobs that are run at a time.
+    cluster : Cluster, optional
+        Workers that run the jobs in place of threads.
 
-    @contextmanager
-    def running(self, task: Task) -> Iterator[Run]:
-        """Run jobs one after the other, or over several threads, with one thread of BLAS each.
+    Returns
+    -------
+    context manager of a callable
+        ``run(jobs)`` takes the arguments of the jobs, a tuple each, as they are needed, and yields
+        the results in the order of the jobs. Leaving the context cancels the rest.
+    """
+    if cluster is not None:
+        with cluster.running(task) as on_workers:
+            yield on_workers
+        return
+    if n_threads == 1:
+        with one_blas_thread():
+            yield partial(starmap, task)
+        return
 
-        Parameters
-        ----------
-        task : callable
-            Given the arguments of a job, it returns the result. On a cluster it is sent, with all
-            that it refers to, once to each worker, and must not depend on later changes here.
+    def run(jobs: Jobs) -> Iterator[Any]:
+        ahead: deque[Future[Any]] = deque()
+        upcoming = iter(jobs)
+        while True:
+            more = islice(upcoming, _AHEAD * n_threads - len(ahead))
+            ahead.extend(pool.submit(copy_context().run, task, *job) for job in more)
+            if not ahead:
+                return
+            yield ahead.popleft().result()
 
-        Returns
-        -------
-        context manager of a callable
-            ``run(jobs)`` takes the arguments of the jobs, a tuple each, as they are needed, and
-            yields the results in the order of the jobs. Leaving the context cancels the rest.
-        """
-        if self.number == 1:
-            with one_blas_thread():
-                yield partial(starmap, task)
-            return
-
-        def run(jobs: Jobs) -> Iterator[Any]:
-            ahead: deque[Future[Any]] = deque()
-            upcoming = iter(jobs)
-            while True:
-                more = islice(upcoming, _AHEAD * self.number - len(ahead))
-                ahead.extend(pool.submit(copy_context().run, task, *job) for job in more)
-                if not ahead:
-                    return
-                yield ahead.popleft().result()
-
-        with one_blas_thread(), Pool(self.number) as pool:
-            yield run
+    with one_blas_thread(), Pool(n_threads) as pool:
+        yield run
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Cluster:
 
     @contextmanager
     def running(self, task: Task) -> Iterator[Run]:
-        """Run jobs on the workers, as :meth:`Threads.running` does on threads.
+        """Run jobs on the workers, as :func:`running` does on threads.
 
         Jobs of a worker that dies are run by others: Dask sees to that, unless all died that had
         the task. It is then sent anew, with all jobs that are not done.
@@ -158,10 +160,6 @@ class Cluster:
             raise
         finally:
             cancel()
-
-
-Workers: TypeAlias = Threads | Cluster
-"""What runs jobs: both have `running`."""
 
 
 def check_client(owner: str, client: Any) -> Cluster:

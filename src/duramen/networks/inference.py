@@ -19,8 +19,7 @@ from duramen.data.learning_sets import table_of
 from duramen.data.memory import require_memory
 from duramen.data.sources import table_like
 from duramen.data.target import refuse_missing
-from duramen.estimators.catalogue import FORESTS
-from duramen.estimators.parameters import OF_THE_TREES
+from duramen.estimators.catalogue import FORESTS, OF_THE_TREES
 from duramen.importances.groups import Aggregation, grouping_of
 from duramen.importances.refit import growing
 from duramen.jobs.replicates import Plan, run_jobs

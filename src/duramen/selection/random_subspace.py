@@ -137,7 +137,7 @@ class SequentialRandomSubspace(BaseSelector):
         File that keeps the trees of the rounds that are done; a run that was killed goes on from
         there, to the same result.
     verbose : int, default=0
-        Above 0: a progress bar with the time left, the features found and the memory in use.
+        Above 0: a progress bar with the time left.
 
     Attributes
     ----------
@@ -309,7 +309,6 @@ class SequentialRandomSubspace(BaseSelector):
             ready=searched.ready,
             arguments=searched.arguments,
             unit="tree",
-            beside=searched.words,
             interrupted=interrupted,
         )
         self._take(grower, search, searched)

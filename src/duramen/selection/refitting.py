@@ -23,7 +23,7 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import refuse
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Opening(Refits):
     """Arguments of a call of `fit`, checked; the measure is on the rows in memory."""
 
@@ -65,8 +65,16 @@ class ForestSelector(BaseSelector):
             subject = replace(subject, measure=SCALED_MDA, identifier=SCALED_MDA.name)
         settings = {} if n_trees is None else {"n_estimators": n_trees}
         subject.template.set_params(n_jobs=n_threads if threads_grow else 1, **settings)
-        plan = replace(plan, n_threads=1) if threads_grow else plan
-        return Opening(f"{owner}.fit", subject, checks.draw_seed(self.random_state), plan, data)
+        return Opening(
+            1 if threads_grow else plan.n_threads,
+            plan.checkpoint,
+            plan.verbose,
+            plan.cluster,
+            function=f"{owner}.fit",
+            subject=subject,
+            seed=checks.draw_seed(self.random_state),
+            data=data,
+        )
 
     def _set_importances(self, subject: Measured, values: FloatArray) -> None:
         """Take the importances, in the unit of those of a small forest."""

@@ -172,7 +172,7 @@ class RegularizedForestSelector(ForestSelector):
             factors[:] = (1.0 - part) * penalty + part * (scores / most if most > 0 else 1.0)
         weights = combine_class_weight(owner, template.class_weight, data.target, None)
         n_trees = int(template.get_params()["n_estimators"])
-        with progress_bar(n_trees, opening.function, opening.plan.verbose) as report:
+        with progress_bar(n_trees, opening.function, opening.verbose) as report:
             forest = grow(
                 replace(data, weights=weights),
                 settings,

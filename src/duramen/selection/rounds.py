@@ -263,7 +263,7 @@ class KnockOut(RoundsSelector):
             if number % (permutations + 1) == 0:
                 row[left] = among.scores(seed)
             else:
-                row[left] = among.permuted_scores(np.random.default_rng(seed), seed)
+                row[left] = among.permuted_scores(number, seed)
             return row
 
         opening.follow(

@@ -138,10 +138,6 @@ class SubspaceSearch:
         self.found += new.tolist()
         self.entered += [self.evidence.n_trees] * len(new)
 
-    def words(self) -> str:
-        """Return the number of features found, for a progress bar."""
-        return f"{len(self.found)} found"
-
 
 def stream(seed: int, tree: int, purpose: int) -> np.random.Generator:
     """Random numbers for a purpose: 0 features and 1 probes of a tree, 2 the decoy, 3 shadows."""

@@ -16,20 +16,30 @@ from duramen.significance.agreement import (
     stability,
     trees_needed,
 )
-from duramen.significance.column_permutations import HAPFELMEIER, hapfelmeier
-from duramen.significance.conditional_rates import CONDITIONAL_ERROR_RATE, conditional_error_rate
+from duramen.significance.column_permutations import (
+    CONDITIONAL_ERROR_RATE,
+    HAPFELMEIER,
+    conditional_error_rate,
+    hapfelmeier,
+)
 from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.significance.conditional_tests.knockoffs import knockoffs
-from duramen.significance.importance_tests import JANITZA, janitza
+from duramen.significance.importance_tests import (
+    FREQUENCY_CONTROL,
+    JANITZA,
+    frequency_control,
+    janitza,
+)
 from duramen.significance.max_t_test import MAX_T, max_t
-from duramen.significance.mean_ranks import MEAN_RANK_TEST, mean_rank_test
-from duramen.significance.measured import Cost, estimate_cost
+from duramen.significance.measured import Cost, SignificanceTest, estimate_cost
 from duramen.significance.pair_contrasts import interaction_test
 from duramen.significance.permutation_tests import (
     ALTMANN,
     FDR_CURVE,
+    MEAN_RANK_TEST,
     altmann,
     fdr_curve,
+    mean_rank_test,
     permutation_test,
 )
 from duramen.significance.permutations import permuted_importances
@@ -44,8 +54,6 @@ from duramen.significance.probes import (
     probe_ranking,
 )
 from duramen.significance.resampling_intervals import confidence_intervals
-from duramen.significance.selection_frequency import FREQUENCY_CONTROL, frequency_control
-from duramen.significance.significance_test import SignificanceTest
 
 __all__ = [
     "AdjustedSignificance",

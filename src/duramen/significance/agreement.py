@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.data import LearningSet
 from duramen.importances import Inputs
 from duramen.importances.arguments import forest_of, training_set
-from duramen.jobs.replicates import ExecutionParameters, replicate_seed
+from duramen.jobs.replicates import replicate_seed
 from duramen.results.importances import Importances
 from duramen.results.result import (
     ANY,
@@ -328,10 +328,8 @@ def ranking_stability(
     name = "ranking_stability"
     n = checks.check_integer(name, "n_resamples", n_resamples, 2)
     checks.check_real(name, "confidence_level", confidence_level, 0, 1, ends="()")
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(
-        name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
-    )
+    execution = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.of(name, estimator, X, y, measure, execution, groups=groups, takes_strata=False)
     subject = refits.subject
     p = len(subject.names)
     if not checks.is_integer(k) or not 1 <= k < p:

@@ -17,8 +17,6 @@ statistic of a table, or the score test of Cox's model, each times a constant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,10 +67,20 @@ def marginal_statistics(data: Data, order: Callable[[int], IntArray], n_orders: 
         permuted = np.concatenate([scores[order(b)] for b in range(first, last)], axis=1)
         begin, n_parts, parts, freedom = 0, 0, list[FloatArray](), list[int]()
         for j in range(data.n_columns):
-            of_column, degrees = _scores_of(table, j)
-            parts.append(of_column)
-            freedom.append(degrees)
-            n_parts += len(of_column)
+            # Missing values are a value of a nominal column; in others they have the score 0.
+            codes, n_values = np.asarray(table.codes(j)), len(table.values(j))
+            counts = np.bincount(codes, minlength=n_values + 1)
+            nominal = table.kinds[j] == "nominal"
+            present = np.flatnonzero(counts if nominal else counts[:n_values])
+            if nominal and len(present) > 2:
+                parts.append((codes == present[:, None]).astype(np.float64))
+                freedom.append(len(present) - 1)
+            else:
+                ranks = np.zeros(n_values + 1)
+                ranks[present] = midranks(counts[present])
+                parts.append(_whole(ranks[codes])[None, :])
+                freedom.append(int(len(present) > 1))
+            n_parts += len(parts[-1])
             if n_parts < max(1, _NUMBERS // n) and j + 1 < data.n_columns:
                 continue
             sizes = np.array([len(part) for part in parts])
@@ -91,25 +99,6 @@ def marginal_statistics(data: Data, order: Callable[[int], IntArray], n_orders: 
             statistics[first:last, begin : j + 1] = np.where(varies, rounded, 0.0)
             begin, n_parts, parts, freedom = j + 1, 0, [], []
     return statistics
-
-
-def _scores_of(table: EncodedTable, column: int) -> tuple[FloatArray, int]:
-    """Return the scores of a column, and its degrees of freedom, 0 if it does not vary.
-
-    Missing values are a value of a nominal column; in others they have the score 0.
-    """
-    codes, n_values = np.asarray(table.codes(column)), len(table.values(column))
-    counts = np.bincount(codes, minlength=n_values + 1)
-    nominal = table.kinds[column] == "nominal"
-    present = np.flatnonzero(counts if nominal else counts[:n_values])
-    if nominal and len(present) > 2:
-        return (codes == present[:, None]).astype(np.float64), len(present) - 1
-    if nominal:
-        ranks = np.zeros(n_values + 1)
-        ranks[present] = midranks(counts[present])
-    else:
-        ranks = np.append(midranks(counts[:n_values]), 0.0)
-    return _whole(ranks[codes])[None, :], int(len(present) > 1)
 
 
 def normal_scores(chi_squared: FloatArray, degrees: IntArray | int) -> FloatArray:
@@ -156,7 +145,6 @@ _ROWS_OF_A_COLUMN = 2  # fewer rows of each column of the regression leave too f
 _MOST_COLUMNS = 2000  # of the regression: eigenvalues of more take longer than the forests
 _MOST_NUMBERS = 1 << 25  # of the regression, 256 MB
 _MOST_CLASSES = 2
-_AT_A_TIME = 1 << 19  # numbers of permuted scores, 4 MB
 _PENALTIES = np.logspace(-4.0, 2.0, 13)  # times the mean of the eigenvalues
 _CUT = 4.0  # robust standard deviations from the median at which numbers are cut
 _QUANTILES = (0.16, 0.5, 0.84)  # of a normal distribution: the mean, one deviation to each side
@@ -164,111 +152,95 @@ _SPANNED = 1e-7  # of the largest singular value
 _LEAST_VARIANCE = 1e-9  # of residuals, where that of the scores is 1
 
 
-@dataclass(frozen=True, eq=False)
-class JointModel:
-    """Ridge regression of permuted scores of the target on all features."""
+def joint_statistics(
+    data: Data, order: Callable[[int], IntArray], n_orders: int
+) -> Callable[[NDArray[np.integer]], FloatArray] | None:
+    """Prepare the joint statistics of every feature after each permutation of the target.
 
-    data: Data
-    columns: FloatArray  # (n, d), standardized
-    of_feature: IntArray  # (d,), feature of each column, in order
-    scores: FloatArray  # (n,), of the target
+    Rows that are exchanged together, in groups, count as one, and strata are columns of the ridge
+    regression.
 
-    @classmethod
-    def of(cls, data: Data) -> JointModel | None:
-        """Return the model of a learning set; None where it has too few rows for its columns.
+    Parameters
+    ----------
+    data : LearningSet
+        n rows of p columns, target and row weights.
+    order : callable
+        ``order(b)`` returns the row whose target and weight each row takes, shape (n,).
+    n_orders : int
+        Number of permutations.
 
-        Rows that are exchanged together, in groups, count as one, and strata are columns. A target
-        of three or more classes has none: its scores are predicted unequally well, which the sum
-        over them does not have under permutation (any false confirmation .30 of 24 classes).
-        """
-        if data.target.n_classes > _MOST_CLASSES:
+    Returns
+    -------
+    callable or None
+        It takes the features, by index, that are permuted together with the target: the others
+        explain the residuals of its regression on these. It returns normal scores of the
+        statistics, as those of `marginal_statistics`, a float64 array of shape (n_orders, p), in
+        which features that do not vary, and the given ones, have 0. None where there are too few
+        rows for the columns, or three or more classes: their scores are predicted unequally well,
+        which the sum over them does not have under permutation (any false confirmation .30 of 24
+        classes).
+    """
+    if data.target.n_classes > _MOST_CLASSES:
+        return None
+    table, strata, n = data.table, data.exchangeability.strata, data.n_rows
+    n_strata = 1 if strata is None else len(np.unique(strata))
+    units = data.exchangeability.n_units - n_strata
+    most = min(units // _ROWS_OF_A_COLUMN, _MOST_COLUMNS, _MOST_NUMBERS // max(1, n))
+    parts, n_columns = list[FloatArray](), 0
+    for j in range(data.n_columns):
+        n_values = len(table.values(j))
+        about = n_values - 1 if table.kinds[j] == "nominal" else min(1, n_values)
+        if n_columns + about > most:
             return None
-        table, strata, n = data.table, data.exchangeability.strata, data.n_rows
-        units = data.exchangeability.n_units - (1 if strata is None else len(np.unique(strata)))
-        most = min(units // _ROWS_OF_A_COLUMN, _MOST_COLUMNS, _MOST_NUMBERS // max(1, n))
-        columns, n_columns = list[FloatArray](), 0
-        for j in range(data.n_columns):
-            n_values = len(table.values(j))
-            about = n_values - 1 if table.kinds[j] == "nominal" else min(1, n_values)
-            if n_columns + about > most:
-                return None
-            columns.append(_columns_of(table, j, strata))
-            n_columns += columns[-1].shape[1]
-        if not 0 < n_columns <= most:
-            return None
-        scores = data.target.association_scores()[:, -1:]  # of two classes, those of the second
-        if isinstance(data.target, NumberTarget):
-            numbers = data.target.values
-            if numbers.min() >= 0 and not np.any(numbers % 1):
-                # Normal scores of a count that is often 0 are mostly one value, far from others.
-                scores = _cut(numbers, numbers)[:, None]
-            else:
-                from scipy.special import ndtri  # not needed by the help of commands
+        parts.append(_columns_of(table, j, strata))
+        n_columns += parts[-1].shape[1]
+    if not 0 < n_columns <= most:
+        return None
+    all_columns = np.concatenate(parts, axis=1)
+    of_feature = np.repeat(np.arange(data.n_columns), [part.shape[1] for part in parts])
+    all_products = np.asarray(all_columns.T @ all_columns)
+    scores = data.target.association_scores()[:, -1:]  # of two classes, those of the second
+    if isinstance(data.target, NumberTarget):
+        numbers = data.target.values
+        if numbers.min() >= 0 and not np.any(numbers % 1):
+            # Normal scores of a count that is often 0 are mostly one value, far from others.
+            scores = _cut(numbers, numbers)[:, None]
+        else:
+            from scipy.special import ndtri  # not needed by the help of commands
 
-                scores = ndtri((scores / n + 1.0) / 2.0)
-        return cls(
-            data,
-            np.concatenate(columns, axis=1),
-            np.repeat(np.arange(data.n_columns), [column.shape[1] for column in columns]),
-            _spanning(weighted_scores(data, scores), strata).sum(axis=1),  # 0 if all are equal
-        )
+            scores = ndtri((scores / n + 1.0) / 2.0)
+    all_scores = _spanning(weighted_scores(data, scores), strata).sum(axis=1)  # 0 if all are equal
 
-    @cached_property
-    def products(self) -> FloatArray:
-        """Products of the columns, (d, d)."""
-        return np.asarray(self.columns.T @ self.columns)
-
-    def statistics(
-        self, order: Callable[[int], IntArray], n_orders: int, kept: NDArray[np.integer]
-    ) -> FloatArray:
-        """Compute the joint statistic of every feature after each permutation of the target.
-
-        Parameters
-        ----------
-        order : callable
-            ``order(b)`` returns the row whose target and weight each row takes, shape (n,).
-        n_orders : int
-            Number of permutations.
-        kept : int array of shape (k,)
-            Features that are permuted together with the target: the others explain the residuals
-            of its regression on these.
-
-        Returns
-        -------
-        float64 array of shape (n_orders, p)
-            Normal scores of the statistics, as those of `marginal_statistics`. A feature that does
-            not vary has 0, and so have the kept ones.
-        """
-        is_kept = np.isin(self.of_feature, kept)
-        scores, columns = self.scores, self.columns[:, ~is_kept]
-        if is_kept.any():
-            fixed = self.columns[:, is_kept]
+    def statistics(kept: NDArray[np.integer]) -> FloatArray:
+        tested = ~np.isin(of_feature, kept)
+        scores, columns = all_scores, all_columns[:, tested]
+        if not tested.all():
+            fixed = all_columns[:, ~tested]
             scores = scores - fixed @ np.linalg.lstsq(fixed, scores, rcond=_SPANNED)[0]
-        n, strata = len(scores), self.data.exchangeability.strata
-        statistics = np.zeros((n_orders, self.data.n_columns))
+        statistics = np.zeros((n_orders, data.n_columns))
         if not (columns.size and scores.any()):
             return statistics
-        products = self.products[np.ix_(~is_kept, ~is_kept)]
+        products = all_products[np.ix_(tested, tested)]
         sizes, axes = np.linalg.eigh(products)
         spanned = sizes > _SPANNED**2 * len(products) * max(float(sizes[-1]), 0.0)
         sizes, axes = sizes[spanned], axes[:, spanned]
         penalties = _PENALTIES * sizes.sum() / len(products)
-        n_free = n - (1 if strata is None else len(np.unique(strata)))
+        n_free = n - n_strata
         features, first_of, widths = np.unique(
-            self.of_feature[~is_kept], return_index=True, return_counts=True
+            of_feature[tested], return_index=True, return_counts=True
         )
         shrunk = sizes / (sizes + penalties[:, None])  # (l, r), of each axis
         lost = 1.0 - (1.0 - shrunk) ** 2
-        at_a_time = max(1, _AT_A_TIME // n)
+        at_a_time = max(1, _NUMBERS // n)
         for first in range(0, n_orders, at_a_time):
             last = min(n_orders, first + at_a_time)
             permuted = np.stack([scores[order(b)] for b in range(first, last)], axis=1)
             permuted = centered_within(permuted, strata)  # groups of other sizes may be drawn
             rotated = axes.T @ (columns.T @ permuted) / np.sqrt(sizes)[:, None]  # (r, b)
             left = np.square(permuted).sum(axis=0) - lost @ np.square(rotated)
-            chosen = (left / (n_free - shrunk.sum(axis=1))[:, None] ** 2).argmin(axis=0)
-            for i in np.unique(chosen):
-                mine = np.flatnonzero(chosen == i)
+            best = (left / (n_free - shrunk.sum(axis=1))[:, None] ** 2).argmin(axis=0)
+            for i in np.unique(best):
+                mine = np.flatnonzero(best == i)
                 freedom = float(n_free - lost[i].sum())  # tr(M^2)
                 variance = (left[i, mine] + _LEAST_VARIANCE * n_free) / freedom
                 own = rotated[:, mine] / np.sqrt(variance)
@@ -277,6 +249,8 @@ class JointModel:
                     scored = _ridge_scores(sizes, axes[places], penalties[i], own, freedom)
                     statistics[np.ix_(first + mine, features[widths == m])] = scored
         return np.round(statistics, _DECIMALS, out=statistics)
+
+    return statistics
 
 
 def _ridge_scores(

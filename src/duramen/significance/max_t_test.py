@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.jobs.replicates import ExecutionParameters, Steps, replicate_seed
+from duramen.jobs.replicates import OutcomeT, Steps, replicate_seed
 from duramen.results.importances import PermutedImportances
 from duramen.results.significance import AdjustedSignificance
 from duramen.results.summary import counted
 from duramen.significance.hypotheses import Hypotheses
-from duramen.significance.measured import MeasureLike, Refits
-from duramen.significance.null_distributions import (
-    expected_discoveries,
-    least_from,
-    sequential_p_values,
-)
+from duramen.significance.measured import MeasureLike, Refits, SignificanceTest
 from duramen.significance.permutations import (
     JointStatistics,
+    check_grown,
+    expected_discoveries,
     mean_variance,
-    permuted_order,
+    permutation_p_values,
     pivotality_notes,
-    reads_permuted,
     standardized,
     statistics_beside,
 )
-from duramen.significance.significance_test import SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
 IndexArray = NDArray[np.intp]
+Columns = dict[str, FloatArray]
 
 NULL = (
     "The target is independent of all features together: its values could be in any order. In "
@@ -61,7 +55,6 @@ _FRACTIONS = {
 _EXCEEDING = 0.1
 
 
-@reads_permuted
 def max_t(
     estimator: Any,
     X: Any = None,
@@ -262,16 +255,19 @@ def max_t(
     checks.check_flag(name, "marginal", marginal)
     alpha = checks.check_real(name, "alpha", alpha, 0, 1)
     choices: dict[str, Any] = {"balanced": balanced, "marginal": marginal, "alpha": alpha}
-    grouped = feature_groups is not None
-    if grouped and not balanced:
+    if feature_groups is not None and not balanced:
         raise ValueError(
             f"{name}: balanced must be True with feature_groups, as sums over large groups are "
             "larger by chance, got False."
         )
+    execution = (random_state, n_jobs, client, checkpoint, verbose)
+    rows = {"strata": strata, "groups": groups}
     marginals: FloatArray | None = None
     joints: JointStatistics | None = None
     first = estimator if isinstance(estimator, PermutedImportances) else None
     if first is not None:
+        of_growth = {"X": X, "y": y, "measure": measure, "n_permutations": n_permutations}
+        check_grown(name, execution, **of_growth, max_stages=max_stages, **rows)
         if marginal and first.marginal is None:
             raise ValueError(
                 f"{name}: marginal must be False for PermutedImportances without marginal "
@@ -279,52 +275,57 @@ def max_t(
             )
         if marginal:
             marginals, joints = first.marginal, lambda kept: first.joint
-        observed, n, stages = first.importances, len(first.permuted), 1
+        observed, n, stages, seed = first.importances, len(first.permuted), 1, 0
         choices["max_stages"] = 1
     else:
         n = checks.check_integer(name, "n_permutations", n_permutations, 1)
         stages = checks.check_integer(name, "max_stages", max_stages, 1)
         choices |= {"n_permutations": n, "max_stages": stages}
-        execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-        refits = Refits.checked(
-            name, estimator, X, y, measure, execution, strata=strata, groups=groups
-        )
-        subject, seed = refits.subject, refits.seed
-        subject.exchangeability.require(n, name, subject.data.target.values)
+        refits = Refits.of(name, estimator, X, y, measure, execution, **rows)
+        data, seed = refits.subject.data, refits.seed
+        data.exchangeability.require(n, name, data.target.values)
         observed = refits.observed()
         if marginal:
             marginals, joints = statistics_beside(refits, n)
         # Targets of groups of different sizes are permuted, and features cannot be kept with them.
-        if len(np.unique(permuted_order(refits, 0))) < subject.data.n_rows:
+        random = np.random.default_rng(replicate_seed(seed, 0))
+        order = data.exchangeability.permutation(random, data.target.values)
+        if len(np.unique(order)) < data.n_rows:
             stages = 1
-    tested = Hypotheses.of(observed.names, feature_groups, grouped, name)
-    design = _Design(tested, observed.values, marginals, joints, n, stages, balanced, alpha)
+    tested = None
+    if feature_groups is not None:
+        tested = Hypotheses.of(observed.names, feature_groups, True, name)
+    # What none of these permutations reaches is confirmed: p is half the level at most. The members
+    # of groups are tested in the first stage, whose looks decide about groups: there none confirms.
+    look = max(_LOOKS[-1], math.ceil(2 / alpha) - 1) if alpha > 0 else n
+    success = look if tested is None and n > 2 * look else None
+    looks = np.unique(np.minimum([*_LOOKS, success or n, n], n)).tolist()
+    statistics = (observed.values, marginals, joints, balanced, alpha, seed)
+    steps = _stages(*statistics, looks, success, stages, tested)
     if first is not None:
-        null, walked = design.walked(first.permuted)
-    else:
-
-        def task(_: int, __: int, b: int, kept: IndexArray) -> FloatArray:
-            seed_b = replicate_seed(seed, b)
-            return subject.permuted_scores(np.random.default_rng(seed_b), seed_b, kept)
-
-        null, walked = refits.follow(
-            task, stages * n, len(subject.names), design.stages(), **choices
-        )
-    result = design.result(walked, null)
-    if grouped:
-        n_groups = len(tested) - len(observed.names)
-        sizes = map(len, tested.features[:n_groups])
-        choices["feature_groups"] = dict(zip(tested.names[:n_groups], sizes, strict=True))
-    confirmed = int(np.count_nonzero(result["p_adjusted"] <= alpha))
-    if first is None:
-        metadata, clause = refits.metadata(), subject.clause
-        notes = pivotality_notes(subject)
-    else:
+        null, (result, looked) = _walked(steps, first.permuted)
         metadata, clause, notes = dict(first.metadata), first.restrictions, first.notes
-        notes += (_ONE_STAGE.format(counted(confirmed, "feature")),) if confirmed else ()
+    else:
+        subject = refits.subject
+        null, (result, looked) = refits.follow(
+            subject.permuted_scores, stages * n, data.n_columns, steps, **choices
+        )
+        metadata, clause, notes = refits.metadata(), subject.clause, pivotality_notes(subject)
+    names, scores = observed.names, observed.values
+    of_first = np.asfortranarray(null[:looked])  # sums of contiguous numbers are rounded less
+    if tested is not None:
+        _, (of_features, _) = _walked(_stages(*statistics, [looked], None, 1), of_first)
+        names, scores, of_first = tested.names, tested.pooled(scores), tested.pooled(of_first)
+        result = _nested(tested, scores, result, of_features)
+        n_groups = len(names) - len(observed.names)
+        sizes = map(len, tested.features[:n_groups])
+        choices["feature_groups"] = dict(zip(names[:n_groups], sizes, strict=True))
+    confirmed = int(np.count_nonzero(result["p_adjusted"] <= alpha))
+    if first is not None and confirmed:
+        notes += (_ONE_STAGE.format(counted(confirmed, "feature")),)
     return AdjustedSignificance(
-        names=tested.names,
-        scores=tested.pooled(observed.values),
+        names=names,
+        scores=scores,
         method=name,
         null=NULL + clause,
         unit=observed.unit,
@@ -335,8 +336,19 @@ def max_t(
         p_adjusted=result.pop("p_adjusted"),
         statistics=result.pop("statistics"),
         q_values=result.pop("q_values"),
-        details=result,
+        details={**result, "null_mean": of_first.mean(axis=0), "null_sd": of_first.std(axis=0)},
     )
+
+
+def _walked(steps: Steps[OutcomeT], permuted: FloatArray) -> tuple[FloatArray, OutcomeT]:
+    """Walk through a stage of importances that are known; return those it looked at."""
+    jobs, until = next(steps), 0
+    while True:
+        begin, until = until, until + len(jobs)
+        try:
+            jobs = steps.send(permuted[begin:until])
+        except StopIteration as end:
+            return permuted[:until], end.value
 
 
 def sequential_levels(n: int, look: int | None) -> FloatArray:
@@ -353,231 +365,166 @@ def sequential_levels(n: int, look: int | None) -> FloatArray:
     return np.asarray(1.0 / (look + 1.0) + np.cumsum(1.0 - none_early) / (n + 1.0))
 
 
-@dataclass(eq=False)
-class _Stage:
-    """Comparison of the features that are tested in one stage, on the data and b permutations."""
+def _stages(
+    importances: FloatArray,
+    marginals: FloatArray | None,
+    joints: JointStatistics | None,
+    balanced: bool,
+    alpha: float,
+    seed: int,
+    looks: list[int],
+    success: int | None,
+    max_stages: int,
+    hypotheses: Hypotheses | None = None,
+) -> Steps[tuple[Columns, int]]:
+    """Yield the permutations to compute, each by its seed and the kept features.
 
-    tested: IndexArray  # (t,), indices of the features
-    rejected: IndexArray  # features that are permuted together with the target
-    # Statistics of each kind, (b + 1, t), on one scale; the first row is the data. There are always
-    # those of the importances, and may be marginal and joint ones.
-    by_kind: dict[str, FloatArray]
-    of_kept: FloatArray  # (k,), statistics of the kept features on the same scale
+    A stage ends at the look that confirms features, `success`, unless it is the last one, or at
+    which hardly any verdict can change. The outcome are the columns of the result, each feature as
+    in the last stage that tested it, and the permutations of the first stage.
 
-    def __post_init__(self) -> None:
-        self.statistics: FloatArray = np.maximum.reduce(list(self.by_kind.values()))
-        self.looked = len(self.statistics) - 1
-        # Tested features by decreasing statistic, as indices of `tested`, (t,).
-        self.order = np.argsort(-self.statistics[0], kind="stable")
-        self.p_adjusted = step_down(self.statistics[0], self.statistics[1:])
-        # P-values of the kept features among the tested ones, (k,); 0 if none reaches them.
-        among = self.among_largest(self.of_kept)
-        self.kept_p_values = np.where(among > 1.0 / len(self.statistics), among, 0.0)
+    With `hypotheses`, groups and the features in none are tested in place of features. Importances
+    of a group are divided by the root of its size: standardized importances have one scale then,
+    as the standard deviation of a sum of independent importances grows with this root.
+    """
 
-    def among_largest(self, values: FloatArray) -> FloatArray:
-        """Return the p-values of statistics among the largest ones under permuted labels."""
-        largest = self.statistics[1:].max(axis=1)
-        return np.asarray((1.0 + (largest[:, None] >= values).sum(axis=0)) / (self.looked + 1))
-
-    @cached_property
-    def rates(self) -> FloatArray:
-        """False discovery rate of the kept features and the first i tested ones, (t,)."""
-        ranked = self.statistics[0][self.order]
-        counts = len(self.rejected) + np.searchsorted(-ranked, -ranked, side="right")
-        rates = expected_discoveries(ranked, self.statistics) / counts
-        return np.asarray(np.minimum(rates, 1.0))
-
-
-@dataclass(frozen=True, eq=False)
-class _Design:
-    """Stages of a test, as a function of the importances that are known so far."""
-
-    tested: Hypotheses  # features, or groups and features
-    importances: FloatArray  # (p,), on the data
-    marginals: FloatArray | None  # (n + 1, p), marginal statistics, of the data first
-    joints: JointStatistics | None  # joint ones likewise, beside features that are kept
-    n: int  # permutations of a stage
-    max_stages: int
-    balanced: bool
-    alpha: float
-
-    def pooled(self, importances: FloatArray) -> FloatArray:
-        """Return importances of what is tested first; sums of groups over the root of their size.
-
-        Standardized importances have one scale then: the standard deviation of a sum of independent
-        importances grows with this root.
-        """
-        tested = self.tested
-        if tested.parents is None:
+    def pooled(importances: FloatArray) -> FloatArray:
+        if hypotheses is None:
             return importances
-        return (tested.pooled(importances) / np.sqrt(tested.sizes))[..., tested.top]
+        sums = hypotheses.pooled(importances) / np.sqrt(hypotheses.sizes)
+        return np.asarray(sums[..., hypotheses.top])
 
-    def largest(self, statistics: FloatArray) -> FloatArray:
-        """Return statistics of what is tested first, of groups the standardized largest ones."""
-        if self.tested.parents is None:
+    def largest_of_groups(statistics: FloatArray) -> FloatArray:
+        if hypotheses is None:
             return statistics
-        return standardized(self.tested.pooled(statistics, "max")[:, self.tested.top], 0.0)
+        return standardized(hypotheses.pooled(statistics, "max")[:, hypotheses.top], 0.0)
 
-    @cached_property
-    def marginal(self) -> FloatArray | None:
-        """Marginal statistics of what is tested first."""
-        return None if self.marginals is None else self.largest(self.marginals)
-
-    def features_of(self, confirmed: IndexArray) -> IndexArray:
-        """Return the features of what is confirmed among what is tested first."""
-        if self.tested.parents is None or not len(confirmed):
-            return confirmed
-        return np.concatenate([self.tested.features[h] for h in self.tested.top[confirmed]])
-
-    def walked(self, permuted: FloatArray) -> tuple[FloatArray, list[_Stage]]:
-        """Walk through the only stage of importances that are known; return those it looked at."""
-        steps, until = self.stages(), 0
-        jobs = next(steps)
-        try:
-            while True:
-                rows = permuted[until : until + len(jobs)]
-                until += len(jobs)
-                jobs = steps.send(rows)
-        except StopIteration as end:
-            return permuted[:until], end.value
-
-    def stages(self) -> Steps[list[_Stage]]:
-        """Yield the permutations to compute, each by its number and the kept features.
-
-        A stage ends at the look that confirms features, unless it is the last one, or at which
-        hardly any verdict can change. The members of groups are tested in the first stage, whose
-        looks decide about groups: there none confirms.
-        """
-        n, alpha, success = self.n, self.alpha, None
-        if self.tested.parents is None:
-            # What none of these permutations reaches is confirmed: p is half the level at most.
-            look = max(_LOOKS[-1], math.ceil(2 / alpha) - 1) if alpha > 0 else n
-            success = look if n > 2 * look else None
-        looks = sorted({min(look, n) for look in (*_LOOKS, success or n, n)})
-        levels = sequential_levels(n, success)
-        most = np.count_nonzero(levels <= alpha) - 1  # that may reach a confirmed feature
-        stages, of_kept = list[_Stage](), list[FloatArray]()
-        rejected = np.empty(0, dtype=np.intp)
-        while True:
-            rows, kept = self.pooled(self.importances[np.newaxis]), self.features_of(rejected)
-            last = len(stages) + 1 == self.max_stages
-            confirmed = np.zeros(rows.shape[1] - len(rejected), dtype=np.bool_)
-            for look in looks:
-                null = yield [(b, kept) for b in range(len(rows) - 1, look)]
-                rows = np.vstack([rows, self.pooled(null)])
-                stage = self.stage(rows, rejected, of_kept)
-                reached = np.rint(stage.p_adjusted * (look + 1)).astype(np.intp) - 1
-                if look == n:
-                    stage.p_adjusted = np.where(confirmed, levels[0], levels[reached])
-                    confirmed = stage.p_adjusted <= alpha
-                    break
-                if look == success:
-                    confirmed = reached == 0
-                    if confirmed.any() and not last:
-                        break
-                again = stage.kept_p_values * (look + 1)
-                open_ = (reached <= most) & ~confirmed
-                if open_.any() or ((again > 0) & (again <= alpha * (n + 1))).any():
-                    continue
-                if stages and look >= _LOOKS[-1]:
-                    break
-                # May n permutations in all find a feature at twice the level?
-                reaching = (stage.statistics >= stage.statistics[0]).sum(axis=0)[stage.order]
-                if not (stage.rates[reaching <= alpha * (n + 1)] <= 2 * alpha).any():
-                    break
-            stages.append(stage)
-            new = stage.tested[stage.order[confirmed[stage.order]]]
-            if last or new.size in (0, stage.tested.size):
-                return stages
-            rejected = np.concatenate([rejected, new])
-            of_kept.append(rows[:, new])
-
-    def stage(self, rows: FloatArray, rejected: IndexArray, of_kept: list[FloatArray]) -> _Stage:
-        """Compare the features that are not kept, and place the kept ones on their scale.
-
-        `rows` are importances of what is tested first, on the data and b permutations. Those of
-        kept features, as many rows of k for each stage, are of the stage that confirmed them. They
-        are standardized among themselves, with the least standard deviation of this stage.
-
-        Each kind of statistic is divided by a high quantile of its largest values, which a fraction
-        of the rows exceeds, and two at least: a relevant feature on the data, and chance.
-        """
+    n = looks[-1]
+    levels = sequential_levels(n, success)
+    most = np.count_nonzero(levels <= alpha) - 1  # that may reach a confirmed feature
+    result, order, rates = Columns(), list[IndexArray](), list[FloatArray]()
+    rejected, of_kept = np.empty(0, dtype=np.intp), list[FloatArray]()
+    marginal = None if marginals is None else largest_of_groups(marginals)
+    looked_first, least_adjusted = 0, 0.0
+    for number in range(1, max_stages + 1):
+        rows, kept = pooled(importances[np.newaxis]), rejected
+        if hypotheses is not None and len(rejected):
+            members = [hypotheses.features[h] for h in hypotheses.top[rejected]]
+            kept = np.concatenate(members)
         tested = np.setdiff1d(np.arange(rows.shape[1]), rejected)
-        importance = rows[:, tested]
-        if self.balanced:
-            least = mean_variance(importance)
-            importance = standardized(importance, least)
-            of_kept = [standardized(kept, least) for kept in of_kept]
-        standing = np.concatenate([np.empty(0), *(kept[0] for kept in of_kept)])
-        if self.marginal is None or self.joints is None:
-            return _Stage(tested, rejected, {"importance": importance}, standing)
-        by_kind = {"importance": importance, "marginal": self.marginal[: len(rows), tested]}
-        kept_by_kind = {"importance": standing, "marginal": self.marginal[0, rejected]}
-        first, joint = self.joints(rejected[:0]), self.joints(self.features_of(rejected))
-        if first is not None and joint is not None:
-            by_kind["joint"] = self.largest(joint)[: len(rows), tested]
-            kept_by_kind["joint"] = self.largest(first)[0, rejected]
-        for kind, fraction in _FRACTIONS["joint" in by_kind].items():
-            largest = np.sort(by_kind[kind].max(axis=1))
-            exceeding = max(2, round(fraction * _EXCEEDING * len(largest)))
-            scale = float(largest[-min(exceeding, len(largest))])
-            scale = scale if scale > 0 else 1.0
-            by_kind[kind], kept_by_kind[kind] = by_kind[kind] / scale, kept_by_kind[kind] / scale
-        return _Stage(tested, rejected, by_kind, np.maximum.reduce(list(kept_by_kind.values())))
+        confirmed = np.zeros(len(tested), dtype=np.bool_)
+        for look in looks:
+            null = yield [(replicate_seed(seed, b), kept) for b in range(len(rows) - 1, look)]
+            rows = np.vstack([rows, pooled(null)])
 
-    def result(self, stages: list[_Stage], null: FloatArray) -> dict[str, FloatArray]:
-        """Return columns of the result from the stages and the importances of the first one."""
-        tested, null = self.tested, null[: stages[0].looked]
-        result = _result(stages)
-        if tested.parents is not None:
-            single = replace(self, tested=Hypotheses(tested.names, tested.features))
-            features = single.stage(np.vstack([self.importances, null]), stages[0].rejected, [])
-            result = _nested(tested, tested.pooled(self.importances), result, _result([features]))
-        pooled = tested.pooled(null)
-        return {**result, "null_mean": pooled.mean(axis=0), "null_sd": pooled.std(axis=0)}
+            # Statistics of each kind on one scale, the data first, and those of the kept features.
+            # Their importances are of the stage that confirmed them: they are standardized among
+            # themselves, with the least standard deviation of this stage.
+            importance, standing = rows[:, tested], of_kept
+            if balanced:
+                least = mean_variance(importance)
+                importance = standardized(importance, least)
+                standing = [standardized(values, least) for values in of_kept]
+            by_kind = {"importance": importance}
+            kept_by_kind = {
+                "importance": np.concatenate([np.empty(0), *(values[0] for values in standing)])
+            }
+            if marginal is not None and joints is not None:
+                by_kind["marginal"] = marginal[: len(rows), tested]
+                kept_by_kind["marginal"] = marginal[0, rejected]
+                alone, joint = joints(rejected[:0]), joints(kept)
+                if alone is not None and joint is not None:
+                    by_kind["joint"] = largest_of_groups(joint)[: len(rows), tested]
+                    kept_by_kind["joint"] = largest_of_groups(alone)[0, rejected]
+                # Each kind is divided by a high quantile of its largest values, which a fraction of
+                # the rows exceeds, and two at least: a relevant feature on the data, and chance.
+                for kind, fraction in _FRACTIONS["joint" in by_kind].items():
+                    largest = np.sort(by_kind[kind].max(axis=1))
+                    exceeding = max(2, round(fraction * _EXCEEDING * len(largest)))
+                    scale = float(largest[-min(exceeding, len(largest))])
+                    scale = scale if scale > 0 else 1.0
+                    by_kind[kind] = by_kind[kind] / scale
+                    kept_by_kind[kind] = kept_by_kind[kind] / scale
+            statistics = np.maximum.reduce(list(by_kind.values()))
+            largest = statistics[1:].max(axis=1)[:, None]
+            ranked = np.argsort(-statistics[0], kind="stable")
+            p_adjusted = step_down(statistics[0], statistics[1:])
+            # P-values of the kept features among the tested ones; 0 if none reaches them.
+            of_standing = np.maximum.reduce(list(kept_by_kind.values()))
+            again = (1.0 + (largest >= of_standing).sum(axis=0)) / (look + 1)
+            again = np.where(again > 1.0 / len(statistics), again, 0.0)
 
+            reached = np.rint(p_adjusted * (look + 1)).astype(np.intp) - 1
+            if look == n:
+                p_adjusted = np.where(confirmed, levels[0], levels[reached])
+                confirmed = p_adjusted <= alpha
+                break
+            if look == success:
+                confirmed = reached == 0
+                if confirmed.any() and number < max_stages:
+                    break
+            open_ = (reached <= most) & ~confirmed
+            may_return = (again > 0) & (again * (look + 1) <= alpha * (n + 1))
+            if open_.any() or may_return.any():
+                continue
+            if number > 1 and look >= _LOOKS[-1]:
+                break
+            # May n permutations in all find a feature at twice the level?
+            reaching = (statistics >= statistics[0]).sum(axis=0)[ranked]
+            found = _rates(statistics, ranked, len(rejected)) <= 2 * alpha
+            if not found[reaching <= alpha * (n + 1)].any():
+                break
 
-def _result(stages: list[_Stage]) -> dict[str, FloatArray]:
-    """Return columns of the result: each feature as in the last stage that tested it."""
-    p, kinds, last = len(stages[0].tested), list(stages[0].by_kind), stages[-1]
-    names = ["p_values", "p_adjusted", "statistics", "q_values", "stage"]
-    names += [f"{kind}_statistic" for kind in kinds]
-    names += [f"{kind}_p_adjusted" for kind in kinds if kind != "importance"]
-    result = {name: np.zeros(p) for name in names}
-    adjusted, q_values, least = result["p_adjusted"], result["q_values"], 0.0
-    order, rates = list[IndexArray](), list[FloatArray]()
-    for number, stage in enumerate(stages, 1):
-        decided = np.ones(len(stage.tested), dtype=np.bool_)
-        if stage is not last:
-            decided = np.isin(stage.tested, stages[number].rejected)
-        places, statistics = stage.tested[decided], stage.statistics
-        p_values = sequential_p_values(statistics[0], statistics[1:], stage.looked)
+        # Columns of the features that this stage decides about.
+        last = number == max_stages or np.count_nonzero(confirmed) in (0, len(tested))
+        decided = np.ones(len(tested), dtype=np.bool_) if last else confirmed
+        if number == 1:
+            looked_first = look
+            names = ["p_values", "p_adjusted", "statistics", "q_values", "stage"]
+            names += [f"{kind}_statistic" for kind in by_kind]
+            names += [f"{kind}_p_adjusted" for kind in by_kind if kind != "importance"]
+            result = {name: np.zeros(len(tested)) for name in names}
+        places = tested[decided]
+        p_values = permutation_p_values(statistics[0], statistics[1:])
         result["stage"][places] = number
         result["statistics"][places] = statistics[0, decided]
         result["p_values"][places] = p_values[decided]
-        for kind in kinds:
-            values = stage.by_kind[kind][0, decided]
+        for kind, of_kind in by_kind.items():
+            values = of_kind[0, decided]
             result[f"{kind}_statistic"][places] = values
             if kind != "importance":
-                result[f"{kind}_p_adjusted"][places] = stage.among_largest(values)
-        adjusted[places] = np.maximum(stage.p_adjusted[decided], least)
-        order.append(stage.tested[stage.order[decided[stage.order]]])
-        rates.append(stage.rates[decided[stage.order]])
-        least = adjusted[places].max()
-    adjusted[last.rejected] = np.maximum(adjusted[last.rejected], last.kept_p_values)
-    ranked = np.concatenate(order)
-    q_values[ranked] = least_from(np.concatenate(rates))
-    ranked = ranked[np.argsort(adjusted[ranked], kind="stable")]
-    q_values[ranked] = np.maximum.accumulate(q_values[ranked])
-    return result
+                beaten = (largest >= values).sum(axis=0)
+                result[f"{kind}_p_adjusted"][places] = (1.0 + beaten) / (look + 1)
+        result["p_adjusted"][places] = np.maximum(p_adjusted[decided], least_adjusted)
+        least_adjusted = result["p_adjusted"][places].max()
+        order.append(tested[ranked[decided[ranked]]])
+        rates.append(_rates(statistics, ranked, len(rejected))[decided[ranked]])
+        if last:
+            break
+        rejected = np.concatenate([rejected, order[-1]])
+        of_kept.append(rows[:, order[-1]])
+    adjusted, q_values = result["p_adjusted"], result["q_values"]
+    adjusted[rejected] = np.maximum(adjusted[rejected], again)
+    every = np.concatenate(order)
+    q_values[every] = np.minimum.accumulate(np.concatenate(rates)[::-1])[::-1]
+    every = every[np.argsort(adjusted[every], kind="stable")]
+    q_values[every] = np.maximum.accumulate(q_values[every])
+    return result, looked_first
+
+
+def _rates(statistics: FloatArray, ranked: IndexArray, n_kept: int) -> FloatArray:
+    """Return the false discovery rates of the kept features and the first i tested ones, (t,)."""
+    descending = statistics[0][ranked]
+    counts = n_kept + np.searchsorted(-descending, -descending, side="right")
+    return np.asarray(np.minimum(expected_discoveries(descending, statistics) / counts, 1.0))
 
 
 def _nested(
     tested: Hypotheses,
     scores: FloatArray,
-    of_groups: dict[str, FloatArray],
-    of_features: dict[str, FloatArray],
-) -> dict[str, FloatArray]:
+    of_groups: Columns,
+    of_features: Columns,
+) -> Columns:
     """Join the results of groups and of all features, whose members need a confirmed group.
 
     Group after group has the least adjusted p-values; a member has none below that of its group.

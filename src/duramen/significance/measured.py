@@ -1,7 +1,8 @@
-"""Importances as a function of a learning set and a seed, for tests that refit forests."""
+"""Significance tests and what they refit: importances as a function of rows and a seed."""
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.catalogue import Entry
 from duramen.data import EncodedTable, Exchangeability, LearningSet
 from duramen.data.recoding import with_permuted
 from duramen.data.target import target_class
@@ -20,7 +22,6 @@ from duramen.importances.refit import data_for, leaves_rows_out, seeded, templat
 from duramen.jobs.replicates import (
     OBSERVED,
     Batches,
-    ExecutionParameters,
     OutcomeT,
     Plan,
     Steps,
@@ -28,7 +29,7 @@ from duramen.jobs.replicates import (
     replicate_seed,
     run_replicates,
 )
-from duramen.jobs.workers import Threads
+from duramen.jobs.workers import running
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
@@ -55,6 +56,105 @@ PROMISE = (
     "target, which is also true of features that are correlated with relevant ones and add "
     "nothing to them. Features that are independent of both tend to have too large p-values."
 )
+HUYNH_THU = (
+    "V. A. Huynh-Thu et al. (2012). Statistical interpretation of machine learning-based feature "
+    "importance scores for biomarker discovery. Bioinformatics 28."
+)
+"""Source of several tests."""
+
+
+@dataclass(frozen=True, eq=False)
+class SignificanceTest(Entry):
+    """Record of a significance test in :data:`duramen.significance.catalogue`.
+
+    Attributes
+    ----------
+    name : str
+        Name in Python, also that of its function; the option ``--test`` has hyphens in it.
+    function : callable
+        Takes an estimator and a learning set; or importances, if it grows no forests; or a table
+        and a target, if it is about neither.
+    title : str
+        Name in tables and sentences.
+    promise : str
+        What its numbers promise and when they do not; ``{level}`` stands for the level.
+    reference : str
+        Source.
+    repeats : str
+        Parameter for the number of forests, or rounds of them; "" for a test that grows none, or
+        whose number is not chosen.
+    forests : callable
+        Greatest number of forests, from that number, 0 without such a parameter, and the number of
+        features.
+    least : int
+        Least number of rounds with which anything can be significant at .05.
+    suits : callable
+        Whether it can test a :class:`duramen.importances.Measure`.
+    of_rows : bool
+        Whether it is about the table and the target alone, and suits no measure; it is given an
+        estimator if it takes one.
+    of_groups : bool
+        Whether ``duramen rank`` has it test groups of features: in place of features, or before
+        them.
+    permutes : bool
+        Whether nearly all of its forests are grown on a permuted target, which takes longer: their
+        trees are deeper than those on the data as they are.
+    fraction : float
+        Fraction of the rows that its forests are grown on.
+    stops_early : bool
+        Whether it may end with fewer forests than `forests` says.
+    most_trees : callable, optional
+        Most trees of a forest that ``duramen rank`` has it grow, from the number of rows; None for
+        those of the ranking.
+    default : bool
+        Whether ``duramen rank`` runs it where the user names no test.
+    rate : str
+        Name of its rates, of a test that gives `ErrorRates`.
+    controls : bool
+        Whether a small number is evidence of relevance for a feature among many.
+    check : callable, optional
+        Refuses a learning set that the test cannot handle; ``duramen rank`` calls it before a
+        forest is grown.
+    adapt : callable, optional
+        Further arguments from the settings of growth, and whether anything asks for permutations.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> test = dm.significance.catalogue["max_t"]
+    >>> test.option, test.rounds(), test.takes("strata")
+    ('max-t', 99, True)
+    """
+
+    function: Callable[..., Any]
+    title: str
+    promise: str
+    reference: str = ""
+    repeats: str = "n_permutations"
+    forests: Callable[[int, int], int] = lambda rounds, p: rounds + 1
+    least: int = 1
+    suits: Callable[[Measure], bool] = lambda measure: measure.testable
+    of_rows: bool = False
+    of_groups: bool = False
+    permutes: bool = False
+    fraction: float = 1.0
+    stops_early: bool = False
+    most_trees: Callable[[int], int] | None = None
+    default: bool = False
+    rate: str = "error rate"
+    controls: bool = True
+    check: Callable[[Any], None] = lambda data: None
+    adapt: Callable[[Any, bool], dict[str, Any]] = lambda settings, permuting: {}
+
+    def takes(self, parameter: str) -> bool:
+        """Tell whether the function has a parameter."""
+        return parameter in inspect.signature(self.function).parameters
+
+    def rounds(self, asked: int | None = None) -> int:
+        """Return the number of rounds that is asked for, or the default of the function."""
+        if asked is not None or not self.repeats:
+            return asked or 0
+        return int(inspect.signature(self.function).parameters[self.repeats].default)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,38 +197,45 @@ class Measured:
             by_parts = fit_by_parts(forest, data, takers, most_bytes=_KEPT)
         elif not measure.refits:
             forest.fit(data)
-        found = sums[0].importances() if by_parts else measure(inputs)
-        if not isinstance(found, Importances):
+        values = sums[0].importances() if by_parts else measure(inputs)
+        if not isinstance(values, Importances):
             raise TypeError(
-                f"measure {measure.name} must return importances, got {type(found).__name__}."
+                f"measure {measure.name} must return importances, got {type(values).__name__}."
             )
-        return found
+        return values
 
     def scores(self, seed: int, *, data: Data | None = None) -> FloatArray:
         """Return the values of :meth:`importances`, of shape (p,)."""
         return self.importances(seed, data=data).values
 
     def permuted_scores(
-        self, random: np.random.Generator, key: object, rejected: NDArray[np.intp] | None = None
+        self,
+        number: object,
+        seed: int,
+        permutation: int | None = None,
+        rejected: NDArray[np.intp] | None = None,
     ) -> FloatArray:
         """Permute the target as the rows allow, grow a forest, and return the importances.
 
-        Permutation and forest come from `random`; `key` tells one such replicate from others. The
-        columns `rejected`, by index, are permuted with the target, and so keep their association.
+        It is the task of :func:`run_replicates`: permutation and forest come from the seed of the
+        job, or from that of another `permutation`. The columns `rejected`, by index, are permuted
+        with the target, and so keep their association.
         """
-        order, data = self.exchangeability.permutation(random, self.data.target.values), self.data
+        seed, data = seed if permutation is None else permutation, self.data
+        random = np.random.default_rng(seed)
+        order = data.exchangeability.permutation(random, data.target.values)
         if rejected is not None and len(rejected):
             table = with_permuted(data.table, rejected, order)
             data = data.with_table(table, key=("kept", *rejected))
-        data = data.permuted(order, key=("permuted", key))
-        return self.scores(int(random.integers(2**32)), data=data)
+        data = data.permuted(order, key=("permuted", seed))
+        return self.importances(int(random.integers(2**32)), data=data).values
 
     @property
     def clause(self) -> str:
         """Sentences on what is exchanged besides single targets, for a null hypothesis."""
         weighted = self.data.weights is not None
         together = " Each target is exchanged together with the weight of its row."
-        return self.exchangeability.clause + (together if weighted else "")
+        return self.data.exchangeability.clause + (together if weighted else "")
 
     def of_rows(self, rows: NDArray[Any], key: object) -> Measured:
         """Return the same measure of some of the rows, given by index."""
@@ -148,7 +255,7 @@ class Measured:
             "parameters": parameters,
             "data": self.data.fingerprint,
             "versions": versions(),
-            **self.exchangeability.identity(),
+            **self.data.exchangeability.identity(),
             **choices,
         }
 
@@ -253,30 +360,34 @@ def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> M
     return records[measure]
 
 
-@dataclass(frozen=True, eq=False)
-class Refits:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Refits(Plan):
     """Measure of a learning set that a significance test computes again and again."""
 
     function: str  # the public function, for errors, metadata and the progress bar
     subject: Measured  # importances as a function of rows and seed
-    seed: int  # seed of the run
-    plan: Plan  # workers, checkpoint, progress
+    seed: int = 0  # seed of the run
 
     @classmethod
-    def checked(
+    def of(
         cls,
         function: str,
         estimator: Any,
         X: Any,
         y: Any,
         measure: MeasureLike,
-        execution: ExecutionParameters,
+        execution: tuple[Any, ...],
         **rows: Any,
     ) -> Self:
-        """Check what the user said; `rows` are strata and groups, as for :func:`measured`."""
-        plan = execution.plan(function)
+        """Check the arguments of a test.
+
+        `execution` are its random_state, n_jobs, client, checkpoint and verbose, and `rows` strata
+        and groups, as for :func:`measured`.
+        """
+        random_state, n_jobs, client, checkpoint, verbose = execution
         subject = measured(estimator, X, y, measure, function, **rows)
-        return cls(function, subject, execution.seed(), plan)
+        run = {"function": function, "subject": subject, "seed": checks.draw_seed(random_state)}
+        return cls.checked(function, n_jobs, checkpoint, verbose, client, **run)
 
     def observed(self) -> Importances:
         """Grow a forest on the data as they are and measure it."""
@@ -285,6 +396,19 @@ class Refits:
     def identity(self, **choices: Any) -> dict[str, Any]:
         """Return what the result depends on: the measure, the rows, and choices."""
         return self.subject.identity(self.function.removesuffix(".fit"), **choices)
+
+    def metadata(self, identity: dict[str, Any] | None = None, **choices: Any) -> dict[str, Any]:
+        """Return what a result tells of itself: the identity of the run, choices, the seed."""
+        settings = self.identity() if identity is None else identity
+        return {**settings, **choices, "seed": self.seed}
+
+    def run(
+        self, task: Task, n: int, width: int, identity: dict[str, Any] | None = None, **how: Any
+    ) -> FloatArray:
+        """Run a task n times (:func:`run_replicates`), as the work of this function by default."""
+        how = {"seed": self.seed, "plan": self, "function": self.function, **how}
+        identity = self.identity() if identity is None else identity
+        return run_replicates(task, n, width, identity=identity, **how)
 
     def follow(
         self,
@@ -301,46 +425,30 @@ class Refits:
         A second run of a function is a part with a name, which its checkpoint has as a further
         suffix.
         """
-        plan, seed, batches = self.plan, self.seed, Batches(steps)
+        plan, seed, batches = self, self.seed, Batches(steps)
         if part:
             seed = replicate_seed(seed, OBSERVED)
             if plan.checkpoint is not None:
                 plan = replace(plan, checkpoint=f"{plan.checkpoint}.{part}")
-        how = {"seed": seed, "plan": plan, "arguments": batches.arguments}
-        identity = self.identity(**choices)
-        rows = self.run(task, most, width, identity, ready=batches.ready, **how)
+        rows = run_replicates(
+            task,
+            most,
+            width,
+            seed=seed,
+            identity=self.identity(**choices),
+            plan=plan,
+            function=self.function,
+            ready=batches.ready,
+            arguments=batches.arguments,
+        )
         batches.ready(rows)
         return rows, cast(OutcomeT, batches.outcome)
 
-    def run(
-        self, task: Task, n: int, width: int, identity: dict[str, Any] | None = None, **how: Any
-    ) -> FloatArray:
-        """Run a task n times (:func:`run_replicates`), as the work of this function by default."""
-        return run_replicates(
-            task,
-            n,
-            width,
-            seed=how.pop("seed", self.seed),
-            identity=self.identity() if identity is None else identity,
-            plan=how.pop("plan", self.plan),
-            function=self.function,
-            **how,
-        )
-
     def permuted_scores(self, n: int) -> FloatArray:
         """Return the scores of every feature after each permutation of the target, shape (n, p)."""
-        subject, rows = self.subject, self.subject.exchangeability
-        rows.require(n, self.function, subject.data.target.values)
-
-        def task(_: int, seed_b: int) -> FloatArray:
-            return subject.permuted_scores(np.random.default_rng(seed_b), seed_b)
-
-        return self.run(task, n, len(subject.names), subject.identity("permuted labels"))
-
-    def metadata(self, identity: dict[str, Any] | None = None, **choices: Any) -> dict[str, Any]:
-        """Return what a result tells of itself: the identity of the run, choices, the seed."""
-        settings = self.identity() if identity is None else identity
-        return {**settings, **choices, "seed": self.seed}
+        data, task = self.subject.data, self.subject.permuted_scores
+        data.exchangeability.require(n, self.function, data.target.values)
+        return self.run(task, n, data.n_columns, self.subject.identity("permuted labels"))
 
 
 # --- expected time of many forests, from that of a few --------------------------------------------
@@ -447,7 +555,7 @@ def estimate_cost(
 
     def task(seed: int) -> Any:
         if permuted:
-            return subject.permuted_scores(np.random.default_rng(seed), seed)
+            return subject.permuted_scores(0, seed)
         return subject.scores(seed)
 
     def took(seeds: range) -> float:
@@ -457,7 +565,7 @@ def estimate_cost(
         return time.perf_counter() - start
 
     at_a_time, done, seconds = min(n_threads, count), 0, 0.0
-    with Threads(at_a_time).running(task) as run:
+    with running(task, at_a_time) as run:
         first = took(range(1))  # the first forest of a process may be slower than the others
         if first > _LONG and at_a_time == 1:
             return Cost(first * count, count, n_threads)

@@ -14,7 +14,7 @@ from duramen.data.additive_model import AdditiveModel, additive_model, indicator
 from duramen.data.exchangeability import EXCHANGEABLE
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import midranks
-from duramen.jobs.replicates import ExecutionParameters, run_jobs
+from duramen.jobs.replicates import Plan, run_jobs
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support import checks
 from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray
@@ -161,8 +161,8 @@ def interaction_test(
     most = checks.check_integer(_NAME, "n_pairs", n_pairs, 1)
     cuts = checks.check_integer(_NAME, "n_cuts", n_cuts, 1)
     n = checks.check_integer(_NAME, "n_resamples", n_resamples, 0)
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    plan, seed = execution.plan(_NAME), execution.seed()
+    plan = Plan.checked(_NAME, n_jobs, checkpoint, verbose, client)
+    seed = checks.draw_seed(random_state)
     data = learning_set_of(X, y, _NAME)
     check_rows(data)
     choices = {"n_pairs": most, "n_cuts": cuts, "n_resamples": n}

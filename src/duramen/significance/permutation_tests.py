@@ -13,22 +13,32 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable, encode
 from duramen.data.exchangeability import Exchangeability
 from duramen.data.sources import names_of
-from duramen.jobs.replicates import OBSERVED, ExecutionParameters, replicate_seed, run_replicates
-from duramen.results.importances import Importances, PermutedImportances
+from duramen.jobs.replicates import (
+    OBSERVED,
+    Plan,
+    replicate_seed,
+    run_replicates,
+)
+from duramen.results.importances import NULL, Importances, PermutedImportances
 from duramen.results.result import warn_of
 from duramen.results.significance import ErrorRates, Significance
-from duramen.significance.measured import PROMISE, MeasureLike, qualified
-from duramen.significance.null_distributions import (
-    DISTRIBUTIONS,
-    expected_discoveries,
-    fitted_tails,
-    least_from,
-    sequential_p_values,
+from duramen.significance.measured import (
+    HUYNH_THU,
+    PROMISE,
+    Data,
+    MeasureLike,
+    Refits,
+    SignificanceTest,
+    qualified,
 )
-from duramen.significance.permutations import permuted_labels, reads_permuted
-from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
+from duramen.significance.permutations import (
+    expected_discoveries,
+    permutation_p_values,
+    permuted_labels,
+)
+from duramen.significance.resampling import SamplingUnits, subsample_size, subsamples
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, refuse_masked
+from duramen.support.arrays import BoolArray, FloatArray, refuse_masked
 from duramen.support.provenance import fingerprint, versions
 
 # Data sets of noise of 100 x 100, of 100, in which q-values of a fitted distribution take something
@@ -36,7 +46,6 @@ from duramen.support.provenance import fingerprint, versions
 _TAKEN = {"normal": "64 to 70", "gamma": "21 to 25"}
 
 
-@reads_permuted
 def altmann(
     estimator: Any,
     X: Any = None,
@@ -143,12 +152,12 @@ def altmann(
     """
     name = "altmann"
     checks.check_choice(name, "distribution", distribution, ("empirical", *DISTRIBUTIONS))
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    execution = (random_state, n_jobs, client, checkpoint, verbose)
     permuted = permuted_labels(
         name, estimator, X, y, measure, n_permutations, execution, strata=strata, groups=groups
     )
     observed, null = permuted.importances.values, permuted.permuted
-    n, p_values = len(null), sequential_p_values(observed, null, len(null))
+    p_values = permutation_p_values(observed, null)
     details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
     notes = list[str]()
     if distribution != "empirical":
@@ -157,9 +166,9 @@ def altmann(
         details["fitted"] = used.astype(np.float64)
         notes.append(
             f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tail "
-            f"probabilities of a {distribution} distribution fitted to {n:,} values, the others "
-            "fractions of the permutations; only the latter are exact, and a fitted tail is an "
-            "extrapolation far beyond the permutations"
+            f"probabilities of a {distribution} distribution fitted to {len(null):,} values, the "
+            "others fractions of the permutations; only the latter are exact, and a fitted tail is "
+            "an extrapolation far beyond the permutations"
         )
         if distribution in _TAKEN and used.any():
             notes.append(
@@ -192,6 +201,83 @@ ALTMANN = SignificanceTest(
 )
 
 
+# --- distributions fitted to values under the null hypothesis -------------------------------------
+
+DISTRIBUTIONS = ("normal", "lognormal", "gamma")
+_LEVEL = 0.05
+_NEWTON_STEPS = 6
+# Below, rounding would drown the steps, and the first guess is as good.
+_LEAST_GAP = 1e-15
+_LEAST_STEPPED = 1e-8
+
+# Upper tail of a distribution fitted to each of p columns, at p numbers or a row of them a draw.
+Tail = Callable[[FloatArray], FloatArray]
+
+
+def fitted_tails(
+    observed: FloatArray, null: FloatArray, distribution: str
+) -> tuple[FloatArray, BoolArray]:
+    """Return the upper tail of a distribution fitted to the S null values of each feature, (S, p).
+
+    It is fitted by maximum likelihood; log-normal and gamma to positive values only. Returned are
+    tails, of shape (p,), 1 where the distribution is not used, and where it is used: not where the
+    values do not vary, are fewer than 3, lie outside the support, or a Kolmogorov-Smirnov test
+    rejects the fit at .05. That test takes the distribution as given, not fitted, and so rejects
+    less often.
+    """
+    from scipy.stats import kstwo
+
+    used = np.ptp(null, axis=0) > 1e-12 * np.abs(null).max(axis=0)
+    used &= len(null) >= 3
+    if distribution != "normal":
+        used &= null.min(axis=0) > 0
+    tails = np.ones(len(observed))
+    if not used.any():
+        return tails, used
+    values, n = null[:, used], len(null)
+    if distribution == "gamma":
+        tail = _gamma(values)
+    elif distribution == "normal":
+        tail = _normal(values)
+    else:
+        of_logarithms = _normal(np.log(values))
+
+        def tail(x: FloatArray) -> FloatArray:
+            with np.errstate(divide="ignore"):
+                return of_logarithms(np.log(np.maximum(x, 0.0)))
+
+    below = 1 - tail(np.sort(values, axis=0))
+    steps = np.arange(n + 1)[:, np.newaxis] / n
+    distance = np.maximum((below - steps[:-1]).max(axis=0), (steps[1:] - below).max(axis=0))
+    fits = distance <= kstwo.isf(_LEVEL, n)
+    tails[used] = np.where(fits, tail(observed[used]), 1.0)
+    used[used] = fits
+    return tails, used
+
+
+def _normal(null: FloatArray) -> Tail:
+    from scipy.special import ndtr
+
+    mean, sd = null.mean(axis=0), null.std(axis=0)
+    return lambda x: np.asarray(ndtr((mean - x) / sd))
+
+
+def _gamma(null: FloatArray) -> Tail:
+    r"""Solve :math:`\log a - \psi(a) = \log \bar v - \overline{\log v}` for the shape a."""
+    from scipy.special import digamma, gammaincc, polygamma
+
+    mean = null.mean(axis=0)
+    gap = np.maximum(np.log(mean) - np.log(null).mean(axis=0), _LEAST_GAP)
+    shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
+    stepped = gap > _LEAST_STEPPED
+    for _ in range(_NEWTON_STEPS):
+        a = shape[stepped]
+        slope = 1 / a - polygamma(1, a)
+        shape[stepped] = a - (np.log(a) - digamma(a) - gap[stepped]) / slope
+    scale = mean / shape
+    return lambda x: np.asarray(gammaincc(shape, np.maximum(x, 0.0) / scale))
+
+
 # --- false discovery rate along a ranking (Huynh-Thu et al. 2012) ---------------------------------
 
 FALSE_DISCOVERIES = (
@@ -200,7 +286,6 @@ FALSE_DISCOVERIES = (
 )
 
 
-@reads_permuted
 def fdr_curve(
     estimator: Any,
     X: Any = None,
@@ -300,7 +385,7 @@ def fdr_curve(
     ('x0',)
     """
     name = "fdr_curve"
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    execution = (random_state, n_jobs, client, checkpoint, verbose)
     permuted = permuted_labels(
         name, estimator, X, y, measure, n_permutations, execution, strata=strata, groups=groups
     )
@@ -311,7 +396,7 @@ def fdr_curve(
     return ErrorRates(
         names=tuple(observed.names[j] for j in order),
         scores=scores,
-        rates=least_from(estimate),
+        rates=np.minimum.accumulate(estimate[::-1])[::-1],
         method=name,
         meaning=FALSE_DISCOVERIES + permuted.restrictions,
         unit=observed.unit,
@@ -332,11 +417,187 @@ FDR_CURVE = SignificanceTest(
 )
 
 
+# --- mean ranks over subsamples (Zhang et al. 2006) ----------------------------------------------
+
+# The replicate whose seed the seed of the permutations comes from.
+_MEAN_RANKS = 2**32 - 2
+_RUNS = 20
+_FRACTION = 0.632
+
+
+def mean_rank_test(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "auto",
+    n_resamples: int = _RUNS,
+    subsample: int | float = _FRACTION,
+    n_permutations: int = 100,
+    strata: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Significance:
+    r"""Test the mean rank of each feature over forests grown on subsamples (mr-test).
+
+    In each of R runs a forest grows on a subsample of the rows, and r_bj is the rank of feature j
+    by importance (1 the best; equal ones share the mean of their ranks). The statistic is the mean
+    rank over the runs, :math:`\bar r_j`; small is good. The runs are repeated for each of S
+    permutations of the target,
+
+    .. math:: p_j = \frac{1 + \#\{s : \bar r_{sj} \le \bar r_j\}}{S + 1}
+
+    (after Zhang et al. 2006, and Huynh-Thu et al. 2012, who compare with the ranks of the last
+    features of the same ranking, which are too small for irrelevant ones).
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        Parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set.
+    measure : str or callable
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" as
+        in :func:`max_t`: "mdi_oob" if trees leave rows out, and trees of classes by entropy.
+    n_resamples : int
+        Number R of subsamples.
+    subsample : int or float
+        Rows of a subsample, or their fraction, drawn without replacement, of each class in
+        proportion; with `groups`, whole groups.
+    n_permutations : int
+        Number S of permutations.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+    groups : array-like of shape (n,), optional
+        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    Significance
+        ``scores`` are the fractions of the other features that a feature is ranked before, on
+        average over the runs: 1 if it is always the first, 1/2 by chance, 0 if always the last.
+        `details` hold "mean_rank" and "sd_rank", over the runs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is one feature only, an argument is not as described, or the checkpoint is of
+        another run.
+
+    Notes
+    -----
+    The test is exact, P(p_j <= alpha) <= alpha, under the complete null hypothesis that the target
+    is independent of all features together. Where some features are relevant, these hold the first
+    ranks and those correlated with them the next ones, which are found too; only features that are
+    independent of the target and of the relevant ones have p-values that are too large.
+
+    Ranks know no distance: a feature that is far ahead has rank 1, as one that is ahead by chance.
+    With few features, or several relevant ones, `altmann` has more power. The cost is R (S + 1)
+    forests.
+
+    References
+    ----------
+    C. Zhang, X. Lu, X. Zhang (2006). Significance of gene ranking for classification of microarray
+    samples. IEEE/ACM Transactions on Computational Biology and Bioinformatics 3. V. A. Huynh-Thu,
+    Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine learning-based
+    feature importance scores for biomarker discovery. Bioinformatics 28.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.mean_rank_test(
+    ...     forest, data.X, data.y, n_resamples=3, n_permutations=19, random_state=0)
+    >>> result.top(1).names
+    ('x0',)
+    """
+    name = "mean_rank_test"
+    runs = checks.check_integer(name, "n_resamples", n_resamples, 1)
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    execution = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.of(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
+    subject, data, p = refits.subject, refits.subject.data, len(refits.subject.names)
+    data.exchangeability.require(n, name, data.target.values)
+    if p < 2:
+        raise ValueError(f"{name}: ranks need two features or more, got {p}.")
+    units = SamplingUnits.of(data)
+    size = subsample_size(subsample, units.count, units.n_classes, name, units=units.name)
+
+    def ranks_of(data: Data, random: np.random.Generator) -> FloatArray:
+        """Return the ranks, of shape (p,), on rows drawn at random; 1 is the best."""
+        from scipy.stats import rankdata
+
+        drawn = SamplingUnits.of(data)
+        draw = drawn.rows(subsamples(drawn.labels, drawn.count, size))
+        places, seed = draw(random), int(random.integers(2**32))
+        scores = replace(subject, data=data).of_rows(places, key=seed).scores(seed)
+        return np.asarray(rankdata(-scores), dtype=np.float64)
+
+    def task(_: int, seed_b: int) -> FloatArray:
+        return ranks_of(data, np.random.default_rng(seed_b))
+
+    def permuted_sums(_: int, seed_b: int) -> FloatArray:
+        """Permute the target and sum the ranks over the runs."""
+        random = np.random.default_rng(seed_b)
+        order = data.exchangeability.permutation(random, data.target.values)
+        permuted, sums = data.permuted(order, key=seed_b), np.zeros(p)
+        for _ in range(runs):
+            sums += ranks_of(permuted, random)
+        return sums
+
+    choices = {"n_resamples": runs, "n_rows_drawn": size}
+    identity = subject.identity(name, **choices)
+    alone = Plan(refits.n_threads, cluster=refits.cluster)
+    ranks = refits.run(task, runs, p, identity, plan=alone)
+    seed = replicate_seed(refits.seed, _MEAN_RANKS)
+    null_sums = refits.run(permuted_sums, n, p, identity, seed=seed)
+    sums = ranks.sum(axis=0)
+    return Significance(
+        names=subject.names,
+        scores=(p - sums / runs) / (p - 1),
+        p_values=permutation_p_values(-sums, -null_sums),
+        method=name,
+        null=NULL + subject.clause,
+        details={"mean_rank": sums / runs, "sd_rank": ranks.std(axis=0)},
+        metadata=refits.metadata(identity, **choices, n_permutations=n),
+    )
+
+
+MEAN_RANK_TEST = SignificanceTest(
+    "mean_rank_test",
+    mean_rank_test,
+    "mean rank test",
+    PROMISE,
+    reference="C. Zhang, X. Lu, X. Zhang (2006). Significance of gene ranking for classification "
+    "of microarray samples. IEEE/ACM Transactions on Computational Biology and Bioinformatics 3.",
+    forests=lambda rounds, p: _RUNS * (rounds + 1),
+    permutes=True,
+    fraction=_FRACTION,
+)
+
+
 # --- any importance that a user can compute -------------------------------------------------------
 
 Importance = Callable[[Any, NDArray[Any], int], Any]
 
-NULL = "The target is independent of X: its values could be permuted among the rows in any order."
+_NULL = "The target is independent of X: its values could be permuted among the rows in any order."
 
 
 def permutation_test(
@@ -428,8 +689,7 @@ def permutation_test(
     """
     name = "permutation_test"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    plan = execution.plan(name)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     target = np.asarray(refuse_masked(y, "y", name))
     if target.ndim == 0 or not len(target):
         raise ValueError(f"{name}: y must have at least one row, got shape {target.shape}.")
@@ -437,10 +697,10 @@ def permutation_test(
     if not callable(importance):
         raise checks.refuse(name, "importance", "a function importance(X, y, seed)", importance)
     rows.require(n, name, target)
+    data = None  # X that is no table has no fingerprint
     try:
-        of_table = fingerprint(X) if isinstance(X, np.ndarray) else _encoded(X).fingerprint()
-        labels = target if target.dtype.kind in "biufc" else target.astype(str)
-        known: str | None = fingerprint(of_table, labels)
+        table = X if isinstance(X, np.ndarray) else encode(X).fingerprint()
+        data = fingerprint(table, target if target.dtype.kind in "biufc" else target.astype(str))
     except (TypeError, ValueError) as error:
         if checkpoint is not None:
             raise TypeError(
@@ -448,15 +708,14 @@ def permutation_test(
                 f"a checkpoint needs ({error}). Hint: give an array or a data frame, or no "
                 "checkpoint."
             ) from None
-        known = None
     identity: dict[str, Any] = {
         "method": name,
         "importance": qualified(importance),
-        "data": known,
+        "data": data,
         "versions": versions(),
         **rows.identity(),
     }
-    seed = execution.seed()
+    seed = checks.draw_seed(random_state)
 
     def values_of(y: NDArray[Any], seed: int, p: int | None = None) -> tuple[Any, FloatArray]:
         """Return the result of the function and its numbers, p if that is known."""
@@ -488,8 +747,4 @@ def permutation_test(
     )
     result = altmann(PermutedImportances(first, null))
     metadata = {**identity, "n_permutations": n, "seed": seed}
-    return replace(result, method=name, null=NULL + rows.clause, metadata=metadata)
-
-
-def _encoded(X: Any) -> EncodedTable:
-    return X if isinstance(X, EncodedTable) else encode(X)
+    return replace(result, method=name, null=_NULL + rows.clause, metadata=metadata)

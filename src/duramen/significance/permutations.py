@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from functools import wraps
 from os import PathLike
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
-from duramen.jobs.replicates import ExecutionParameters, replicate_seed
+from duramen.jobs.replicates import replicate_seed
 from duramen.results.importances import PermutedImportances
-from duramen.significance.association import JointModel, marginal_statistics
+from duramen.significance.association import joint_statistics, marginal_statistics
 from duramen.significance.measured import Measured, MeasureLike, Refits
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
-ParametersT = ParamSpec("ParametersT")
-ResultT = TypeVar("ResultT")
 JointStatistics = Callable[[IntArray], FloatArray | None]
-
-# Parameters of tests that say how forests are read, not how they are grown.
-_OF_READING = ("estimator", "distribution", "balanced", "marginal", "alpha", "feature_groups")
 
 
 def permuted_importances(
@@ -127,37 +120,11 @@ def permuted_importances(
     """
     name = "permuted_importances"
     checks.check_flag(name, "marginal", marginal)
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
+    execution = (random_state, n_jobs, client, checkpoint, verbose)
     rows = {"strata": strata, "groups": groups}
     return permuted_labels(
         name, estimator, X, y, measure, n_permutations, execution, marginal=marginal, **rows
     )
-
-
-def reads_permuted(test: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
-    """Let PermutedImportances take the place of the first argument of a test and of the data.
-
-    Arguments that are about growing forests are refused beside it.
-    """
-
-    @wraps(test)
-    def reading(*args: ParametersT.args, **kwargs: ParametersT.kwargs) -> ResultT:
-        given = inspect.signature(test).bind(*args, **kwargs).arguments
-        if isinstance(given.get("estimator"), PermutedImportances):
-            of_growth = [
-                name
-                for name, value in given.items()
-                if name not in _OF_READING and value is not None
-            ]
-            if of_growth:
-                raise ValueError(
-                    f"{test.__name__}: {', '.join(of_growth)} must not be given with "
-                    "PermutedImportances, whose forests are grown already. Hint: leave "
-                    f"{'it' if len(of_growth) == 1 else 'them'} out."
-                )
-        return test(*args, **kwargs)
-
-    return reading
 
 
 def permuted_labels(
@@ -167,19 +134,21 @@ def permuted_labels(
     y: Any,
     measure: MeasureLike,
     n_permutations: int,
-    execution: ExecutionParameters,
+    execution: tuple[Any, ...],
     *,
     marginal: bool = False,
     **rows: Any,
 ) -> PermutedImportances:
     """Return the matrix that a test is given in place of an estimator, or compute it.
 
-    `rows` are strata and groups, as for :func:`measured`.
+    `execution` and `rows` are as for :meth:`Refits.of`.
     """
     if isinstance(estimator, PermutedImportances):
+        of_growth = {"X": X, "y": y, "measure": measure, "n_permutations": n_permutations}
+        check_grown(function, execution, **of_growth, **rows)
         return estimator
     n = checks.check_integer(function, "n_permutations", n_permutations, 1)
-    refits = Refits.checked(function, estimator, X, y, measure, execution, **rows)
+    refits = Refits.of(function, estimator, X, y, measure, execution, **rows)
     importances, null = refits.observed(), refits.permuted_scores(n)
     marginals, joint = None, None
     if marginal:
@@ -196,10 +165,29 @@ def permuted_labels(
     )
 
 
-def permuted_order(refits: Refits, b: int) -> IntArray:
-    """Return the row whose target each row takes in permutation b."""
-    random = np.random.default_rng(replicate_seed(refits.seed, b))
-    return refits.subject.exchangeability.permutation(random, refits.subject.data.target.values)
+# Arguments about growing forests that have another default than None.
+_DEFAULTS = {
+    "measure": ("auto",),
+    "n_permutations": (99, 100),
+    "max_stages": (3,),
+    "verbose": (0,),
+}
+
+
+def check_grown(function: str, execution: tuple[Any, ...], **arguments: Any) -> None:
+    """Refuse arguments about growing forests beside PermutedImportances."""
+    names = ("random_state", "n_jobs", "client", "checkpoint", "verbose")
+    of_growth = {**arguments, **dict(zip(names, execution, strict=True))}
+    refused = [
+        name
+        for name, value in of_growth.items()
+        if value is not None and value not in _DEFAULTS.get(name, ())
+    ]
+    if refused:
+        raise ValueError(
+            f"{function}: {', '.join(refused)} must not be given with PermutedImportances, whose "
+            "forests are grown already. Hint: leave them out."
+        )
 
 
 def statistics_beside(refits: Refits, n: int) -> tuple[FloatArray, JointStatistics]:
@@ -209,23 +197,27 @@ def statistics_beside(refits: Refits, n: int) -> tuple[FloatArray, JointStatisti
     them. Every look of a stage asks for those of the same features: they are computed once.
     """
     data = refits.subject.data
-    restricted, model = data.exchangeability.restricted, JointModel.of(data)
-    computed: dict[bytes, FloatArray] = {}
 
     def order(b: int) -> IntArray:
-        return permuted_order(refits, b - 1) if b else np.arange(data.n_rows)
+        if b == 0:
+            return np.arange(data.n_rows)
+        random = np.random.default_rng(replicate_seed(refits.seed, b - 1))
+        return data.exchangeability.permutation(random, data.target.values)
+
+    # Within strata and groups the statistics have other distributions than those they assume.
+    restricted, joints = data.exchangeability.restricted, joint_statistics(data, order, n + 1)
+    computed: dict[bytes, FloatArray] = {}
 
     def joint(kept: IntArray) -> FloatArray | None:
-        if model is None:
+        if joints is None:
             return None
         key = kept.tobytes()
         if key not in computed:
-            rows = model.statistics(order, n + 1, kept)
+            rows = joints(kept)
             computed[key] = standardized(rows) if restricted else rows
         return computed[key]
 
     marginals = marginal_statistics(data, order, n + 1)
-    # Within strata and groups the statistics have other distributions than those they assume.
     return standardized(marginals) if restricted else marginals, joint
 
 
@@ -257,7 +249,20 @@ def pivotality_notes(subject: Measured) -> tuple[str, ...]:
     return ()
 
 
-# --- importances standardized over the data and its permutations ----------------------------------
+# --- statistics over the data and its permutations ------------------------------------------------
+
+
+def permutation_p_values(observed: FloatArray, null: FloatArray) -> FloatArray:
+    """Return (1 + values at least as large) / (B + 1) of scores, (p,), from B rows, (B, p)."""
+    return np.asarray((1.0 + (null >= observed).sum(axis=0)) / (len(null) + 1.0))
+
+
+def expected_discoveries(scores: FloatArray, null: FloatArray) -> FloatArray:
+    """Return how many values of a row of `null`, on average, are at least each score."""
+    total = np.zeros(len(scores))
+    for values in null:
+        total += len(values) - np.searchsorted(np.sort(values), scores, side="left")
+    return total / len(null)
 
 
 # Importances that are equal but for rounding are to stay ties.

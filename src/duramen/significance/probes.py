@@ -12,10 +12,8 @@ from duramen.data import ClassTarget, NumberTarget, Target, encode
 from duramen.data.encoded import refuse_unordered
 from duramen.data.recoding import with_probes, with_shadows
 from duramen.data.target import target_array
-from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.significance import ErrorRates, Significance
-from duramen.significance.measured import MeasureLike, Refits
-from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
+from duramen.significance.measured import HUYNH_THU, MeasureLike, Refits, SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions
@@ -215,8 +213,8 @@ def multiple_probes(
     name = "multiple_probes"
     runs = checks.check_integer(name, "n_permutations", n_permutations, 1)
     add_one = checks.check_flag(name, "add_one", add_one)
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
+    execution = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.of(name, estimator, X, y, measure, execution, strata=strata, groups=groups)
     features, probes = _probed(refits, runs, None)
     own = (np.count_nonzero(probes >= features, axis=0) + add_one) / (runs + add_one)
     return _probe_rates(
@@ -347,10 +345,8 @@ def one_probe(
     name = "one_probe"
     runs = checks.check_integer(name, "n_permutations", n_permutations, 1)
     add_one = checks.check_flag(name, "add_one", add_one)
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(
-        name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
-    )
+    execution = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.of(name, estimator, X, y, measure, execution, groups=groups, takes_strata=False)
     features, probes = _probed(refits, runs, 1)
     return Significance(
         names=refits.subject.names,
@@ -636,10 +632,8 @@ def forest_probe_ranking(
     name = "forest_probe_ranking"
     runs = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_optional_integer(name, "n_probes", n_probes, 1)
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(
-        name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
-    )
+    execution = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.of(name, estimator, X, y, measure, execution, groups=groups, takes_strata=False)
     m = len(refits.subject.names) if n_probes is None else int(n_probes)
     features, probes = _probed(refits, runs, m, n_probes=m)
     metadata = refits.metadata(n_probes=m, n_permutations=runs)

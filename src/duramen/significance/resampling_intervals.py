@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Inputs
 from duramen.importances.refit import seeded
-from duramen.jobs.replicates import ExecutionParameters
 from duramen.results.importances import Importances
 from duramen.results.significance import Intervals
 from duramen.significance.measured import Measured, MeasureLike, Refits, measure_of
@@ -224,10 +223,8 @@ def confidence_intervals(
             f"{name}: measure={record.name!r} treats rows as held out although their copies may "
             'be in the bag in a double bootstrap. Hint: measure="mda", or method="subsampling".'
         )
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    refits = Refits.checked(
-        name, estimator, X, y, measure, execution, groups=groups, takes_strata=False
-    )
+    execution = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.of(name, estimator, X, y, measure, execution, groups=groups, takes_strata=False)
     subject, p = refits.subject, len(refits.subject.names)
     units = SamplingUnits.of(subject.data)
     size = None

@@ -73,10 +73,10 @@ def test_records_fit_their_functions():
         assert test.title
         assert test.promise
         assert test.reference
-        assert test.grows or not test.repeats
+        assert test.takes("estimator") or not test.repeats
         if test.repeats:
             assert test.rounds(7) == 7
-        if test.grows:
+        if test.takes("estimator"):
             assert {"checkpoint", "verbose"} <= set(inspect.signature(test.function).parameters)
 
 

@@ -6,7 +6,7 @@ from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
 from duramen.data.recoding import with_permuted
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.significance import conditional_error_rate
 from duramen.significance.measured import Refits, measured
 from duramen.support.checks import draw_seed
@@ -96,7 +96,7 @@ def test_first_rate_is_the_max_t_p_value_of_the_best_feature(forest, seed):
         forest, X, y, measure="mdi", n_permutations=30, stop_at=None, random_state=seed
     )
     subject = measured(forest, X, y, "mdi", "test")
-    null = Refits("test", subject, draw_seed(seed), Plan()).permuted_scores(30)
+    null = Refits(function="test", subject=subject, seed=draw_seed(seed)).permuted_scores(30)
     assert result.rates[0] == p_value(result.scores[0], null.max(axis=1), 30)
     assert 1 / 31 < result.rates[0] < 1
 

@@ -5,10 +5,9 @@ from hypothesis import strategies as st
 from tests.oracles.monte_carlo import false_discovery_curve
 
 import duramen as dm
-from duramen.jobs.replicates import Plan
 from duramen.significance import fdr_curve
 from duramen.significance.measured import Refits, measured
-from duramen.significance.null_distributions import expected_discoveries
+from duramen.significance.permutations import expected_discoveries
 from duramen.support.checks import draw_seed
 
 FOREST = dm.RandomForestClassifier(10)
@@ -35,7 +34,9 @@ def test_curve_is_that_of_counting(seed, p, draws):
 def test_curve_on_the_null_of_permuted_labels():
     X, y = problem()
     result = fdr_curve(FOREST, X, y, measure="mdi", n_permutations=15, random_state=4)
-    null = Refits("t", measured(FOREST, X, y, "mdi", "t"), draw_seed(4), Plan()).permuted_scores(15)
+    null = Refits(
+        function="t", subject=measured(FOREST, X, y, "mdi", "t"), seed=draw_seed(4)
+    ).permuted_scores(15)
     expected = false_discovery_curve(result.scores, null)
     np.testing.assert_allclose(result.details["estimate"], expected)
     np.testing.assert_allclose(

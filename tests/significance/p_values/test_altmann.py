@@ -7,10 +7,10 @@ from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.significance import altmann
 from duramen.significance.measured import Refits, measured
-from duramen.significance.null_distributions import fitted_tails
+from duramen.significance.permutation_tests import fitted_tails
 from duramen.support.checks import draw_seed
 
 
@@ -117,7 +117,7 @@ def test_fitted_p_values_fall_back_to_empirical_ones(family):
             FOREST, X, y, measure="mdi", n_permutations=30, distribution=family, random_state=1
         )
     subject = measured(FOREST, X, y, "mdi", "test")
-    null = Refits("test", subject, draw_seed(1), Plan()).permuted_scores(30)
+    null = Refits(function="test", subject=subject, seed=draw_seed(1)).permuted_scores(30)
     tails, used = fitted_tails(empirical.scores, null, family)
     np.testing.assert_array_equal(result.details["fitted"], used)
     np.testing.assert_array_equal(result.p_values, np.where(used, tails, empirical.p_values))

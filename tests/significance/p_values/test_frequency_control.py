@@ -8,7 +8,7 @@ import duramen as dm
 from duramen.importances import frequency
 from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.significance import altmann, frequency_control
-from duramen.significance.selection_frequency import split_probability
+from duramen.significance.importance_tests import split_probability
 
 # --- the binomial distribution -------------------------------------------------------------------
 

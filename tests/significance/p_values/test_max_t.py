@@ -11,13 +11,12 @@ from tests.significance.noise import Interrupted, band, correlation, killed_afte
 
 import duramen as dm
 from duramen.data.recoding import with_permuted
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.significance import max_t
-from duramen.significance.association import JointModel, marginal_statistics
+from duramen.significance.association import joint_statistics, marginal_statistics
 from duramen.significance.max_t_test import sequential_levels, step_down
 from duramen.significance.measured import Refits, measured
-from duramen.significance.null_distributions import expected_discoveries, least_from
-from duramen.significance.permutations import standardized
+from duramen.significance.permutations import expected_discoveries, standardized
 from duramen.support.checks import draw_seed
 
 FOREST = dm.RandomForestClassifier(20)
@@ -30,7 +29,8 @@ def pooled_rates(observed, null):
     order = np.argsort(-observed, kind="stable")
     rates = np.empty(len(observed))
     expected = expected_discoveries(observed[order], null)
-    rates[order] = least_from(np.minimum(expected / np.arange(1, len(order) + 1), 1.0))
+    estimate = np.minimum(expected / np.arange(1, len(order) + 1), 1.0)
+    rates[order] = np.minimum.accumulate(estimate[::-1])[::-1]
     return rates
 
 
@@ -114,7 +114,7 @@ def test_scale_of_a_column_cancels_out():
 def by_the_definition(X, y, n, seed, balanced):
     subject = measured(FOREST, X, y, "mdi", "t")
     observed = subject.scores(replicate_seed(draw_seed(seed), OBSERVED))
-    null = Refits("t", subject, draw_seed(seed), Plan()).permuted_scores(n)
+    null = Refits(function="t", subject=subject, seed=draw_seed(seed)).permuted_scores(n)
     rows = [observed.tolist(), *null.tolist()]
     if balanced:
         rows = np.round(oracle.standardized(rows), 9).tolist()
@@ -195,13 +195,12 @@ def by_the_oracle(subject, n, seed, **options):
         return subject.scores(int(random.integers(2**32)), data=rows).tolist()
 
     orders = [np.arange(data.n_rows), *map(order, range(n))]
-    model = JointModel.of(data)
+    joint = joint_statistics(data, lambda b: orders[b], n + 1)
 
     def beside(rejected):
         tables = [marginal_statistics(data, lambda b: orders[b], n + 1)]
-        if model is not None:
-            kept = np.array(rejected, dtype=int)
-            tables.append(model.statistics(lambda b: orders[b], n + 1, kept))
+        if joint is not None:
+            tables.append(joint(np.array(rejected, dtype=int)))
         if data.exchangeability.restricted:
             tables = [np.round(oracle.standardized(table.tolist()), 9) for table in tables]
         return [table.tolist() for table in tables]

@@ -130,7 +130,7 @@ def check_rows(
             raise ValueError(
                 f"rank: {name} has no effect with test={test.name!r}; allowed with {able}"
             )
-    if test.of_rows and not test.grows and data.target.censored:
+    if test.of_rows and not test.takes("estimator") and data.target.censored:
         raise ValueError(f"rank: test={test.name!r} is not defined for survival")
     test.check(data)
 
@@ -248,7 +248,7 @@ def run_test(
         "verbose": inputs.verbose,
     }
     arguments = {name: value for name, value in arguments.items() if test.takes(name)}
-    if measure is not None and test.grows and arguments.get("null") != "binomial":
+    if measure is not None and test.takes("estimator") and arguments.get("null") != "binomial":
         n_tested = len(features) if groups is None else len(whole(groups, features))
         announce(
             f"{test.title} of {measure.title}",
@@ -263,7 +263,7 @@ def run_test(
             skip="; test='none' skips it" if default else "",
         )
     with gathered_warnings() as gathered, nullcontext() if measure is None else estimates(None):
-        if test.grows:
+        if test.takes("estimator"):
             result = test.function(forest_of(test, inputs), data, **arguments)
         elif measure is not None:
             result = test.function(as_importances(measured[measure.name]))

@@ -12,7 +12,7 @@ from duramen.importances.measure import SCATTERS, Measure, TreeSums
 from duramen.importances.permutation import mean_losses, repeats_of, score_of
 from duramen.importances.refit import data_for, seeded, template_of
 from duramen.jobs.replicates import Plan
-from duramen.jobs.workers import Threads
+from duramen.jobs.workers import running
 from duramen.results.importances import Importances
 from duramen.results.summary import counted
 from duramen.support import checks
@@ -127,8 +127,7 @@ def holdout_mda(
         importances = TreeSums(sums).importances()
         return importances, metadata_of(forest, name, **choices, **rows.identity())
 
-    workers = plan.cluster or Threads(1)  # a forest grows on several threads by itself
-    with workers.running(measured) as run:
+    with running(measured, 1, plan.cluster) as run:  # a forest grows on several threads by itself
         results = list(run(zip(range(n_parts), strict=True)))
     metadata = {
         **results[-1][1],

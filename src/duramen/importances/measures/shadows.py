@@ -16,7 +16,7 @@ from duramen.importances.arguments import metadata_of
 from duramen.importances.measure import SCATTERS, Measure, Sums, Tally, TreeSums
 from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.jobs.replicates import Plan
-from duramen.jobs.workers import Threads
+from duramen.jobs.workers import running
 from duramen.results.importances import Importances
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer, draw_seed
@@ -286,8 +286,7 @@ def sandri(
         metadata = metadata_of(forest, "sandri", **choices)
         return values[:p] - values[p:], metadata, forest.settings.unit
 
-    workers = plan.cluster or Threads(1)  # a forest grows on several threads by itself
-    with workers.running(task) as run:
+    with running(task, 1, plan.cluster) as run:  # a forest grows on several threads by itself
         repeats_done = list(run(zip(repeat_seeds(seed, repeats), strict=True)))
     gains = np.stack([values for values, _, _ in repeats_done])
     error = gains.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None

@@ -12,7 +12,7 @@ import numpy as np
 from duramen.data import ClassTarget, NumberTarget
 from duramen.data.strata import centered_within
 from duramen.importances.refit import data_for, for_task, leaves_rows_out, template_of
-from duramen.jobs.replicates import ExecutionParameters, replicate_seed, run_jobs
+from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
 from duramen.results.adjustment import false_discovery
 from duramen.results.result import warn_of
 from duramen.results.significance import LEVEL, ConditionalSignificance
@@ -38,8 +38,7 @@ from duramen.significance.conditional_tests.partial_regression import (
 )
 from duramen.significance.conditional_tests.sampler import Sampler, forest_for
 from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
-from duramen.significance.measured import Data
-from duramen.significance.significance_test import SignificanceTest
+from duramen.significance.measured import Data, SignificanceTest
 from duramen.support import checks
 from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions
@@ -249,8 +248,7 @@ def conditional(
     if checks.check_integer(name, "n_draws", n_draws, 2) % 2:
         raise ValueError(f"{name}: n_draws must be even, got {n_draws}.")
     members = checks.check_flag(name, "members", members)
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    plan = execution.plan(name)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     data, template = prepared(estimator, X, y, strata, groups, n_folds, name)
     rows, units = data.exchangeability, data.exchangeability.groups
     if method == "crt" and units is not None:
@@ -260,7 +258,7 @@ def conditional(
             "standard error of groups."
         )
     tested = Hypotheses.of(data.names, feature_groups, members, name)
-    hypotheses, seed = tested.features, execution.seed()
+    hypotheses, seed = tested.features, checks.draw_seed(random_state)
     if sampler == "auto" and data.n_columns > MANY_FEATURES:
         sampler = "gaussian"
     fitted = Sampler.of(

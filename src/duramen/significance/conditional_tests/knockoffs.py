@@ -12,7 +12,7 @@ from duramen.data import ClassTarget, EncodedTable, NumberTarget
 from duramen.data.recoding import with_knockoffs
 from duramen.importances import catalogue, mdi
 from duramen.importances.refit import for_task, leaves_rows_out, seeded
-from duramen.jobs.replicates import ExecutionParameters, replicate_seed, run_replicates
+from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
 from duramen.results.result import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.conditional_tests.conditional import NULL, prepared
@@ -167,11 +167,10 @@ def knockoffs(
     checks.check_real(name, "alpha", alpha, 0.0, 1.0, ends="()")
     checks.check_integer(name, "n_draws", n_draws, 1)
     checks.check_choice(name, "sampler", sampler, get_args(KnockoffKind))
-    execution = ExecutionParameters(random_state, n_jobs, client, checkpoint, verbose)
-    plan = execution.plan(name)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     statistic = Statistic.of(estimator, X, y)
     data = statistic.subject.data
-    seed = execution.seed()
+    seed = checks.draw_seed(random_state)
     with one_blas_thread():
         fitted = EstimatedKnockoffs.of(data.table, sampler)
     notes = [fitted.note]
