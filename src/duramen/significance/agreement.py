@@ -209,38 +209,63 @@ def stability(
             f"more, and one column per feature, got shape {matrix.shape} and type {matrix.dtype}. "
             "Hint: [[name in chosen for name in names] for chosen in selections]."
         )
-    chosen = matrix.astype(np.bool_)
-    m, p = chosen.shape
+    selected = matrix.astype(np.bool_)
+    m, p = selected.shape
     labels = checked_names(name, "names", [f"x{j}" for j in range(p)] if names is None else names)
     if len(labels) != p:
         raise ValueError(f"{name}: names must be {p}, one per column, got {len(labels)}.")
-    phi, variance = nogueira_index(chosen)
-    low, high = jackknife_interval(chosen, phi, confidence_level)
+    fraction, sizes, times = selected.mean(axis=0), selected.sum(axis=1), selected.sum(axis=0)
+    kuncheva = phi = variance = low = high = math.nan
+    k = int(sizes[0])
+    if k not in (0, p) and (sizes == k).all():
+        common = float((times * (times - 1)).sum()) / (m * (m - 1))
+        kuncheva = float((common * p - k**2) / (k * (p - k)))
+    mean = float(fraction.mean())
+    by_chance = mean * (1 - mean)
+    if by_chance > 0:
+        phi = 1 - m / (m - 1) * float((fraction * (1 - fraction)).mean()) / by_chance
+        size = sizes / p
+        each = (
+            (selected * fraction).mean(axis=1)
+            - size * mean
+            + phi / 2 * (2 * mean * size - size - mean + 1)
+        ) / by_chance
+        variance = 4 / m**2 * float(((each - each.mean()) ** 2).sum())
+
+    # The interval, from the stability without each selection.
+    others = (times - selected) / max(m - 1, 1)
+    of_others = others.mean(axis=1) * (1 - others.mean(axis=1))
     notes: tuple[str, ...] = ()
-    if math.isnan(low) and not math.isnan(phi):
+    if math.isnan(phi):
+        pass
+    elif m < 3 or of_others.min() <= 0:
         notes = ("the interval needs three selections that hold some of the features, but not all",)
-    elif low == high:
-        notes = (
-            f"all {m} selections are as stable without any one of them, so that the interval "
-            "has no width; that of infinitely many selections may differ",
-        )
-    elif m < _FEW or (phi > _STABLE and m < _FEW_STABLE):
-        notes = (
-            f"{m} selections are few: in simulations, 95 % intervals covered the stability "
-            "with a probability of .16 to 1 with 5 selections and .62 to 1 with 10, least where "
-            f"nearly all selections agree. Hint: {_FEW_STABLE} selections or more",
-        )
+    else:
+        from scipy.special import stdtrit
+
+        without = 1 - (m - 1) / (m - 2) * (others * (1 - others)).mean(axis=1) / of_others
+        reach = float(stdtrit(m - 1, (1 + confidence_level) / 2))
+        reach *= math.sqrt((m - 1) * float(without.var()))
+        low, high = min(phi, max(0.0, phi - reach)), min(1.0, phi + reach)
+        if low == high:
+            notes = (f"the interval has no width: all {m} selections are equally stable",)
+        elif m < _FEW or (phi > _STABLE and m < _FEW_STABLE):
+            notes = (
+                f"{m} selections are few: in simulations, 95 % intervals covered the stability "
+                "with a probability of .16 to 1 with 5 selections and .62 to 1 with 10, least "
+                f"where nearly all selections agree. Hint: {_FEW_STABLE} selections or more",
+            )
     return Stability(
         names=labels,
-        frequency=chosen.mean(axis=0),
+        frequency=fraction,
         n_selections=m,
-        kuncheva=kuncheva_index(chosen),
+        kuncheva=kuncheva,
         nogueira=phi,
         variance=variance,
         low=low,
         high=high,
         confidence_level=float(confidence_level),
-        notes=() if math.isnan(phi) else notes,
+        notes=notes,
     )
 
 
@@ -339,66 +364,18 @@ def ranking_stability(
     task = resampling_task(subject, units.rows(subsamples(units.labels, units.count, size)))
     scores = refits.run(task, n, p, subject.identity("subsamples", n_rows=size))
     lots = [np.random.default_rng([replicate_seed(refits.seed, b), k]) for b in range(n)]
-    chosen = np.stack([drawn_best(row, k, lot) for row, lot in zip(scores, lots, strict=True)])
+    best = np.stack([drawn_best(row, k, lot) for row, lot in zip(scores, lots, strict=True)])
     metadata = refits.metadata(k=int(k), n_resamples=n, subsample=size)
-    agreed = stability(chosen, names=subject.names, confidence_level=confidence_level)
+    agreed = stability(best, names=subject.names, confidence_level=confidence_level)
     return replace(agreed, metadata=metadata)
-
-
-def jackknife_interval(
-    chosen: NDArray[np.bool_], phi: float, confidence_level: float
-) -> tuple[float, float]:
-    """Return an interval for the stability of the rows; NaN where one cannot be left out."""
-    m = len(chosen)
-    if m < 3 or math.isnan(phi):
-        return math.nan, math.nan
-    fraction = (chosen.sum(axis=0) - chosen) / (m - 1)
-    by_chance = fraction.mean(axis=1) * (1 - fraction.mean(axis=1))
-    if by_chance.min() <= 0:
-        return math.nan, math.nan
-    without = 1 - (m - 1) / (m - 2) * (fraction * (1 - fraction)).mean(axis=1) / by_chance
-    from scipy import stats
-
-    variance = (m - 1) * float(without.var())
-    reach = float(stats.t.ppf((1 + confidence_level) / 2, m - 1)) * math.sqrt(variance)
-    return min(phi, max(0.0, phi - reach)), min(1.0, phi + reach)
-
-
-def kuncheva_index(chosen: NDArray[np.bool_]) -> float:
-    """Return the mean of Kuncheva's index over pairs of the rows; NaN where it is not defined."""
-    m, p = chosen.shape
-    sizes = chosen.sum(axis=1)
-    k = int(sizes[0])
-    if k in (0, p) or (sizes != k).any():
-        return math.nan
-    times = chosen.sum(axis=0)
-    common = float((times * (times - 1)).sum()) / (m * (m - 1))
-    return float((common * p - k**2) / (k * (p - k)))
-
-
-def nogueira_index(chosen: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the stability of the rows after Nogueira et al., and its variance; NaN likewise."""
-    m, p = chosen.shape
-    fraction = chosen.mean(axis=0)
-    size, mean = chosen.sum(axis=1) / p, float(fraction.mean())
-    by_chance = mean * (1 - mean)
-    if by_chance <= 0:
-        return math.nan, math.nan
-    phi = 1 - m / (m - 1) * float((fraction * (1 - fraction)).mean()) / by_chance
-    each = (
-        (chosen * fraction).mean(axis=1)
-        - size * mean
-        + phi / 2 * (2 * mean * size - size - mean + 1)
-    ) / by_chance
-    return phi, 4 / m**2 * float(((each - each.mean()) ** 2).sum())
 
 
 def drawn_best(values: FloatArray, k: int, random: np.random.Generator) -> NDArray[np.bool_]:
     """Return which features are the k best, lots being drawn between ties; of shape (p,)."""
     lots = random.random(len(values))
-    chosen = np.zeros(len(values), dtype=np.bool_)
-    chosen[np.lexsort((lots, -values))[:k]] = True
-    return chosen
+    best = np.zeros(len(values), dtype=np.bool_)
+    best[np.lexsort((lots, -values))[:k]] = True
+    return best
 
 
 # --- number of trees for a ranking that repeats itself --------------------------------------------
@@ -438,9 +415,8 @@ class TreesNeeded(Result):
     expected_agreement : float
         The same for forests of T trees, extrapolated.
     trees_to_rank : float
-        Trees from which on `agreement` is as `wanted`; infinity where it is not reached with 4 T.
-    extrapolated : bool
-        Whether that is more than was measured, T/2.
+        Trees from which on `agreement` is as `wanted`, extrapolated beyond T/2; infinity where it
+        is not reached with 4 T.
     n_features, drawn : int
         Numbers p of features and K of candidates at a node.
     splits_per_tree : float
@@ -473,7 +449,6 @@ class TreesNeeded(Result):
     agreement: FloatArray
     expected_agreement: float
     trees_to_rank: float
-    extrapolated: bool
     n_features: int
     drawn: int
     splits_per_tree: float
@@ -510,22 +485,16 @@ class TreesNeeded(Result):
         return {"n_trees": self.sizes.copy(), "agreement": self.agreement.copy()}
 
     def _summary(self, rows: int) -> Summary:
-        def count(trees: float) -> str:
-            if math.isinf(trees):
-                return "no number of trees"
-            return f"{trees:.0f} tree{'' if trees == 1 else 's'}"
-
-        trees, used = f"{self.n_trees} trees", self.n_features - self.n_unused
-        ranked = count(self.trees_to_rank) + ", extrapolated" * self.extrapolated
-        if math.isinf(self.trees_to_rank):
-            ranked = f"more than {REACH * self.n_trees} trees"
+        needed = [
+            "no number of trees" if math.isinf(trees) else f"{trees:.0f} trees"
+            for trees in (self.trees_to_rank, self.trees_to_see)
+        ]
         heading = (
-            f"TreesNeeded: {self.measure} of {self.n_features} features, asked of {trees}",
-            f"for {self.wanted:.0%} of the {self.k} best features in common with another "
-            f"forest: {ranked} ({self.expected_agreement:.0%} expected of {self.n_trees})",
-            f"to see every feature, with a risk of {self.risk:g}: {count(self.trees_to_see)}",
-            f"{trees} of {self.splits_per_tree:.3g} splits, {self.drawn} candidates each, have "
-            f"seen all with probability {self.all_seen:.3g} and split on {used}",
+            f"TreesNeeded: {self.measure} of {self.n_features} features, asked of {self.n_trees} "
+            "trees",
+            f"for {self.wanted:.0%} of the {self.k} best features in common with another forest: "
+            f"{needed[0]} ({self.expected_agreement:.0%} expected of {self.n_trees})",
+            f"to see every feature, with a risk of {self.risk:g}: {needed[1]}",
         )
         curve = Column("in common", [f"{a:.2f}" for a in self.agreement], bars=self.agreement)
         return Summary(heading, [Column("trees", list(map(str, self.sizes))), curve])
@@ -654,14 +623,13 @@ def trees_needed(
     values = np.empty((T // size, p))
     for g in range(len(values)):
         part = grown.part(g * size, (g + 1) * size)
-        found: Any = (
+        importances: Any = (
             measure(part, X, y) if callable(measure) else of_part(Inputs(part, cast("Data", data)))
         )
-        values[g] = found.values if isinstance(found, Importances) else found
+        values[g] = importances.values if isinstance(importances, Importances) else importances
     groups, curve = agreement_curve(values, k, np.random.default_rng(seed))
     sizes = groups * size
-    line = fitted_line(sizes, curve, T, k)
-    needed, extrapolated = trees_for(agreement, sizes, curve, line, T)
+    needed, expected_agreement = trees_for(agreement, sizes, curve, T, k)
 
     # Splits until every feature was a candidate of one.
     K, q = grown.settings.max_features, grown.settings.column_samples
@@ -687,9 +655,8 @@ def trees_needed(
         wanted=float(agreement),
         sizes=sizes,
         agreement=curve,
-        expected_agreement=agreement_on_line(line, T),
+        expected_agreement=expected_agreement,
         trees_to_rank=needed,
-        extrapolated=extrapolated,
         n_features=p,
         drawn=K,
         splits_per_tree=mean,
@@ -725,48 +692,34 @@ def agreement_curve(
     return groups, curve
 
 
-def fitted_line(
-    sizes: IntArray, agreement: FloatArray, n_trees: int, k: int
-) -> tuple[float, float]:
-    """Return intercept and slope of log(1 - A) in log T over the last part of the curve."""
-    last = sizes >= _LAST_PART * n_trees
-    least = 0.01 / k  # of a disagreement: for k in common in all pairs that were seen
-    y = np.log(np.maximum(1.0 - agreement[last], least))
-    slope, intercept = np.polyfit(np.log(sizes[last]), y, 1)
-    return float(intercept), float(slope)
-
-
-def agreement_on_line(line: tuple[float, float], size: float) -> float:
-    """Return A(T) on the line, at least 0."""
-    intercept, slope = line
-    return 1.0 - min(1.0, math.exp(intercept + slope * math.log(size)))
-
-
 def trees_for(
-    wanted: float, sizes: IntArray, agreement: FloatArray, line: tuple[float, float], n_trees: int
-) -> tuple[float, bool]:
-    """Return the trees from which on the agreement is as wanted, and whether by extrapolation.
+    wanted: float, sizes: IntArray, agreement: FloatArray, n_trees: int, k: int
+) -> tuple[float, float]:
+    """Return the trees from which on the agreement is as wanted, and that of `n_trees` trees.
 
     Where the curve falls it is taken to be chance, and neighbors are pooled (weighted by how many
     forests of that size the trees make, until it rises); it is linear in log T between its points.
+    Beyond them it follows a line of log(1 - A) in log T, fitted to its last part.
     """
     from scipy.optimize import isotonic_regression
 
+    last = sizes >= _LAST_PART * n_trees
+    least = 0.01 / k  # of a disagreement: for k in common in all pairs that were seen
+    y = np.log(np.maximum(1.0 - agreement[last], least))
+    slope, intercept = (float(number) for number in np.polyfit(np.log(sizes[last]), y, 1))
+    on_line = 1.0 - min(1.0, math.exp(intercept + slope * math.log(n_trees)))
     agreement = isotonic_regression(agreement, weights=1.0 / sizes).x
     short = np.flatnonzero(agreement < wanted)
     if not short.size:
-        return float(sizes[0]), False
+        return float(sizes[0]), on_line
     i = int(short[-1])
     if i + 1 < len(sizes):
         fraction = (wanted - agreement[i]) / (agreement[i + 1] - agreement[i])
-        return float(math.ceil(sizes[i] * (sizes[i + 1] / sizes[i]) ** fraction)), False
-    intercept, slope = line
-    if slope > _SLOPE:
-        return math.inf, True
-    exponent = (math.log(1.0 - wanted) - intercept) / slope
+        return float(math.ceil(sizes[i] * (sizes[i + 1] / sizes[i]) ** fraction)), on_line
+    exponent = math.inf if slope > _SLOPE else (math.log(1.0 - wanted) - intercept) / slope
     if exponent > math.log(REACH * n_trees):
-        return math.inf, True
-    return float(max(math.ceil(math.exp(exponent)), int(sizes[-1]) + 1)), True
+        return math.inf, on_line
+    return float(max(math.ceil(math.exp(exponent)), int(sizes[-1]) + 1)), on_line
 
 
 def chance_among_best(values: FloatArray, k: int) -> FloatArray:

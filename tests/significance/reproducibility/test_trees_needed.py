@@ -13,10 +13,8 @@ from duramen.importances import mda, mdi
 from duramen.significance import TreesNeeded, trees_needed
 from duramen.significance.agreement import (
     agreement_curve,
-    agreement_on_line,
     chance_among_best,
     drawn_best,
-    fitted_line,
     trees_for,
 )
 
@@ -80,19 +78,17 @@ def test_agreement_of_halves_is_unbiased():
 def test_a_known_curve_is_read_and_continued():
     sizes = np.array([8, 16, 32, 64])
     curve = 1 - 2 / np.sqrt(sizes)  # 1 - A falls as T^-1/2
-    line = fitted_line(sizes, curve, 128, 5)
-    assert line == pytest.approx((math.log(2), -0.5))
-    assert agreement_on_line(line, 400) == pytest.approx(0.9)
-    assert trees_for(0.9, sizes, curve, line, 128) == (400.0, True)
-    assert trees_for(0.9, sizes, curve, line, 99) == (math.inf, True)  # beyond 4 T
-    assert trees_for(0.75, sizes, curve, line, 128) == (64.0, False)
-    assert trees_for(0.2, sizes, curve, line, 128) == (8.0, False)  # from the smallest on
-    between, _ = trees_for(0.7, sizes, curve, line, 128)
-    assert 32 < between < 64
-    flat = fitted_line(sizes, np.full(4, 0.5), 128, 5)
-    assert trees_for(0.9, sizes, np.full(4, 0.5), flat, 128) == (math.inf, True)
-    sure = fitted_line(sizes, np.ones(4), 128, 5)
-    assert agreement_on_line(sure, 128) > 0.99
+    for wanted, n_trees, needed in (
+        (0.9, 128, 400.0),
+        (0.9, 99, math.inf),  # beyond 4 T
+        (0.75, 128, 64.0),
+        (0.2, 128, 8.0),  # from the smallest on
+    ):
+        assert trees_for(wanted, sizes, curve, n_trees, 5)[0] == needed
+    assert 32 < trees_for(0.7, sizes, curve, 128, 5)[0] < 64
+    assert trees_for(0.7, sizes, curve, 128, 5)[1] == pytest.approx(1 - 2 / np.sqrt(128))
+    assert trees_for(0.9, sizes, np.full(4, 0.5), 128, 5)[0] == math.inf
+    assert trees_for(0.9, sizes, np.ones(4), 128, 5)[1] > 0.99
 
 
 def test_equals_never_agree_and_one_above_all_always_does():
@@ -109,7 +105,7 @@ def test_equals_never_agree_and_one_above_all_always_does():
     assert math.isinf(tied.trees)
     first = trees_needed(forest, measure=lambda forest, X, y: np.eye(12)[0], k=1)
     assert first.agreement.tolist() == [1.0] * len(first.sizes)
-    assert (first.trees_to_rank, first.extrapolated) == (first.sizes[0], False)
+    assert first.trees_to_rank == first.sizes[0]
 
 
 def test_measures_are_taken_of_parts():
@@ -201,7 +197,7 @@ def test_refuses(options, message):
 def test_the_prediction_interval_has_the_beta_binomial_quantiles():
     for k, agreed in ((10, 0.25), (3, 0.75), (10, 1.0)):
         result = TreesNeeded(
-            *(100, "mdi", k, 0.9, np.array([50]), np.array([agreed]), 0.8, 500.0, True),
+            *(100, "mdi", k, 0.9, np.array([50]), np.array([agreed]), 0.8, 500.0),
             *(20, 4, 12.0, 0.05, 0.99, 5.0, 0),
         )
         a, b = 8 * k * agreed + 0.5, 8 * k * (1 - agreed) + 0.5
