@@ -6,15 +6,18 @@ import pytest
 
 import duramen as dm
 from duramen.significance import knockoffs
+from duramen.significance.conditional_tests.cross_fitted import Design
 from duramen.significance.conditional_tests.knockoffs import (
     EstimatedKnockoffs,
     SecondOrder,
-    Statistic,
     adjusted,
+    checked_rows,
     e_values,
+    importances_beside,
     ledoit_wolf,
     threshold,
 )
+from duramen.significance.conditional_tests.nodewise import Scores
 
 FOREST = dm.RandomForestRegressor(30, max_features=1 / 3)
 
@@ -85,8 +88,10 @@ def test_features_that_are_swapped_with_their_knockoffs_change_the_sign():
         back[j] = np.argsort(copies[:, j])[np.argsort(np.argsort(X[:, j]))]  # the column itself
     W = []
     for table, rows, columns in ((X, donors, []), (other, back, swapped)):
-        statistic = Statistic.of(FOREST, table, y)
-        values = statistic.importances(rows, InOrder(np.array(columns, dtype=int)))
+        data, template = checked_rows(FOREST, table, y)
+        design = Design.of(data.table, Scores.of(data.table))
+        random = InOrder(np.array(columns, dtype=int))
+        values = importances_beside(data, template, design, rows, random)
         W.append(values[:p] - values[p:])
     signs = np.where(np.isin(np.arange(p), swapped), -1.0, 1.0)
     np.testing.assert_allclose(W[1], signs * W[0], rtol=1e-6, atol=1e-9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -33,17 +33,24 @@ from duramen.significance.conditional_tests.sampler import (
     probabilities,
     rows_of_levels,
 )
-from duramen.significance.measured import Measured
+from duramen.significance.measured import Data, Measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import fingerprint
 from duramen.support.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 _FOLDS = 3  # of the choice of the lasso's penalty
 _TREES, _LEAF = 200, 5  # of forests where no estimator is given
 _OF_DIAGNOSIS = 2**31  # number of its first seed
 
 KnockoffKind = Literal["auto", "gaussian", "forest"]
+_ESTIMATED = (
+    "The error rate holds if knockoffs and features can be swapped, which was estimated: the "
+    "knockoffs have the covariances of the normal scores of the features."
+)
 
 
 def knockoffs(
@@ -168,27 +175,25 @@ def knockoffs(
     checks.check_integer(name, "n_draws", n_draws, 1)
     checks.check_choice(name, "sampler", sampler, get_args(KnockoffKind))
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    statistic = Statistic.of(estimator, X, y)
-    data = statistic.subject.data
+    data, template = checked_rows(estimator, X, y)
     seed = checks.draw_seed(random_state)
     with one_blas_thread():
         fitted = EstimatedKnockoffs.of(data.table, sampler)
-    notes = [fitted.note]
+        design = Design.of(data.table, fitted.sampler.scores)
+    notes = [_ESTIMATED]
     if data.n_columns * alpha < 1.0:
         notes.append(
             f"{data.n_columns} features are fewer than 1 / alpha = {1 / alpha:g}: none can "
             "be selected. Hint: dm.significance.conditional tests each of few features"
         )
         warn_of(name, notes[-1:])
-    identity = {
-        **statistic.subject.identity(name),
-        "sampler": sampler,
-    }
+    subject = Measured(template, data, catalogue["mdi_oob"], "auto")
+    identity = {**subject.identity(name), "sampler": sampler}
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        importances = statistic.importances(fitted.donors(random), random)
-        return np.subtract(*np.split(importances, 2))
+        donors = fitted.donors(random)
+        return np.subtract(*np.split(importances_beside(data, template, design, donors, random), 2))
 
     W = run_replicates(
         task, n_draws, data.n_columns, seed=seed, identity=identity, plan=plan, function=name
@@ -259,83 +264,73 @@ def adjusted(e: FloatArray) -> FloatArray:
     return np.minimum(q_values, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Statistic:
-    """Importances of features and of their knockoffs, by a lasso and a forest of what it leaves.
+def checked_rows(estimator: Any, X: Any, y: Any) -> tuple[Data, BaseForest]:
+    """Return the learning set, and the parameters of forests that predict numbers."""
+    function = "knockoffs"
+    data, template = prepared(estimator, X, y, None, None, _FOLDS, function)
+    if data.exchangeability.restricted:
+        raise ValueError(
+            f"{function}: the rows of this learning set have strata or groups, which {function} "
+            "does not support, since knockoffs of rows are drawn as if these were independent. "
+            "Hint: dm.significance.conditional, which takes both."
+        )
+    if not leaves_rows_out(template):
+        raise ValueError(
+            f"{function}: bootstrap of estimator must be True, since out-of-bag rows are read, got "
+            "False."
+        )
+    if estimator is None:
+        template.set_params(n_estimators=_TREES, min_samples_leaf=_LEAF)
+    if isinstance(data.target, ClassTarget):
+        numbers = NumberTarget.encode(data.target.responses()[:, 0])
+        template = for_task(template, numbers, function).set_params(oob_score=True, n_jobs=1)
+    return data, template
 
-    Attributes
-    ----------
-    subject : Measured
-        Measure of a forest of all features and knockoffs.
-    design : Design
-        Columns of the lasso.
-    """
 
-    subject: Measured
-    design: Design
-
-    @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any) -> Statistic:
-        """Check the arguments of `knockoffs`."""
-        function = "knockoffs"
-        data, template = prepared(estimator, X, y, None, None, _FOLDS, function)
-        if data.exchangeability.restricted:
-            raise ValueError(
-                f"{function}: the rows of this learning set have strata or groups, which "
-                f"{function} does not support, since knockoffs of rows are drawn as if these were "
-                "independent. Hint: dm.significance.conditional, which takes both."
-            )
-        if not leaves_rows_out(template):
-            raise ValueError(
-                f"{function}: bootstrap of estimator must be True, since out-of-bag rows are read, "
-                "got False."
-            )
-        if estimator is None:
-            template.set_params(n_estimators=_TREES, min_samples_leaf=_LEAF)
-        if isinstance(data.target, ClassTarget):
-            numbers = NumberTarget.encode(data.target.responses()[:, 0])
-            template = for_task(template, numbers, function).set_params(oob_score=True, n_jobs=1)
-        subject = Measured(template, data, catalogue["mdi_oob"], "auto")
-        return cls(subject, Design.of(data.table, Scores.of(data.table)))
-
-    def importances(self, donors: np.ndarray, random: np.random.Generator) -> FloatArray:
-        """Return importances of p features, then of their knockoffs, shape (2p,)."""
-        # A lasso of features and knockoffs, in random order.
-        columns, owners, data = self.design.columns, self.design.owners, self.subject.data
-        copies = np.take_along_axis(columns, donors[owners].T.astype(np.intp), axis=0)
-        order = random.permutation(2 * len(owners))
-        both = np.hstack([columns, copies])[:, order]
-        owners = np.concatenate([owners, owners + data.n_columns])[order]
-        folds, response = folds_of(data, _FOLDS, random), data.target.responses()
-        parts = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(_FOLDS)]
-        of_lasso, of_forest = np.zeros((2, 2 * data.n_columns))
-        gains, rest = np.zeros(2), response - response.mean(axis=0)
-        for c, spread in enumerate(response.std(axis=0).tolist()):
-            if spread == 0.0 or not len(owners):
-                continue
-            model = lasso(both, response[:, c] / spread, parts)
-            sizes = spread * np.abs(model.coef_) * both.std(axis=0)
-            of_lasso += np.bincount(owners, sizes, minlength=len(of_lasso))
-            rest[:, c] = response[:, c] - spread * model.predict(both)
-            error = float(model.mse_path_.mean(axis=1).min())
-            gains[0] += spread**2 * max(1.0 - error, 0.0)
-        # A forest of what the lasso leaves.
-        every = np.arange(data.n_columns)
-        table = with_knockoffs(data.table, every, donors, function="knockoffs")
-        order = random.permutation(table.n_columns)
-        key = ("knockoffs", fingerprint(donors), fingerprint(order))
-        data = data.with_table(table.take_columns(order), key=key)
-        for numbers in rest.T:
-            seed = int(random.integers(2**32))
-            target = data.with_target(NumberTarget.encode(numbers))
-            forest: Any = seeded(self.subject.template, seed).fit(target)
-            of_forest[order] += mdi(forest, target.table, numbers, rows="oob").values
-            left = numbers - np.asarray(forest.oob_prediction_)
-            gains[1] += max(float(numbers.var() - np.nanmean(np.square(left))), 0.0)
-        weights = gains / gains.sum() if gains.any() else np.array([0.5, 0.5])
-        for importances in (of_lasso, of_forest):
-            importances /= float(np.abs(importances).max(initial=0.0)) or 1.0
-        return np.asarray(weights[0] * of_lasso + weights[1] * of_forest)
+def importances_beside(
+    data: Data,
+    template: BaseForest,
+    design: Design,
+    donors: np.ndarray,
+    random: np.random.Generator,
+) -> FloatArray:
+    """Return importances of p features, then of their knockoffs, by a lasso and a forest, (2p,)."""
+    # A lasso of features and knockoffs, in random order.
+    columns, owners = design.columns, design.owners
+    copies = np.take_along_axis(columns, donors[owners].T.astype(np.intp), axis=0)
+    order = random.permutation(2 * len(owners))
+    both = np.hstack([columns, copies])[:, order]
+    owners = np.concatenate([owners, owners + data.n_columns])[order]
+    folds, response = folds_of(data, _FOLDS, random), data.target.responses()
+    parts = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(_FOLDS)]
+    of_lasso, of_forest = np.zeros((2, 2 * data.n_columns))
+    gains, rest = np.zeros(2), response - response.mean(axis=0)
+    for c, spread in enumerate(response.std(axis=0).tolist()):
+        if spread == 0.0 or not len(owners):
+            continue
+        model = lasso(both, response[:, c] / spread, parts)
+        sizes = spread * np.abs(model.coef_) * both.std(axis=0)
+        of_lasso += np.bincount(owners, sizes, minlength=len(of_lasso))
+        rest[:, c] = response[:, c] - spread * model.predict(both)
+        error = float(model.mse_path_.mean(axis=1).min())
+        gains[0] += spread**2 * max(1.0 - error, 0.0)
+    # A forest of what the lasso leaves.
+    every = np.arange(data.n_columns)
+    table = with_knockoffs(data.table, every, donors, function="knockoffs")
+    order = random.permutation(table.n_columns)
+    key = ("knockoffs", fingerprint(donors), fingerprint(order))
+    data = data.with_table(table.take_columns(order), key=key)
+    for numbers in rest.T:
+        seed = int(random.integers(2**32))
+        target = data.with_target(NumberTarget.encode(numbers))
+        forest: Any = seeded(template, seed).fit(target)
+        of_forest[order] += mdi(forest, target.table, numbers, rows="oob").values
+        left = numbers - np.asarray(forest.oob_prediction_)
+        gains[1] += max(float(numbers.var() - np.nanmean(np.square(left))), 0.0)
+    weights = gains / gains.sum() if gains.any() else np.array([0.5, 0.5])
+    for importances in (of_lasso, of_forest):
+        importances /= float(np.abs(importances).max(initial=0.0)) or 1.0
+    return np.asarray(weights[0] * of_lasso + weights[1] * of_forest)
 
 
 # --- knockoffs of the columns of a table, as values of its other rows -----------------------------
@@ -417,20 +412,6 @@ class EstimatedKnockoffs:
             explained,
             spread,
             {j: curved[j] for j in np.flatnonzero(alone).tolist()},
-        )
-
-    @property
-    def note(self) -> str:
-        """Limits of the distribution, a sentence."""
-        first = (
-            "The error rate holds if knockoffs and features can be swapped, which was estimated: "
-            "the knockoffs have the covariances of the normal scores of the features"
-        )
-        if not self.curved:
-            return f"{first}, and no other dependence between them."
-        return (
-            f"{first}; those of {len(self.curved)} of {self.sampler.table.n_columns} features, "
-            "nominal or nonlinear in others, were drawn from ridge regressions and forests."
         )
 
     def donors(self, random: np.random.Generator) -> np.ndarray:
@@ -534,31 +515,35 @@ LEAST_SHRINKAGE = 1e-3
 class SecondOrder:
     r"""Joint distribution of columns and their knockoffs.
 
-    The covariance of the scaled columns is :math:`V diag(\mu) V^T`, and `outside` times the
-    identity on what is orthogonal to V, so that a draw of q columns takes n q r operations. Beyond
+    The covariance of the scaled columns is :math:`V diag(\mu) V^T`, and a multiple of the identity
+    on what is orthogonal to V, so that a draw of q columns takes n q r operations. Beyond
     `MOST_DENSE` columns V are the right singular vectors of n rows, and D a multiple of I.
 
     Attributes
     ----------
-    values : float64 array of shape (n, q)
-        Columns of mean 0 and variance 1, about.
+    mean : float64 array of shape (n, q)
+        Mean of the knockoffs of each row given its columns.
+    noise_deviation : float64 array of shape (q,)
+        Standard deviation of the noise of each column.
+    strength : float
+        Multiple of the square of `scale` that is D.
     scale : float64 array of shape (q,)
         Standard deviation of each column given the others, in whose multiples V is; or ones.
     vectors : float64 array of shape (q, r)
         V.
-    sizes : float64 array of shape (r,)
-        :math:`\mu`.
+    inside : float64 array of shape (r,)
+        Standard deviations of the scaled noise along V.
     outside : float
-    strength : float
-        Multiple of the square of `scale` that is D.
+        That orthogonal to V.
     """
 
-    values: FloatArray
+    mean: FloatArray
+    noise_deviation: FloatArray
+    strength: float
     scale: FloatArray
     vectors: FloatArray
-    sizes: FloatArray
+    inside: FloatArray
     outside: float
-    strength: float
 
     @classmethod
     def of(cls, values: FloatArray) -> SecondOrder:
@@ -570,7 +555,7 @@ class SecondOrder:
 
         n, q = values.shape
         if not q:
-            return cls(values, np.ones(0), np.zeros((0, 0)), np.ones(0), 1.0, 1.0)
+            return cls(values, np.ones(0), 1.0, np.ones(0), np.zeros((0, 0)), np.ones(0), 1.0)
         shrinkage = max(ledoit_wolf(values), LEAST_SHRINKAGE)
         if q <= MOST_DENSE:
             covariance = (1.0 - shrinkage) * values.T @ values / n + shrinkage * np.eye(q)
@@ -589,37 +574,21 @@ class SecondOrder:
             return total / g + float((weights / (2.0 * sizes - g)).sum()) + orthogonal
 
         best = minimize_scalar(variance, bounds=(0.0, 2.0 * least), method="bounded")
-        return cls(values, scale, vectors, sizes, shrinkage, float(best.x))
-
-    @property
-    def mean(self) -> FloatArray:
-        """Mean of the knockoffs of each row given its columns, shape (n, q)."""
-        scaled = self.values / self.scale
-        inside = scaled @ self.vectors
-        shrunk = self.strength * inside * (1.0 / self.sizes - 1.0 / self.outside)
-        scaled = (1.0 - self.strength / self.outside) * scaled - shrunk @ self.vectors.T
-        return np.asarray(scaled * self.scale)
-
-    @property
-    def deviations(self) -> tuple[FloatArray, float]:
-        """Standard deviations of the scaled noise along V, and orthogonal to it."""
-        gamma = self.strength
-        inside = np.sqrt(np.maximum(2.0 * gamma - gamma**2 / self.sizes, 0.0))
-        return inside, float(np.sqrt(max(2.0 * gamma - gamma**2 / self.outside, 0.0)))
+        g = float(best.x)
+        scaled = values / scale
+        shrunk = g * (scaled @ vectors) * (1.0 / sizes - 1.0 / shrinkage)
+        mean = ((1.0 - g / shrinkage) * scaled - shrunk @ vectors.T) * scale
+        inside = np.sqrt(np.maximum(2.0 * g - g**2 / sizes, 0.0))
+        outside = float(np.sqrt(max(2.0 * g - g**2 / shrinkage, 0.0)))
+        of_noise = outside**2 + np.square(vectors) @ (inside**2 - outside**2)
+        deviation = np.sqrt(np.maximum(of_noise, 0.0)) * scale
+        return cls(mean, deviation, g, scale, vectors, inside, outside)
 
     def noise(self, random: np.random.Generator) -> FloatArray:
         """Draw knockoffs less their mean, shape (n, q)."""
-        inside, outside = self.deviations
-        normal = random.normal(size=self.values.shape)
-        of_vectors = (normal @ self.vectors) * (inside - outside)
-        return np.asarray((outside * normal + of_vectors @ self.vectors.T) * self.scale)
-
-    @property
-    def noise_deviation(self) -> FloatArray:
-        """Standard deviation of the noise of each column, shape (q,)."""
-        inside, outside = self.deviations
-        variance = outside**2 + np.square(self.vectors) @ (inside**2 - outside**2)
-        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * self.scale)
+        normal = random.normal(size=self.mean.shape)
+        of_vectors = (normal @ self.vectors) * (self.inside - self.outside)
+        return np.asarray((self.outside * normal + of_vectors @ self.vectors.T) * self.scale)
 
 
 def ledoit_wolf(values: FloatArray) -> float:
