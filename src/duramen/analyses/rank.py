@@ -276,8 +276,7 @@ def rank(
     execution.notes(execution.left_out)
     first = as_importances(next(iter(measures.values())))
     if intervals:  # before a long test
-        hint = "dm.significance.confidence_intervals(scale='fraction')"
-        variance_error(data, first.unit, "importance", "rank: intervals=True", hint)
+        variance_error(data, first.unit, "rank: intervals=True")
     # --- the steps beside them ---
     parts: dict[str, Any] = {}
     kept_beside = partial(checkpoint_beside, execution.checkpoint)

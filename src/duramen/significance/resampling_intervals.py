@@ -30,7 +30,6 @@ from duramen.support.arrays import FloatArray
 
 METHODS = ("subsampling", "delete-d", "double-bootstrap")
 KINDS = ("wilson", "normal", "percentile")
-SCALES = ("importance", "fraction")
 
 # Of the rows, in a subsample; smaller ones tell too small standard errors of strong features.
 FRACTION = 0.75
@@ -57,7 +56,6 @@ def confidence_intervals(
     confidence_level: float = 0.95,
     correction: bool = True,
     kind: str = "wilson",
-    scale: str = "importance",
     groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -116,10 +114,6 @@ def confidence_intervals(
         v - SE Q((v* - mean of v*) / S) at both ends (after Politis and Romano 1994, who have v in
         place of the mean); for the double bootstrap the quantiles of v* themselves. It assumes no
         distribution, but takes many replicates: at 95 %, 200 or more. Not for "delete-d".
-    scale : {"importance", "fraction"}
-        "fraction" divides the importances of each forest by their sum, so that v is the fraction
-        of the sum. The spread of a target with heavy tails cancels; the noise of finite forests
-        is not separated. Both scales share checkpoints.
     groups : array-like of shape (n,), optional
         Label of the group of each row, such as the person or family. Whole groups are drawn, within
         classes where a group has one, and n, m and `subsample` count groups. With "holdout_mda" the
@@ -149,9 +143,8 @@ def confidence_intervals(
     ------
     TypeError, ValueError
         If an argument is not as described, arguments do not go together, the checkpoint is of
-        another run, the importances of a forest have a sum of 0 or less where fractions of it are
-        wanted, or one row has more than half of the sum of squares of a numeric target, on which
-        importances in its unit depend.
+        another run, or one row has more than half of the sum of squares of a numeric target, on
+        which importances in its unit depend.
 
     Notes
     -----
@@ -208,7 +201,6 @@ def confidence_intervals(
     checks.check_choice(name, "method", method, METHODS)
     checks.check_choice(name, "kind", kind, KINDS)
     checks.check_flag(name, "correction", correction)
-    fraction = checks.check_choice(name, "scale", scale, SCALES) == "fraction"
     bootstrap, record = method == "double-bootstrap", measure_of(measure, name)
     shifted = method == "delete-d" and kind == "percentile"
     if shifted or (bootstrap and (subsample is not None or not correction)):
@@ -237,7 +229,7 @@ def confidence_intervals(
         expected = f"a measure, or importances of the {p} columns of X"
         came = f"those of {len(observed)} other features"
         raise checks.refuse(name, "measure", expected, came)
-    uncertainty = variance_error(subject.data, observed.unit, scale, name, "scale='fraction'")
+    uncertainty = variance_error(subject.data, observed.unit, name)
 
     # Importances in forests on resampled rows, with the noise of their trees if it is separated.
     values, noise, mean_noise = observed.values, np.zeros(p), np.zeros(p)
@@ -261,17 +253,6 @@ def confidence_intervals(
         replicates = both[:, :p]
         if correction:
             noise, mean_noise = tree_variance(subject, observed), both[:, p:].mean(axis=0)
-    if fraction:
-        sums = replicates.sum(axis=1, keepdims=True)
-        least = min(float(values.sum()), float(sums.min()))
-        if least <= 0:
-            raise ValueError(
-                f"{name}: scale='fraction' needs importances with a sum above 0 in all forests, "
-                f"got a sum of {least:.3g} by {subject.measure.name!r}. Hint: scale='importance', "
-                "or measure='mdi', which is not negative."
-            )
-        values, replicates = values / float(values.sum()), replicates / sums
-        noise = mean_noise = np.zeros(p)
     n_trees = observed.metadata.get("n_trees")
     replicated = Replicated(values, replicates, noise, mean_noise, units.count, n_trees)
     factor = 1.0 if size is None else scale_of(size, units.count, correction)
@@ -287,7 +268,7 @@ def confidence_intervals(
         high=high,
         confidence_level=confidence_level,
         measure=subject.measure.name,
-        unit="fraction" if fraction else observed.unit,
+        unit=observed.unit,
         method=method,
         kind=kind,
         p_values=p_values if subject.measure.zero_if_irrelevant else None,
@@ -299,7 +280,6 @@ def confidence_intervals(
             subsample=size,
             correction=None if size is None else bool(correction),
             trees_separated=bool(noise.any()),
-            scale=scale,
         ),
         notes=limits(units, size, method, kind, correction, uncertainty),
     )
@@ -316,9 +296,7 @@ def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.integer]
 # --- conditions under which intervals cover less often than their level says ----------------------
 
 
-def variance_error(
-    data: LearningSet[EncodedTable], unit: str, scale: str, function: str, hint: str
-) -> float:
+def variance_error(data: LearningSet[EncodedTable], unit: str, function: str) -> float:
     """Return the relative standard error of the variance of the target.
 
     It is 0 where importances do not grow with that variance. It is the larger one of those that
@@ -332,7 +310,7 @@ def variance_error(
     ValueError
         If more than half of its sum of squares is in one row.
     """
-    if data.target.criterion != "variance" or scale == "fraction" or unit == "1":
+    if data.target.criterion != "variance" or unit == "1":
         return 0.0
     numbers = np.asarray(data.target.values, dtype=np.float64)
     squares = np.square(numbers - numbers.mean())
@@ -343,25 +321,12 @@ def variance_error(
         raise ValueError(
             f"{function}: the importances of this target have no useful interval: one row has "
             f"{largest / total:.0%} of the sum of squares of the target, more than "
-            f"{_OF_ONE_ROW:.0%}, and importances are in proportion to that sum. Hint: {hint}, or "
-            "a transformed target, such as its logarithm or ranks."
+            f"{_OF_ONE_ROW:.0%}, and importances are in proportion to that sum. Hint: a "
+            "transformed target, such as its logarithm or ranks."
         )
-    fourth = max(
-        len(numbers) * float(np.square(squares).sum()) / total**2,
-        log_normal_kurtosis(l_skewness(numbers)),
-    )
-    return math.sqrt(max(0.0, fourth - 1.0) / len(numbers))
-
-
-def l_skewness(numbers: FloatArray) -> float:
-    """Return the L-skewness of at least three numbers, from unbiased L-moments; 0 of fewer."""
-    n = len(numbers)
-    if n < 3:
-        return 0.0
-    place, ordered = np.arange(n), np.sort(numbers - numbers.mean())
-    b1 = float(np.mean(place * ordered)) / (n - 1)
-    b2 = float(np.mean(place * (place - 1.0) * ordered)) / ((n - 1) * (n - 2))
-    return (6 * b2 - 6 * b1) / (2 * b1)
+    kurtosis = len(numbers) * float(np.square(squares).sum()) / total**2
+    kurtosis = max(kurtosis, log_normal_kurtosis(numbers))
+    return math.sqrt(max(0.0, kurtosis - 1.0) / len(numbers))
 
 
 # Shape of the log-normal distribution as a rational function of the L-skewness (Hosking, Wallis).
@@ -370,9 +335,17 @@ _DENOMINATOR = (1.0, -2.0182173, 1.2420401, -0.21741801)
 _LARGEST_SKEWNESS = 0.9  # the approximation ends at .94
 
 
-def log_normal_kurtosis(skewness: float) -> float:
-    """Return the fourth standardized moment of the log-normal distribution with an L-skewness."""
-    t = min(abs(skewness), _LARGEST_SKEWNESS)
+def log_normal_kurtosis(numbers: FloatArray) -> float:
+    """Return the fourth standardized moment of the log-normal distribution with their L-skewness.
+
+    The skewness is that of unbiased L-moments, 0 of fewer than three numbers.
+    """
+    n, t = len(numbers), 0.0
+    if n >= 3:
+        place, ordered = np.arange(n), np.sort(numbers - numbers.mean())
+        b1 = float(np.mean(place * ordered)) / (n - 1)
+        b2 = float(np.mean(place * (place - 1.0) * ordered)) / ((n - 1) * (n - 2))
+        t = min(abs((6 * b2 - 6 * b1) / (2 * b1)), _LARGEST_SKEWNESS)
     powers = t ** np.arange(0, 8, 2)
     w = math.exp((t * float(powers @ _NUMERATOR) / float(powers @ _DENOMINATOR)) ** 2)
     return w**4 + 2 * w**3 + 3 * w**2 - 3
@@ -410,7 +383,7 @@ def limits(
             f"relative standard error of {min(uncertainty, 1):.2f} or more, which intervals "
             "underestimate: 95 % intervals covered the MDI of relevant features in .62 to .74 of "
             "data sets of 60 rows with a log-normal target, their MDA in .81 to .97. Hint: "
-            "scale='fraction', or a transformed target"
+            "a transformed target, or a measure that divides importances by their sum"
         )
     return tuple(notes)
 

@@ -18,7 +18,6 @@ from duramen.significance.measured import measured
 from duramen.significance.resampling import bootstraps, subsamples, tree_variance
 from duramen.significance.resampling_intervals import (
     Replicated,
-    l_skewness,
     log_normal_kurtosis,
     scale_of,
     standard_error,
@@ -321,33 +320,11 @@ def test_no_p_values_where_irrelevant_features_have_more_than_0():
 # --- fractions, heavy tails and rare classes ---------------------------------------------------
 
 
-def test_fractions_do_not_depend_on_the_unit_of_the_target():
-    X, y = linear()
-    forest = dm.RandomForestRegressor(10)
-    options = {"measure": "mdi", "scale": "fraction", "n_resamples": 4, "random_state": 0}
-    first, other = (confidence_intervals(forest, X, k * y, **options) for k in (1, 1024))
-    np.testing.assert_allclose(first.high, other.high, rtol=1e-12)
-
-
-def test_fractions_of_a_sum_that_is_not_positive_are_refused():
-    X, y = linear()
-    with pytest.raises(ValueError, match="scale='fraction' needs importances with a sum above 0"):
-        confidence_intervals(
-            dm.RandomForestRegressor(5),
-            X,
-            y,
-            measure=lambda forest, X, y: np.array([1.0, -1.0, -1.0, 0.0]),
-            scale="fraction",
-            n_resamples=3,
-            random_state=0,
-        )
-
-
 def uncertainty(numbers):
     """Relative standard error of the variance of a target; infinite where intervals are refused."""
     data = dm.learning_set(np.zeros((len(numbers), 1)), numbers)
     try:
-        return variance_error(data, "squared error", "importance", "test", "none")
+        return variance_error(data, "squared error", "test")
     except ValueError:
         return np.inf
 
@@ -358,16 +335,20 @@ def test_heavy_tails_are_noted_and_the_variance_of_one_row_is_refused():
     heavy = np.exp(1.5 * y / y.std())
     square = (heavy - heavy.mean()) ** 2
     assert square.max() < 0.5 * square.sum()
-    kurtosis = max(stats.kurtosis(heavy) + 3, log_normal_kurtosis(l_skewness(heavy)))
+    kurtosis = max(stats.kurtosis(heavy) + 3, log_normal_kurtosis(heavy))
     assert uncertainty(heavy) == pytest.approx(np.sqrt((kurtosis - 1) / len(heavy)))
     (note,) = confidence_intervals(forest, X, heavy, **options).notes
     assert f"relative standard error of {min(uncertainty(heavy), 1):.2f} or more" in note
-    assert "scale='fraction'" in note
-    assert confidence_intervals(forest, X, heavy, scale="fraction", **options).notes == ()
+
+    def fractions(forest, X, y):
+        values = dm.importances.mdi(forest).values
+        return values / values.sum()
+
+    assert confidence_intervals(forest, X, heavy, measure=fractions, **options).notes == ()
     y[0] = 1000
     with pytest.raises(ValueError, match=r"one row has .* of the sum of squares of the target"):
         confidence_intervals(forest, X, y, **options)
-    assert confidence_intervals(forest, X, y, scale="fraction", measure="mdi", **options)
+    assert confidence_intervals(forest, X, y, measure=fractions, **options)
 
 
 @one_test
@@ -395,14 +376,12 @@ def test_skewed_targets_are_noted_in_nearly_all_samples(kind, n, least, most):
     assert least <= noted <= most
 
 
-def test_skewness_of_known_distributions():
-    numbers = np.random.default_rng(0).exponential(size=200_000)
-    assert l_skewness(numbers) == pytest.approx(1 / 3, abs=0.005)
-    assert l_skewness(-numbers) == pytest.approx(-1 / 3, abs=0.005)
-    ordered = np.array([0.0, 1.0, 4.0])  # l2 = 4/3, l3 = 2/3 from all pairs and the one triple
-    assert l_skewness(ordered) == pytest.approx(0.5)
-    assert log_normal_kurtosis(0.0) == pytest.approx(3)
-    assert log_normal_kurtosis(0.46249) == pytest.approx(113.936, rel=1e-2)  # sigma = 1
+def test_kurtosis_of_log_normal_distributions_with_a_known_skewness():
+    numbers = np.exp(np.random.default_rng(0).normal(scale=0.5, size=200_000))
+    w = np.exp(0.25)
+    assert log_normal_kurtosis(numbers) == pytest.approx(w**4 + 2 * w**3 + 3 * w**2 - 3, rel=0.03)
+    assert log_normal_kurtosis(-numbers) == pytest.approx(log_normal_kurtosis(numbers), rel=1e-6)
+    assert log_normal_kurtosis(np.array([-1.0, 0.0, 1.0])) == pytest.approx(3)
 
 
 @pytest.mark.slow
@@ -419,7 +398,6 @@ def test_fractions_are_covered_where_the_target_is_log_normal():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scale": "share"}, ": scale must be one of 'importance', 'fraction'"),
         ({"method": "bootstrap"}, "confidence_intervals: method must be one of"),
         ({"kind": "bca"}, ": kind must be"),
         ({"n_resamples": 1}, ": n_resamples must be"),
